@@ -1,0 +1,72 @@
+# occamyc: make, make deps, make demo, make check; every other goal is listed by `make help`.
+# Everything built lands in $(BUILD); SAN=1 builds with the address and undefined-behaviour sanitizers.
+
+BUILD   ?= build
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
+STD     := -std=c11 -D_POSIX_C_SOURCE=200809L
+SANFLAG := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
+comma   := ,
+ALLC     = $(STD) $(WARN) $(CFLAGS) $(SANFLAG)
+
+all: $(BUILD)/occamyc $(BUILD)/occamplan
+
+# -- planners: a library of its own; includes the C library only ------------------------------------------------------
+PLAN_SRC := $(filter-out planners/plan_main.c,$(wildcard planners/*.c))
+PLAN_OBJ := $(PLAN_SRC:%.c=$(BUILD)/%.o)
+
+$(BUILD)/liboccamplan.a: $(PLAN_OBJ)
+	rm -f $@ && ar rcsD $@ $^
+
+$(BUILD)/occamplan: $(BUILD)/planners/plan_main.o $(BUILD)/liboccamplan.a
+	$(CC) $(ALLC) -o $@ $^ -lm
+
+# -- the ONNX decoder, made from our text of the schema ---------------------------------------------------------------
+$(BUILD)/gen/onnx.pb-c.c: schemas/onnx.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=schemas --c_out=$(@D) onnx.proto
+
+$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
+	$(CC) -O2 -g $(SANFLAG) -I$(BUILD)/gen -c -o $@ $<
+
+# -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
+TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.c))
+
+$(BUILD)/embed: codegen_templates/embed.c
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -o $@ $<
+
+$(BUILD)/gen/templates.c: $(BUILD)/embed $(TEMPLATES) schemas/kernels.def
+	@mkdir -p $(@D)
+	$(BUILD)/embed $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/gen/templates.o: $(BUILD)/gen/templates.c
+	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -c -o $@ $<
+
+# -- the compiler -----------------------------------------------------------------------------------------------------
+OCC_SRC := $(filter-out compiler/main.c,$(wildcard compiler/*.c compiler/*/*.c))
+OCC_OBJ := $(OCC_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/onnx.pb-c.o $(BUILD)/gen/templates.o
+
+$(BUILD)/liboccamyc.a: $(OCC_OBJ)
+	rm -f $@ && ar rcsD $@ $^
+
+$(BUILD)/occamyc: $(BUILD)/compiler/main.o $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+	$(CC) $(ALLC) -o $@ $^ -lprotobuf-c -lm
+
+$(BUILD)/planners/%.o: planners/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -MMD -MP -c -o $@ $<
+
+$(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -I. -Icompiler -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+include tests/tests.mk models/models.mk
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all clean
+.DELETE_ON_ERROR:

@@ -1,0 +1,1 @@
+# Our own models; included by the top Makefile.
