@@ -1,0 +1,32 @@
+/* target.h - the record that describes a target. A target is found by name; nothing else of the compiler knows its name. */
+#ifndef OCC_EMIT_TARGET_H
+#define OCC_EMIT_TARGET_H
+
+#include "options.h"
+#include "support/text.h"
+
+typedef struct Emission {
+    const Options *options;
+    const Program *program;
+    const Plan    *plan;
+    const char    *name;   /* identifier: "mnist" */
+    const char    *upper;  /* "MNIST" */
+    Diag          *diag;
+    Text           source, header, main, weights; /* filled by the target; weights: the side file of --weights=object|file */
+} Emission;
+
+typedef struct Target {
+    const char *name;
+    const char *help;          /* one line */
+    int64_t     arena_align;   /* bytes */
+    int64_t     buffer_align;  /* bytes, of every buffer */
+    int         vector_bytes;  /* widest vector that scratch is sized for */
+    const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
+    int       (*emit)(Emission *emission); /* 0 or -1 */
+} Target;
+
+extern const Target targets[];
+extern const int    ntargets;
+const Target *target_find(const char *name); /* NULL: unknown */
+
+#endif

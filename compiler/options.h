@@ -1,0 +1,35 @@
+/* options.h - what the command line asked for. Plain data; knows nothing of models. */
+#ifndef OCC_OPTIONS_H
+#define OCC_OPTIONS_H
+
+#include "graph/ir.h"
+#include "program/program.h"
+
+typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
+typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
+
+/* Strings are the user's, or NULL when the option was not given; sizes are bytes, -1 when not given. */
+typedef struct Options {
+    const char *model;     /* path of the .onnx file */
+    const char *output;    /* -o: path of the .c file, "-" for standard output, NULL: plan and check only */
+    const char *name;      /* --name; NULL: the model file's stem as an identifier */
+    const char *target;    /* --target; NULL: "portable" */
+    DimBound   *bound;     /* --dim */
+    int         nbound;
+    WeightForm  weights;
+    CodeForm    code;
+    int         threads;   /* --threads; 0: none */
+    const char *const *state; /* --state=OUT:IN, in the order given */
+    int         nstate;
+    PlanOptions plan;      /* --planner, --order, --time-limit, --io */
+    int64_t     max_ram, max_flash, max_stack;
+    const char *cc;        /* --cc: the target's compiler */
+    const char *baseline;  /* --baseline */
+    const char *report, *map, *main; /* --report, --map, --main */
+    const char *verify;    /* --verify=DIR; "" for --verify alone */
+    const char *dump;      /* --dump=graph|program|plan */
+    bool        quiet;
+    const char *command_line; /* the options that shape the output, for the banner; no paths of this machine */
+} Options;
+
+#endif

@@ -1,0 +1,67 @@
+/* kernels.h - the kernels that steps call: their text (for emission) and the same functions linked in (for folding).
+ * The tables are made by codegen_templates/embed.c from schemas/kernels.def and the template files. */
+#ifndef OCC_PROGRAM_KERNELS_H
+#define OCC_PROGRAM_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum ParamKind {
+    PARAM_READS,  /* const T * : an operand that is read */
+    PARAM_WRITES, /* T *       : an operand that is written, or read and written */
+    PARAM_INT,    /* int64_t or int */
+    PARAM_INTS,   /* const occ_extent * */
+    PARAM_FLOAT,  /* float or double */
+    PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
+    PARAM_EXPR,   /* const occ_expr *: what the expression reads */
+    PARAM_FN      /* the expression, a static function */
+} ParamKind;
+
+typedef struct Param {
+    ParamKind   kind;
+    const char *ctype; /* "const float *", "int64_t" */
+    const char *name;
+} Param;
+
+/* Values for the non-pointer parameters of a direct call. */
+typedef struct KernelArg {
+    int64_t        i;
+    double         f;
+    const int64_t *ints;
+    const double  *floats;
+} KernelArg;
+
+struct Kernel;
+typedef struct Kernel {
+    const char  *name;   /* "conv_f32": the function is occ_conv_f32 */
+    const char  *file;   /* template file it comes from */
+    const Param *param;
+    int          nparam;
+    bool         fails;  /* returns int: 0 or a negative occ code */
+    bool         vector; /* its expression is over occ_vf, else over scalars */
+    /* p: pointer parameters in order; a: the others in order; expr, fn: as the kernel declares them (cast inside). */
+    int        (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
+} Kernel;
+
+const Kernel *kernel_find(const char *name); /* NULL: no such kernel */
+
+/* A top-level piece of template text (function, type, macro, or a whole #if ... #endif block) and what it defines. */
+typedef struct Chunk {
+    const char        *text;    /* with TPL_ names already replaced */
+    const char *const *defines; /* identifiers, NULL-terminated */
+    const char        *file;
+} Chunk;
+
+extern const Chunk  template_chunk[]; /* in an order in which each chunk comes after those that it uses */
+extern const int    template_nchunk;
+extern const Kernel kernel_table[];
+extern const int    kernel_count;
+
+/* Whole files of codegen_templates/main and runtime, for --main. */
+typedef struct TemplateFile {
+    const char *name, *text;
+} TemplateFile;
+extern const TemplateFile template_file[];
+extern const int          template_nfile;
+
+#endif

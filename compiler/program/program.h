@@ -1,0 +1,172 @@
+/* program.h - the program: an ordered list of steps (one kernel call each) over buffers of bytes. Every byte that the
+ * generated code touches is a buffer. Knows where operands lie inside buffers, not where buffers lie in memory. */
+#ifndef OCC_PROGRAM_PROGRAM_H
+#define OCC_PROGRAM_PROGRAM_H
+
+#include "graph/ir.h"
+#include "program/kernels.h"
+#include "program/scalar.h"
+
+typedef enum BufferKind {
+    BUFFER_ACT,     /* an activation */
+    BUFFER_SCRATCH, /* a kernel's working memory, live in its step only */
+    BUFFER_DIMS,    /* the run-time integers, int64_t each; live throughout */
+    BUFFER_WEIGHT,  /* constant; not in the arena */
+    BUFFER_STATE,   /* kept across runs; not in the arena */
+    BUFFER_IN,      /* the caller's, or in the arena with --io=arena (then live from step 0) */
+    BUFFER_OUT      /* likewise (then live to the end) */
+} BufferKind;
+
+/* Bytes [lo,hi) of the buffer live in steps [begin,end): a staircase is several spans. */
+typedef struct Span {
+    int     begin, end; /* steps */
+    int64_t lo, hi;     /* bytes */
+} Span;
+
+typedef struct Buffer {
+    int          id;
+    BufferKind   kind;
+    DType        dtype;   /* of its elements, for printing; BUFFER_SCRATCH: of what the kernel puts there */
+    int64_t      size;    /* bytes */
+    int64_t      align;   /* bytes, a power of two */
+    uint32_t     regions; /* set of regions that it may live in; 1 = region 0 */
+    int          copies;  /* of scratch: one for each part of a partitioned step; else 1 */
+    Span        *span;    /* filled by liveness */
+    int          nspan, cspan;
+    const void  *source;  /* BUFFER_WEIGHT: its bytes, packed */
+    bool         splat;   /* BUFFER_WEIGHT: source holds one element, repeated */
+    const Value *value;   /* the value that it holds, or NULL */
+    int          port;    /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
+    const char  *name;    /* for people; unique */
+} Buffer;
+
+enum { OPERAND_READS = 1, OPERAND_WRITES = 2 };
+
+/* What a step sees of a buffer. Layout, views and pitch live here and nowhere else. Axes are in ONNX's order. */
+typedef struct Operand {
+    int    buffer; /* Buffer.id; -1: absent, passed as NULL */
+    DType  dtype;
+    int    rank;
+    Extent dim[MAX_RANK];
+    Extent stride[MAX_RANK]; /* elements */
+    Extent offset;           /* elements from the buffer's start */
+    int    access;
+} Operand;
+
+/* An argument of a kernel, in the order of its non-pointer parameters. */
+typedef enum ArgKind { ARG_INT, ARG_INTS, ARG_FLOAT, ARG_FLOATS } ArgKind;
+typedef struct Arg {
+    ArgKind       kind;
+    int           count; /* of ints, floats; 1 for scalars */
+    const Extent *ints;  /* literals, or expressions over run-time integers */
+    const double *floats;
+} Arg;
+
+typedef enum StepKind {
+    STEP_KERNEL, /* call a kernel */
+    STEP_SET,    /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
+    STEP_LOAD,   /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
+    STEP_CHECK,  /* fail with the extent code unless `set` is non-zero */
+    STEP_IF,     /* if (set) run range 0 else run range 1 */
+    STEP_LOOP    /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
+} StepKind;
+
+typedef struct Range {
+    int begin, end; /* steps, half-open; nested ranges follow their control step at once */
+} Range;
+
+typedef struct Step {
+    StepKind        kind;
+    const Kernel   *kernel;  /* STEP_KERNEL */
+    Operand        *operand; /* the kernel's pointer parameters in order, then what `expr` reads */
+    int             noperand;
+    int             nparam;  /* operands that are pointer parameters; the rest belong to expr */
+    Arg            *arg;
+    int             narg;
+    const Scalar   *expr;    /* epilogue or elementwise expression, or NULL */
+    int             slot;    /* SET, LOAD, LOOP: index into the dims buffer */
+    int             until;   /* LOOP: slot of the condition, or -1 */
+    Extent          set;     /* SET, CHECK, IF, LOOP */
+    Range           body[2];
+    int             queue;   /* 0: compute */
+    int             after;   /* step of another queue to wait for, or -1 */
+    const Node    **origin;  /* the nodes it computes; for comments, reports and messages */
+    int             norigin;
+} Step;
+
+/* Two buffers may overlap although both live in `step`: offset[a] >= offset[b] + d1, or offset[b] >= offset[a] + d2. */
+typedef struct Permit {
+    int     a, b;
+    int64_t d1, d2; /* bytes */
+} Permit;
+
+/* A port of the program: an input or output of the model and where it lies. */
+typedef struct Port {
+    const Value *value;
+    Type         type;
+    int          buffer; /* -1: absent (optional that is none) */
+    const char  *name;   /* C identifier, unique among inputs (outputs) */
+} Port;
+
+typedef struct StatePair {
+    int output, input; /* positions among the model's outputs and inputs */
+} StatePair;
+
+typedef struct Program {
+    Model  *model;
+    Arena  *arena;
+    Buffer *buffer;
+    int     nbuffer, cbuffer;
+    Step   *step;
+    int     nstep, cstep;
+    Permit *permit;
+    int     npermit, cpermit;
+    Port   *in, *out;
+    int     nin, nout;
+    StatePair *state;
+    int     nstate;
+    int     dims;     /* Buffer.id of the run-time integers, or -1: there are none */
+    int     nslot;    /* int64_t entries of it */
+    int    *slot;     /* by Model.expr index: its entry, or -1 */
+    int     nslot_of; /* entries of slot[] */
+} Program;
+
+/* How to plan; from the command line. */
+typedef struct PlanOptions {
+    const char *planner;   /* "auto", or a name of the planners' table */
+    int         reorder;   /* 0: keep the model's order */
+    int         io_arena;  /* inputs and outputs are planned too */
+    double      seconds;   /* time limit; 0: effort is counted in nodes */
+} PlanOptions;
+
+/* Offsets, as found by the planners. Filled by plan.c. */
+typedef struct Plan {
+    int64_t    *offset;    /* by Buffer.id, bytes from its region's start; -1: not in the arena */
+    int        *region;    /* by Buffer.id */
+    int64_t     peak;      /* bytes of the arena */
+    int64_t     bound;     /* live-set lower bound, bytes */
+    int64_t     align;     /* of the arena */
+    int64_t     greedy[4]; /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
+    const char *status;    /* "optimal: equals the bound", ... */
+    const char *planner;   /* that found it */
+} Plan;
+
+struct Text;
+void program_print(struct Text *text, const Program *program);             /* stable text (print.c) */
+int  program_check(const Program *program, Diag *diag);                    /* every invariant (check.c) */
+void program_liveness(Program *program);                                   /* spans of every buffer: Occamy, Algorithm 1 (liveness.c) */
+int  program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);  /* plan.c: the bridge to planners/ */
+void plan_print(struct Text *text, const Program *program, const Plan *plan);
+
+/* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the start of
+ * buffer b; weights point at their source. Returns 0, or the negative code that the generated code would return. */
+int program_run(const Program *program, void *const *memory);
+
+/* ------------------------------------------------------------------------------------------------- operand arithmetic */
+
+int     operand_bytes_per_element(const Operand *operand);
+bool    operand_is_dense(const Operand *operand);     /* row-major in ONNX's order without gaps */
+bool    operand_is_static(const Operand *operand);    /* all extents, strides and the offset constant */
+bool    operand_same_layout(const Operand *a, const Operand *b); /* equal extents and strides */
+
+#endif

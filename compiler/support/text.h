@@ -1,0 +1,35 @@
+/* text.h - growing text for output files, and C spellings of names and numbers. Knows nothing of models. */
+#ifndef OCC_SUPPORT_TEXT_H
+#define OCC_SUPPORT_TEXT_H
+
+#include "support/arena.h"
+#include <stdbool.h>
+
+typedef struct Text Text;
+struct Text {
+    Arena *arena;
+    char  *data; /* NUL-terminated once anything was written */
+    size_t size, capacity; /* bytes, without the NUL */
+};
+
+Text text_new(Arena *arena);
+void text_put(Text *text, const char *string);
+void text_write(Text *text, const char *bytes, size_t count);
+void text_printf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `name` as a C identifier: other characters become '_', a leading digit or a C or C++ keyword gets a '_' in front. */
+char *text_identifier(Arena *arena, const char *name);
+
+/* A C literal that reads back to the same bits: hex floats ("0x1.8p+1f"), INFINITY and NAN spelled as macros of <math.h>. */
+void text_float(Text *text, float value);
+void text_double(Text *text, double value);
+void text_int64(Text *text, int64_t value); /* with the suffix it needs; INT64_MIN spelled safely */
+void text_quoted(Text *text, const char *string, size_t bytes); /* as a C string literal, quotes included */
+
+/* `name` fit for a C comment: no comment ends or line breaks inside. */
+char *text_comment(Arena *arena, const char *name);
+
+/* Write a whole file or none: a temporary beside it, then renamed. Returns 0, or -1 with errno set. */
+int file_write_whole(const char *path, const void *data, size_t bytes);
+
+#endif
