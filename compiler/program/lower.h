@@ -1,0 +1,163 @@
+/* lower.h - from graph to program: where each value lies, and the steps that make it.
+ *
+ * A value is *placed* when it has an operand (a view of some buffer, any strides). It is *pending* while the step that will
+ * make it waits for its consumer: an elementwise consumer then joins the waiting step's expression instead of making a step
+ * of its own. That is how activations and residuals reach the producing kernel, and how elementwise chains become one loop.
+ * A value used more than once, or needed outside, never waits (unless recomputing it is free, as a dequantised operand is).
+ *
+ * Layout is chosen here and nowhere else: convolutional kernels place their results channels-last, elementwise results take
+ * the order of their largest operand, transposes and slices are views, and what needs row-major order asks for it. */
+#ifndef OCC_PROGRAM_LOWER_H
+#define OCC_PROGRAM_LOWER_H
+
+#include "ops/ops.h"
+#include "options.h"
+#include "program/program.h"
+
+/* The order in memory that a result should take. */
+typedef enum Layout { LAYOUT_ROW_MAJOR, LAYOUT_CHANNELS_LAST } Layout;
+
+typedef struct Pending Pending;
+
+/* Append the finished step of a pending value. `y` is where the result goes; p->expr is the whole expression. */
+typedef int (*PendingFinish)(Lower *lower, Pending *p, Operand y);
+/* Whether operand `x` (already broadcast to the result's axes) can be read in the epilogue of this kernel; NULL: never. */
+typedef bool (*PendingAccepts)(const Pending *p, const Operand *x);
+
+/* A step that waits. Expression node 0 is SCALAR_ACC for kernels; for plain elementwise work there is none. */
+struct Pending {
+    Node          *node;     /* that started it */
+    PendingFinish  finish;
+    PendingAccepts accepts;  /* NULL: a plain elementwise expression; anything may be read */
+    void          *detail;   /* the kernel's own parameters, for finish */
+    Type           type;     /* extents of the result (dtype: of the expression's result) */
+    Layout         layout;   /* that the kernel prefers for its result */
+    Scalar        *expr;
+    Operand        operand[SCALAR_MAX_OPERANDS]; /* read by expr, broadcast to the result's axes: stride 0 where repeated */
+    int            noperand;
+    bool           free;     /* may be computed again by every consumer */
+    const Node   **origin;
+    int            norigin, corigin;
+};
+
+typedef struct Place {
+    enum { PLACE_NONE, PLACE_OPERAND, PLACE_PENDING, PLACE_SEQUENCE } kind;
+    Operand  operand;  /* SEQUENCE: the whole buffer as bytes; layout in program/sequence.h */
+    Pending *pending;
+} Place;
+
+/* A value made directly inside a larger one (concat parent, branch result). */
+typedef struct Inside {
+    Value *parent;           /* NULL: on its own */
+    int    axis;             /* of the parent */
+    Extent start;            /* elements along axis */
+} Inside;
+
+struct Lower {
+    Model   *model;
+    Program *program;
+    Diag    *diag;
+    Arena   *arena;
+    Place   *place;    /* by Value.id */
+    Inside  *inside;   /* by Value.id */
+    int     *uses;     /* by Value.id: readers of it, graph outputs and bodies counted */
+    bool    *output;   /* by Value.id: an output of the model */
+    int      nvalue;   /* entries of the arrays above */
+    int64_t  buffer_align;
+    int      vector_bytes;
+    int     *defined;  /* slots set in the open ranges, in order; see lower_extent */
+    int      ndefined, cdefined;
+    Node    *node;     /* being lowered, for messages and origins */
+};
+
+/* ------------------------------------------------------------------------------------------------------- entry points */
+
+/* The whole model. Returns 0 or -1 with messages. */
+int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag);
+
+/* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. */
+int lower_single(Model *model, Node *node, Program **program, Diag *diag);
+
+/* The nodes of a graph or body, in order. */
+int lower_graph(Lower *lower, Graph *graph);
+
+/* ------------------------------------------------------------------------------------- operands of the node in hand */
+
+/* Where input `index` of the node lies, as any view (a pending step is finished first); buffer -1 when omitted. */
+int lower_input(Lower *lower, Node *node, int index, Operand *out);
+int lower_value(Lower *lower, Value *value, Operand *out);
+
+/* The same in dense row-major order: a copy step is appended where the value lies otherwise. */
+int lower_input_dense(Lower *lower, Node *node, int index, Operand *out);
+int lower_dense(Lower *lower, Operand x, Operand *out);
+
+/* Where output `index` shall be written: a new buffer, the caller's output, or a window of a larger value. Only
+ * LAYOUT_ROW_MAJOR without a window is sure to be dense: look at the strides, or use lower_output_dense. */
+int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out);
+
+/* A dense row-major buffer to write to; when the value must end elsewhere, call lower_output_done after the step. */
+int lower_output_dense(Lower *lower, Node *node, int index, Operand *out);
+int lower_output_done(Lower *lower, Node *node, int index, Operand written);
+
+/* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
+int lower_output_view(Lower *lower, Node *node, int index, Operand view);
+
+/* Output `index` waits for its consumers. */
+int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);
+int lower_finish(Lower *lower, Value *value); /* make a pending value now */
+
+/* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not constant. */
+const Value *lower_constant(Lower *lower, Value *value);
+
+/* New buffers as operands. */
+Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, const int64_t *dim, const char *name);
+Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *name);
+Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name);
+Operand operand_absent(DType dtype);
+
+/* ------------------------------------------------------------------------------------------------- views of operands */
+
+Operand operand_permute(Operand x, const int *axes);                              /* axis i of the result is axes[i] of x */
+Operand operand_window(Lower *lower, Operand x, int axis, Extent start, Extent count, int64_t step);
+Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim);  /* stride 0 where repeated */
+bool    operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out); /* false: needs a copy */
+
+/* ------------------------------------------------------------------------------------------------------------- steps */
+
+/* Build one step: begin, operands and arguments in the kernel's order, end. */
+Step *step_begin(Lower *lower, Node *node, const char *kernel);
+void  step_reads(Lower *lower, Step *step, Operand x);
+void  step_writes(Lower *lower, Step *step, Operand y);
+void  step_int(Lower *lower, Step *step, int64_t value);
+void  step_extent(Lower *lower, Step *step, Extent value);
+void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);
+void  step_extents(Lower *lower, Step *step, int count, const Extent *values);
+void  step_float(Lower *lower, Step *step, double value);
+void  step_floats(Lower *lower, Step *step, int count, const double *values);
+void  step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
+int   step_end(Lower *lower, Step *step);
+
+/* Strided copy (with conversion of nothing): y[...] = x[...]. */
+int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
+
+/* Make sure that a run-time integer is in its slot from here on (appends SET and LOAD steps). Constants need nothing. */
+int lower_extent(Lower *lower, Extent extent);
+int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
+
+/* Ranges of control steps: slots set inside are forgotten at the end. */
+int  lower_range_open(Lower *lower);
+void lower_range_close(Lower *lower, int mark);
+
+/* --------------------------------------------------------------------------------------------------- scalar expressions */
+
+int scalar_acc(Lower *lower, Scalar *s, DType dtype);
+int scalar_load(Lower *lower, Scalar *s, DType stored, int operand);
+int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value);
+int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
+int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
+int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
+
+/* The start of an elementwise rule: joins what the node's inputs wait with. args[i] is the expression node of input i. */
+Pending *lower_elementwise(Lower *lower, Node *node, int *args);
+
+#endif
