@@ -29,7 +29,15 @@ typedef struct Options {
     const char *verify;    /* --verify=DIR; "" for --verify alone */
     const char *dump;      /* --dump=graph|program|plan */
     bool        quiet;
+    bool        help, version; /* --help, --version: nothing is compiled */
     const char *command_line; /* the options that shape the output, for the banner; no paths of this machine */
 } Options;
+
+/* Read the command line. Strings stay the caller's (argv); lists live in diag->arena. Returns 0, or -1 with usage messages:
+ * one for each option that is unknown or whose value is not understood. */
+int options_parse(Options *options, int argc, char *const *argv, Diag *diag);
+
+struct Text;
+void options_help(struct Text *text); /* what --help prints: every option, one line or two */
 
 #endif

@@ -1,0 +1,493 @@
+/* options.c - the command line: one table of options, each with its value, its reader and its line of help.
+ * Knows nothing of models. */
+#include "options.h"
+
+#include "emit/target.h"
+#include "planners/planner.h"
+#include "support/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Reader {
+    Options *options;
+    Diag    *diag;
+    int      cbound, cstate; /* capacity of the lists */
+    const char **state;
+} Reader;
+
+typedef struct OptionRow {
+    const char *name;
+    const char *value; /* how help shows the value; NULL: there is none */
+    bool        bare;  /* the value may be missing, and is given as --name=VALUE only */
+    bool        shapes; /* it shapes the generated files, so the banner shows it */
+    int       (*set)(Reader *reader, const struct OptionRow *row, const char *value);
+    const char *help;
+} OptionRow;
+
+static int bad_value(Reader *reader, const OptionRow *row, const char *value, const char *wanted)
+{
+    return diag_usage(reader->diag, "option %s: found '%s', wanted %s", row->name, value, wanted);
+}
+
+/* ------------------------------------------------------------------------------------------------------ plain values */
+
+static int set_output(Reader *reader, const OptionRow *row, const char *value)
+{
+    size_t length = strlen(value);
+
+    if (strcmp(value, "-") && (length < 3 || strcmp(value + length - 2, ".c")))
+        return bad_value(reader, row, value, "a file name that ends in .c, or -");
+    reader->options->output = value;
+    return 0;
+}
+
+static int set_name(Reader *reader, const OptionRow *row, const char *value)
+{
+    bool good = isalpha((unsigned char)value[0]) || value[0] == '_';
+
+    for (const char *c = value; *c; c++)
+        good = good && (isalnum((unsigned char)*c) || *c == '_');
+    if (!good || strcmp(text_identifier(reader->diag->arena, value), value))
+        return bad_value(reader, row, value, "a C identifier");
+    reader->options->name = value;
+    return 0;
+}
+
+static int set_target(Reader *reader, const OptionRow *row, const char *value)
+{
+    Text known = text_new(reader->diag->arena);
+
+    reader->options->target = value;
+    if (target_find(value))
+        return 0;
+    for (int i = 0; i < ntargets; i++)
+        text_printf(&known, "%s%s", i ? ", " : "one of ", targets[i].name);
+    return bad_value(reader, row, value, known.data);
+}
+
+/* The position of `value` among the NULL-terminated `word`s, or -1 with a message. */
+static int find_word(Reader *reader, const OptionRow *row, const char *value, const char *const *word)
+{
+    Text known = text_new(reader->diag->arena);
+
+    for (int i = 0; word[i]; i++) {
+        if (!strcmp(word[i], value))
+            return i;
+        text_printf(&known, "%s%s", i ? ", " : "one of ", word[i]);
+    }
+    return bad_value(reader, row, value, known.data);
+}
+
+static int set_weights(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "inline", "object", "file", NULL}; /* in the order of WeightForm */
+    int which = find_word(reader, row, value, word);
+
+    reader->options->weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_code(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "shared", NULL}; /* in the order of CodeForm */
+    int which = find_word(reader, row, value, word);
+
+    reader->options->code = which < 0 ? CODE_AUTO : (CodeForm)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_io(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"caller", "arena", NULL};
+    int which = find_word(reader, row, value, word);
+
+    reader->options->plan.io_arena = which > 0;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_order(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"model", "auto", NULL};
+    int which = find_word(reader, row, value, word);
+
+    reader->options->plan.reorder = which > 0;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_dump(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"graph", "program", "plan", NULL};
+
+    reader->options->dump = value;
+    return find_word(reader, row, value, word) < 0 ? -1 : 0;
+}
+
+static int set_planner(Reader *reader, const OptionRow *row, const char *value)
+{
+    Text known = text_new(reader->diag->arena);
+
+    reader->options->plan.planner = value;
+    if (!strcmp(value, "auto") || plan_planner(value))
+        return 0;
+    text_put(&known, "one of auto");
+    for (const PlanPlanner *planner = plan_planners; planner->name; planner++)
+        text_printf(&known, ", %s", planner->name);
+    return bad_value(reader, row, value, known.data);
+}
+
+/* A decimal number without sign that ends at `end` (exclusive); false: none, or too large. */
+static bool read_number(const char *text, const char *end, int64_t *out)
+{
+    int64_t value = 0;
+
+    if (text >= end)
+        return false;
+    for (; text < end; text++) {
+        if (!isdigit((unsigned char)*text) || value > (INT64_MAX - 9) / 10)
+            return false;
+        value = value * 10 + (*text - '0');
+    }
+    *out = value;
+    return true;
+}
+
+static int set_threads(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!read_number(value, value + strlen(value), &number) || number > 1024)
+        return bad_value(reader, row, value, "a number from 0 to 1024");
+    reader->options->threads = (int)number;
+    return 0;
+}
+
+static int set_time_limit(Reader *reader, const OptionRow *row, const char *value)
+{
+    char  *end;
+    double seconds = strtod(value, &end);
+
+    if (!*value || *end || !(seconds > 0.0) || seconds > 1e9)
+        return bad_value(reader, row, value, "a number of seconds above 0");
+    reader->options->plan.seconds = seconds;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sizes */
+
+/* Bytes, with a suffix of powers of 1024: 65536, 64K, 64KiB, 1.5M are not all allowed: whole numbers only. */
+static int read_size(Reader *reader, const OptionRow *row, const char *value, int64_t *out)
+{
+    static const struct {
+        const char *suffix;
+        int64_t     scale; /* bytes */
+    } unit[] = {{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20}, {"MiB", 1 << 20},
+                {"G", 1 << 30}, {"GiB", 1 << 30}};
+    size_t  digits = strspn(value, "0123456789");
+    int64_t number;
+
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (!strcmp(value + digits, unit[i].suffix) && read_number(value, value + digits, &number) &&
+            number <= INT64_MAX / unit[i].scale) {
+            *out = number * unit[i].scale;
+            return 0;
+        }
+    return bad_value(reader, row, value, "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)");
+}
+
+static int set_max_ram(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_ram);
+}
+
+static int set_max_flash(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_flash);
+}
+
+static int set_max_stack(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_stack);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- extents */
+
+/* The last occurrence of `c` in [text, end), or NULL. */
+static const char *find_last(const char *text, const char *end, char c)
+{
+    while (end > text)
+        if (*--end == c)
+            return end;
+    return NULL;
+}
+
+/* The AXIS of VALUE:AXIS; false: what follows the colon is no axis, so the colon belongs to a name. */
+static bool read_axis(const char *text, const char *end, int *axis)
+{
+    static const struct {
+        const char *word;
+        int         axis;
+    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}};
+    size_t  length = (size_t)(end - text);
+    int64_t number;
+
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strlen(special[i].word) == length && !memcmp(special[i].word, text, length)) {
+            *axis = special[i].axis;
+            return true;
+        }
+    if (!read_number(text, end, &number) || number >= MAX_RANK)
+        return false;
+    *axis = (int)number;
+    return true;
+}
+
+/* N or A..B or, after "<=", N for 1..N. */
+static bool read_interval(const char *text, bool at_most, int64_t *lo, int64_t *hi)
+{
+    const char *end = text + strlen(text);
+    const char *dots = strstr(text, "..");
+
+    if (at_most) {
+        *lo = 1;
+        return read_number(text, end, hi) && *hi >= 1;
+    }
+    if (!dots) {
+        *hi = -1;
+        return read_number(text, end, lo) && (*hi = *lo) >= 0;
+    }
+    return read_number(text, dots, lo) && read_number(dots + 2, end, hi) && *lo <= *hi;
+}
+
+/* NAME=N, NAME=A..B, NAME<=N, VALUE:AXIS=...; read from the right, because real names contain colons and equal signs. */
+static int set_dim(Reader *reader, const OptionRow *row, const char *value)
+{
+    const char *equal = find_last(value, value + strlen(value), '=');
+    bool        at_most = equal && equal > value && equal[-1] == '<';
+    const char *end = equal ? equal - at_most : NULL; /* of the name */
+    const char *colon = end ? find_last(value, end, ':') : NULL;
+    DimBound    bound = {.axis = BOUND_NAME};
+
+    if (!equal || end == value || !read_interval(equal + 1, at_most, &bound.lo, &bound.hi))
+        return bad_value(reader, row, value, "NAME=N, NAME=A..B, VALUE:AXIS=N or VALUE:AXIS=A..B with A <= B "
+                                             "(AXIS: a number, count, elements or bytes)");
+    if (colon && colon > value && read_axis(colon + 1, end, &bound.axis))
+        end = colon;
+    bound.name = arena_strndup(reader->diag->arena, value, (size_t)(end - value));
+    ARENA_PUSH(reader->diag->arena, reader->options->bound, reader->options->nbound, reader->cbound, bound);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- other values */
+
+static int set_state(Reader *reader, const OptionRow *row, const char *value)
+{
+    const char *colon = strchr(value, ':');
+
+    if (!colon || colon == value || !colon[1])
+        return bad_value(reader, row, value, "OUT:IN, an output and the input that it feeds in the next run");
+    ARENA_PUSH(reader->diag->arena, reader->state, reader->options->nstate, reader->cstate, value);
+    reader->options->state = reader->state;
+    return 0;
+}
+
+#define TEXT_OPTION(field, wanted)                                                                                     \
+    static int set_##field(Reader *reader, const OptionRow *row, const char *value)                                    \
+    {                                                                                                                  \
+        if (!*value)                                                                                                   \
+            return bad_value(reader, row, value, wanted);                                                              \
+        reader->options->field = value;                                                                                \
+        return 0;                                                                                                      \
+    }
+TEXT_OPTION(cc, "a command, like 'arm-none-eabi-gcc -mcpu=cortex-m4 -Os'")
+TEXT_OPTION(baseline, "a report written by --report")
+TEXT_OPTION(report, "a file name")
+TEXT_OPTION(map, "a file name")
+TEXT_OPTION(main, "a file name")
+
+static int set_verify(Reader *reader, const OptionRow *row, const char *value)
+{
+    (void)row;
+    reader->options->verify = value ? value : "";
+    return 0;
+}
+
+#define FLAG_OPTION(field)                                                                                             \
+    static int set_##field(Reader *reader, const OptionRow *row, const char *value)                                    \
+    {                                                                                                                  \
+        (void)row, (void)value;                                                                                        \
+        reader->options->field = true;                                                                                 \
+        return 0;                                                                                                      \
+    }
+FLAG_OPTION(quiet)
+FLAG_OPTION(version)
+FLAG_OPTION(help)
+
+static const OptionRow option_row[] = {
+    /* name          value                     bare   shapes set             help */
+    {"-o",           "MODEL.c",                false, false, set_output,     "write the source there and the header beside it; - writes the source to standard output; without -o the plan is only made and checked"},
+    {"--name",       "IDENT",                  false, true,  set_name,       "prefix of everything generated (default: the model file's stem)"},
+    {"--target",     "T",                      false, true,  set_target,     "what to generate for (default: portable)"},
+    {"--dim",        "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim, "pin or bound an extent that is known only at run time; AXIS may be count, elements or bytes; repeatable"},
+    {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
+    {"--threads",    "N",                      false, true,  set_threads,    "parts that a step may be split into, for a caller-supplied parallel-for"},
+    {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
+    {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
+    {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
+    {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
+    {"--order",      "auto|model",             false, true,  set_order,      "search for an order of steps with a smaller peak (default), or keep the model's"},
+    {"--time-limit", "SECONDS",                false, true,  set_time_limit, "stop searching after this time; the output then depends on the machine"},
+    {"--max-ram",    "SIZE",                   false, false, set_max_ram,    "fail with status 4 when arena, state, inputs, outputs and stack need more"},
+    {"--max-flash",  "SIZE",                   false, false, set_max_flash,  "fail with status 4 when weights and code need more (needs --cc)"},
+    {"--max-stack",  "SIZE",                   false, false, set_max_stack,  "fail with status 4 when the deepest call chain needs more (needs --cc)"},
+    {"--cc",         "COMMAND",                false, false, set_cc,         "the target's compiler and its flags, for stack and code size"},
+    {"--baseline",   "OLD.json",               false, false, set_baseline,   "fail with status 4 where the plan got worse than that report's, naming the tensor"},
+    {"--report",     "FILE.json",              false, false, set_report,     "write the plan for machines"},
+    {"--map",        "FILE.svg|.html",         false, false, set_map,        "draw the plan for people"},
+    {"--main",       "FILE.c",                 false, false, set_main,       "write a host program that reads and writes raw files"},
+    {"--verify",     "DIR",                    true,  false, set_verify,     "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},
+    {"--dump",       "graph|program|plan",     false, false, set_dump,       "print that stage as text"},
+    {"--quiet",      NULL,                     false, false, set_quiet,      "no summary"},
+    {"--version",    NULL,                     false, false, set_version,    "print the version"},
+    {"--help",       NULL,                     false, false, set_help,       "print this text"},
+};
+enum { OPTION_ROWS = sizeof option_row / sizeof *option_row };
+
+/* The row that `argument` names and, after an equal sign, its value (else *value is NULL). */
+static const OptionRow *find_row(const char *argument, const char **value)
+{
+    *value = NULL;
+    for (int i = 0; i < OPTION_ROWS; i++) {
+        const OptionRow *row = &option_row[i];
+        size_t           length = strlen(row->name);
+
+        if (!strcmp(argument, row->name))
+            return row;
+        if (row->name[1] == '-' && !strncmp(argument, row->name, length) && argument[length] == '=') {
+            *value = argument + length + 1;
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* One word for the banner, quoted where a shell would need it. */
+static void put_word(Text *line, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+    bool quote = !*word || word[strspn(word, plain)];
+
+    text_printf(line, quote ? " '%s'" : " %s", word);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Take the option at argv[*at], with the next word when it needs one. */
+static int take_option(Reader *reader, int argc, char *const *argv, int *at, Text *line)
+{
+    const char      *argument = argv[*at], *value;
+    const OptionRow *row = find_row(argument, &value);
+
+    if (!row)
+        return diag_usage(reader->diag, "unknown option '%s'; occamyc --help lists the options", argument);
+    if (!row->value && value)
+        return diag_usage(reader->diag, "option %s takes no value, found '%s'", row->name, value);
+    if (row->value && !value && !row->bare) {
+        if (*at + 1 >= argc)
+            return diag_usage(reader->diag, "option %s needs a value: %s", row->name, row->value);
+        value = argv[++*at];
+    }
+    if (row->shapes)
+        put_word(line, arena_printf(reader->diag->arena, "%s=%s", row->name, value));
+    return row->set(reader, row, value);
+}
+
+static int take_model(Reader *reader, const char *argument)
+{
+    if (reader->options->model)
+        return diag_usage(reader->diag, "found a second model '%s' after '%s', wanted one", argument, reader->options->model);
+    reader->options->model = argument;
+    return 0;
+}
+
+int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
+{
+    Reader reader = {.options = options, .diag = diag};
+    Text   line = text_new(diag->arena), shaping = text_new(diag->arena);
+    bool   only_files = false;
+    int    failures = 0;
+
+    *options = (Options){.max_ram = -1, .max_flash = -1, .max_stack = -1, .plan = {.planner = "auto", .reorder = 1}};
+    for (int i = 1; i < argc; i++) {
+        if (!only_files && !strcmp(argv[i], "--"))
+            only_files = true;
+        else if (!only_files && argv[i][0] == '-' && argv[i][1])
+            failures += take_option(&reader, argc, argv, &i, &shaping) < 0;
+        else
+            failures += take_model(&reader, argv[i]) < 0;
+    }
+    if (!options->model && !options->help && !options->version && !failures)
+        failures += diag_usage(diag, "found no model, wanted: occamyc MODEL.onnx [-o MODEL.c]; occamyc --help lists the options") < 0;
+    text_put(&line, "occamyc");
+    if (options->model)
+        put_word(&line, base_name(options->model));
+    if (options->output) {
+        text_put(&line, " -o");
+        put_word(&line, base_name(options->output));
+    }
+    if (shaping.data)
+        text_put(&line, shaping.data);
+    options->command_line = line.data;
+    return failures ? -1 : 0;
+}
+
+/* `help` in lines of at most 118 columns, indented by 28. */
+static void put_wrapped(Text *text, const char *help)
+{
+    enum { INDENT = 28, WIDTH = 118 };
+    int column = INDENT;
+
+    while (*help) {
+        int length = (int)strcspn(help, " ");
+
+        if (column > INDENT && column + 1 + length > WIDTH) {
+            text_printf(text, "\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        text_printf(text, "%s%.*s", column > INDENT ? " " : "", length, help);
+        column += length + (column > INDENT);
+        help += length;
+        help += *help == ' ';
+    }
+    text_put(text, "\n");
+}
+
+void options_help(Text *text)
+{
+    text_put(text, "occamyc MODEL.onnx [-o MODEL.c] [options]\n"
+                   "compiles a trained network to C source whose memory is planned to the byte\n\n");
+    for (int i = 0; i < OPTION_ROWS; i++) {
+        const OptionRow *row = &option_row[i];
+        const char      *shown = row->value ? row->value : "";
+        const char      *join = !row->value ? "" : row->name[1] == '-' ? (row->bare ? "[=" : "=") : " ";
+        int              width = (int)(strlen(row->name) + strlen(join) + strlen(shown) + row->bare);
+
+        text_printf(text, "  %s%s%s%s", row->name, join, shown, row->bare ? "]" : "");
+        if (width > 24)
+            text_printf(text, "\n%*s", 28, "");
+        else
+            text_printf(text, "%*s", 26 - width, "");
+        put_wrapped(text, row->help);
+    }
+    text_put(text, "\nSIZE: bytes, or a whole number with K, M or G (powers of 1024).\n"
+                   "Exit status: 0 done; 1 usage, input or output; 2 the model is invalid; 3 not supported;\n"
+                   "  4 a limit is exceeded, the plan got worse or the outputs differ; 70 a bug in occamyc.\n");
+}
