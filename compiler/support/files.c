@@ -1,0 +1,125 @@
+/* files.c - a set of output files that appear together or not at all. */
+#include "support/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void files_add(FileSet *set, const char *path, const void *data, size_t bytes)
+{
+    OutputFile file = {.path = path, .data = data, .bytes = bytes};
+
+    ARENA_PUSH(set->arena, set->file, set->nfile, set->cfile, file);
+}
+
+static int write_all(int descriptor, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t written = write(descriptor, data, bytes);
+
+        if (written < 0 && errno != EINTR)
+            return -1;
+        if (written > 0) {
+            data += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+/* A new file beside `path`: a name that nobody uses, so that two compilations never write the same temporary. */
+static int create_beside(FileSet *set, OutputFile *file)
+{
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        char *name = arena_printf(set->arena, "%s.%ld.%d.tmp", file->path, (long)getpid(), attempt);
+        int   descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+
+        if (descriptor >= 0) {
+            file->temporary = name;
+            return descriptor;
+        }
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+static int write_temporary(FileSet *set, OutputFile *file)
+{
+    int descriptor = create_beside(set, file);
+    int failed, saved;
+
+    if (descriptor < 0)
+        return -1;
+    failed = write_all(descriptor, file->data, file->bytes);
+    saved = errno;
+    if (close(descriptor) < 0 && !failed) {
+        failed = -1;
+        saved = errno;
+    }
+    errno = saved;
+    return failed;
+}
+
+/* What cannot be replaced by renaming, like a device or a pipe, is written in place. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static int write_in_place(const OutputFile *file)
+{
+    int descriptor = open(file->path, O_WRONLY);
+    int failed;
+
+    if (descriptor < 0)
+        return -1;
+    failed = write_all(descriptor, file->data, file->bytes);
+    return close(descriptor) < 0 ? -1 : failed;
+}
+
+static int discard(FileSet *set, Diag *diag, const OutputFile *at, const char *advice)
+{
+    int reason = errno;
+
+    for (int i = 0; i < set->nfile; i++)
+        if (set->file[i].temporary)
+            unlink(set->file[i].temporary);
+    return diag_usage(diag, "cannot write '%s': %s%s", at->path, strerror(reason), advice);
+}
+
+/* Renaming onto a folder would fail only after others were renamed: look before. */
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int files_publish(FileSet *set, Diag *diag)
+{
+    for (int i = 0; i < set->nfile; i++) {
+        OutputFile *file = &set->file[i];
+
+        if (is_folder(file->path)) {
+            errno = EISDIR;
+            return discard(set, diag, file, "; nothing was written");
+        }
+        if (!is_special(file->path) && write_temporary(set, file) < 0)
+            return discard(set, diag, file, "; nothing was written");
+    }
+    for (int i = 0; i < set->nfile; i++) {
+        OutputFile *file = &set->file[i];
+
+        if (file->temporary ? rename(file->temporary, file->path) : write_in_place(file))
+            return discard(set, diag, file, i ? "; the files before it in this run were written" : "; nothing was written");
+        file->temporary = NULL;
+    }
+    return 0;
+}
