@@ -1,1 +1,2 @@
 # Tests; included by the top Makefile.
+-include $(wildcard tests/*/*.mk)

@@ -1,0 +1,355 @@
+/* space.c - prepares a problem for the strategies and runs them inside one frame: validated before, verified after. */
+#include "space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_buffer_and_begin(const void *left, const void *right)
+{
+    const PlanSpan *a = left, *b = right;
+
+    if (a->buffer != b->buffer)
+        return a->buffer < b->buffer ? -1 : 1;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int32_t section_of(const Space *s, int32_t step)
+{
+    int32_t low = 0, high = s->nsection;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (s->step_at[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Steps between two events are all alike: from here on time is counted in sections. */
+static void compress_time(Space *s, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++) {
+        s->step_at[2 * i] = s->span[i].begin;
+        s->step_at[2 * i + 1] = s->span[i].end;
+    }
+    qsort(s->step_at, (size_t)count * 2, sizeof *s->step_at, by_value);
+    for (int i = 0; i < count * 2; i++)
+        if (kept == 0 || s->step_at[kept - 1] != s->step_at[i])
+            s->step_at[kept++] = s->step_at[i];
+    s->nsection = kept ? kept - 1 : 0;
+    for (int i = 0; i < count; i++) {
+        s->span[i].begin = section_of(s, s->span[i].begin);
+        s->span[i].end = section_of(s, s->span[i].end);
+    }
+}
+
+/* Copies the spans that say something, in order, and finds each buffer's lifetime. */
+static void collect_spans(Space *s)
+{
+    const PlanProblem *p = s->problem;
+    int                count = 0;
+
+    for (int i = 0; i < p->nspan; i++)
+        if (p->span[i].begin < p->span[i].end && p->span[i].lo < p->span[i].hi)
+            s->span[count++] = p->span[i];
+    compress_time(s, count);
+    qsort(s->span, (size_t)count, sizeof *s->span, by_buffer_and_begin);
+    for (int b = 0, i = 0; b < s->n; b++) {
+        s->span_at[b] = i;
+        s->begin[b] = i < count && s->span[i].buffer == b ? s->span[i].begin : 0;
+        s->end[b] = s->begin[b];
+        for (; i < count && s->span[i].buffer == b; i++) {
+            if (s->span[i].end > s->end[b])
+                s->end[b] = s->span[i].end;
+            if (s->span[i].lo != 0 || s->span[i].hi != p->buffer[b].size)
+                s->plain = false;
+        }
+        s->span_at[b + 1] = i;
+    }
+}
+
+static int by_other(const void *left, const void *right)
+{
+    const Lag *a = left, *b = right;
+    return (a->other > b->other) - (a->other < b->other);
+}
+
+/* Each permit is filed under both of its buffers. */
+static void collect_permits(Space *s)
+{
+    const PlanProblem *p = s->problem;
+
+    for (int i = 0; i < p->npermit; i++) {
+        s->lag_at[p->permit[i].a + 1]++;
+        s->lag_at[p->permit[i].b + 1]++;
+    }
+    for (int b = 0; b < s->n; b++)
+        s->lag_at[b + 1] += s->lag_at[b];
+    for (int i = 0; i < p->npermit; i++) {
+        const PlanPermit *q = &p->permit[i];
+        s->lag[s->lag_at[q->a]++] = (Lag){q->b, q->d1, q->d2};
+        s->lag[s->lag_at[q->b]++] = (Lag){q->a, q->d2, q->d1};
+    }
+    for (int b = s->n; b > 0; b--)     /* each start had moved to the next buffer's */
+        s->lag_at[b] = s->lag_at[b - 1];
+    s->lag_at[0] = 0;
+    for (int b = 0; b < s->n; b++)
+        qsort(s->lag + s->lag_at[b], (size_t)(s->lag_at[b + 1] - s->lag_at[b]), sizeof *s->lag, by_other);
+    if (p->npermit)
+        s->plain = false;
+}
+
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+
+    while (y) {
+        int64_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return a / x * b;
+}
+
+static void collect_regions(Space *s, int64_t capacity)
+{
+    const PlanProblem *p = s->problem;
+
+    s->nregion = p->nregion ? p->nregion : 1;
+    s->everywhere = s->nregion == 32 ? UINT32_MAX : (1u << s->nregion) - 1;
+    for (int r = 0; r < s->nregion; r++) {
+        PlanRegion one = p->nregion ? p->region[r] : (PlanRegion){0, 1};
+        if (one.size == 0)
+            one.size = INT64_MAX;
+        if (capacity > 0 && capacity < one.size)
+            one.size = capacity;
+        if (one.align == 0)
+            one.align = 1;
+        s->region[r] = one;
+    }
+}
+
+int64_t space_align(const Space *s, int b, int region)
+{
+    int64_t align = s->problem->buffer[b].align;
+    return common_multiple(align ? align : 1, s->region[region].align);
+}
+
+int space_open(Space *s, const PlanProblem *problem, int64_t capacity)
+{
+    size_t n = (size_t)problem->nbuffer;
+
+    memset(s, 0, sizeof *s);
+    s->problem = problem;
+    s->n = problem->nbuffer;
+    s->plain = true;
+    s->span_at = calloc(n + 1, sizeof *s->span_at);
+    s->span = calloc((size_t)problem->nspan + 1, sizeof *s->span);
+    s->step_at = calloc((size_t)problem->nspan * 2 + 1, sizeof *s->step_at);
+    s->lag_at = calloc(n + 2, sizeof *s->lag_at);
+    s->lag = calloc((size_t)problem->npermit * 2 + 1, sizeof *s->lag);
+    s->begin = calloc(n + 1, sizeof *s->begin);
+    s->end = calloc(n + 1, sizeof *s->end);
+    if (!s->span_at || !s->span || !s->step_at || !s->lag_at || !s->lag || !s->begin || !s->end) {
+        space_close(s);
+        return PLAN_ENOMEM;
+    }
+    collect_spans(s);
+    collect_permits(s);
+    collect_regions(s, capacity);
+    return PLAN_OK;
+}
+
+void space_close(Space *s)
+{
+    free(s->span_at);
+    free(s->span);
+    free(s->step_at);
+    free(s->lag_at);
+    free(s->lag);
+    free(s->begin);
+    free(s->end);
+    memset(s, 0, sizeof *s);
+}
+
+int space_clashes(const Space *s, int b, int j, int64_t offset_j, Clash *clash)
+{
+    int64_t above = INT64_MAX, below = INT64_MAX;
+    int     count = 0;
+
+    for (int i = s->lag_at[b]; i < s->lag_at[b + 1]; i++)
+        if (s->lag[i].other == j) {          /* several permits for one pair: any of them will do */
+            above = s->lag[i].above < above ? s->lag[i].above : above;
+            below = s->lag[i].below < below ? s->lag[i].below : below;
+        }
+    for (int x = s->span_at[b]; x < s->span_at[b + 1]; x++) {
+        const PlanSpan *mine = &s->span[x];
+        for (int y = s->span_at[j]; y < s->span_at[j + 1] && s->span[y].begin < mine->end; y++) {
+            const PlanSpan *other = &s->span[y];
+            Clash           c = {other->lo - mine->hi, other->hi - mine->lo};
+            if (other->end <= mine->begin)
+                continue;
+            if (above < c.to)
+                c.to = above;
+            if (below != INT64_MAX && -below > c.from)
+                c.from = -below;
+            if (c.from + 1 < c.to)
+                clash[count++] = (Clash){offset_j + c.from, offset_j + c.to};
+        }
+    }
+    return count;
+}
+
+int64_t space_peak(const Space *s, const int64_t *offset, const int32_t *region)
+{
+    int64_t peak[32] = {0}, sum = 0;
+
+    for (int b = 0; b < s->n; b++) {
+        int64_t end = offset[b] + s->problem->buffer[b].size;
+        int     r = region ? region[b] : 0;
+        if (space_live(s, b) && end > peak[r])
+            peak[r] = end;
+    }
+    for (int r = 0; r < s->nregion; r++)
+        sum += peak[r];
+    return sum;
+}
+
+/* Does every region keep to its size and to the capacity? */
+static bool fits(const Space *s, const PlanResult *result)
+{
+    for (int b = 0; b < s->n; b++) {
+        int r = result->region ? result->region[b] : 0;
+        if (space_live(s, b) && s->problem->buffer[b].size > s->region[r].size - result->offset[b])
+            return false;
+    }
+    return true;
+}
+
+/* Two live buffers of one region fixed on each other: then there is no plan at all. */
+static bool fixed_collide(const Space *s, int a, int b)
+{
+    const PlanBuffer *x = &s->problem->buffer[a], *y = &s->problem->buffer[b];
+    bool              hit = false;
+    size_t            pairs = (size_t)(s->span_at[a + 1] - s->span_at[a]) * (size_t)(s->span_at[b + 1] - s->span_at[b]);
+    Clash            *clash;
+
+    if (x->fixed < 0 || y->fixed < 0 || s->nregion > 1 || s->begin[a] >= s->end[b] || s->begin[b] >= s->end[a])
+        return false;
+    clash = malloc((pairs + 1) * sizeof *clash);
+    for (int i = clash ? space_clashes(s, a, b, y->fixed, clash) : 0; i-- > 0;)
+        hit |= clash[i].from < x->fixed && x->fixed < clash[i].to;
+    free(clash);
+    return hit;
+}
+
+static bool hopeless(const Space *s, PlanResult *result)
+{
+    for (int a = 0; a < s->n; a++)
+        for (int b = 0; b < a && s->problem->buffer[a].fixed >= 0; b++)
+            if (fixed_collide(s, a, b)) {
+                result->status = PLAN_INFEASIBLE;
+                snprintf(result->why, sizeof result->why, "infeasible: buffers %d and %d are fixed on each other", b, a);
+                return true;
+            }
+    return false;
+}
+
+/* plan_verify, without the regions' sizes for a plan that is known to pass them. */
+static int verify(const PlanProblem *problem, const PlanResult *result, char why[160])
+{
+    PlanProblem wide = *problem;
+    PlanRegion  region[32];
+
+    if (result->status == PLAN_OPTIMAL || result->status == PLAN_FEASIBLE)
+        return plan_verify(problem, result, why);
+    for (int r = 0; r < problem->nregion; r++)
+        region[r] = (PlanRegion){0, problem->region[r].align};
+    wide.region = problem->nregion ? region : NULL;
+    return plan_verify(&wide, result, why);
+}
+
+/* Turns peak, bound and fit into a status and a sentence. */
+static void conclude(const Space *s, PlanResult *result)
+{
+    long long peak = result->peak, bound = result->bound;
+
+    if (!fits(s, result)) {
+        bool proven = s->nregion == 1 && result->bound > s->region[0].size;
+        result->status = proven ? PLAN_INFEASIBLE : PLAN_LIMIT;
+        if (s->nregion > 1)
+            snprintf(result->why, sizeof result->why, "no plan within the regions was found");
+        else
+            snprintf(result->why, sizeof result->why, proven ? "infeasible at %lld: proven, at least %lld bytes are needed"
+                     : "no plan within %lld bytes was found; at least %lld are needed", (long long)s->region[0].size, bound);
+    } else if (peak == bound) {
+        result->status = PLAN_OPTIMAL;
+        if (result->proof != PLAN_PROOF_SEARCH)
+            result->proof = PLAN_PROOF_BOUND;
+        snprintf(result->why, sizeof result->why, result->proof == PLAN_PROOF_SEARCH ? "optimal: exhausted"
+                                                                                     : "optimal: equals the bound");
+    } else {
+        result->status = PLAN_FEASIBLE;
+        snprintf(result->why, sizeof result->why, "gap %.2f %%", 100.0 * (double)(peak - bound) / (double)bound);
+    }
+    if (result->status != PLAN_OPTIMAL && result->status != PLAN_INFEASIBLE)
+        result->proof = PLAN_PROOF_NONE;
+}
+
+int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy)
+{
+    static const PlanLimits none = {0};
+    Space                   space;
+    char                    why[160];
+    int                     status = plan_validate(problem, result->why);
+
+    if (!limits)
+        limits = &none;
+    result->peak = result->bound = result->nodes = 0;
+    result->status = PLAN_LIMIT;
+    result->proof = PLAN_PROOF_NONE;
+    result->witness = -1;
+    if (status)
+        return status;
+    if (problem->nregion > 1 && !result->region) {
+        snprintf(result->why, sizeof result->why, "several regions need an array for the answer's regions");
+        return PLAN_EINVAL;
+    }
+    if (space_open(&space, problem, limits->capacity)) {
+        snprintf(result->why, sizeof result->why, "out of memory");
+        return PLAN_ENOMEM;
+    }
+    result->bound = bound_live(&space, &result->witness);
+    status = result->bound < 0 ? PLAN_ENOMEM : PLAN_OK;
+    if (!status && hopeless(&space, result)) {
+        space_close(&space);
+        return PLAN_OK;
+    }
+    if (!status)
+        status = strategy(&space, limits, result);
+    if (status) {
+        snprintf(result->why, sizeof result->why, "out of memory");
+    } else {
+        result->peak = space_peak(&space, result->offset, result->region);
+        conclude(&space, result);
+        status = verify(problem, result, why);
+        status = status < 0 ? status : status ? PLAN_OK : PLAN_EINTERNAL;
+        if (status)
+            memcpy(result->why, why, sizeof why);
+    }
+    space_close(&space);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* space.h - a problem prepared for the strategies: spans and permits by buffer, lifetimes, and the frame every planner
+ * runs in. Private to planners/; knows nothing of any strategy. */
+#ifndef OCC_SPACE_H
+#define OCC_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "planner.h"
+
+/* The other side of a permit, seen from one buffer x: x may overlap other if
+ * offset[x] >= offset[other] + above, or offset[x] <= offset[other] - below. */
+typedef struct Lag {
+    int32_t other;
+    int64_t above, below;          /* bytes */
+} Lag;
+
+/* Offsets x of one buffer with from < x < to collide with another buffer that is already placed. */
+typedef struct Clash {
+    int64_t from, to;              /* bytes */
+} Clash;
+
+typedef struct Space {
+    const PlanProblem *problem;
+    int        n;                  /* buffers */
+    int       *span_at;            /* [n+1] spans of buffer b: span[span_at[b]] .. span[span_at[b+1]-1] */
+    PlanSpan  *span;               /* without empty ones; by buffer, then begin; begin and end are sections */
+    int        nsection;           /* stretches of steps at whose boundaries something is born or dies */
+    int32_t   *step_at;            /* [nsection+1] first step of each section */
+    int       *lag_at;             /* [n+1] */
+    Lag       *lag;                /* by buffer, then other */
+    int32_t   *begin, *end;        /* [n] sections: hull of the lifetime; begin == end for a buffer that is never live */
+    int        nregion;            /* >= 1 */
+    PlanRegion region[32];         /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
+    uint32_t   everywhere;         /* mask of all regions */
+    bool       plain;              /* every span covers its whole buffer and there are no permits */
+} Space;
+
+/* PLAN_OK, or PLAN_ENOMEM with nothing to free. The problem must be valid and outlive the space. */
+int  space_open(Space *space, const PlanProblem *problem, int64_t capacity);
+void space_close(Space *space);
+
+/* Is buffer b ever live? */
+static inline bool space_live(const Space *s, int b)
+{
+    return s->span_at[b] < s->span_at[b + 1];
+}
+
+static inline bool space_allows(const Space *s, int b, int region)
+{
+    uint32_t mask = s->problem->buffer[b].regions;
+    return !mask || (mask >> region & 1u);
+}
+
+/* Every offset of b in that region is a multiple of this; >= 1. */
+int64_t space_align(const Space *space, int b, int region);
+
+/* The offsets of b that collide with j at offset_j, as open intervals appended to clash[]; returns how many, at most
+ * the number of pairs of their spans. */
+int space_clashes(const Space *space, int b, int j, int64_t offset_j, Clash *clash);
+
+/* x rounded up to a multiple of align (>= 1). */
+static inline int64_t round_up(int64_t x, int64_t align)
+{
+    int64_t r = x % align;
+    return r ? x + (align - r) : x;
+}
+
+/* Sum over regions of the end of the highest live buffer; region may be NULL. */
+int64_t space_peak(const Space *space, const int64_t *offset, const int32_t *region);
+
+/* One strategy: fills result->offset and ->region, adds to ->nodes, may raise ->bound and set ->proof to
+ * PLAN_PROOF_SEARCH when the bound was raised by search. */
+typedef int (*Strategy)(const Space *space, const PlanLimits *limits, PlanResult *result);
+
+/* Everything around a strategy: validate, prepare, bound, run, measure, verify, conclude. */
+int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy);
+
+/* The live bound and a step (not a section) that reaches it (-1 when nothing is ever live); negative code on lack of memory. */
+int64_t bound_live(const Space *space, int32_t *witness);
+
+/* Orders in which buffers can be placed. Ties go to the lower index, so every order is total. */
+typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AREA, GREEDY_PRESSURE, GREEDY_ORDERS } GreedyOrder;
+
+/* Place every buffer once in that order, each at the lowest (or with tight: the tightest) offset that collides with
+ * nothing placed before, in the first of its regions with room. Returns PLAN_OK, PLAN_ENOMEM. When a buffer finds no
+ * room in any region it is placed beyond the end of the last one allowed. */
+int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
+
+#endif
