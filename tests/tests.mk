@@ -1,2 +1,3 @@
 # Tests; included by the top Makefile.
 -include $(wildcard tests/*/*.mk)
+include tests/deps.mk tests/onnx.mk

@@ -1,0 +1,173 @@
+"""Compiles a model with occamyc, builds the host program with a C compiler, feeds it raw files and reads what it wrote.
+
+This is the outside check: nothing here trusts a word of occamyc but its exit code. Every failure is a Failure with one
+of the states below and a sentence.
+"""
+
+import glob
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass, field
+
+import cases
+import dims
+import tensors
+
+# refused: exit 3, says why. invalid: exit 1, 2 or 4 on a good model. crash: exit 70, a signal, no exit at all.
+STATES = ("pass", "wrong", "refused", "invalid", "crash", "cc-fail", "run-fail")
+STRICT = "-std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
+LINE = re.compile(r"^(\d+)(?:\.(\d+))? (.*?) (\S+) (\[[][\d, x]*\])$")
+ABSENT = re.compile(r"^(\d+) (.*) none\b")
+ARENA = re.compile(r"^arena planned (\d+) touched (\d+)$", re.M)
+
+
+class Failure(Exception):
+    def __init__(self, state, reason):
+        super().__init__(reason)
+        self.state, self.reason = state, reason
+
+
+@dataclass
+class Toolchain:
+    """The compiler under test, the C compiler and the limits of each step, in seconds."""
+
+    occamyc: str
+    cc: str = "cc"
+    cflags: str = STRICT
+    compile_limit: float = 120
+    build_limit: float = 600
+    run_limit: float = 300
+    flags: list = field(default_factory=list)
+
+
+@dataclass
+class Run:
+    """What one run gave: values in graph order, arena bytes planned and touched, everything printed."""
+
+    outputs: list
+    planned: int
+    touched: int
+    text: str
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no message"
+
+
+def first_error(text):
+    for line in text.splitlines():
+        if "error" in line or "undefined reference" in line:
+            return line.strip()
+    return last_line(text)
+
+
+def run_command(arguments, limit, folder=None):
+    """(exit code, output and errors together); a code below zero is a signal; SIGALRM stands for the time limit."""
+    try:
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit, cwd=folder,
+                              stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        return -signal.SIGALRM, f"still running after {limit:g} s"
+
+
+def compile_model(tools, model, folder, flags):
+    """Write model.c, model.h and main.c into a fresh `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    command = [tools.occamyc, model, "-o", os.path.join(folder, "model.c"), "--name=model",
+               "--main=" + os.path.join(folder, "main.c"), "--quiet", *flags, *tools.flags]
+    code, text = run_command(command, tools.compile_limit)
+    with open(os.path.join(folder, "command.txt"), "w") as file:
+        file.write(shlex.join(command) + "\n" + text)
+    if code == 3:
+        raise Failure("refused", first_error(text))
+    if code in (1, 2, 4):
+        raise Failure("invalid", f"exit {code}: {first_error(text)}")
+    if code != 0:
+        raise Failure("crash", f"occamyc exit {code}: {last_line(text)}")
+
+
+def build_program(tools, folder):
+    """Link everything that was written into `folder`/model."""
+    sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
+    command = [*shlex.split(tools.cc), *shlex.split(tools.cflags), "-o", "model", *sources, "-lm"]
+    code, text = run_command(command, tools.build_limit, folder)
+    with open(os.path.join(folder, "command.txt"), "a") as file:
+        file.write(shlex.join(command) + "\n" + text)
+    if code != 0:
+        raise Failure("cc-fail", first_error(text))
+
+
+def write_argument(folder, stem, kind, value):
+    """The raw files of one input, and the host program's argument for it."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        inner = dims.strip_optional(kind).sequence_type.elem_type
+        return ",".join(write_argument(folder, f"{stem}.{i}", inner, v) for i, v in enumerate(value))
+    name = stem + ".raw"
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(value.raw)
+    spoken = dims.is_open(kind) or stem.count(".")                      # members of a sequence always say their extents
+    return f"{name}:{'x'.join(map(str, value.shape))}" if spoken and value.shape else name
+
+
+def read_member(folder, label, type_name, extents):
+    dtype = tensors.PRINTED.get(type_name.lower())
+    if dtype is None:
+        raise Failure("run-fail", f"output {label} has the unknown type '{type_name}'")
+    shape = tuple(int(n) for n in re.findall(r"\d+", extents))
+    path = os.path.join(folder, "out", label + ".bin")
+    if not os.path.exists(path):
+        raise Failure("run-fail", f"out/{label}.bin was not written")
+    with open(path, "rb") as file:
+        raw = file.read()
+    wanted = tensors.raw_size(dtype, shape)
+    if wanted is not None and wanted != len(raw):
+        raise Failure("run-fail", f"out/{label}.bin has {len(raw)} bytes, {type_name} {list(shape)} needs {wanted}")
+    return tensors.Tensor(dtype, shape, raw)
+
+
+def read_outputs(folder, text, infos):
+    """Values in graph order, from the printed lines and out/*.bin."""
+    outputs = [[] if dims.strip_optional(i.type).HasField("sequence_type") else None for i in infos]
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if not match:
+            continue
+        index, member, _, type_name, extents = match.groups()
+        if int(index) >= len(outputs):
+            raise Failure("run-fail", f"output {index} does not exist: '{line}'")
+        if member is not None:
+            outputs[int(index)].append(read_member(folder, f"{index}.{member}", type_name, extents))
+        elif not isinstance(outputs[int(index)], list):
+            outputs[int(index)] = read_member(folder, index, type_name, extents)
+    for line in text.splitlines():
+        absent = ABSENT.match(line)
+        if absent and int(absent[1]) < len(outputs):
+            outputs[int(absent[1])] = None
+    return outputs
+
+
+def run_program(tools, folder, model, inputs, options=()):
+    """Feed one set of input values; returns a Run."""
+    shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
+    infos = cases.true_inputs(model)
+    arguments = [write_argument(folder, f"in_{i}", info.type, value) for i, (info, value) in enumerate(zip(infos, inputs))]
+    code, text = run_command(["./model", *arguments, "-o", "out", *options], tools.run_limit, folder)
+    with open(os.path.join(folder, "command.txt"), "a") as file:
+        file.write(shlex.join(["./model", *arguments, "-o", "out", *options]) + "\n" + text)
+    if code != 0:
+        raise Failure("run-fail", f"host program exit {code}: {last_line(text)}")
+    arena = ARENA.search(text)
+    if not arena:
+        raise Failure("run-fail", "no line 'arena planned N touched M'")
+    if int(arena[2]) > int(arena[1]):
+        raise Failure("wrong", f"touched {arena[2]} arena bytes, planned {arena[1]}")
+    return Run(read_outputs(folder, text, model.graph.output), int(arena[1]), int(arena[2]), text)

@@ -1,0 +1,151 @@
+"""Tests of the test tools themselves: values survive writing and reading, a comparison catches what is wrong, and each way
+to fail ends in its own state (stand_in.py plays occamyc).
+"""
+
+import os
+import stat
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import cases
+import compare
+import dims
+import host
+import run_case
+import tensors
+
+def value_type(dtype, shape):
+    return helper.make_tensor_type_proto(dtype, shape)
+
+
+def round_trip(value, kind):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(tensors.value_proto(value, kind, "x").SerializeToString())
+        file.flush()
+        return tensors.read_value(file.name, kind)
+
+
+class Encoding(unittest.TestCase):
+    def test_numbers_of_every_width_survive(self):
+        numbers = [[0, 1, 1], [1, 0, 1]]
+        for dtype in (1, 2, 3, 6, 7, 9, 10, 11, 16, 17, 20, 21, 22, 23, 24, 25, 26):
+            array = np.array(numbers if dtype != TensorProto.FLOAT8E8M0 else [[2, 1, 1], [1, 4, 1]]).astype(helper.tensor_dtype_to_np_dtype(dtype))
+            value = tensors.from_numpy(array)
+            self.assertEqual(value.dtype, dtype)
+            self.assertEqual(len(value.raw), tensors.raw_size(dtype, (2, 3)))
+            np.testing.assert_array_equal(value.array(), array)
+            self.assertEqual(round_trip(value, value_type(dtype, (2, 3))), value)
+
+    def test_typed_fields_become_raw(self):
+        proto = helper.make_tensor("x", TensorProto.INT4, (3,), [1, -2, 3])
+        self.assertEqual(tensors.from_proto(proto).raw, bytes([0xE1, 0x03]))
+
+    def test_text(self):
+        value = tensors.from_numpy(np.array([["a", ""], ["Grüße", "b"]], dtype=object))
+        self.assertEqual(value.raw, b"a\0\0Gr\xc3\xbc\xc3\x9fe\0b\0")
+        self.assertEqual(value.array()[1, 0], "Grüße")
+        self.assertEqual(tensors.split_text(b"a\0\0b", 3), ["a", "", "b"])
+        self.assertEqual(tensors.split_text(b"", 0), [])
+        with self.assertRaises(ValueError):
+            tensors.split_text(b"a\0b\0", 4)
+
+    def test_sequences_and_optionals(self):
+        item = value_type(1, None)
+        sequence = helper.make_sequence_type_proto(item)
+        value = [tensors.from_numpy(np.float32([1, 2])), tensors.from_numpy(np.float32(3))]
+        self.assertEqual(round_trip(value, sequence), value)
+        self.assertEqual(round_trip([], sequence), [])
+        optional = helper.make_optional_type_proto(sequence)
+        self.assertEqual(round_trip(value, optional), value)
+        self.assertIsNone(round_trip(None, optional))
+
+
+class Comparison(unittest.TestCase):
+    def differ(self, want, got, rtol=1e-3, atol=1e-7, **more):
+        return compare.compare_value(tensors.from_python(want), tensors.from_python(got), rtol, atol, **more)
+
+    def test_numbers(self):
+        self.assertIsNone(self.differ(np.float32([1, np.nan, np.inf]), np.float32([1.0005, np.nan, np.inf])))
+        self.assertIn("1 of 2", self.differ(np.float32([1, 2]), np.float32([1, 2.01])))
+        for wrong in (np.nan, np.inf, -np.inf):
+            self.assertTrue(self.differ(np.float32([1]), np.float32([wrong])))
+            self.assertTrue(self.differ(np.float32([wrong]), np.float32([1])))
+        self.assertTrue(self.differ(np.float32([np.inf]), np.float32([-np.inf])))
+
+    def test_integers_are_exact(self):
+        self.assertTrue(self.differ(np.int64([100000]), np.int64([100001])))
+        self.assertIsNone(self.differ(np.int8([10]), np.int8([11]), quantum=1))
+        self.assertTrue(self.differ(np.int8([10]), np.int8([12]), quantum=1))
+
+    def test_kind_type_and_extents(self):
+        self.assertTrue(self.differ(np.float32([1]), np.float64([1])))
+        self.assertTrue(self.differ(np.float32([1]), np.float32([[1]])))
+        self.assertTrue(self.differ(np.float32([1]), None))
+        self.assertTrue(self.differ([np.float32([1])], [np.float32([1])] * 2))
+        self.assertTrue(self.differ(np.array(["a"], dtype=object), np.array(["b"], dtype=object)))
+
+    def test_random_cases(self):
+        x = [tensors.from_numpy(np.float32([1, 2, 3]))]
+        self.assertIsNone(compare.check_dropout(x, [tensors.from_numpy(np.float32([2, 0, 6]))], x))
+        self.assertTrue(compare.check_dropout(x, [tensors.from_numpy(np.float32([2, 1, 6]))], x))
+        self.assertTrue(compare.check_bernoulli(x, [tensors.from_numpy(np.float32([1, 2, 0]))], x))
+
+
+class Bounds(unittest.TestCase):
+    def test_names(self):
+        infos = [helper.make_tensor_value_info("a:b", 1, ["batch", 3, None]), helper.make_tensor_value_info("c", 1, None)]
+        sets = [[tensors.from_numpy(np.zeros((n, 3, 5), np.float32)), tensors.from_numpy(np.zeros(7, np.float32))]
+                for n in (1, 4)]
+        self.assertEqual(dims.input_flags(infos, sets), ["--dim", "batch=1..4", "--dim", "a:b:2=5", "--dim", "c:elements=7"])
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        info = helper.make_tensor_value_info
+        sequence = helper.make_value_info("s", helper.make_sequence_type_proto(value_type(7, None)))
+        text = info("t", TensorProto.STRING, [2])
+        nodes = [helper.make_node("Add", ["x", "x"], ["y"])]
+        model = helper.make_model(helper.make_graph(nodes, "g", [info("x", 1, [3])], [info("y", 1, [3]), sequence, text]))
+        outputs = [np.float32([2, 4, 6]), [np.int64([7]), np.int64([[8, 9]])], np.array(["a", "bc"], dtype=object)]
+        values = ([tensors.from_numpy(np.float32([1, 2, 3]))], [tensors.from_python(v) for v in outputs])
+        self.case = os.path.join(self.folder.name, "test_add")
+        cases.write_case(self.case, model, [values], "Add", "node")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def result(self, mode, key=""):
+        script = os.path.join(self.folder.name, "compiler")
+        stand_in = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in.py")
+        with open(script, "w") as file:
+            file.write(f'#!/bin/sh\nSTAND_IN={mode} exec {sys.executable} {stand_in} "$@"\n')
+        os.chmod(script, os.stat(script).st_mode | stat.S_IXUSR)
+        tools = host.Toolchain(script, cflags="-w")
+        return run_case.run_case(tools, self.case, os.path.join(self.folder.name, "work"), key)
+
+    def test_each_state(self):
+        for mode, state in (("pass", "pass"), ("wrong", "wrong"), ("refused", "refused"), ("crash", "crash"),
+                            ("cc-fail", "cc-fail"), ("fails", "run-fail"), ("overrun", "wrong")):
+            with self.subTest(mode=mode):
+                result = self.result(mode)
+                self.assertEqual(result.state, state, result.reason)
+
+    def test_a_pass_is_kept_until_something_changes(self):
+        self.assertFalse(self.result("pass", "key").kept)
+        self.assertTrue(self.result("pass", "key").kept)
+        self.assertFalse(self.result("pass", "other key").kept)
+        self.assertEqual(self.result("wrong", "other key").state, "wrong")
+
+    def test_folder_without_description(self):
+        os.remove(os.path.join(self.case, "meta.json"))
+        self.assertEqual(self.result("pass").state, "pass")
+
+
+if __name__ == "__main__":
+    unittest.main()
