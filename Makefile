@@ -33,9 +33,9 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
 TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.c))
 
-$(BUILD)/embed: codegen_templates/embed.c
+$(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed.h schemas/kernels.def
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -o $@ $<
+	$(CC) $(ALLC) -o $@ $(filter %.c,$^)
 
 $(BUILD)/gen/templates.c: $(BUILD)/embed $(TEMPLATES) schemas/kernels.def
 	@mkdir -p $(@D)

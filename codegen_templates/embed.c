@@ -1,0 +1,366 @@
+/* embed.c - build-time tool: kernel template files in, one C file of tables (program/kernels.h) out.
+ * Usage: embed FILE... > templates.c. Files of a folder c/ are templates; all others are kept whole for --main.
+ * Splits templates into top-level pieces at blank lines, writes the element types in for the TPL_ names, and reads the
+ * signatures of the kernels that schemas/kernels.def lists. Knows the tokens of C, not its grammar. */
+#include "embed.h"
+
+/* ------------------------------------------------------------------------------------------------------- the tables */
+
+#ifndef EMBED_KERNELS
+#define EMBED_KERNELS "../schemas/kernels.def"
+#endif
+
+static const Row rows[] = {
+#define KERNEL(name, file, types, flags) {#name, file, types, #flags, true},
+#define TEMPLATE(file, types) {"", file, types, "", false},
+#include EMBED_KERNELS
+    {0},
+};
+
+static const Type types[] = {
+#define DTYPE(name, code, ctype, bits, bytes, suffix, class) {#suffix, #ctype},
+#include "../schemas/dtypes.def"
+    {0},
+};
+
+static const Type *type_find(const char *suffix, size_t length)
+{
+    for (const Type *t = types; t->suffix; t++)
+        if (strlen(t->suffix) == length && !strncmp(t->suffix, suffix, length))
+            return t;
+    return NULL;
+}
+
+/* Whether `types` of a row names the variant. */
+static bool row_has_variant(const Row *row, const Variant *v)
+{
+    char   word[80];
+    size_t n;
+
+    snprintf(word, sizeof word, "%s%s%s", v->type->suffix, v->second ? ":" : "", v->second ? v->second->suffix : "");
+    for (const char *p = row->types + strspn(row->types, " "); *p; p += n + strspn(p + n, " ")) {
+        n = strcspn(p, " ");
+        if (strlen(word) == n && !strncmp(p, word, n))
+            return true;
+    }
+    return false;
+}
+
+/* The element types of one file: the union over its rows, in the order of their first mention. */
+static int file_variants(const char *name, Variant *out)
+{
+    int count = 0;
+
+    for (const Row *row = rows; row->file; row++) {
+        if (strcmp(row->file, name) || !strcmp(row->types, "-"))
+            continue;
+        for (const char *p = row->types + strspn(row->types, " "); *p; p += strspn(p, " ")) {
+            size_t  n = strcspn(p, " "), first = strcspn(p, ": ");
+            Variant v = {type_find(p, first), first < n ? type_find(p + first + 1, n - first - 1) : NULL};
+            int     i = 0;
+            if (!v.type || (first < n && !v.second))
+                fail("schemas/kernels.def", 0, "row %s of %s: no element type '%.*s'", row->name, name, (int)n, p);
+            while (i < count && (out[i].type != v.type || out[i].second != v.second))
+                i++;
+            if (i == count && count == MAX_VARIANTS)
+                fail("schemas/kernels.def", 0, "%s has more than %d element types", name, MAX_VARIANTS);
+            if (i == count)
+                out[count++] = v;
+            p += n;
+        }
+    }
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------ instantiation */
+
+/* `text` with TPL_N, TPL_T (TPL_N2, TPL_T2) replaced. */
+static char *substitute(const char *text, const Variant *v, const char *path, int line)
+{
+    size_t size = strlen(text) * 4 + 64, n = 0;
+    char  *out = allocate(size);
+
+    for (const char *p = text; *p;) {
+        const Type *t = v->type;
+        size_t      skip = 5;
+        const char *with = NULL;
+        if (strncmp(p, "TPL_", 4)) {
+            line += *p == '\n';
+            out[n++] = *p++;
+            continue;
+        }
+        if (p[4] && p[5] == '2') {
+            t = v->second;
+            skip = 6;
+        }
+        if (t && p[4] == 'N')
+            with = t->suffix;
+        else if (t && p[4] == 'T' && !is_word(p[skip]))
+            with = t->ctype;
+        if (!with)
+            fail(path, line, "'%.12s' is no name that is replaced here", p);
+        n += (size_t)snprintf(out + n, size - n, "%s", with);
+        p += skip;
+    }
+    out[n] = 0;
+    return out;
+}
+
+static void add_chunk(List *chunks, Piece piece, char *text)
+{
+    Made *made = list_add(chunks, sizeof *made);
+
+    made->piece = piece;
+    made->piece.text = text;
+    made->defines = piece_defines(text, &made->ndefine);
+}
+
+static void instantiate(List *chunks, const Source *source, const Piece *piece)
+{
+    Variant variant[MAX_VARIANTS];
+    int     count = file_variants(source->name, variant);
+
+    if (!strstr(piece->text, "TPL_")) {
+        add_chunk(chunks, *piece, piece->text);
+        return;
+    }
+    if (!count)
+        fail(source->path, piece->line, "uses TPL_ names, but no row of schemas/kernels.def gives '%s' element types",
+             source->name);
+    for (int i = 0; i < count; i++)
+        if (variant[i].second || !(strstr(piece->text, "TPL_N2") || strstr(piece->text, "TPL_T2")))
+            add_chunk(chunks, *piece, substitute(piece->text, &variant[i], source->path, piece->line));
+}
+
+/* --------------------------------------------------------------------------------------------------------- signatures */
+
+static ParamKind classify(const char *ctype, const char *name, const char *path, int line)
+{
+    const char *star = strrchr(ctype, '*');
+
+    if (strstr(ctype, "occ_expr"))
+        return PARAM_EXPR;
+    if (!strncmp(ctype, "occ_fn_", 7))
+        return PARAM_FN;
+    if (star) {
+        const char *inner = star;
+        if (strstr(ctype, "occ_extent"))
+            return PARAM_INTS;
+        if (!strncmp(name, "table_", 6) && !strcmp(ctype, "const double *"))
+            return PARAM_FLOATS;
+        if (!strncmp(name, "table_", 6))
+            fail(path, line, "parameter %s: a table is 'const double *'", name);
+        while (inner > ctype && inner[-1] != '*')
+            inner--;
+        return strstr(inner, "const") && strstr(inner, "const") < star ? PARAM_READS : PARAM_WRITES;
+    }
+    if (!strcmp(ctype, "float") || !strcmp(ctype, "double"))
+        return PARAM_FLOAT;
+    if (!strcmp(ctype, "int") || !strcmp(ctype, "int64_t") || !strcmp(ctype, "occ_extent"))
+        return PARAM_INT;
+    fail(path, line, "parameter %s: a kernel takes no '%s'", name, ctype);
+    return PARAM_INT;
+}
+
+/* One parameter from the text between two commas: the last word is its name. */
+static void add_param(Signature *s, const char *begin, const char *end, const Piece *piece)
+{
+    char        ctype[80];
+    size_t      n = 0;
+    const char *name;
+    Signed     *p = &s->param[s->nparam];
+
+    while (begin < end && strchr(" \t\n", *begin))
+        begin++;
+    while (end > begin && strchr(" \t\n", end[-1]))
+        end--;
+    for (name = end; name > begin && is_word(name[-1]); name--)
+        ;
+    if (name == end || name == begin || s->nparam == MAX_PARAMS)
+        fail(piece->path, piece->line, "cannot read the parameter '%.*s'", (int)(end - begin), begin);
+    for (const char *c = begin; c < name && n + 2 < sizeof ctype; c++) {
+        bool space = strchr(" \t\n", *c) != NULL;
+        if (!space || (n && ctype[n - 1] != ' '))
+            ctype[n++] = space ? ' ' : *c;
+    }
+    while (n && ctype[n - 1] == ' ')
+        n--;
+    ctype[n] = 0;
+    p->ctype = copy(ctype, n);
+    p->name = copy(name, (size_t)(end - name));
+    p->kind = classify(p->ctype, p->name, piece->path, piece->line);
+    s->nparam++;
+}
+
+/* Read the definition of `function` in one chunk; false: it is not there. */
+static bool read_signature(const Made *chunk, const char *function, Signature *s)
+{
+    const char *p = chunk->piece.text, *begin;
+    Token       token, before = {0};
+
+    for (int depth = 0; next_token(&p, &token); before = token) {
+        if (token_is(&token, "{") || token_is(&token, "("))
+            depth++;
+        if (token_is(&token, "}") || token_is(&token, ")"))
+            depth--;
+        if (depth || !token_is(&token, function) || !peek_is(p, "("))
+            continue;
+        if (!token_is(&before, "void") && !token_is(&before, "int"))
+            fail(chunk->piece.path, chunk->piece.line, "kernel %s must return void or int", function);
+        *s = (Signature){.fails = token_is(&before, "int")};
+        next_token(&p, &token);
+        begin = p;
+        for (int paren = 1; paren && next_token(&p, &token);) {
+            paren += token_is(&token, "(") - token_is(&token, ")");
+            if ((paren == 1 && token_is(&token, ",")) || !paren) {
+                add_param(s, begin, token.begin, &chunk->piece);
+                begin = p;
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- output */
+
+static const char *const param_names[] = {"PARAM_READS", "PARAM_WRITES", "PARAM_INT",  "PARAM_INTS",
+                                          "PARAM_FLOAT", "PARAM_FLOATS", "PARAM_EXPR", "PARAM_FN"};
+
+/* The trampoline and the parameters of kernel number `id`. */
+static void print_call(int id, const char *function, const Signature *s)
+{
+    int pointers = 0, others = 0;
+
+    printf("static int call_%d(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void))\n{\n"
+           "    (void)p, (void)a, (void)expr, (void)fn;\n    %s%s(", id, s->fails ? "return " : "", function);
+    for (int i = 0; i < s->nparam; i++) {
+        const Signed *q = &s->param[i];
+        printf("%s", i ? ", " : "");
+        switch (q->kind) {
+        case PARAM_READS:
+        case PARAM_WRITES: printf("(%s)p[%d]", q->ctype, pointers++); break;
+        case PARAM_INT:    printf("(%s)a[%d].i", q->ctype, others++); break;
+        case PARAM_INTS:   printf("a[%d].ints", others++); break;
+        case PARAM_FLOAT:  printf("(%s)a[%d].f", q->ctype, others++); break;
+        case PARAM_FLOATS: printf("a[%d].floats", others++); break;
+        case PARAM_EXPR:   printf("(%s)expr", q->ctype); break;
+        case PARAM_FN:     printf("(%s)fn", q->ctype); break;
+        }
+    }
+    printf(");\n%s}\n\nstatic const Param param_%d[] = {\n", s->fails ? "" : "    return 0;\n", id);
+    for (int i = 0; i < s->nparam; i++)
+        printf("    {%s, \"%s\", \"%s\"},\n", param_names[s->param[i].kind], s->param[i].ctype, s->param[i].name);
+    printf("    {PARAM_INT, NULL, NULL},\n};\n\n");
+}
+
+/* Kernel `row` for one element type (NULL: not generic): its table row goes to `table`. */
+static void print_kernel(const List *chunks, const Row *row, const Variant *v, List *table)
+{
+    char      name[120], line[400];
+    Signature s;
+    char    **entry;
+    bool      found = false;
+
+    snprintf(name, sizeof name, "occ_%s%s%s%s%s", row->name, v ? "_" : "", v ? v->type->suffix : "",
+             v && v->second ? "_" : "", v && v->second ? v->second->suffix : "");
+    for (int i = 0; i < chunks->count && !found; i++) {
+        const Made *chunk = list_at(chunks, i, sizeof *chunk);
+        found = !strcmp(chunk->piece.name, row->file) && read_signature(chunk, name, &s);
+    }
+    if (!found)
+        fail("schemas/kernels.def", 0, "row %s: %s defines no function %s", row->name, row->file, name);
+    print_call(table->count, name, &s);
+    snprintf(line, sizeof line, "    {\"%s\", \"%s\", param_%d, %d, %s, %s, call_%d},\n", name + 4, row->file, table->count,
+             s.nparam, s.fails ? "true" : "false", strstr(row->flags, "VECTOR") ? "true" : "false", table->count);
+    entry = list_add(table, sizeof *entry);
+    *entry = copy(line, strlen(line));
+}
+
+static void print_kernels(const List *chunks)
+{
+    List table = {0};
+
+    for (const Row *row = rows; row->file; row++) {
+        Variant variant[MAX_VARIANTS];
+        int     count;
+        if (!row->kernel)
+            continue;
+        if (!strcmp(row->types, "-")) {
+            print_kernel(chunks, row, NULL, &table);
+            continue;
+        }
+        count = file_variants(row->file, variant);
+        for (int i = 0; i < count; i++)
+            if (row_has_variant(row, &variant[i]))
+                print_kernel(chunks, row, &variant[i], &table);
+    }
+    printf("const Kernel kernel_table[] = {\n");
+    for (int i = 0; i < table.count; i++)
+        printf("%s", *(char **)list_at(&table, i, sizeof(char *)));
+    printf("    {NULL, NULL, NULL, 0, false, false, NULL},\n};\nconst int kernel_count = %d;\n\n", table.count);
+}
+
+static void print_chunks(const List *chunks)
+{
+    for (int i = 0; i < chunks->count; i++) {
+        const Made *chunk = list_at(chunks, i, sizeof *chunk);
+        printf("static const char *const define_%d[] = {", i);
+        for (int k = 0; k < chunk->ndefine; k++)
+            printf("\"%s\", ", chunk->defines[k]);
+        printf("NULL};\n");
+    }
+    printf("\nconst Chunk template_chunk[] = {\n");
+    for (int i = 0; i < chunks->count; i++) {
+        const Made *chunk = list_at(chunks, i, sizeof *chunk);
+        printf("    {\n");
+        print_literal(chunk->piece.text);
+        printf("     define_%d, \"%s\"},\n", i, chunk->piece.name);
+    }
+    printf("    {NULL, NULL, NULL},\n};\nconst int template_nchunk = %d;\n\n", chunks->count);
+}
+
+/* The templates themselves, compiled into occamyc for constant folding. */
+static void print_code(const List *chunks)
+{
+    for (int i = 0; i < chunks->count; i++) {
+        const Made *chunk = list_at(chunks, i, sizeof *chunk);
+        printf("#line %d \"%s\"\n%s\n", chunk->piece.line, chunk->piece.path, chunk->piece.text);
+    }
+    printf("#line 1 \"templates.c\"\n");
+}
+
+int main(int argc, char **argv)
+{
+    List sources = {0}, chunks = {0};
+    int  whole = 0;
+
+    read_sources(&sources, argv + 1, argc - 1);
+    for (int i = 0; i < sources.count; i++) {
+        Source *source = list_at(&sources, i, sizeof *source);
+        List    pieces = {0};
+        if (!source->is_template)
+            continue;
+        split_pieces(source, &pieces);
+        for (int k = 0; k < pieces.count; k++)
+            instantiate(&chunks, source, list_at(&pieces, k, sizeof(Piece)));
+    }
+    printf("/* Made by codegen_templates/embed.c. */\n");
+    print_system_includes(&sources);
+    printf("#include \"program/kernels.h\"\n\n");
+    print_code(&chunks);
+    print_kernels(&chunks);
+    print_chunks(&chunks);
+    printf("const TemplateFile template_file[] = {\n");
+    for (int i = 0; i < sources.count; i++) {
+        const Source *source = list_at(&sources, i, sizeof *source);
+        if (source->is_template)
+            continue;
+        printf("    {\"%s\",\n", source->name);
+        print_literal(source->text);
+        printf("    },\n");
+        whole++;
+    }
+    printf("    {NULL, NULL},\n};\nconst int template_nfile = %d;\n", whole);
+    return 0;
+}

@@ -1,0 +1,16 @@
+# Tests of emission: the embed tool, and hand-built programs emitted, compiled, run and compared.
+
+$(BUILD)/tests/emit/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed.h tests/emit/embed/kernels.def
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -DEMBED_KERNELS='"../tests/emit/embed/kernels.def"' -o $@ $(filter %.c,$^)
+
+$(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard tests/emit/embed/c/*)
+	$< $(sort $(wildcard tests/emit/embed/c/*)) > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
+	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
+
+check-emit: $(BUILD)/tests/emit/test_embed
+	$(BUILD)/tests/emit/test_embed
+
+.PHONY: check-emit
