@@ -1,0 +1,449 @@
+/* expr.c - run-time integers: every expression exists once, in a normal form, with the interval of its values.
+ * Sums and products go through linear.h, so that (n + 3) / 2 - 1 and (n + 1) / 2 are one expression; the extents of
+ * two branches that a convolutional network joins again are then equal without a check at run time. */
+#include "graph/linear.h"
+
+#include <string.h>
+
+Extent extent_const(int64_t value)
+{
+    return (Extent){value, -1};
+}
+
+bool extent_is_const(Extent extent)
+{
+    return extent.expr < 0;
+}
+
+bool extent_same(Extent a, Extent b)
+{
+    return a.expr == b.expr && (a.expr >= 0 || a.max == b.max);
+}
+
+int64_t extent_min(const Model *model, Extent extent)
+{
+    return extent.expr < 0 ? extent.max : model->expr[extent.expr].lo;
+}
+
+static int64_t extent_max(const Model *model, Extent extent)
+{
+    return extent.expr < 0 ? extent.max : model->expr[extent.expr].hi;
+}
+
+/* -------------------------------------------------------------------------------------------------------- hash-consing */
+
+static uint64_t hash_expr(const Expr *expr)
+{
+    const int64_t part[] = {(int64_t)expr->op,    expr->a,    expr->b, expr->c, expr->value,
+                            expr->axis, expr->op == EXPR_CONST ? expr->lo : 0};
+    uint64_t      hash = 0x9e3779b97f4a7c15u;
+
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        hash = (hash ^ (uint64_t)part[i]) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static bool same_expr(const Expr *a, const Expr *b)
+{
+    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c && a->value == b->value && a->axis == b->axis &&
+           (a->op != EXPR_CONST || a->lo == b->lo);
+}
+
+/* Open addressing; an entry is an index plus one. */
+static int *find_bucket(const Model *model, const Expr *expr)
+{
+    unsigned mask = (unsigned)model->expr_buckets - 1, at = (unsigned)hash_expr(expr) & mask;
+
+    while (model->expr_hash[at] && !same_expr(&model->expr[model->expr_hash[at] - 1], expr))
+        at = (at + 1) & mask;
+    return &model->expr_hash[at];
+}
+
+static void grow_buckets(Model *model)
+{
+    model->expr_buckets = model->expr_buckets ? model->expr_buckets * 2 : 64;
+    model->expr_hash = arena_array(model->arena, int, model->expr_buckets);
+    for (int i = 0; i < model->nexpr; i++)
+        *find_bucket(model, &model->expr[i]) = i + 1;
+}
+
+/* The one copy of `expr`; of equal leaves the first keeps its interval. */
+static int intern(Model *model, Expr expr)
+{
+    int *bucket;
+
+    if ((model->nexpr + 1) * 2 > model->expr_buckets)
+        grow_buckets(model);
+    bucket = find_bucket(model, &expr);
+    if (!*bucket) {
+        *bucket = model->nexpr + 1;
+        ARENA_PUSH(model->arena, model->expr, model->nexpr, model->cexpr, expr);
+    }
+    return *bucket - 1;
+}
+
+static Extent extent_of(Model *model, Expr expr)
+{
+    int index;
+
+    if (expr.lo == expr.hi)
+        return extent_const(expr.lo);
+    index = intern(model, expr);
+    return (Extent){model->expr[index].hi, index};
+}
+
+static int index_of(Model *model, Extent extent)
+{
+    if (extent.expr >= 0)
+        return extent.expr;
+    return intern(model, (Expr){.op = EXPR_CONST, .a = -1, .b = -1, .c = -1, .value = -1, .lo = extent.max, .hi = extent.max});
+}
+
+Extent extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi)
+{
+    return extent_of(model, (Expr){.op = op, .a = -1, .b = -1, .c = -1, .value = value, .axis = axis, .lo = lo, .hi = hi});
+}
+
+/* ----------------------------------------------------------------------------------------------------------- intervals */
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t mod(int64_t a, int64_t b)
+{
+    int64_t rest = b > 0 ? a % b : 0;
+
+    return rest < 0 ? rest + b : rest;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return b ? int_floor_div(a, b) + (mod(a, b) != 0) : 0;
+}
+
+/* The operator on two plain numbers; saturates, and what is divided by 0 is 0. */
+static int64_t evaluate(ExprOp op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case EXPR_ADD:
+        return int_saturated_add(a, b);
+    case EXPR_SUB:
+        return int_saturated_add(a, b == INT64_MIN ? INT64_MAX : -b);
+    case EXPR_MUL:
+        return int_saturated_mul(a, b);
+    case EXPR_DIV:
+        return int_floor_div(a, b);
+    case EXPR_CEILDIV:
+        return ceil_div(a, b);
+    case EXPR_MOD:
+        return mod(a, b);
+    case EXPR_MIN:
+        return smaller(a, b);
+    case EXPR_MAX:
+        return larger(a, b);
+    case EXPR_BCAST:
+        return a == 1 ? b : a;
+    case EXPR_EQ:
+        return a == b;
+    default: /* EXPR_LT */
+        return a < b;
+    }
+}
+
+/* Widen [lo,hi] of `out` by the corners of op over [a.lo,a.hi] x {b}. */
+static void include(Expr *out, ExprOp op, const Expr *a, int64_t b)
+{
+    int64_t one = evaluate(op, a->lo, b), two = evaluate(op, a->hi, b);
+
+    out->lo = smaller(out->lo, smaller(one, two));
+    out->hi = larger(out->hi, larger(one, two));
+}
+
+/* The interval of a DIV, MUL or CEILDIV: monotone in each operand, but a quotient turns around at the divisor 0. */
+static void corners(Expr *out, const Expr *a, const Expr *b)
+{
+    out->lo = INT64_MAX;
+    out->hi = INT64_MIN;
+    include(out, out->op, a, b->lo);
+    include(out, out->op, a, b->hi);
+    if (out->op == EXPR_MUL)
+        return;
+    for (int64_t near = -1; near <= 1; near++)
+        if (b->lo <= near && near <= b->hi)
+            include(out, out->op, a, near);
+}
+
+static void set_interval(Expr *out, const Expr *a, const Expr *b)
+{
+    switch (out->op) {
+    case EXPR_MUL:
+    case EXPR_DIV:
+    case EXPR_CEILDIV:
+        corners(out, a, b);
+        break;
+    case EXPR_SUB:
+        out->lo = evaluate(EXPR_SUB, a->lo, b->hi);
+        out->hi = evaluate(EXPR_SUB, a->hi, b->lo);
+        break;
+    case EXPR_MOD:
+        out->lo = 0;
+        out->hi = larger(b->hi - 1, 0);
+        break;
+    case EXPR_BCAST: /* equal, or one of them 1: their maximum, unless an empty axis meets a 1 */
+        out->lo = a->lo >= 1 && b->lo >= 1 ? larger(a->lo, b->lo) : smaller(a->lo, b->lo);
+        out->hi = larger(a->hi, b->hi);
+        break;
+    case EXPR_EQ:
+    case EXPR_LT:
+        out->lo = 0;
+        out->hi = 1;
+        break;
+    default: /* ADD, MIN, MAX: monotone */
+        out->lo = evaluate(out->op, a->lo, b->lo);
+        out->hi = evaluate(out->op, a->hi, b->hi);
+    }
+}
+
+/* The node (op, a, b) as it stands. */
+static Extent make(Model *model, ExprOp op, Extent a, Extent b)
+{
+    Expr out = {.op = op, .a = index_of(model, a), .b = index_of(model, b), .c = -1, .value = -1};
+
+    set_interval(&out, &model->expr[out.a], &model->expr[out.b]);
+    return extent_of(model, out);
+}
+
+/* ----------------------------------------------------------------------------------------- from the normal form and back */
+
+static Extent build_term(Model *model, const Term *term, int64_t coef)
+{
+    Extent product = {model->expr[term->atom[0]].hi, term->atom[0]};
+
+    for (int i = 1; i < term->natom; i++)
+        product = make(model, EXPR_MUL, product, (Extent){model->expr[term->atom[i]].hi, term->atom[i]});
+    return coef == 1 ? product : make(model, EXPR_MUL, product, extent_const(coef));
+}
+
+/* Positive terms first, so that a sum rarely starts with a negation. */
+static Extent build(Model *model, const Linear *sum)
+{
+    Extent total = extent_const(0);
+
+    for (int i = 0; i < sum->nterm; i++)
+        if (sum->term[i].coef > 0) {
+            Extent term = build_term(model, &sum->term[i], sum->term[i].coef);
+            total = extent_same(total, extent_const(0)) ? term : make(model, EXPR_ADD, total, term);
+        }
+    for (int i = 0; i < sum->nterm; i++)
+        if (sum->term[i].coef < 0) {
+            int64_t coef = sum->term[i].coef == INT64_MIN ? INT64_MAX : -sum->term[i].coef;
+            total = make(model, EXPR_SUB, total, build_term(model, &sum->term[i], coef));
+        }
+    if (!sum->constant)
+        return total;
+    return sum->nterm ? make(model, EXPR_ADD, total, extent_const(sum->constant)) : extent_const(sum->constant);
+}
+
+/* --------------------------------------------------------------------------------------------------------- simplification */
+
+/* floor((inner / a + c) / b) is floor((inner + c a) / (a b)) for constants a, b > 0. */
+static bool flatten_quotient(Model *model, const Linear *dividend, int64_t divisor, Linear *inner, int64_t *product)
+{
+    const Expr *atom;
+    Linear      shift = {0};
+
+    if (dividend->nterm != 1 || dividend->term[0].natom != 1 || dividend->term[0].coef != 1)
+        return false;
+    atom = &model->expr[dividend->term[0].atom[0]];
+    if (atom->op != EXPR_DIV || model->expr[atom->b].op != EXPR_CONST || model->expr[atom->b].lo <= 0)
+        return false;
+    if (__builtin_mul_overflow(model->expr[atom->b].lo, divisor, product) ||
+        __builtin_mul_overflow(dividend->constant, model->expr[atom->b].lo, &shift.constant))
+        return false;
+    return linear_from(model, (Extent){0, atom->a}, inner) && linear_add(inner, &shift, 1, inner);
+}
+
+static Extent divide_by_constant(Model *model, Extent a, int64_t divisor)
+{
+    Linear  dividend, inner, quotient, rest;
+    int64_t product;
+
+    if (!linear_from(model, a, &dividend))
+        return make(model, EXPR_DIV, a, extent_const(divisor));
+    if (flatten_quotient(model, &dividend, divisor, &inner, &product)) {
+        dividend = inner;
+        divisor = product;
+    }
+    if (!linear_divide(&dividend, divisor, &quotient, &rest))
+        return make(model, EXPR_DIV, a, extent_const(divisor));
+    if (rest.nterm)
+        return extent_op(model, EXPR_ADD, build(model, &quotient),
+                         make(model, EXPR_DIV, build(model, &rest), extent_const(divisor)));
+    return build(model, &quotient);
+}
+
+static Extent divide(Model *model, Extent a, Extent b)
+{
+    Linear dividend, divisor;
+    Term   coef = {.coef = 1};
+
+    if (b.expr < 0 && b.max > 0)
+        return divide_by_constant(model, a, b.max);
+    if (extent_min(model, b) > 0 && linear_from(model, a, &dividend) && linear_from(model, b, &divisor) &&
+        divisor.nterm == 1 && !divisor.constant && divisor.term[0].coef > 0) {
+        int64_t number = divisor.term[0].coef;
+        coef = divisor.term[0];
+        if (linear_cancel(&dividend, &coef, &dividend))
+            return divide_by_constant(model, build(model, &dividend), number);
+    }
+    return make(model, EXPR_DIV, a, b);
+}
+
+static Extent divide_up(Model *model, Extent a, Extent b)
+{
+    if (b.expr < 0 && b.max > 0 && b.max < INT32_MAX)
+        return divide_by_constant(model, extent_op(model, EXPR_ADD, a, extent_const(b.max - 1)), b.max);
+    if (extent_same(a, b) && extent_min(model, a) > 0)
+        return extent_const(1);
+    return make(model, EXPR_CEILDIV, a, b);
+}
+
+static Extent remainder_of(Model *model, Extent a, Extent b)
+{
+    Linear dividend, quotient, rest;
+    Extent left = a;
+
+    if (b.expr >= 0 || b.max <= 0)
+        return extent_same(a, b) ? extent_const(0) : make(model, EXPR_MOD, a, b);
+    if (linear_from(model, a, &dividend) && linear_divide(&dividend, b.max, &quotient, &rest))
+        left = build(model, &rest);
+    if (extent_min(model, left) >= 0 && extent_max(model, left) < b.max)
+        return left;
+    return make(model, EXPR_MOD, left, b);
+}
+
+static Extent sum_or_product(Model *model, ExprOp op, Extent a, Extent b)
+{
+    Linear left, right, result;
+    bool   known = linear_from(model, a, &left) && linear_from(model, b, &right);
+
+    if (known && op == EXPR_MUL && linear_mul(&left, &right, &result))
+        return build(model, &result);
+    if (known && op != EXPR_MUL && linear_add(&left, &right, op == EXPR_SUB ? -1 : 1, &result))
+        return build(model, &result);
+    if (op == EXPR_MUL && a.expr > b.expr && b.expr >= 0)
+        return make(model, op, b, a);
+    return make(model, op, a, b);
+}
+
+/* The interval of a - b, from the normal form: n + 2 and n differ by 2 whatever n is. */
+static void difference(Model *model, Extent a, Extent b, int64_t *lo, int64_t *hi)
+{
+    Extent delta = extent_op(model, EXPR_SUB, a, b);
+
+    *lo = extent_min(model, delta);
+    *hi = extent_max(model, delta);
+}
+
+static Extent least_or_greatest(Model *model, ExprOp op, Extent a, Extent b)
+{
+    int64_t lo, hi;
+    bool    least = op == EXPR_MIN;
+
+    difference(model, a, b, &lo, &hi);
+    if (hi <= 0)
+        return least ? a : b;
+    if (lo >= 0)
+        return least ? b : a;
+    if (a.expr < 0 || (b.expr >= 0 && a.expr > b.expr)) {
+        Extent swap = a;
+        a = b;
+        b = swap;
+    }
+    if (b.expr < 0 && model->expr[a.expr].op == op && model->expr[model->expr[a.expr].b].op == EXPR_CONST) {
+        const Expr *inner = &model->expr[a.expr];
+        b = extent_const(evaluate(op, model->expr[inner->b].lo, b.max));
+        a = (Extent){model->expr[inner->a].hi, inner->a};
+    }
+    return make(model, op, a, b);
+}
+
+/* Broadcasting is checked elsewhere, so equal extents or a 1 may be relied on here. */
+static Extent broadcast(Model *model, Extent a, Extent b)
+{
+    if (extent_same(a, b) || (b.expr < 0 && b.max == 1) || extent_min(model, a) > 1)
+        return b.expr < 0 && b.max != 1 ? b : a;
+    if ((a.expr < 0 && a.max == 1) || extent_min(model, b) > 1)
+        return a.expr < 0 && a.max != 1 ? a : b;
+    if (a.expr < 0)
+        return a;
+    if (b.expr < 0)
+        return b;
+    return a.expr < b.expr ? make(model, EXPR_BCAST, a, b) : make(model, EXPR_BCAST, b, a);
+}
+
+static Extent compare(Model *model, ExprOp op, Extent a, Extent b)
+{
+    int64_t lo, hi;
+
+    difference(model, a, b, &lo, &hi);
+    if (lo == hi && op == EXPR_EQ)
+        return extent_const(lo == 0);
+    if (lo > 0 || (op == EXPR_EQ && hi < 0) || (op == EXPR_LT && lo == 0))
+        return extent_const(0);
+    if (hi < 0)
+        return extent_const(1);
+    if (op == EXPR_EQ && (a.expr < 0 || (b.expr >= 0 && a.expr > b.expr)))
+        return make(model, op, b, a);
+    return make(model, op, a, b);
+}
+
+Extent extent_op(Model *model, ExprOp op, Extent a, Extent b)
+{
+    if (a.expr < 0 && b.expr < 0)
+        return extent_const(evaluate(op, a.max, b.max));
+    switch (op) {
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL:
+        return sum_or_product(model, op, a, b);
+    case EXPR_DIV:
+        return divide(model, a, b);
+    case EXPR_CEILDIV:
+        return divide_up(model, a, b);
+    case EXPR_MOD:
+        return remainder_of(model, a, b);
+    case EXPR_MIN:
+    case EXPR_MAX:
+        return least_or_greatest(model, op, a, b);
+    case EXPR_BCAST:
+        return broadcast(model, a, b);
+    default:
+        return compare(model, op, a, b);
+    }
+}
+
+Extent extent_select(Model *model, Extent condition, Extent a, Extent b)
+{
+    Expr out = {.op = EXPR_SELECT, .value = -1};
+
+    if (condition.expr < 0)
+        return condition.max ? a : b;
+    if (extent_same(a, b))
+        return a;
+    out.a = index_of(model, a);
+    out.b = index_of(model, b);
+    out.c = condition.expr;
+    out.lo = smaller(model->expr[out.a].lo, model->expr[out.b].lo);
+    out.hi = larger(model->expr[out.a].hi, model->expr[out.b].hi);
+    return extent_of(model, out);
+}

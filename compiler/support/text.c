@@ -1,0 +1,221 @@
+/* text.c - growing text, C spellings, and files written whole or not at all; see text.h. */
+#include "support/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+Text text_new(Arena *arena)
+{
+    return (Text){arena, NULL, 0, 0};
+}
+
+/* Room for `more` bytes and the NUL. */
+static void reserve(Text *text, size_t more)
+{
+    size_t larger = text->capacity ? text->capacity * 2 : 256;
+    char  *copy;
+
+    if (text->data && text->capacity - text->size > more)
+        return;
+    if (larger < text->size + more + 1)
+        larger = text->size + more + 1;
+    copy = arena_alloc(text->arena, larger);
+    if (text->size)
+        memcpy(copy, text->data, text->size);
+    text->data = copy;
+    text->capacity = larger;
+}
+
+void text_write(Text *text, const char *bytes, size_t count)
+{
+    reserve(text, count);
+    if (count)
+        memcpy(text->data + text->size, bytes, count);
+    text->size += count;
+    text->data[text->size] = 0;
+}
+
+void text_put(Text *text, const char *string)
+{
+    text_write(text, string, strlen(string));
+}
+
+void text_printf(Text *text, const char *format, ...)
+{
+    va_list arguments;
+    int     length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    reserve(text, (size_t)length);
+    va_start(arguments, format);
+    vsnprintf(text->data + text->size, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->size += (size_t)length;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Words that C (to C23) or C++ (to C++20) keep for themselves, and macros that common headers define. */
+static bool is_keyword(const char *name)
+{
+    static const char *const word[] = {
+        "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+        "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+        "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+        "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
+        "if", "inline", "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+        "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires",
+        "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "stdin", "stdout",
+        "stderr", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
+        "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual", "void", "volatile",
+        "wchar_t", "while", "xor", "xor_eq"};
+
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (!strcmp(name, word[i]))
+            return true;
+    return false;
+}
+
+char *text_identifier(Arena *arena, const char *name)
+{
+    bool  prefix = !is_letter(name[0]) || is_keyword(name);
+    char *out = arena_printf(arena, "%s%s", prefix && (!name[0] || is_digit(name[0]) || is_keyword(name)) ? "_" : "", name);
+
+    for (char *c = out; *c; c++)
+        if (!is_letter(*c) && !is_digit(*c))
+            *c = '_';
+    return out;
+}
+
+static bool put_special(Text *text, double value)
+{
+    if (isnan(value))
+        text_put(text, "NAN");
+    else if (isinf(value))
+        text_put(text, value < 0 ? "-INFINITY" : "INFINITY");
+    else
+        return false;
+    return true;
+}
+
+void text_float(Text *text, float value)
+{
+    if (!put_special(text, (double)value))
+        text_printf(text, "%af", (double)value);
+}
+
+void text_double(Text *text, double value)
+{
+    if (!put_special(text, value))
+        text_printf(text, "%a", value);
+}
+
+void text_int64(Text *text, int64_t value)
+{
+    if (value == INT64_MIN)
+        text_put(text, "(-9223372036854775807LL - 1)");
+    else if (value > INT32_MAX || value < -INT32_MAX)
+        text_printf(text, "%" PRId64 "LL", value);
+    else
+        text_printf(text, "%" PRId64, value);
+}
+
+void text_quoted(Text *text, const char *string, size_t bytes)
+{
+    text_put(text, "\"");
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)string[i];
+        if (c == '"' || c == '\\' || c == '?') /* a question mark may start a trigraph */
+            text_printf(text, "\\%c", c);
+        else if (c >= 0x20 && c < 0x7f)
+            text_write(text, string + i, 1);
+        else
+            text_printf(text, "\\%03o", (unsigned)c); /* three digits: the next character cannot join in */
+    }
+    text_put(text, "\"");
+}
+
+char *text_comment(Arena *arena, const char *name)
+{
+    char *out = arena_strdup(arena, name);
+
+    for (char *c = out; *c; c++) {
+        bool pair = (c[0] == '*' && c[1] == '/') || (c[0] == '/' && c[1] == '*') || (c[0] == '?' && c[1] == '?');
+        if (pair || (unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f || *c == '\\')
+            *c = '_';
+    }
+    return out;
+}
+
+static int write_all(int file, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t done = write(file, data, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+static int write_to(const char *path, int flags, const void *data, size_t bytes)
+{
+    int file = open(path, O_WRONLY | flags, 0666), result, saved;
+
+    if (file < 0)
+        return -1;
+    result = write_all(file, data, bytes);
+    saved = errno;
+    if (close(file) && !result) {
+        result = -1;
+        saved = errno;
+    }
+    errno = saved;
+    return result;
+}
+
+int file_write_whole(const char *path, const void *data, size_t bytes)
+{
+    struct stat status;
+    Arena      *arena;
+    char       *beside;
+    int         result, saved;
+
+    if (!stat(path, &status) && !S_ISREG(status.st_mode)) /* a device or pipe cannot be replaced */
+        return write_to(path, 0, data, bytes);
+    arena = arena_new(0);
+    if (!arena)
+        return -1;
+    beside = arena_printf(arena, "%s.%ld.tmp", path, (long)getpid());
+    result = write_to(beside, O_CREAT | O_TRUNC, data, bytes);
+    if (!result)
+        result = rename(beside, path);
+    saved = errno;
+    if (result)
+        unlink(beside);
+    arena_free(arena);
+    errno = saved;
+    return result;
+}
