@@ -1,0 +1,49 @@
+/* flow.c - successors of every step. */
+#include "program/flow.h"
+
+int flow_after(const Program *program, int step)
+{
+    const Step *s = &program->step[step];
+
+    if (s->kind == STEP_IF)
+        return s->body[1].end;
+    return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
+}
+
+/* The first step of a range, or `follow` when it is empty. */
+static int enter(Range range, int follow)
+{
+    return range.begin < range.end ? range.begin : follow;
+}
+
+/* Steps of [begin,end); what runs after the last of them is `follow`. */
+static void walk(const Program *program, Flow *flow, Range range, int follow)
+{
+    int after;
+
+    for (int i = range.begin; i < range.end; i = after) {
+        const Step *s = &program->step[i];
+        int         next;
+
+        after = flow_after(program, i);
+        next = after < range.end ? after : follow;
+        if (s->kind == STEP_IF) {
+            flow[i] = (Flow){{enter(s->body[0], next), enter(s->body[1], next)}};
+            walk(program, flow, s->body[0], next);
+            walk(program, flow, s->body[1], next);
+        } else if (s->kind == STEP_LOOP) {
+            flow[i] = (Flow){{enter(s->body[0], i), next}};
+            walk(program, flow, s->body[0], i);
+        } else {
+            flow[i] = (Flow){{next, -1}};
+        }
+    }
+}
+
+Flow *flow_build(Arena *arena, const Program *program)
+{
+    Flow *flow = arena_array(arena, Flow, program->nstep + 1);
+
+    walk(program, flow, (Range){0, program->nstep}, program->nstep);
+    return flow;
+}

@@ -1,0 +1,19 @@
+/* flow.h - the order in which steps can run: If and Loop own ranges of the one numbering, everything else follows on.
+ * Knows nothing of buffers. */
+#ifndef OCC_PROGRAM_FLOW_H
+#define OCC_PROGRAM_FLOW_H
+
+#include "program/program.h"
+
+/* Steps that may run right after a step; nstep stands for the end of the run, -1 for none. */
+typedef struct Flow {
+    int next[2];
+} Flow;
+
+/* By step, [nstep]. The ranges must nest as program_check wants them. */
+Flow *flow_build(Arena *arena, const Program *program);
+
+/* First step after `step` and the ranges that it owns. */
+int flow_after(const Program *program, int step);
+
+#endif

@@ -1,0 +1,309 @@
+/* liveness.c - when the bytes of each buffer are needed.
+ *
+ * Algorithm 1 of Occamy (Lee et al., "Occamy: Memory-efficient GPU Compiler for DNN Inference", DAC 2023) gives a tensor
+ * one interval from its definition to its last use in a list of operators. Here the list has branches, loops and buffers
+ * that are written in pieces, so the same question is put to every step and every *piece* of a buffer as a data-flow
+ * problem:
+ *   reached: some write of the piece may have run before this step (forward);
+ *   needed:  some read may follow before the piece is written again in full (backward).
+ * A piece occupies its memory in the steps that touch it and in those that it passes through reached and needed. So a value
+ * of one branch has a hole over the other, what a loop body reads from outside lives to the loop's end, and a carried
+ * value is dead between its last read and the copy on the back edge, all without a rule of their own.
+ *
+ * Pieces come from cutting a buffer where a gapless constant operand begins or ends: a concat parent whose children are
+ * born one by one becomes a staircase. */
+#include "program/flow.h"
+#include "program/operand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Piece {
+    int     buffer;
+    int64_t lo, hi; /* bytes */
+} Piece;
+
+/* Sets of pieces by step: bit p of row s. */
+typedef struct Bits {
+    uint64_t *word;
+    int       words; /* of a row */
+} Bits;
+
+typedef struct Liveness {
+    Program *program;
+    Arena   *arena;   /* for what lives during the analysis only */
+    Flow    *flow;
+    Piece   *piece;
+    int      npiece, cpiece;
+    int     *first;   /* by buffer: its first piece; first[nbuffer] == npiece */
+    bool    *whole;   /* by buffer: every write is gapless and begins at its first byte, so each replaces the contents */
+    Bits     reached, needed, touched, filled;
+} Liveness;
+
+/* --------------------------------------------------------------------------------------------------------------- bits */
+
+static Bits bits_new(Liveness *l)
+{
+    Bits bits = {.words = (l->npiece + 63) / 64};
+
+    bits.word = arena_array(l->arena, uint64_t, ((int64_t)l->program->nstep + 1) * bits.words);
+    return bits;
+}
+
+static uint64_t *row(Bits bits, int step)
+{
+    return bits.word + (int64_t)step * bits.words;
+}
+
+static void bit_set(Bits bits, int step, int piece)
+{
+    row(bits, step)[piece / 64] |= (uint64_t)1 << (piece % 64);
+}
+
+static bool bit_get(Bits bits, int step, int piece)
+{
+    return row(bits, step)[piece / 64] >> (piece % 64) & 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pieces */
+
+static int compare_int64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+typedef struct Cuts {
+    int64_t *at; /* bytes */
+    int      n, capacity;
+} Cuts;
+
+static void cut_operand(Liveness *l, Cuts *cuts, const Operand *x)
+{
+    int64_t size, lo, hi;
+
+    if (x->buffer < 0 || !operand_is_static(x) || !operand_is_solid(x))
+        return;
+    size = l->program->buffer[x->buffer].size;
+    operand_hull(x, size, &lo, &hi);
+    if (lo > 0 && lo < size)
+        ARENA_PUSH(l->arena, cuts[x->buffer].at, cuts[x->buffer].n, cuts[x->buffer].capacity, lo);
+    if (hi > 0 && hi < size)
+        ARENA_PUSH(l->arena, cuts[x->buffer].at, cuts[x->buffer].n, cuts[x->buffer].capacity, hi);
+}
+
+static void make_pieces(Liveness *l)
+{
+    const Program *program = l->program;
+    Cuts          *cuts = arena_array(l->arena, Cuts, program->nbuffer + 1);
+
+    l->first = arena_array(l->arena, int, program->nbuffer + 1);
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            cut_operand(l, cuts, &program->step[s].operand[k]);
+    for (int b = 0; b < program->nbuffer; b++) {
+        int64_t lo = 0;
+
+        l->first[b] = l->npiece;
+        if (cuts[b].n)
+            qsort(cuts[b].at, (size_t)cuts[b].n, sizeof *cuts[b].at, compare_int64);
+        for (int i = 0; i <= cuts[b].n; i++) {
+            int64_t hi = i < cuts[b].n ? cuts[b].at[i] : program->buffer[b].size;
+            Piece   piece = {b, lo, hi};
+
+            if (hi > lo)
+                ARENA_PUSH(l->arena, l->piece, l->npiece, l->cpiece, piece);
+            lo = hi;
+        }
+    }
+    l->first[program->nbuffer] = l->npiece;
+}
+
+/* ------------------------------------------------------------------------------------------------- what each step does */
+
+static void find_whole(Liveness *l)
+{
+    const Program *program = l->program;
+
+    l->whole = arena_array(l->arena, bool, program->nbuffer + 1);
+    memset(l->whole, 1, (size_t)program->nbuffer + 1);
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            const Operand *x = &program->step[s].operand[k];
+
+            if (x->buffer >= 0 && (x->access & OPERAND_WRITES) &&
+                !(operand_is_solid(x) && extent_is_const(x->offset) && x->offset.max == 0))
+                l->whole[x->buffer] = false;
+        }
+}
+
+static void note_operand(Liveness *l, int step, const Operand *x)
+{
+    bool    fixed, reads = x->access & OPERAND_READS, writes = x->access & OPERAND_WRITES;
+    int64_t lo, hi;
+
+    if (x->buffer < 0)
+        return;
+    operand_hull(x, l->program->buffer[x->buffer].size, &lo, &hi);
+    fixed = operand_is_static(x) && operand_is_solid(x);
+    for (int p = l->first[x->buffer]; p < l->first[x->buffer + 1]; p++) {
+        const Piece *piece = &l->piece[p];
+
+        if (piece->hi <= lo || piece->lo >= hi)
+            continue;
+        bit_set(l->touched, step, p);
+        if (reads)
+            bit_set(l->needed, step, p);
+        if (writes && (fixed ? piece->lo >= lo && piece->hi <= hi : l->whole[x->buffer]))
+            bit_set(l->filled, step, p);
+        if (writes)
+            bit_set(l->reached, step, p);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- data flow */
+
+/* needed: holds a step's reads at first, then what is needed on entry. Returns whether anything changed. */
+static bool sweep_needed(Liveness *l)
+{
+    bool changed = false;
+
+    for (int s = l->program->nstep; s-- > 0;)
+        for (int k = 0; k < 2; k++) {
+            int       next = l->flow[s].next[k];
+            uint64_t *into = row(l->needed, s), *filled = row(l->filled, s);
+
+            if (next < 0)
+                continue;
+            for (int w = 0; w < l->needed.words; w++) {
+                uint64_t more = into[w] | (row(l->needed, next)[w] & ~filled[w]);
+
+                changed |= more != into[w];
+                into[w] = more;
+            }
+        }
+    return changed;
+}
+
+/* reached: holds a step's writes at first, then what is written on leaving. */
+static bool sweep_reached(Liveness *l)
+{
+    bool changed = false;
+
+    for (int s = 0; s < l->program->nstep; s++)
+        for (int k = 0; k < 2; k++) {
+            int next = l->flow[s].next[k];
+
+            if (next < 0)
+                continue;
+            for (int w = 0; w < l->reached.words; w++) {
+                uint64_t more = row(l->reached, next)[w] | row(l->reached, s)[w];
+
+                changed |= more != row(l->reached, next)[w];
+                row(l->reached, next)[w] = more;
+            }
+        }
+    return changed;
+}
+
+/* What the caller writes before the first step and reads after the last, and what is kept throughout. */
+static void note_edges(Liveness *l)
+{
+    const Program *program = l->program;
+
+    for (int p = 0; p < l->npiece; p++)
+        switch (program->buffer[l->piece[p].buffer].kind) {
+        case BUFFER_IN:
+            if (program->nstep)
+                bit_set(l->reached, 0, p);
+            break;
+        case BUFFER_OUT:
+            bit_set(l->needed, program->nstep, p);
+            break;
+        case BUFFER_DIMS:
+        case BUFFER_WEIGHT:
+        case BUFFER_STATE:
+            for (int s = 0; s < program->nstep; s++)
+                bit_set(l->touched, s, p);
+            break;
+        default:
+            break;
+        }
+}
+
+/* Leaves in `touched` the steps in which each piece is live. */
+static void solve(Liveness *l)
+{
+    while (sweep_needed(l))
+        ;
+    while (sweep_reached(l))
+        ;
+    for (int s = 0; s < l->program->nstep; s++)
+        for (int w = 0; w < l->touched.words; w++)
+            row(l->touched, s)[w] |= row(l->needed, s)[w] & row(l->reached, s)[w];
+}
+
+/* -------------------------------------------------------------------------------------------------------------- spans */
+
+static bool same_steps(const Liveness *l, int a, int b)
+{
+    for (int s = 0; s < l->program->nstep; s++)
+        if (bit_get(l->touched, s, a) != bit_get(l->touched, s, b))
+            return false;
+    return true;
+}
+
+/* Spans of pieces [from,to), which are live in the same steps. Outputs live past the last step, inputs from before it. */
+static void add_spans(Liveness *l, Buffer *buffer, int from, int to)
+{
+    int nstep = l->program->nstep;
+
+    for (int s = 0; s < nstep; s++) {
+        int end = s;
+
+        while (end < nstep && bit_get(l->touched, end, from))
+            end++;
+        if (end > s) {
+            Span span = {.begin = s, .end = end, .lo = l->piece[from].lo, .hi = l->piece[to - 1].hi};
+
+            ARENA_PUSH(l->program->arena, buffer->span, buffer->nspan, buffer->cspan, span);
+            s = end;
+        }
+    }
+}
+
+static void make_spans(Liveness *l)
+{
+    for (int b = 0; b < l->program->nbuffer; b++) {
+        Buffer *buffer = &l->program->buffer[b];
+        int     to;
+
+        buffer->nspan = 0;
+        for (int p = l->first[b]; p < l->first[b + 1]; p = to) {
+            for (to = p + 1; to < l->first[b + 1] && same_steps(l, p, to); to++)
+                ;
+            add_spans(l, buffer, p, to);
+        }
+    }
+}
+
+void program_liveness(Program *program)
+{
+    Arena   *scratch = program->arena;
+    Liveness l = {.program = program, .arena = scratch};
+
+    l.flow = flow_build(scratch, program);
+    make_pieces(&l);
+    find_whole(&l);
+    l.reached = bits_new(&l);
+    l.needed = bits_new(&l);
+    l.touched = bits_new(&l);
+    l.filled = bits_new(&l);
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            note_operand(&l, s, &program->step[s].operand[k]);
+    note_edges(&l);
+    solve(&l);
+    make_spans(&l);
+}
