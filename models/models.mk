@@ -6,8 +6,9 @@ CLASSIC := resnet50 mobilenet_v2 resnet18 resnet152 mobilenet_v3_large efficient
            bert_base gpt2_small srgan_x4 yolov1 ssdlite320_mobilenet_v3_large ssdlite320_mobilenet_v3_large_heads \
            ssd300_vgg16 ssd300_vgg16_heads
 TORCH   := $(BUILD)/torch.stamp
+LIGHT   := $(BUILD)/models/light/stamp
 
-models: $(CLASSIC:%=$(BUILD)/models/%.onnx)
+models: $(CLASSIC:%=$(BUILD)/models/%.onnx) $(LIGHT)
 
 # Debian's PyTorch 1.13: the exporter of these files is part of what they test.
 $(TORCH): tests/tools/deps.sh
@@ -17,5 +18,10 @@ $(TORCH): tests/tools/deps.sh
 
 $(CLASSIC:%=$(BUILD)/models/%.onnx): $(BUILD)/models/%.onnx: models/export_classic.py models/classic_nets.py | $(TORCH)
 	/usr/bin/python3 -W ignore models/export_classic.py $(@D) $*
+
+# The nine networks of the package onnx with random instead of constant weights.
+$(LIGHT): models/light.py $(VENV)
+	$(PYTHON) models/light.py $(@D)
+	@touch $@
 
 .PHONY: models
