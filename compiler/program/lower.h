@@ -61,12 +61,15 @@ struct Lower {
     Place   *place;    /* by Value.id */
     Inside  *inside;   /* by Value.id */
     int     *uses;     /* by Value.id: readers of it, graph outputs and bodies counted */
+    Node   **user;     /* by Value.id: its last reader, or NULL */
     bool    *output;   /* by Value.id: an output of the model */
     int      nvalue;   /* entries of the arrays above */
     int64_t  buffer_align;
     int      vector_bytes;
-    int     *defined;  /* slots set in the open ranges, in order; see lower_extent */
+    int     *defined;  /* expressions whose slots are set here, in order; see lower_extent */
     int      ndefined, cdefined;
+    bool    *is_defined; /* by expression */
+    int      nis_defined;
     Node    *node;     /* being lowered, for messages and origins */
 };
 
@@ -115,6 +118,13 @@ Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *n
 Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name);
 Operand operand_absent(DType dtype);
 
+/* Between the files of lowering: where a value that is now made goes, how a waiting expression is laid out and finished,
+ * and the end of a program with state. */
+int    lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out);
+Layout lower_pending_layout(const Lower *lower, const Pending *pending);
+int    lower_map_finish(Lower *lower, Pending *pending, Operand y);
+int    lower_state(Lower *lower, const Options *options);
+
 /* ------------------------------------------------------------------------------------------------- views of operands */
 
 Operand operand_permute(Operand x, const int *axes);                              /* axis i of the result is axes[i] of x */
@@ -142,6 +152,7 @@ int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
 
 /* Make sure that a run-time integer is in its slot from here on (appends SET and LOAD steps). Constants need nothing. */
 int lower_extent(Lower *lower, Extent extent);
+Operand lower_slot(Lower *lower, Extent leaf); /* where a step writes a run-time integer that it finds out (int64_t) */
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
 
 /* Ranges of control steps: slots set inside are forgotten at the end. */
@@ -157,7 +168,9 @@ int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
 int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
 
-/* The start of an elementwise rule: joins what the node's inputs wait with. args[i] is the expression node of input i. */
-Pending *lower_elementwise(Lower *lower, Node *node, int *args);
+/* The start of an elementwise rule: joins what the node's inputs wait with. args[i] is the expression node of input i (-1:
+ * omitted). `vector`: the node's own operation exists on float vectors, so that it may join a kernel's epilogue. The rule
+ * appends its operation to the result's expr and ends with lower_output_pending. NULL: failed with a message. */
+Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
 
 #endif

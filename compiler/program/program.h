@@ -124,7 +124,7 @@ typedef struct Program {
     Port   *in, *out;
     int     nin, nout;
     StatePair *state;
-    int     nstate;
+    int     nstate, cstate;
     int     dims;     /* Buffer.id of the run-time integers, or -1: there are none */
     int     nslot;    /* int64_t entries of it */
     int    *slot;     /* by Model.expr index: its entry, or -1 */
@@ -165,7 +165,7 @@ int program_run(const Program *program, void *const *memory);
 /* ------------------------------------------------------------------------------------------------- operand arithmetic */
 
 int     operand_bytes_per_element(const Operand *operand);
-bool    operand_is_dense(const Operand *operand);     /* row-major in ONNX's order without gaps */
+bool    operand_is_dense(Model *model, const Operand *operand); /* row-major in ONNX's order without gaps */
 bool    operand_is_static(const Operand *operand);    /* all extents, strides and the offset constant */
 bool    operand_same_layout(const Operand *a, const Operand *b); /* equal extents and strides */
 

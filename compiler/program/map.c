@@ -1,0 +1,178 @@
+/* map.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours joined. */
+#include "program/lower.h"
+
+/* Results lie as their largest operand does, so that the inner loop walks both in order. */
+Layout lower_pending_layout(const Lower *lower, const Pending *p)
+{
+    int64_t most = 0;
+    Layout  layout = p->layout;
+
+    if (p->accepts)
+        return layout;
+    for (int i = 0; i < p->noperand; i++) {
+        const Operand *x = &p->operand[i];
+        int64_t        elements = 1;
+
+        for (int k = 0; k < x->rank; k++)
+            if (!(extent_is_const(x->stride[k]) && x->stride[k].max == 0))
+                elements *= x->dim[k].max ? x->dim[k].max : 1;
+        if (elements <= most)
+            continue;
+        most = elements;
+        layout = x->rank >= 3 && extent_is_const(x->stride[1]) && x->stride[1].max == 1 && x->dim[1].max > 1 &&
+                         !(extent_is_const(x->stride[x->rank - 1]) && x->stride[x->rank - 1].max == 1)
+                     ? LAYOUT_CHANNELS_LAST
+                     : LAYOUT_ROW_MAJOR;
+    }
+    (void)lower;
+    return layout;
+}
+
+/* Axes that the loops run over, outermost first. */
+typedef struct Nest {
+    int    rank, nx;
+    Extent dim[MAX_RANK];
+    Extent y[MAX_RANK];
+    Extent x[SCALAR_MAX_OPERANDS][MAX_RANK];
+} Nest;
+
+static void nest_swap(Nest *nest, int i, int k)
+{
+    Extent t = nest->dim[i];
+
+    nest->dim[i] = nest->dim[k];
+    nest->dim[k] = t;
+    t = nest->y[i];
+    nest->y[i] = nest->y[k];
+    nest->y[k] = t;
+    for (int n = 0; n < nest->nx; n++) {
+        t = nest->x[n][i];
+        nest->x[n][i] = nest->x[n][k];
+        nest->x[n][k] = t;
+    }
+}
+
+static void nest_sort(Nest *nest)
+{
+    for (int i = 1; i < nest->rank; i++)
+        for (int k = i; k > 0 && nest->y[k - 1].max < nest->y[k].max; k--)
+            nest_swap(nest, k - 1, k);
+}
+
+/* stride[outer] == stride[inner] * extent[inner], for the result and every operand. */
+static bool nest_joins(Lower *lower, const Nest *nest, int outer, int inner)
+{
+    Model *model = lower->model;
+
+    if (!extent_same(nest->y[outer], extent_op(model, EXPR_MUL, nest->y[inner], nest->dim[inner])))
+        return false;
+    for (int n = 0; n < nest->nx; n++)
+        if (!extent_same(nest->x[n][outer], extent_op(model, EXPR_MUL, nest->x[n][inner], nest->dim[inner])))
+            return false;
+    return true;
+}
+
+static void nest_join(Lower *lower, Nest *nest)
+{
+    int kept = 0;
+
+    for (int i = 1; i < nest->rank; i++) {
+        if (nest_joins(lower, nest, kept, i)) {
+            nest->dim[i] = extent_op(lower->model, EXPR_MUL, nest->dim[kept], nest->dim[i]);
+        } else {
+            kept++;
+        }
+        nest->dim[kept] = nest->dim[i];
+        nest->y[kept] = nest->y[i];
+        for (int n = 0; n < nest->nx; n++)
+            nest->x[n][kept] = nest->x[n][i];
+    }
+    nest->rank = nest->rank ? kept + 1 : 0;
+}
+
+static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
+{
+    Nest nest = {.nx = nx};
+
+    for (int i = 0; i < y->rank; i++) {
+        if (extent_is_const(y->dim[i]) && y->dim[i].max == 1)
+            continue;
+        nest.dim[nest.rank] = y->dim[i];
+        nest.y[nest.rank] = y->stride[i];
+        for (int n = 0; n < nx; n++)
+            nest.x[n][nest.rank] = x[n].stride[i];
+        nest.rank++;
+    }
+    nest_sort(&nest);
+    nest_join(lower, &nest);
+    if (!nest.rank) { /* a scalar is a row of one */
+        nest.rank = 1;
+        nest.dim[0] = nest.y[0] = extent_const(1);
+    }
+    return nest;
+}
+
+/* The innermost stride of each operand is a literal of the expression; one known only while running is copied dense. */
+static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
+{
+    bool again = false;
+
+    for (int n = 0; n < nx; n++) {
+        if (extent_is_const(nest->x[n][nest->rank - 1]))
+            continue;
+        if (lower_dense(lower, x[n], &x[n]) < 0)
+            return -1;
+        again = true;
+    }
+    if (again)
+        *nest = nest_of(lower, y, x, nx);
+    return 0;
+}
+
+int lower_map_finish(Lower *lower, Pending *p, Operand y)
+{
+    Operand x[SCALAR_MAX_OPERANDS];
+    Extent  strides[SCALAR_MAX_OPERANDS * MAX_RANK];
+    Nest    nest;
+    Step   *step;
+    int     count = 0;
+
+    for (int n = 0; n < p->noperand; n++)
+        x[n] = p->operand[n];
+    nest = nest_of(lower, &y, x, p->noperand);
+    if (fix_inner_strides(lower, &y, x, p->noperand, &nest) < 0)
+        return -1;
+    for (int i = 0; i < p->expr->nnode; i++)
+        if (p->expr->node[i].op == SCALAR_LOAD)
+            p->expr->node[i].stride = (int)nest.x[p->expr->node[i].operand][nest.rank - 1].max;
+    for (int n = 0; n < nest.nx; n++)
+        for (int i = 0; i < nest.rank; i++)
+            strides[count++] = nest.x[n][i];
+    step = step_begin(lower, NULL, arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
+                                                dtype_info(p->expr->stored)->suffix));
+    step_writes(lower, step, y);
+    step_int(lower, step, nest.rank);
+    step_extents(lower, step, nest.rank, nest.dim);
+    step_extents(lower, step, nest.rank, nest.y);
+    step_int(lower, step, nest.nx);
+    step_extents(lower, step, count, strides);
+    step_expr(lower, step, p->expr, x, p->noperand);
+    return step_end(lower, step);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- copy */
+
+int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
+{
+    Operand from = operand_broadcast(lower, x, y.rank, y.dim);
+    Nest    nest = nest_of(lower, &y, &from, 1);
+    Step   *step = step_begin(lower, node, arena_printf(lower->program->arena, "copy_%s", dtype_info(y.dtype)->suffix));
+
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_int(lower, step, nest.rank);
+    step_extents(lower, step, nest.rank, nest.dim);
+    step_extents(lower, step, nest.rank, nest.y);
+    step_extents(lower, step, nest.rank, nest.x[0]);
+    return step_end(lower, step);
+}

@@ -1,0 +1,374 @@
+/* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's epilogue.
+ * A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+#include "program/lower.h"
+
+enum { MAX_FUSED_NODES = 96 };
+
+/* ------------------------------------------------------------------------------------------------- expression building */
+
+static int push(Lower *lower, Scalar *s, ScalarNode node)
+{
+    ARENA_PUSH(lower->program->arena, s->node, s->nnode, s->cnode, node);
+    return s->nnode - 1;
+}
+
+static ScalarNode blank(ScalarOp op, DType dtype)
+{
+    return (ScalarNode){.op = op, .dtype = dtype, .a = -1, .b = -1, .c = -1, .operand = -1, .stored = dtype};
+}
+
+int scalar_acc(Lower *lower, Scalar *s, DType dtype)
+{
+    return push(lower, s, blank(SCALAR_ACC, dtype));
+}
+
+/* Low-precision floats compute as F32. */
+static DType computes_as(DType stored)
+{
+    return dtype_info(stored)->class == 'L' ? DTYPE_F32 : stored;
+}
+
+int scalar_load(Lower *lower, Scalar *s, DType stored, int operand)
+{
+    ScalarNode node = blank(SCALAR_LOAD, computes_as(stored));
+
+    node.stored = stored;
+    node.operand = operand;
+    return push(lower, s, node);
+}
+
+int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value)
+{
+    ScalarNode node = blank(SCALAR_LITERAL, computes_as(dtype));
+
+    node.literal = value;
+    node.integer = value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : 0;
+    return push(lower, s, node);
+}
+
+int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value)
+{
+    ScalarNode node = blank(SCALAR_LITERAL, dtype);
+
+    node.integer = value;
+    node.literal = (double)value;
+    return push(lower, s, node);
+}
+
+int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c)
+{
+    ScalarNode node = blank(op, s->node[op == SCALAR_select ? b : a].dtype);
+
+    if (scalar_info(op)->result == 'B')
+        node.dtype = DTYPE_BOOL;
+    node.a = a;
+    node.b = b;
+    node.c = c;
+    return push(lower, s, node);
+}
+
+int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate)
+{
+    ScalarNode node = blank(dtype_info(to)->class == 'L' ? SCALAR_ROUND_TO : SCALAR_CAST, computes_as(to));
+
+    if (s->node[a].dtype == to)
+        return a;
+    if (dtype_info(to)->class == 'L' && s->node[a].dtype != DTYPE_F32)
+        a = scalar_cast(lower, s, DTYPE_F32, a, false);
+    node.a = a;
+    node.dtype_to = to;
+    node.saturate = saturate;
+    return push(lower, s, node);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- class */
+
+static bool is_lane(DType dtype)
+{
+    return dtype == DTYPE_F32 || dtype == DTYPE_BOOL;
+}
+
+static bool is_byte(DType dtype)
+{
+    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
+}
+
+/* Whether one node can be computed on float vectors: booleans are 1.0 and 0.0, bytes are exact as floats. */
+static bool node_is_vector(const Scalar *s, const ScalarNode *n)
+{
+    const ScalarInfo *info = scalar_info(n->op);
+
+    switch (n->op) {
+    case SCALAR_ACC:
+    case SCALAR_LITERAL:
+        return is_lane(n->dtype);
+    case SCALAR_LOAD:
+        return is_lane(n->stored) || is_byte(n->stored);
+    case SCALAR_CAST:
+        if (is_byte(n->dtype)) /* the value was rounded and clamped before: storing converts */
+            return n->saturate && s->node[n->a].dtype == DTYPE_F32;
+        return n->dtype == DTYPE_F32 && (is_lane(s->node[n->a].dtype) || is_byte(s->node[n->a].dtype));
+    default:
+        if (!info || !info->vector || !is_lane(n->dtype))
+            return false;
+        return is_lane(s->node[n->a].dtype) && (n->b < 0 || is_lane(s->node[n->b].dtype)) &&
+               (n->c < 0 || is_lane(s->node[n->c].dtype));
+    }
+}
+
+static void classify(Scalar *s, DType stored)
+{
+    s->stored = stored;
+    s->vector = is_lane(stored) || is_byte(stored);
+    for (int i = 0; i < s->nnode; i++)
+        s->vector = s->vector && node_is_vector(s, &s->node[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- joining */
+
+static bool same_extents(const Type *a, const Type *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!extent_same(a->dim[i], b->dim[i]))
+            return false;
+    return true;
+}
+
+static bool same_operand(const Operand *a, const Operand *b)
+{
+    if (a->buffer != b->buffer || a->dtype != b->dtype || !extent_same(a->offset, b->offset))
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!extent_same(a->stride[i], b->stride[i]))
+            return false;
+    return true;
+}
+
+/* The index of an operand among those that p reads; -1: no room. */
+static int operand_index(Pending *p, const Operand *x)
+{
+    for (int i = 0; i < p->noperand; i++)
+        if (same_operand(&p->operand[i], x))
+            return i;
+    if (p->noperand == SCALAR_MAX_OPERANDS)
+        return -1;
+    p->operand[p->noperand] = *x;
+    return p->noperand++;
+}
+
+static void join_origin(Lower *lower, Pending *p, const Node *node)
+{
+    for (int i = 0; i < p->norigin; i++)
+        if (p->origin[i] == node)
+            return;
+    ARENA_PUSH(lower->program->arena, p->origin, p->norigin, p->corigin, node);
+}
+
+/* Copy the expression of q into p; returns the node of its result in p, or -1 when p has no room for its operands. */
+static int join(Lower *lower, Pending *p, const Pending *q)
+{
+    int *moved = arena_array(lower->arena, int, q->expr->nnode + 1);
+    int  before = p->noperand;
+
+    if (p->expr->nnode + q->expr->nnode > MAX_FUSED_NODES)
+        return -1;
+    for (int i = 0; i < q->expr->nnode; i++)
+        if (q->expr->node[i].op == SCALAR_LOAD && operand_index(p, &q->operand[q->expr->node[i].operand]) < 0) {
+            p->noperand = before;
+            return -1;
+        }
+    for (int i = 0; i < q->expr->nnode; i++) {
+        ScalarNode node = q->expr->node[i];
+
+        node.a = node.a >= 0 ? moved[node.a] : -1;
+        node.b = node.b >= 0 ? moved[node.b] : -1;
+        node.c = node.c >= 0 ? moved[node.c] : -1;
+        if (node.op == SCALAR_LOAD)
+            node.operand = operand_index(p, &q->operand[node.operand]);
+        moved[i] = push(lower, p->expr, node);
+    }
+    for (int i = 0; i < q->norigin; i++)
+        join_origin(lower, p, q->origin[i]);
+    return moved[q->expr->nnode - 1];
+}
+
+static Pending *waiting(const Lower *lower, const Value *value)
+{
+    const Place *place = value ? &lower->place[value->id] : NULL;
+
+    return place && place->kind == PLACE_PENDING ? place->pending : NULL;
+}
+
+/* The kernel whose epilogue this node joins: the last one made among the inputs that wait. */
+static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
+{
+    Pending *base = NULL;
+
+    for (int i = 0; vector && i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || q->node->loc.node > base->node->loc.node))
+            base = q;
+    }
+    return base;
+}
+
+/* Whether everything that the inputs need can be read in the kernel's epilogue. */
+static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
+{
+    const Type *type = &node->out[0]->type;
+
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+        Operand  x;
+
+        if (!node->in[i] || q == base)
+            continue;
+        if (q && !q->accepts && same_extents(&q->type, type)) {
+            for (int k = 0; k < q->noperand; k++)
+                if (!base->accepts(base, &q->operand[k]))
+                    return false;
+            for (int k = 0; k < q->expr->nnode; k++)
+                if (!node_is_vector(q->expr, &q->expr->node[k]))
+                    return false;
+            continue;
+        }
+        if (lower_input(lower, (Node *)node, i, &x) < 0)
+            return false;
+        x = operand_broadcast(lower, x, type->rank, type->dim);
+        if ((!is_lane(x.dtype) && !is_byte(x.dtype)) || !base->accepts(base, &x))
+            return false;
+    }
+    return true;
+}
+
+static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *base, int *result)
+{
+    const Type *type = &node->out[0]->type;
+    Pending    *q = waiting(lower, node->in[index]);
+    Operand     x;
+    int         slot;
+
+    *result = -1;
+    if (!node->in[index])
+        return 0;
+    if (q && (q == base || (!q->accepts && same_extents(&q->type, type)))) {
+        *result = join(lower, p, q);
+        if (*result >= 0)
+            return 0;
+    }
+    if (lower_input(lower, node, index, &x) < 0)
+        return -1;
+    x = operand_broadcast(lower, x, type->rank, type->dim);
+    slot = operand_index(p, &x);
+    if (slot < 0)
+        return diag_bug(lower->diag, node->loc, "a fused expression reads more than %d operands", SCALAR_MAX_OPERANDS);
+    *result = scalar_load(lower, p->expr, x.dtype, slot);
+    return 0;
+}
+
+/* When the chains of all inputs together would read too much, they are made first; one node alone always fits. */
+static int make_room(Lower *lower, Node *node)
+{
+    int operands = 0, nodes = 0;
+
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        operands += q ? q->noperand : 1;
+        nodes += q ? q->expr->nnode : 1;
+    }
+    if (operands <= SCALAR_MAX_OPERANDS && nodes <= MAX_FUSED_NODES)
+        return 0;
+    for (int i = 0; i < node->nin; i++)
+        if (waiting(lower, node->in[i]) && lower_finish(lower, node->in[i]) < 0)
+            return -1;
+    return 0;
+}
+
+Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+    Pending *base;
+
+    if (make_room(lower, node) < 0)
+        return NULL;
+    base = choose_base(lower, node, vector);
+    if (base && !base_accepts(lower, node, base))
+        base = NULL;
+    for (int i = 0; i < node->nin; i++) { /* kernels that cannot be joined are made now, in the model's order */
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q != base && q->accepts && lower_finish(lower, node->in[i]) < 0)
+            return NULL;
+    }
+    p->node = base ? base->node : node;
+    p->expr = arena_one(lower->program->arena, Scalar);
+    p->type = node->out[0]->type;
+    p->finish = base ? base->finish : lower_map_finish;
+    p->accepts = base ? base->accepts : NULL;
+    p->detail = base ? base->detail : NULL;
+    p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
+    for (int i = 0; i < node->nin; i++)
+        if (join_input(lower, node, i, p, base, &args[i]) < 0)
+            return NULL;
+    join_origin(lower, p, node);
+    return p;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- waiting */
+
+/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents. */
+static bool waits(const Lower *lower, const Value *value, const Pending *p)
+{
+    const Node *user = lower->user[value->id];
+
+    if (lower->output[value->id] || lower->inside[value->id].parent)
+        return false;
+    if (p->free)
+        return true;
+    return lower->uses[value->id] == 1 && user && user->graph == value->graph &&
+           (op_info[user->op].traits & OP_ELEMENTWISE) && same_extents(&user->out[0]->type, &value->type);
+}
+
+int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
+{
+    Value *value = node->out[index];
+    Place *place = &lower->place[value->id];
+
+    pending->type = value->type;
+    classify(pending->expr, value->type.dtype);
+    pending->expr->noperand = pending->noperand;
+    if (!pending->norigin)
+        join_origin(lower, pending, node);
+    place->pending = pending;
+    if (waits(lower, value, pending)) {
+        place->kind = PLACE_PENDING;
+        return 0;
+    }
+    return lower_finish(lower, value);
+}
+
+int lower_finish(Lower *lower, Value *value)
+{
+    Place   *place = &lower->place[value->id];
+    Pending *p = place->pending;
+    Node    *kept = lower->node;
+    Operand  y;
+    int      first = lower->program->nstep, rc;
+
+    if (place->kind == PLACE_PENDING)
+        place->kind = PLACE_NONE;
+    if (lower_made_place(lower, value, lower_pending_layout(lower, p), &y) < 0)
+        return -1;
+    lower->node = p->node;
+    rc = p->finish(lower, p, y);
+    for (int i = first; i < lower->program->nstep; i++) { /* the steps say all nodes that they compute */
+        lower->program->step[i].origin = p->origin;
+        lower->program->step[i].norigin = p->norigin;
+    }
+    lower->node = kept;
+    return rc;
+}

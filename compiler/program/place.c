@@ -1,0 +1,250 @@
+/* place.c - where values lie: buffers, views, windows of larger values, the caller's memory. */
+#include "program/lower.h"
+#include "support/int.h"
+#include <string.h>
+
+static Operand new_buffer(Lower *lower, BufferKind kind, DType dtype, int64_t bytes, const char *name)
+{
+    Program *p = lower->program;
+    Buffer   b = {.id = p->nbuffer, .kind = kind, .dtype = dtype, .size = bytes, .align = lower->buffer_align,
+                  .regions = 1, .copies = 1, .port = -1};
+    Operand  x = {.buffer = p->nbuffer, .dtype = dtype, .offset = extent_const(0)};
+
+    b.name = arena_printf(p->arena, "%d:%s", b.id, name);
+    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
+    return x;
+}
+
+/* Strides of a dense tensor, axes from the innermost outwards in the order of the layout. */
+static void dense_strides(Lower *lower, Operand *x, Layout layout)
+{
+    Extent stride = extent_const(1);
+    bool   last = layout == LAYOUT_CHANNELS_LAST && x->rank >= 3;
+
+    if (last) {
+        x->stride[1] = stride;
+        stride = x->dim[1];
+    }
+    for (int i = x->rank; i-- > 0;) {
+        if (last && i == 1)
+            continue;
+        x->stride[i] = stride;
+        stride = extent_op(lower->model, EXPR_MUL, stride, x->dim[i]);
+    }
+}
+
+static void set_extents(Operand *x, const Type *type)
+{
+    x->rank = type->rank;
+    for (int i = 0; i < type->rank; i++)
+        x->dim[i] = type->dim[i];
+}
+
+Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name)
+{
+    Operand x = new_buffer(lower, BUFFER_ACT, type->dtype, type_bytes(type), name);
+
+    set_extents(&x, type);
+    dense_strides(lower, &x, layout);
+    return x;
+}
+
+Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *name)
+{
+    Operand x = new_buffer(lower, BUFFER_SCRATCH, dtype, elements * dtype_info(dtype)->bytes, name);
+
+    x.rank = 1;
+    x.dim[0] = extent_const(elements);
+    x.stride[0] = extent_const(1);
+    return x;
+}
+
+Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, const int64_t *dim, const char *name)
+{
+    Type    type = type_tensor(dtype, rank, dim);
+    Operand x = new_buffer(lower, BUFFER_WEIGHT, dtype, type_bytes(&type), name);
+
+    lower->program->buffer[x.buffer].source = data;
+    set_extents(&x, &type);
+    dense_strides(lower, &x, LAYOUT_ROW_MAJOR);
+    return x;
+}
+
+/* A constant of one repeated value is one element with strides of zero. */
+static Operand constant_operand(Lower *lower, Value *value)
+{
+    const Const *data = value->data;
+    Operand      x;
+
+    if (data->text) {
+        x = new_buffer(lower, BUFFER_WEIGHT, DTYPE_TEXT, type_bytes(&value->type), value->name);
+        lower->program->buffer[x.buffer].source = data->text;
+    } else {
+        x = new_buffer(lower, BUFFER_WEIGHT, value->type.dtype, data->splat ? dtype_info(value->type.dtype)->bytes : data->bytes,
+                       value->name);
+        lower->program->buffer[x.buffer].source = data->data;
+    }
+    lower->program->buffer[x.buffer].value = value;
+    set_extents(&x, &value->type);
+    dense_strides(lower, &x, LAYOUT_ROW_MAJOR);
+    for (int i = 0; data->splat && i < x.rank; i++)
+        x.stride[i] = extent_const(0);
+    return x;
+}
+
+const Value *lower_constant(Lower *lower, Value *value)
+{
+    if (!value->data && value->def) {
+        for (int i = 0; i < value->def->nin; i++)
+            if (value->def->in[i] && !lower_constant(lower, value->def->in[i]))
+                return NULL;
+        if (!(op_info[value->def->op].traits & (OP_RANDOM | OP_CONTROL)) && value->def->nin > 0)
+            fold_node(lower->model, lower->diag, value->def);
+    }
+    return value->data ? value : NULL;
+}
+
+int lower_value(Lower *lower, Value *value, Operand *out)
+{
+    Place *place = &lower->place[value->id];
+
+    if (place->kind == PLACE_NONE && value->data) {
+        place->operand = constant_operand(lower, value);
+        place->kind = PLACE_OPERAND;
+    }
+    if (place->kind == PLACE_PENDING && lower_finish(lower, value) < 0)
+        return -1;
+    if (place->kind == PLACE_NONE)
+        return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0}, "'%s' is read before it is made", value->name);
+    *out = place->operand;
+    return 0;
+}
+
+int lower_input(Lower *lower, Node *node, int index, Operand *out)
+{
+    if (index >= node->nin || !node->in[index]) {
+        *out = operand_absent(DTYPE_F32);
+        return 0;
+    }
+    return lower_value(lower, node->in[index], out);
+}
+
+/* A constant in another order is another constant: nothing is moved while running. */
+static Operand rearranged_constant(Lower *lower, const Operand *x)
+{
+    const char *from = lower->program->buffer[x->buffer].source;
+    size_t      width = (size_t)dtype_info(x->dtype)->bytes;
+    int64_t     dim[MAX_RANK] = {0}, index[MAX_RANK] = {0}, elements = 1;
+    char       *to;
+
+    for (int i = 0; i < x->rank; i++)
+        elements *= dim[i] = x->dim[i].max;
+    to = arena_calloc(lower->program->arena, (size_t)elements + 1, width);
+    for (int64_t n = 0; n < elements; n++) {
+        int64_t at = x->offset.max;
+
+        for (int i = 0; i < x->rank; i++)
+            at += index[i] * x->stride[i].max;
+        memcpy(to + (size_t)n * width, from + (size_t)at * width, width);
+        for (int i = x->rank; i-- > 0 && ++index[i] == dim[i];)
+            index[i] = 0;
+    }
+    return lower_weight(lower, to, x->dtype, x->rank, dim, "constant");
+}
+
+int lower_dense(Lower *lower, Operand x, Operand *out)
+{
+    Type type = {.kind = TYPE_TENSOR, .dtype = x.dtype, .rank = x.rank};
+
+    *out = x;
+    if (x.buffer < 0 || operand_is_dense(lower->model, &x))
+        return 0;
+    if (lower->program->buffer[x.buffer].kind == BUFFER_WEIGHT && operand_is_static(&x)) {
+        *out = rearranged_constant(lower, &x);
+        return 0;
+    }
+    memcpy(type.dim, x.dim, sizeof type.dim);
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "dense");
+    return lower_copy(lower, NULL, x, *out);
+}
+
+int lower_input_dense(Lower *lower, Node *node, int index, Operand *out)
+{
+    Operand x;
+
+    if (lower_input(lower, node, index, &x) < 0 || lower_dense(lower, x, out) < 0)
+        return -1;
+    return 0;
+}
+
+/* The place of a value that is about to be made. */
+static Operand new_place(Lower *lower, Value *value, Layout layout)
+{
+    Place  *place = &lower->place[value->id];
+    Inside *inside = &lower->inside[value->id];
+
+    if (place->kind == PLACE_OPERAND) /* the caller's output, or a parent that a sibling has placed */
+        return place->operand;
+    if (inside->parent) {
+        Operand parent = new_place(lower, inside->parent, layout);
+
+        place->operand = operand_window(lower, parent, inside->axis, inside->start, value->type.dim[inside->axis], 1);
+    } else {
+        place->operand = lower_temporary(lower, &value->type, layout, value->name);
+        lower->program->buffer[place->operand.buffer].value = value;
+    }
+    place->kind = PLACE_OPERAND;
+    return place->operand;
+}
+
+int lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out)
+{
+    *out = new_place(lower, value, layout);
+    return 0;
+}
+
+int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out)
+{
+    if (index >= node->nout || !node->out[index]) {
+        *out = operand_absent(DTYPE_F32);
+        return 0;
+    }
+    *out = new_place(lower, node->out[index], layout);
+    return 0;
+}
+
+int lower_output_dense(Lower *lower, Node *node, int index, Operand *out)
+{
+    if (lower_output(lower, node, index, LAYOUT_ROW_MAJOR, out) < 0)
+        return -1;
+    if (out->buffer >= 0 && !operand_is_dense(lower->model, out))
+        *out = lower_temporary(lower, &node->out[index]->type, LAYOUT_ROW_MAJOR, node->out[index]->name);
+    return 0;
+}
+
+int lower_output_done(Lower *lower, Node *node, int index, Operand written)
+{
+    Operand place;
+
+    if (written.buffer < 0)
+        return 0;
+    place = lower->place[node->out[index]->id].operand;
+    if (place.buffer == written.buffer)
+        return 0;
+    return lower_copy(lower, node, written, place);
+}
+
+int lower_output_view(Lower *lower, Node *node, int index, Operand view)
+{
+    Value *value = index < node->nout ? node->out[index] : NULL;
+    Place *place;
+
+    if (!value)
+        return 0;
+    place = &lower->place[value->id];
+    if (place->kind == PLACE_OPERAND || lower->inside[value->id].parent)
+        return lower_copy(lower, node, view, new_place(lower, value, LAYOUT_ROW_MAJOR));
+    place->kind = PLACE_OPERAND;
+    place->operand = view;
+    return 0;
+}

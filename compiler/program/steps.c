@@ -1,0 +1,267 @@
+/* steps.c - appending steps, and run-time integers in the slots that steps read them from. */
+#include "program/lower.h"
+#include "support/int.h"
+
+enum { MAX_PENDING_OPERANDS = 40, MAX_STEP_ARGS = 64 };
+
+/* ------------------------------------------------------------------------------------------------- run-time integers */
+
+static int slot_of(Lower *lower, int expr)
+{
+    Program *p = lower->program;
+
+    if (p->dims < 0) {
+        Buffer b = {.id = p->nbuffer, .kind = BUFFER_DIMS, .dtype = DTYPE_I64, .align = 8, .regions = 1, .copies = 1,
+                    .port = -1, .name = "extents"};
+
+        p->dims = b.id;
+        ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
+    }
+    if (expr >= p->nslot_of) {
+        int  wanted = lower->model->nexpr + 64;
+        int *slot = arena_array(p->arena, int, wanted);
+
+        for (int i = 0; i < wanted; i++)
+            slot[i] = i < p->nslot_of ? p->slot[i] : -1;
+        p->slot = slot;
+        p->nslot_of = wanted;
+    }
+    if (p->slot[expr] < 0) {
+        p->slot[expr] = p->nslot++;
+        p->buffer[p->dims].size = 8 * (int64_t)p->nslot;
+    }
+    return p->slot[expr];
+}
+
+static bool *defined(Lower *lower, int expr)
+{
+    if (expr >= lower->nis_defined) {
+        int   wanted = lower->model->nexpr + 64;
+        bool *grown = arena_array(lower->arena, bool, wanted);
+
+        for (int i = 0; i < lower->nis_defined; i++)
+            grown[i] = lower->is_defined[i];
+        lower->is_defined = grown;
+        lower->nis_defined = wanted;
+    }
+    return &lower->is_defined[expr];
+}
+
+static void define(Lower *lower, int expr)
+{
+    if (*defined(lower, expr))
+        return;
+    *defined(lower, expr) = true;
+    ARENA_PUSH(lower->arena, lower->defined, lower->ndefined, lower->cdefined, expr);
+}
+
+int lower_range_open(Lower *lower)
+{
+    return lower->ndefined;
+}
+
+void lower_range_close(Lower *lower, int mark)
+{
+    while (lower->ndefined > mark)
+        lower->is_defined[lower->defined[--lower->ndefined]] = false;
+}
+
+static void push_origin(Lower *lower, Step *step)
+{
+    if (!lower->node || step->norigin)
+        return;
+    step->origin = arena_array(lower->program->arena, const Node *, 1);
+    step->origin[0] = lower->node;
+    step->norigin = 1;
+}
+
+static int append(Lower *lower, Step step)
+{
+    Program *p = lower->program;
+
+    push_origin(lower, &step);
+    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
+    return p->nstep - 1;
+}
+
+/* dims[slot] = one element of a small integer tensor. */
+static int load_element(Lower *lower, int expr)
+{
+    const Expr *e = &lower->model->expr[expr];
+    Operand     x;
+    Step        step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1};
+    int64_t     index = e->axis;
+
+    if (lower_value(lower, lower->model->value[e->value], &x) < 0)
+        return -1;
+    for (int i = x.rank; i-- > 0; index /= x.dim[i].max ? x.dim[i].max : 1)
+        x = operand_window(lower, x, i, extent_const(x.dim[i].max ? index % x.dim[i].max : 0), extent_const(1), 1);
+    x.rank = 0;
+    x.access = OPERAND_READS;
+    if (lower_extent(lower, x.offset) < 0)
+        return -1;
+    step.operand = arena_one(lower->program->arena, Operand);
+    step.operand[0] = x;
+    step.slot = slot_of(lower, expr);
+    step.set = (Extent){e->hi, expr};
+    append(lower, step);
+    return 0;
+}
+
+int lower_extent(Lower *lower, Extent extent)
+{
+    Expr e;
+
+    if (extent.expr < 0 || *defined(lower, extent.expr))
+        return 0;
+    e = lower->model->expr[extent.expr];
+    if (e.op == EXPR_OUT || e.op == EXPR_VAR)
+        return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0},
+                        "the run-time extent %d of '%s' is used before a step finds it out", e.axis,
+                        e.value >= 0 ? lower->model->value[e.value]->name : "a variable");
+    if (e.op == EXPR_ELEM) {
+        if (load_element(lower, extent.expr) < 0)
+            return -1;
+    } else if (e.op != EXPR_CONST && e.op != EXPR_DIM) {
+        const int operand[3] = {e.a, e.b, e.c};
+
+        for (int i = 0; i < 3; i++)
+            if (operand[i] >= 0 && lower->model->expr[operand[i]].op != EXPR_CONST &&
+                lower_extent(lower, (Extent){lower->model->expr[operand[i]].hi, operand[i]}) < 0)
+                return -1;
+    }
+    if (e.op != EXPR_ELEM) {
+        Step step = {.kind = STEP_SET, .after = -1, .until = -1, .set = extent};
+
+        step.slot = slot_of(lower, extent.expr);
+        append(lower, step);
+    }
+    define(lower, extent.expr);
+    return 0;
+}
+
+Operand lower_slot(Lower *lower, Extent leaf)
+{
+    int slot = slot_of(lower, leaf.expr);
+
+    define(lower, leaf.expr);
+    return (Operand){.buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot),
+                     .access = OPERAND_WRITES};
+}
+
+int lower_check(Lower *lower, Extent condition)
+{
+    Step step = {.kind = STEP_CHECK, .after = -1, .until = -1, .set = condition};
+
+    if (extent_is_const(condition) && condition.max)
+        return 0;
+    if (lower_extent(lower, condition) < 0)
+        return -1;
+    append(lower, step);
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- steps */
+
+Step *step_begin(Lower *lower, Node *node, const char *kernel)
+{
+    Step *step = arena_one(lower->program->arena, Step);
+
+    *step = (Step){.kind = STEP_KERNEL, .kernel = kernel_find(kernel), .after = -1, .until = -1};
+    step->operand = arena_array(lower->program->arena, Operand, MAX_PENDING_OPERANDS);
+    step->arg = arena_array(lower->program->arena, Arg, MAX_STEP_ARGS);
+    if (node)
+        lower->node = node;
+    if (!step->kernel)
+        diag_bug(lower->diag, lower->node->loc, "there is no kernel '%s'", kernel);
+    return step;
+}
+
+static void push_operand(Step *step, Operand x, int access)
+{
+    x.access = access;
+    step->operand[step->noperand++] = x;
+    step->nparam = step->noperand;
+}
+
+void step_reads(Lower *lower, Step *step, Operand x)
+{
+    (void)lower;
+    push_operand(step, x, OPERAND_READS);
+}
+
+void step_writes(Lower *lower, Step *step, Operand y)
+{
+    (void)lower;
+    push_operand(step, y, OPERAND_WRITES);
+}
+
+void step_extents(Lower *lower, Step *step, int count, const Extent *values)
+{
+    Extent *copy = arena_array(lower->program->arena, Extent, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = values[i];
+    step->arg[step->narg++] = (Arg){.kind = ARG_INTS, .count = count, .ints = copy};
+}
+
+void step_extent(Lower *lower, Step *step, Extent value)
+{
+    step_extents(lower, step, 1, &value);
+    step->arg[step->narg - 1].kind = ARG_INT;
+}
+
+void step_int(Lower *lower, Step *step, int64_t value)
+{
+    step_extent(lower, step, extent_const(value));
+}
+
+void step_ints(Lower *lower, Step *step, int count, const int64_t *values)
+{
+    Extent *copy = arena_array(lower->program->arena, Extent, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = extent_const(values[i]);
+    step->arg[step->narg++] = (Arg){.kind = ARG_INTS, .count = count, .ints = copy};
+}
+
+void step_floats(Lower *lower, Step *step, int count, const double *values)
+{
+    double *copy = arena_array(lower->program->arena, double, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = values[i];
+    step->arg[step->narg++] = (Arg){.kind = ARG_FLOATS, .count = count, .floats = copy};
+}
+
+void step_float(Lower *lower, Step *step, double value)
+{
+    step_floats(lower, step, 1, &value);
+    step->arg[step->narg - 1].kind = ARG_FLOAT;
+}
+
+void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count)
+{
+    int nparam = step->noperand;
+
+    (void)lower;
+    step->expr = expr;
+    for (int i = 0; i < count; i++)
+        push_operand(step, operands[i], OPERAND_READS);
+    step->nparam = nparam;
+}
+
+int step_end(Lower *lower, Step *step)
+{
+    if (!step->kernel)
+        return -1;
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && lower_extent(lower, step->operand[i].offset) < 0)
+            return -1;
+    for (int i = 0; i < step->narg; i++)
+        for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
+            if (lower_extent(lower, step->arg[i].ints[k]) < 0)
+                return -1;
+    append(lower, *step);
+    return 0;
+}
