@@ -1,5 +1,6 @@
 /* place.c - where values lie: buffers, views, windows of larger values, the caller's memory. */
 #include "program/lower.h"
+#include "ops/infer.h"
 #include "support/int.h"
 #include <string.h>
 

@@ -1,0 +1,100 @@
+/* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say it. */
+#include "program/lower.h"
+#include "ops/infer.h"
+
+/* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in row-major order under other extents. */
+int lower_reshape(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x, view;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (!type_is_static(type) || !type_is_static(&node->in[0]->type)) {
+        Extent equal = extent_op(lower->model, EXPR_EQ, type_count(lower->model, &node->in[0]->type),
+                                 type_count(lower->model, type));
+
+        if (lower_check(lower, equal) < 0)
+            return -1;
+    }
+    if (!operand_reshape(lower, x, type->rank, type->dim, &view)) {
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+        if (!operand_reshape(lower, x, type->rank, type->dim, &view))
+            return diag_bug(lower->diag, node->loc, "a dense tensor cannot be reshaped");
+    }
+    return lower_output_view(lower, node, 0, view);
+}
+
+int lower_transpose(Lower *lower, Node *node)
+{
+    int            axes[MAX_RANK], count;
+    const int64_t *perm = node_ints(node, "perm", &count);
+    Operand        x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    for (int i = 0; i < x.rank; i++)
+        axes[i] = perm ? (int)perm[i] + (perm[i] < 0 ? x.rank : 0) : x.rank - 1 - i;
+    return lower_output_view(lower, node, 0, operand_permute(x, axes));
+}
+
+int lower_expand(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, operand_broadcast(lower, x, type->rank, type->dim));
+}
+
+int lower_split(Lower *lower, Node *node)
+{
+    Extent  start = extent_const(0);
+    int     axis = (int)node_int(node, "axis", 0);
+    Operand x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    axis += axis < 0 ? x.rank : 0;
+    for (int i = 0; i < node->nout; i++) {
+        Extent count = node->out[i] ? node->out[i]->type.dim[axis] : extent_const(0);
+
+        if (node->out[i] && lower_output_view(lower, node, i, operand_window(lower, x, axis, start, count, 1)) < 0)
+            return -1;
+        start = extent_op(lower->model, EXPR_ADD, start, count);
+    }
+    return 0;
+}
+
+/* Parts that were made in place cost nothing; the others are copied into their window. */
+int lower_concat(Lower *lower, Node *node)
+{
+    Extent  start = extent_const(0);
+    int     axis = (int)node_int(node, "axis", 1);
+    Layout  layout = LAYOUT_ROW_MAJOR;
+    Operand y, x;
+
+    for (int i = 0; i < node->nin; i++) {
+        if (lower_input(lower, node, i, &x) < 0)
+            return -1;
+        if (x.rank >= 3 && extent_is_const(x.stride[1]) && x.stride[1].max == 1 && x.dim[1].max > 1)
+            layout = LAYOUT_CHANNELS_LAST;
+    }
+    if (lower_output(lower, node, 0, layout, &y) < 0)
+        return -1;
+    axis += axis < 0 ? y.rank : 0;
+    for (int i = 0; i < node->nin; i++) {
+        Operand window = operand_window(lower, y, axis, start, node->in[i]->type.dim[axis], 1);
+
+        start = extent_op(lower->model, EXPR_ADD, start, node->in[i]->type.dim[axis]);
+        if (lower_input(lower, node, i, &x) < 0)
+            return -1;
+        if (x.buffer == window.buffer && extent_same(x.offset, window.offset) && operand_same_layout(&x, &window))
+            continue;
+        if (lower_copy(lower, node, x, window) < 0)
+            return -1;
+    }
+    return 0;
+}
