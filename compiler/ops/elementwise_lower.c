@@ -1,4 +1,5 @@
 /* elementwise_lower.c - elementwise operators become scalar expressions that join their neighbours' loops. */
+#include "ops/rules.h"
 #include "program/lower.h"
 #include <math.h>
 #include <string.h>
@@ -361,7 +362,7 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
     Pending *p;
 
     if (to == DTYPE_TEXT || node->in[0]->type.dtype == DTYPE_TEXT)
-        return lower_cast_text(lower, node);
+        return diag_unsupported(lower->diag, node->loc, "numbers and text are not converted into each other; do it outside the model");
     p = lower_elementwise(lower, node, true, args);
     if (!p)
         return -1;

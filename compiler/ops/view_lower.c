@@ -1,4 +1,5 @@
 /* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say it. */
+#include "ops/rules.h"
 #include "program/lower.h"
 #include "ops/infer.h"
 
