@@ -38,7 +38,8 @@ typedef struct Extent {
 
 typedef enum ExprOp {
     EXPR_CONST, /* lo == hi: the value */
-    EXPR_DIM,   /* extent `axis` of a graph input, given by the caller */
+    EXPR_DIM,   /* extent `axis` of a graph input, given by the caller; inputs that share a dim_param share the first one's leaf;
+                   axis -1: the count of a sequence, or whether an optional is there */
     EXPR_ELEM,  /* element `axis` (C order) of the small integer tensor `value`, read once it is computed */
     EXPR_OUT,   /* extent `axis` of `value`, known only to the step that makes it (NonZero, a Loop's output, ...) */
     EXPR_VAR,   /* a variable that control flow assigns: an iteration number, a carried extent */
@@ -104,7 +105,9 @@ struct Value {
     const Const *data;  /* contents of a constant, else NULL */
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
     int          nelem;
-    Type         promise; /* a declared type (graph output, value_info); kind TYPE_NONE: none */
+    Type         promise; /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
+    const char *const *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence
+                                    or optional); an entry NULL: none; NULL: no names at all */
 };
 
 typedef enum AttrKind {
@@ -160,6 +163,13 @@ typedef struct OpsetImport {
     int         version;
 } OpsetImport;
 
+/* What inference could not decide: the run stops with the shape code unless the condition is non-zero. Its leaves are known
+ * when `node` starts, or when it has run if they are its own outputs'. */
+typedef struct Check {
+    Node  *node;
+    Extent condition;
+} Check;
+
 /* What `--dim` said of one name or one VALUE:AXIS. */
 typedef struct DimBound {
     const char *name; /* dim_param, or the value's name when axis != BOUND_NAME */
@@ -186,7 +196,8 @@ struct Model {
     int          expr_buckets;
     DimBound    *bound;
     int          nbound;
-    const char **dim_param; /* by Expr index for EXPR_DIM leaves: the symbolic name, or NULL (private to infer) */
+    Check       *check; /* in the order in which inference found them */
+    int          ncheck, ccheck;
 };
 
 /* ----------------------------------------------------------------------------------------------------------- builders */
