@@ -1,0 +1,205 @@
+/* plan.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
+ * Occamy's four greedy planners always run; what they find is shown beside the plan that is taken. */
+#include "program/plan.h"
+
+#include "planners/planner.h"
+#include "support/int.h"
+#include "support/text.h"
+
+#include <string.h>
+
+int64_t buffer_bytes(const Buffer *buffer)
+{
+    return buffer->copies <= 1 ? buffer->size : int_round_up(buffer->size, buffer->align) * buffer->copies;
+}
+
+bool buffer_is_planned(const Buffer *buffer, int io_arena)
+{
+    if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT)
+        return io_arena;
+    return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE;
+}
+
+int64_t program_live_bytes(const Program *program, int io_arena, int step)
+{
+    int64_t bytes = 0;
+
+    for (int b = 0; b < program->nbuffer; b++) {
+        const Buffer *buffer = &program->buffer[b];
+
+        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++)
+            if (buffer->span[i].begin <= step && step < buffer->span[i].end)
+                bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+    }
+    return bytes;
+}
+
+int program_peak_step(const Program *program, int io_arena)
+{
+    int64_t *change = arena_array(program->arena, int64_t, program->nstep + 1); /* bytes born less bytes dead, by step */
+    int64_t  bytes = 0, most = -1;
+    int      peak = 0;
+
+    for (int b = 0; b < program->nbuffer; b++) {
+        const Buffer *buffer = &program->buffer[b];
+
+        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
+            int64_t size = buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+
+            change[buffer->span[i].begin] += size;
+            change[buffer->span[i].end] -= size;
+        }
+    }
+    for (int s = 0; s < program->nstep; s++) {
+        bytes += change[s];
+        if (bytes > most) {
+            most = bytes;
+            peak = s;
+        }
+    }
+    return peak;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the problem */
+
+typedef struct Bridge {
+    Program     *program;
+    PlanBuffer  *buffer;
+    PlanSpan    *span;
+    PlanPermit  *permit;
+    int         *index;  /* by Buffer.id: position in the problem, or -1 */
+    int         *origin; /* by position: Buffer.id */
+    PlanProblem  problem;
+} Bridge;
+
+static void add_buffer(Bridge *bridge, const Buffer *buffer)
+{
+    int at = bridge->problem.nbuffer++;
+
+    bridge->index[buffer->id] = at;
+    bridge->origin[at] = buffer->id;
+    bridge->buffer[at] =
+        (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .regions = buffer->regions, .fixed = -1};
+    for (int i = 0; i < buffer->nspan; i++) {
+        const Span *span = &buffer->span[i];
+        PlanSpan    whole = {at, span->begin, span->end, 0, buffer_bytes(buffer)};
+
+        if (buffer->copies <= 1) {
+            whole.lo = span->lo;
+            whole.hi = span->hi;
+        }
+        bridge->span[bridge->problem.nspan++] = whole;
+    }
+}
+
+static void add_permit(Bridge *bridge, const Permit *permit)
+{
+    int a = bridge->index[permit->a], b = bridge->index[permit->b];
+
+    if (a >= 0 && b >= 0)
+        bridge->permit[bridge->problem.npermit++] = (PlanPermit){a, b, permit->d1, permit->d2};
+}
+
+static void build_problem(Bridge *bridge, int io_arena)
+{
+    Program *program = bridge->program;
+    int      nspan = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        nspan += program->buffer[b].nspan;
+    bridge->buffer = arena_array(program->arena, PlanBuffer, program->nbuffer + 1);
+    bridge->index = arena_array(program->arena, int, program->nbuffer + 1);
+    bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
+    bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
+    bridge->permit = arena_array(program->arena, PlanPermit, program->npermit + 1);
+    for (int b = 0; b < program->nbuffer; b++) {
+        bridge->index[b] = -1;
+        if (buffer_is_planned(&program->buffer[b], io_arena))
+            add_buffer(bridge, &program->buffer[b]);
+    }
+    for (int i = 0; i < program->npermit; i++)
+        add_permit(bridge, &program->permit[i]);
+    bridge->problem.buffer = bridge->buffer;
+    bridge->problem.span = bridge->span;
+    bridge->problem.permit = bridge->permit;
+    bridge->problem.nstep = program->nstep;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the answer */
+
+static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+
+static PlanResult new_result(const Bridge *bridge)
+{
+    return (PlanResult){.offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1),
+                        .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1)};
+}
+
+static int run_greedy(Bridge *bridge, const PlanLimits *limits, Plan *plan, Diag *diag)
+{
+    PlanResult result = new_result(bridge);
+
+    for (int i = 0; i < 4; i++) {
+        const PlanPlanner *planner = plan_planner(greedy_name[i]);
+
+        if (!planner || planner->place(&bridge->problem, limits, &result) != PLAN_OK)
+            return diag_bug(diag, (Loc){0}, "planner %s failed: %s", greedy_name[i], result.why);
+        plan->greedy[i] = result.peak;
+    }
+    return 0;
+}
+
+/* Who found it: the first of the four greedy planners that reaches the same peak, else the search. */
+static const char *finder(const Plan *plan, const char *asked)
+{
+    if (strcmp(asked, "auto"))
+        return asked;
+    for (int i = 0; i < 4; i++)
+        if (plan->greedy[i] == plan->peak)
+            return greedy_name[i];
+    return "search";
+}
+
+static void take_result(const Bridge *bridge, const PlanResult *result, Plan *plan)
+{
+    Program *program = bridge->program;
+
+    plan->offset = arena_array(program->arena, int64_t, program->nbuffer + 1);
+    plan->region = arena_array(program->arena, int, program->nbuffer + 1);
+    plan->peak = result->peak;
+    plan->bound = result->bound;
+    plan->status = arena_strdup(program->arena, result->why);
+    plan->align = 1;
+    for (int b = 0; b < program->nbuffer; b++)
+        plan->offset[b] = -1;
+    for (int i = 0; i < bridge->problem.nbuffer; i++) {
+        plan->offset[bridge->origin[i]] = result->offset[i];
+        plan->region[bridge->origin[i]] = result->region[i];
+        if (bridge->buffer[i].align > plan->align)
+            plan->align = bridge->buffer[i].align;
+    }
+}
+
+int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    const char        *asked = options->planner ? options->planner : "auto";
+    const PlanPlanner *planner = plan_planner(asked);
+    PlanLimits         limits = {.seconds = options->seconds};
+    Bridge             bridge = {.program = program};
+    PlanResult         result;
+    char               why[160];
+
+    *plan = (Plan){0};
+    program_coalesce(program);
+    build_problem(&bridge, options->io_arena);
+    if (run_greedy(&bridge, &limits, plan, diag) < 0)
+        return -1;
+    result = new_result(&bridge);
+    if ((planner ? planner->place : plan_place)(&bridge.problem, &limits, &result) != PLAN_OK)
+        return diag_bug(diag, (Loc){0}, "planner %s failed: %s", asked, result.why);
+    if (plan_verify(&bridge.problem, &result, why) != 1)
+        return diag_bug(diag, (Loc){0}, "the plan is wrong: %s", why);
+    take_result(&bridge, &result, plan);
+    plan->planner = finder(plan, asked);
+    return program_recheck(program, plan, diag);
+}

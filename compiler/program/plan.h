@@ -1,0 +1,27 @@
+/* plan.h - the parts of planning: permits, the bridge to planners/, and the recheck from the steps. See program.h for the
+ * door (program_plan). Knows nothing of graphs or generated text. */
+#ifndef OCC_PROGRAM_PLAN_H
+#define OCC_PROGRAM_PLAN_H
+
+#include "program/program.h"
+
+/* Bytes that a buffer takes in its region, all copies together. */
+int64_t buffer_bytes(const Buffer *buffer);
+
+/* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
+bool buffer_is_planned(const Buffer *buffer, int io_arena);
+
+/* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
+int64_t program_live_bytes(const Program *program, int io_arena, int step);
+
+/* The step with the most live bytes; 0 when there are no steps. */
+int program_peak_step(const Program *program, int io_arena);
+
+/* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
+void program_coalesce(Program *program);
+
+/* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
+ * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
+int program_recheck(const Program *program, const Plan *plan, Diag *diag);
+
+#endif
