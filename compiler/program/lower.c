@@ -145,6 +145,30 @@ static int copy_outputs(Lower *lower)
 
 /* --------------------------------------------------------------------------------------------------------------- walks */
 
+static bool depends_on(const Lower *lower, int expr, const Node *node)
+{
+    const Expr *e = expr >= 0 ? &lower->model->expr[expr] : NULL;
+
+    if (!e)
+        return false;
+    if (e->value >= 0 && lower->model->value[e->value]->def == node)
+        return true;
+    return depends_on(lower, e->a, node) || depends_on(lower, e->b, node) || depends_on(lower, e->c, node);
+}
+
+/* What inference left to the run: before the node, or after it when its own results decide. */
+static int lower_checks(Lower *lower, const Node *node, bool after)
+{
+    for (int i = 0; i < lower->model->ncheck; i++) {
+        const Check *check = &lower->model->check[i];
+
+        if (check->node == node && depends_on(lower, check->condition.expr, node) == after &&
+            lower_check(lower, check->condition) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int lower_one(Lower *lower, Node *node)
 {
     const OpInfo *info = &op_info[node->op];
@@ -159,7 +183,9 @@ static int lower_one(Lower *lower, Node *node)
         return diag_unsupported(lower->diag, node->loc,
                                 "this operator has no kernel in this version of occamyc; replace it by simpler operators "
                                 "in the exporter, or add a rule (see CONTRIBUTING.md)");
-    return info->lower(lower, node);
+    if (lower_checks(lower, node, false) < 0 || info->lower(lower, node) < 0)
+        return -1;
+    return lower_checks(lower, node, true);
 }
 
 int lower_graph(Lower *lower, Graph *graph)

@@ -1,0 +1,288 @@
+/* control_lower.c - If, Loop and Scan: nested graphs become ranges of the same list of steps.
+ *
+ *   If     set; body[0] = then, body[1] = else. A branch writes the If's outputs in place where their extents are the same
+ *          in both branches, else it copies, and sets the extents that the outputs have at run time.
+ *   Loop   carried values have a buffer of their own: initial copy, read by the body, copy on the back edge. Values that swap
+ *          places go through a temporary. The iteration number and the extents of carried values are run-time integers.
+ *   Scan   a Loop whose inputs are slices at the iteration number. */
+#include "ops/rules.h"
+#include "program/control.h"
+#include "program/lower.h"
+
+int lower_if(Lower *lower, Node *node)
+{
+    Extent condition;
+    int    at;
+
+    if (control_condition(lower, node->in[0], &condition) < 0)
+        return -1;
+    if (extent_is_const(condition)) { /* only one branch exists */
+        Graph *body = node->body[condition.max ? 0 : 1];
+
+        if (lower_graph(lower, body) < 0)
+            return -1;
+        for (int i = 0; i < node->nout; i++)
+            if (node->out[i] && control_alias(lower, node, i, body->out[i]) < 0)
+                return -1;
+        return 0;
+    }
+    for (int k = 0; k < 2; k++)
+        if (control_finish_outer(lower, node->body[k]) < 0)
+            return -1;
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && control_place(lower, node->out[i]) < 0)
+            return -1;
+    if (lower_extent(lower, condition) < 0)
+        return -1;
+    at = control_begin(lower, STEP_IF, condition);
+    for (int k = 0; k < 2; k++) {
+        int mark = lower_range_open(lower);
+
+        lower->program->step[at].body[k].begin = lower->program->nstep;
+        for (int i = 0; i < node->nout; i++)
+            control_aim(lower, node->body[k]->out[i], node->out[i]);
+        if (lower_graph(lower, node->body[k]) < 0)
+            return -1;
+        for (int i = 0; i < node->nout; i++)
+            if (node->out[i] && control_deliver(lower, node->body[k]->out[i], node->out[i]) < 0)
+                return -1;
+        lower->program->step[at].body[k].end = lower->program->nstep;
+        lower_range_close(lower, mark);
+    }
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i])
+            control_define(lower, node->out[i]);
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- loops */
+
+/* One value that the loop carries from iteration to iteration. */
+typedef struct Carried {
+    Value *initial, *parameter, *result, *output; /* outside, body input, body output, outside */
+} Carried;
+
+typedef struct LoopPlan {
+    Graph   *body;
+    Carried *carried;
+    int      ncarried;
+    Extent   iteration; /* its run-time integer */
+    Value  **stacked;   /* body outputs that are stacked */
+    Value  **stack;     /* the outputs they are stacked in */
+    int     *stack_axis;
+    bool    *stack_back; /* filled from the end */
+    int      nstack;
+    Extent   trips;     /* for stacks that are filled from the end */
+} LoopPlan;
+
+static int carry_in(Lower *lower, const LoopPlan *plan)
+{
+    for (int i = 0; i < plan->ncarried; i++) {
+        const Carried *c = &plan->carried[i];
+
+        if (control_place(lower, c->parameter) < 0 || control_deliver(lower, c->initial, c->parameter) < 0)
+            return -1;
+        control_define(lower, c->parameter);
+    }
+    return 0;
+}
+
+/* A result that still lies in another carried value's buffer would be overwritten before it is copied. */
+static int unswap(Lower *lower, const LoopPlan *plan)
+{
+    for (int i = 0; i < plan->ncarried; i++) {
+        Operand x, carried;
+
+        if (control_is_nested(plan->carried[i].result))
+            continue;
+        if (lower_value(lower, plan->carried[i].result, &x) < 0)
+            return -1;
+        for (int k = 0; k < plan->ncarried; k++) {
+            Type type = plan->carried[i].result->type;
+
+            carried = lower->place[plan->carried[k].parameter->id].operand;
+            if (k == i || carried.buffer != x.buffer)
+                continue;
+            carried = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "swap");
+            if (lower_copy(lower, NULL, x, carried) < 0)
+                return -1;
+            lower->place[plan->carried[i].result->id].operand = carried;
+            break;
+        }
+    }
+    return 0;
+}
+
+static int carry_back(Lower *lower, const LoopPlan *plan)
+{
+    if (unswap(lower, plan) < 0)
+        return -1;
+    for (int i = 0; i < plan->ncarried; i++) /* new extents are computed before any of the old ones is lost */
+        if (control_extents(lower, plan->carried[i].result) < 0)
+            return -1;
+    for (int i = 0; i < plan->ncarried; i++)
+        if (control_deliver(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
+            return -1;
+    return 0;
+}
+
+static int stack_up(Lower *lower, const LoopPlan *plan, int i)
+{
+    Operand item, whole;
+    Value  *from = plan->stacked[i], *to = plan->stack[i];
+    int     axis = plan->stack_axis[i];
+    Extent  at = plan->iteration;
+
+    if (!to)
+        return 0;
+    if (plan->stack_back[i])
+        at = extent_op(lower->model, EXPR_SUB, extent_op(lower->model, EXPR_SUB, plan->trips, extent_const(1)), at);
+    if (lower_value(lower, from, &item) < 0)
+        return -1;
+    whole = lower->place[to->id].operand;
+    if (control_stack_extents(lower, from, to, axis, &whole) < 0)
+        return -1;
+    whole = operand_window(lower, whole, axis, at, extent_const(1), 1);
+    if (axis == 0 && lower_check(lower, extent_op(lower->model, EXPR_LT, at, extent_const(to->type.dim[0].max))) < 0)
+        return -1;
+    return lower_copy(lower, NULL, item, control_drop_axis(whole, axis));
+}
+
+static int loop_body(Lower *lower, const LoopPlan *plan, Value *go_on, Extent go_slot)
+{
+    if (lower_graph(lower, plan->body) < 0)
+        return -1;
+    for (int i = 0; i < plan->nstack; i++)
+        if (stack_up(lower, plan, i) < 0)
+            return -1;
+    if (carry_back(lower, plan) < 0)
+        return -1;
+    return go_on ? control_load(lower, go_on, go_slot) : 0;
+}
+
+/* Everything but the iteration: places, the control step, the body, the final values. */
+static int lower_loop_plan(Lower *lower, const LoopPlan *plan, Extent trips, Value *go_first, Value *go_on, Extent go_slot)
+{
+    int at, mark;
+
+    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, trips) < 0)
+        return -1;
+    for (int i = 0; i < plan->nstack; i++)
+        if (plan->stack[i] && (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
+            return -1;
+    if (go_on && control_load(lower, go_first, go_slot) < 0)
+        return -1;
+    at = control_begin(lower, STEP_LOOP, trips);
+    lower->program->step[at].slot = (int)lower_slot(lower, plan->iteration).offset.max;
+    lower->program->step[at].until = go_on ? (int)lower_slot(lower, go_slot).offset.max : -1;
+    mark = lower_range_open(lower);
+    lower->program->step[at].body[0].begin = lower->program->nstep;
+    if (loop_body(lower, plan, go_on, go_slot) < 0)
+        return -1;
+    lower->program->step[at].body[0].end = lower->program->nstep;
+    lower_range_close(lower, mark);
+    for (int i = 0; i < plan->ncarried; i++)
+        if (plan->carried[i].output && control_final(lower, plan->carried[i].parameter, plan->carried[i].output) < 0)
+            return -1;
+    for (int i = 0; i < plan->nstack; i++)
+        if (plan->stack[i]) {
+            if (control_set(lower, plan->stack[i]->type.dim[plan->stack_axis[i]], plan->iteration) < 0)
+                return -1;
+            control_define(lower, plan->stack[i]);
+        }
+    return 0;
+}
+
+static LoopPlan plan_new(Lower *lower, Graph *body, int ncarried, int nstack)
+{
+    LoopPlan plan = {.body = body, .ncarried = ncarried, .nstack = nstack};
+
+    plan.carried = arena_array(lower->arena, Carried, ncarried + 1);
+    plan.stacked = arena_array(lower->arena, Value *, nstack + 1);
+    plan.stack = arena_array(lower->arena, Value *, nstack + 1);
+    plan.stack_axis = arena_array(lower->arena, int, nstack + 1);
+    plan.stack_back = arena_array(lower->arena, bool, nstack + 1);
+    return plan;
+}
+
+int lower_loop(Lower *lower, Node *node)
+{
+    Graph   *body = node->body[0];
+    int      ncarried = body->nin - 2;
+    LoopPlan plan = plan_new(lower, body, ncarried, body->nout - 1 - ncarried);
+    Extent   trips = extent_const(INT64_MAX), go_slot;
+
+    if (node->in[0] && control_integer(lower, node->in[0], 0, INT64_MAX, &trips) < 0)
+        return -1;
+    plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max);
+    lower->place[body->in[0]->id] = control_slot_place(lower, plan.iteration);
+    go_slot = extent_leaf(lower->model, EXPR_VAR, body->in[1]->id, 0, 0, 1);
+    if (control_place(lower, body->in[1]) < 0 || control_condition_in(lower, node->nin > 1 ? node->in[1] : NULL, body->in[1]) < 0)
+        return -1;
+    for (int i = 0; i < ncarried; i++)
+        plan.carried[i] = (Carried){node->in[2 + i], body->in[2 + i], body->out[1 + i], i < node->nout ? node->out[i] : NULL};
+    for (int i = 0; i < plan.nstack; i++) {
+        plan.stacked[i] = body->out[1 + ncarried + i];
+        plan.stack[i] = ncarried + i < node->nout ? node->out[ncarried + i] : NULL;
+    }
+    if (control_always(node->nin > 1 ? node->in[1] : NULL, body->out[0]))
+        return lower_loop_plan(lower, &plan, trips, NULL, NULL, go_slot);
+    return lower_loop_plan(lower, &plan, trips, body->in[1], body->out[0], go_slot);
+}
+
+static int64_t nth(const int64_t *list, int count, int index, int64_t otherwise)
+{
+    return list && index < count ? list[index] : otherwise;
+}
+
+/* The body's parameter is a slice of the input: a view whose offset moves with the iteration. */
+static int scan_slice(Lower *lower, const LoopPlan *plan, Value *from, Value *parameter, int axis, bool backwards, Extent trips)
+{
+    Extent  at = plan->iteration;
+    Operand x;
+
+    if (backwards)
+        at = extent_op(lower->model, EXPR_SUB, extent_op(lower->model, EXPR_SUB, trips, extent_const(1)), at);
+    if (lower_value(lower, from, &x) < 0)
+        return -1;
+    x = control_drop_axis(operand_window(lower, x, axis, at, extent_const(1), 1), axis);
+    lower->place[parameter->id] = (Place){.kind = PLACE_OPERAND, .operand = x};
+    return 0;
+}
+
+int lower_scan(Lower *lower, Node *node)
+{
+    Graph         *body = node->body[0];
+    int            nscan = (int)node_int(node, "num_scan_inputs", 1), nstate = body->nin - nscan, count[4];
+    LoopPlan       plan = plan_new(lower, body, nstate, body->nout - nstate);
+    const int64_t *in_axes = node_ints(node, "scan_input_axes", &count[0]);
+    const int64_t *in_back = node_ints(node, "scan_input_directions", &count[1]);
+    const int64_t *out_axes = node_ints(node, "scan_output_axes", &count[2]);
+    const int64_t *out_back = node_ints(node, "scan_output_directions", &count[3]);
+    Extent         trips = extent_const(0);
+
+    for (int i = 0; i < nscan; i++) {
+        int     axis = (int)nth(in_axes, count[0], i, 0);
+        Value  *from = node->in[nstate + i];
+
+        axis += axis < 0 ? from->type.rank : 0;
+        if (i == 0) {
+            trips = from->type.dim[axis];
+            plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, MAX_RANK, 0, trips.max);
+        }
+        if (scan_slice(lower, &plan, from, body->in[nstate + i], axis, nth(in_back, count[1], i, 0) == 1, trips) < 0)
+            return -1;
+    }
+    plan.trips = trips;
+    for (int i = 0; i < nstate; i++)
+        plan.carried[i] = (Carried){node->in[i], body->in[i], body->out[i], i < node->nout ? node->out[i] : NULL};
+    for (int i = 0; i < plan.nstack; i++) {
+        int axis = (int)nth(out_axes, count[2], i, 0);
+
+        plan.stacked[i] = body->out[nstate + i];
+        plan.stack[i] = nstate + i < node->nout ? node->out[nstate + i] : NULL;
+        plan.stack_axis[i] = axis + (axis < 0 ? plan.stacked[i]->type.rank + 1 : 0);
+        plan.stack_back[i] = nth(out_back, count[3], i, 0) == 1;
+    }
+    return lower_loop_plan(lower, &plan, trips, NULL, NULL, extent_const(0));
+}

@@ -1,0 +1,287 @@
+/* control.c - what If, Loop and Scan share. */
+#include "program/control.h"
+#include "ops/infer.h"
+#include "program/sequence.h"
+#include <string.h>
+
+static int finish_inputs(Lower *lower, const Graph *outer, const Graph *body)
+{
+    for (int i = 0; i < body->nnode; i++) {
+        const Node *node = body->node[i];
+
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k] && !graph_contains(outer, node->in[k]->graph) &&
+                lower->place[node->in[k]->id].kind == PLACE_PENDING && lower_finish(lower, node->in[k]) < 0)
+                return -1;
+        for (int k = 0; k < 2; k++)
+            if (node->body[k] && finish_inputs(lower, outer, node->body[k]) < 0)
+                return -1;
+    }
+    for (int i = 0; i < body->nout; i++)
+        if (body->out[i] && lower->place[body->out[i]->id].kind == PLACE_PENDING && lower_finish(lower, body->out[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int control_finish_outer(Lower *lower, Graph *body)
+{
+    return finish_inputs(lower, body, body);
+}
+
+int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *out)
+{
+    int64_t constant;
+    int     count;
+
+    if (const_ints(value, &constant, 1, &count))
+        *out = extent_const(constant < lo ? lo : constant);
+    else if (value->elem)
+        *out = value->elem[0];
+    else
+        *out = extent_leaf(lower->model, EXPR_ELEM, value->id, 0, lo, hi);
+    return 0;
+}
+
+int control_condition(Lower *lower, Value *value, Extent *out)
+{
+    double constant;
+
+    if (const_scalar(value, &constant)) {
+        *out = extent_const(constant != 0.0);
+        return 0;
+    }
+    return control_integer(lower, value, 0, 1, out);
+}
+
+int control_begin(Lower *lower, StepKind kind, Extent set)
+{
+    Program *p = lower->program;
+    Step     step = {.kind = kind, .after = -1, .until = -1, .set = set};
+
+    step.origin = arena_array(p->arena, const Node *, 1);
+    step.origin[0] = lower->node;
+    step.norigin = 1;
+    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
+    return p->nstep - 1;
+}
+
+bool control_is_nested(const Value *value)
+{
+    return value->type.kind != TYPE_TENSOR;
+}
+
+int control_place(Lower *lower, Value *to)
+{
+    Operand y;
+
+    if (lower->place[to->id].kind != PLACE_NONE)
+        return 0;
+    if (control_is_nested(to))
+        return sequence_place(lower, to);
+    return lower_made_place(lower, to, LAYOUT_ROW_MAJOR, &y);
+}
+
+static bool same_constant_extents(const Type *a, const Type *b)
+{
+    return type_is_static(a) && type_is_static(b) && type_same(a, b);
+}
+
+void control_aim(Lower *lower, Value *from, Value *to)
+{
+    if (!from || !to || !from->def || from->data || from->def->graph == to->graph || lower->uses[from->id] != 1 ||
+        lower->place[from->id].kind != PLACE_NONE || !same_constant_extents(&from->type, &to->type))
+        return;
+    if (!graph_contains(from->graph, from->def->graph) || from->def->nout == 0)
+        return;
+    lower->inside[from->id] = (Inside){to, 0, extent_const(0)};
+}
+
+static Operand dense_over(Lower *lower, Operand to, const Operand *from)
+{
+    Extent stride = extent_const(1);
+
+    to.rank = from->rank;
+    memcpy(to.dim, from->dim, sizeof to.dim);
+    for (int i = to.rank; i-- > 0;) {
+        to.stride[i] = stride;
+        stride = extent_op(lower->model, EXPR_MUL, stride, to.dim[i]);
+    }
+    return to;
+}
+
+int control_set(Lower *lower, Extent leaf, Extent value)
+{
+    Program *p = lower->program;
+    Step     step = {.kind = STEP_SET, .after = -1, .until = -1, .set = value};
+
+    if (leaf.expr < 0 || leaf.expr == value.expr)
+        return 0;
+    if (lower->model->expr[leaf.expr].op != EXPR_OUT && lower->model->expr[leaf.expr].op != EXPR_VAR)
+        return 0; /* an expression over leaves that are set themselves */
+    if (lower_extent(lower, value) < 0)
+        return -1;
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
+    return 0;
+}
+
+static int set_extents(Lower *lower, const Value *from, const Value *to)
+{
+    for (int i = 0; i < to->type.rank; i++)
+        if (control_set(lower, to->type.dim[i], from->type.dim[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int control_deliver(Lower *lower, Value *from, Value *to)
+{
+    Operand x, y;
+
+    if (control_is_nested(to))
+        return sequence_copy(lower, from, to);
+    if (lower_value(lower, from, &x) < 0)
+        return -1;
+    y = lower->place[to->id].operand;
+    if (!same_constant_extents(&from->type, &to->type))
+        y = dense_over(lower, y, &x);
+    if (x.buffer != y.buffer || !extent_same(x.offset, y.offset))
+        if (lower_copy(lower, NULL, x, y) < 0)
+            return -1;
+    return set_extents(lower, from, to);
+}
+
+int control_alias(Lower *lower, Node *node, int index, Value *from)
+{
+    Operand x;
+
+    if (control_is_nested(from))
+        return sequence_alias(lower, from, node->out[index]);
+    if (lower_value(lower, from, &x) < 0 || set_extents(lower, from, node->out[index]) < 0)
+        return -1;
+    return lower_output_view(lower, node, index, x);
+}
+
+void control_define(Lower *lower, const Value *value)
+{
+    for (int i = 0; i < value->type.rank; i++) {
+        int expr = value->type.dim[i].expr;
+
+        if (expr >= 0 && (lower->model->expr[expr].op == EXPR_OUT || lower->model->expr[expr].op == EXPR_VAR))
+            lower_slot(lower, value->type.dim[i]);
+    }
+}
+
+int control_extents(Lower *lower, const Value *value)
+{
+    for (int i = 0; i < value->type.rank; i++)
+        if (lower_extent(lower, value->type.dim[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int control_zero_extents(Lower *lower, const Value *to)
+{
+    for (int i = 0; i < to->type.rank; i++)
+        if (control_set(lower, to->type.dim[i], extent_const(0)) < 0)
+            return -1;
+    return 0;
+}
+
+int control_load(Lower *lower, Value *value, Extent leaf)
+{
+    Program *p = lower->program;
+    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1, .set = leaf};
+    Operand  x;
+
+    if (lower_value(lower, value, &x) < 0 || lower_extent(lower, x.offset) < 0)
+        return -1;
+    x.rank = 0;
+    x.access = OPERAND_READS;
+    step.operand = arena_one(p->arena, Operand);
+    step.operand[0] = x;
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
+    return 0;
+}
+
+int control_condition_in(Lower *lower, Value *initial, Value *parameter)
+{
+    static const unsigned char yes = 1;
+    Operand                    x;
+
+    if (initial)
+        return control_deliver(lower, initial, parameter);
+    x = lower_weight(lower, &yes, DTYPE_BOOL, 0, NULL, "true");
+    return lower_copy(lower, NULL, x, lower->place[parameter->id].operand);
+}
+
+static bool is_true(const Value *value)
+{
+    double constant;
+
+    return !value || (const_scalar(value, &constant) && constant != 0.0);
+}
+
+bool control_always(const Value *initial, const Value *result)
+{
+    return is_true(initial) && is_true(result);
+}
+
+int control_final(Lower *lower, Value *parameter, Value *output)
+{
+    Node *node = output->def;
+
+    if (control_is_nested(output))
+        return sequence_alias(lower, parameter, output);
+    for (int i = 0; i < output->type.rank; i++)
+        if (control_set(lower, output->type.dim[i], parameter->type.dim[i]) < 0)
+            return -1;
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] == output) {
+            Operand x = lower->place[parameter->id].operand;
+
+            if (!same_constant_extents(&parameter->type, &output->type)) {
+                Operand over = {.rank = output->type.rank};
+
+                memcpy(over.dim, output->type.dim, sizeof over.dim);
+                x = dense_over(lower, x, &over);
+            }
+            return lower_output_view(lower, node, i, x);
+        }
+    return 0;
+}
+
+int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Operand *whole)
+{
+    Extent stride = extent_const(1);
+
+    for (int i = whole->rank, k = item->type.rank; i-- > 0;) {
+        if (i != axis) {
+            whole->dim[i] = item->type.dim[--k];
+            if (control_set(lower, stack->type.dim[i], whole->dim[i]) < 0)
+                return -1;
+        }
+        if (type_is_static(&stack->type) || i == axis)
+            whole->dim[i] = i == axis ? stack->type.dim[i] : whole->dim[i];
+        whole->stride[i] = stride;
+        stride = extent_op(lower->model, EXPR_MUL, stride, whole->dim[i]);
+    }
+    return 0;
+}
+
+Operand control_drop_axis(Operand x, int axis)
+{
+    x.rank--;
+    for (int i = axis; i < x.rank; i++) {
+        x.dim[i] = x.dim[i + 1];
+        x.stride[i] = x.stride[i + 1];
+    }
+    return x;
+}
+
+Place control_slot_place(Lower *lower, Extent leaf)
+{
+    Place place = {.kind = PLACE_OPERAND, .operand = lower_slot(lower, leaf)};
+
+    return place;
+}

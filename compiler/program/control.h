@@ -1,0 +1,58 @@
+/* control.h - what If, Loop and Scan share: places for results of bodies, their run-time extents, copies at the edges. */
+#ifndef OCC_PROGRAM_CONTROL_H
+#define OCC_PROGRAM_CONTROL_H
+
+#include "program/lower.h"
+
+/* Finish outer values that wait and are read inside `body`: a step made inside a branch does not count outside. */
+int control_finish_outer(Lower *lower, Graph *body);
+
+/* A boolean value as a run-time integer; an integer value likewise, within [lo, hi]. */
+int control_condition(Lower *lower, Value *value, Extent *out);
+int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *out);
+
+/* Append a control step; its ranges are filled in by the caller. Returns its position. */
+int control_begin(Lower *lower, StepKind kind, Extent set);
+
+/* Give `to` a row-major buffer of its capacity, unless it has a place. Sequences and optionals too. */
+int control_place(Lower *lower, Value *to);
+
+/* Let `from` be made directly where `to` lies, when nothing forbids it. */
+void control_aim(Lower *lower, Value *from, Value *to);
+
+/* Copy `from` to where `to` lies (nothing when it is there already) and set to's run-time extents. */
+int control_deliver(Lower *lower, Value *from, Value *to);
+
+/* Only one branch exists: output `index` is what the body made. */
+int control_alias(Lower *lower, Node *node, int index, Value *from);
+
+/* The run-time extents of `value` are known from here on (they were set inside a range). */
+void control_define(Lower *lower, const Value *value);
+
+/* Make sure that every extent of `value` is in a slot; set those of `to` to 0. */
+int control_extents(Lower *lower, const Value *value);
+int control_zero_extents(Lower *lower, const Value *to);
+
+/* dims[leaf] = value. Nothing when `leaf` is constant. */
+int control_set(Lower *lower, Extent leaf, Extent value);
+
+/* dims[leaf] = the boolean or integer `value`. */
+int control_load(Lower *lower, Value *value, Extent leaf);
+
+/* The loop's condition before the first iteration: a copy of `initial`, or true. */
+int control_condition_in(Lower *lower, Value *initial, Value *parameter);
+
+/* Whether a loop's condition can never become false; an absent one is true. */
+bool control_always(const Value *initial, const Value *result);
+
+/* The final value of a carried buffer is the output. */
+int control_final(Lower *lower, Value *parameter, Value *output);
+
+/* Extents and strides of the stacked value, from this iteration's item. */
+int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Operand *whole);
+
+Operand control_drop_axis(Operand x, int axis);
+Place   control_slot_place(Lower *lower, Extent leaf);
+bool    control_is_nested(const Value *value); /* a sequence, optional or map: not one tensor */
+
+#endif
