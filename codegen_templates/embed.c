@@ -299,7 +299,7 @@ static void print_kernels(const List *chunks)
     printf("const Kernel kernel_table[] = {\n");
     for (int i = 0; i < table.count; i++)
         printf("%s", *(char **)list_at(&table, i, sizeof(char *)));
-    printf("    {NULL, NULL, NULL, 0, false, false, NULL},\n};\nconst int kernel_count = %d;\n\n", table.count);
+    printf("    {NULL, NULL, NULL, 0, false, false, false, NULL},\n};\nconst int kernel_count = %d;\n\n", table.count);
 }
 
 static void print_chunks(const List *chunks)
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
     }
     printf("/* Made by codegen_templates/embed.c. */\n");
     print_system_includes(&sources);
-    printf("#include \"program/kernels.h\"\n\n");
+    printf("#include <stddef.h>\n#include \"program/kernels.h\"\n\n");
     print_code(&chunks);
     print_kernels(&chunks);
     print_chunks(&chunks);
