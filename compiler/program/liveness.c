@@ -215,8 +215,8 @@ static void note_edges(Liveness *l)
     for (int p = 0; p < l->npiece; p++)
         switch (program->buffer[l->piece[p].buffer].kind) {
         case BUFFER_IN:
-            if (program->nstep)
-                bit_set(l->reached, 0, p);
+            bit_set(l->reached, 0, p);
+            bit_set(l->touched, 0, p); /* the caller writes it, read or not */
             break;
         case BUFFER_OUT:
             bit_set(l->needed, program->nstep, p);

@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+/* Bytes [lo,hi) of a buffer that every gapless operand either covers or leaves alone. */
+typedef struct Piece {
+    int     buffer;
+    int64_t lo, hi;
+} Piece;
+
 typedef struct Recheck {
     const Program *program;
     const Plan    *plan;
@@ -17,6 +23,9 @@ typedef struct Recheck {
     bool          *wanted;   /* by step, nstep + 1: they are read there or later */
     int           *list;     /* steps with forward set */
     int            nlist;
+    bool          *whole;    /* by buffer, see always_whole */
+    int64_t      **cut;      /* by buffer: bytes at which its pieces meet */
+    int           *ncut, *ccut;
 } Recheck;
 
 /* Bytes of the arena; empty when the buffer is elsewhere. */
@@ -92,49 +101,62 @@ static int check_step(const Recheck *r, int index)
     return 0;
 }
 
-/* The step surely replaces all of `written`'s bytes. */
-static bool replaces(const Program *program, int index, const Operand *written)
+/* Does every write of the buffer begin at its first byte and leave no gaps? Then each replaces what the one before wrote,
+ * even where extents are known only while running. */
+static bool always_whole(const Program *program, int buffer)
 {
-    const Step *step = &program->step[index];
-    int64_t     size = program->buffer[written->buffer].size, lo, hi, from, to;
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            const Operand *x = &program->step[s].operand[k];
 
-    operand_hull(written, size, &lo, &hi);
+            if (x->buffer == buffer && (x->access & OPERAND_WRITES) &&
+                !(operand_is_solid(x) && extent_is_const(x->offset) && x->offset.max == 0))
+                return false;
+        }
+    return true;
+}
+
+/* The step surely replaces all bytes of the piece, without reading them first through the same operand. */
+static bool replaces(const Recheck *r, int index, const Piece *piece)
+{
+    const Step *step = &r->program->step[index];
+    int64_t     from, to;
+
     for (int k = 0; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
 
-        if (x->buffer != written->buffer || x->access != OPERAND_WRITES || !operand_is_solid(x))
+        if (x->buffer != piece->buffer || !(x->access & OPERAND_WRITES) || !operand_is_solid(x))
             continue;
-        operand_hull(x, size, &from, &to);
-        if (from <= lo && to >= hi &&
-            (operand_is_static(x) || (operand_same_layout(x, written) && extent_same(x->offset, written->offset))))
+        operand_hull(x, r->program->buffer[piece->buffer].size, &from, &to);
+        if (from <= piece->lo && to >= piece->hi && (operand_is_static(x) || r->whole[piece->buffer]))
             return true;
     }
     return false;
 }
 
-static bool reads_some(const Program *program, int index, int buffer, int64_t lo, int64_t hi)
+static bool reads_some(const Program *program, int index, const Piece *piece)
 {
     const Step *step = &program->step[index];
     int64_t     from, to;
 
     for (int k = 0; k < step->noperand; k++) {
-        if (step->operand[k].buffer != buffer || !(step->operand[k].access & OPERAND_READS))
+        if (step->operand[k].buffer != piece->buffer || !(step->operand[k].access & OPERAND_READS))
             continue;
-        operand_hull(&step->operand[k], program->buffer[buffer].size, &from, &to);
-        if (from < hi && to > lo)
+        operand_hull(&step->operand[k], program->buffer[piece->buffer].size, &from, &to);
+        if (from < piece->hi && to > piece->lo)
             return true;
     }
     return false;
 }
 
 /* Mark the steps that can follow `start` before the bytes are replaced. */
-static void spread(Recheck *r, int start, const Operand *written)
+static void spread(Recheck *r, int start, const Piece *piece)
 {
     int taken = 0;
 
     r->nlist = 0;
     for (int at = start, first = 1;; first = 0) {
-        if (first || !replaces(r->program, at, written))
+        if (first || !replaces(r, at, piece))
             for (int k = 0; k < 2; k++) {
                 int next = r->flow[at].next[k];
 
@@ -152,21 +174,19 @@ static void spread(Recheck *r, int start, const Operand *written)
 }
 
 /* Among the marked steps, those from which a read can still be reached; steps come in nearly sorted order. */
-static void trace_back(Recheck *r, const Operand *written, bool at_end)
+static void trace_back(Recheck *r, const Piece *piece, bool at_end)
 {
-    int64_t lo, hi;
-    bool    changed = true;
+    bool changed = true;
 
-    operand_hull(written, r->program->buffer[written->buffer].size, &lo, &hi);
     for (int i = 0; i < r->nlist; i++)
-        r->wanted[r->list[i]] = reads_some(r->program, r->list[i], written->buffer, lo, hi);
+        r->wanted[r->list[i]] = reads_some(r->program, r->list[i], piece);
     r->wanted[r->program->nstep] = at_end;
     while (changed) {
         changed = false;
         for (int i = r->nlist; i-- > 0;) {
             int at = r->list[i];
 
-            if (r->wanted[at] || replaces(r->program, at, written))
+            if (r->wanted[at] || replaces(r, at, piece))
                 continue;
             for (int k = 0; k < 2; k++) {
                 int next = r->flow[at].next[k];
@@ -200,17 +220,15 @@ static int check_passage(const Recheck *r, int index, Bytes bytes)
     return 0;
 }
 
-/* Follow what `written` puts into memory in `start` (-1: before the first step). */
-static int check_write(Recheck *r, int start, const Operand *written)
+/* Follow what `start` puts into a piece (start nstep + 1: before the first step). */
+static int check_piece(Recheck *r, int start, const Piece *piece)
 {
-    Bytes bytes = bytes_of(r, written);
-    bool  at_end = r->program->buffer[written->buffer].kind == BUFFER_OUT;
-    int   failed = 0;
+    int64_t base = r->plan->offset[piece->buffer];
+    Bytes   bytes = {piece->buffer, base + piece->lo, base + piece->hi};
+    int     failed = 0;
 
-    if (bytes.hi <= bytes.lo)
-        return 0;
-    spread(r, start, written);
-    trace_back(r, written, at_end);
+    spread(r, start, piece);
+    trace_back(r, piece, r->program->buffer[piece->buffer].kind == BUFFER_OUT);
     for (int i = 0; i < r->nlist && !failed; i++)
         if (r->wanted[r->list[i]])
             failed = check_passage(r, r->list[i], bytes);
@@ -218,6 +236,63 @@ static int check_write(Recheck *r, int start, const Operand *written)
         r->forward[r->list[i]] = r->wanted[r->list[i]] = false;
     r->forward[r->program->nstep] = r->wanted[r->program->nstep] = false;
     return failed;
+}
+
+/* The nearest byte above `lo`, at most `hi`, where another operand of the buffer begins or ends. */
+static int64_t next_cut(const Recheck *r, int buffer, int64_t lo, int64_t hi)
+{
+    for (int i = 0; i < r->ncut[buffer]; i++)
+        if (r->cut[buffer][i] > lo && r->cut[buffer][i] < hi)
+            hi = r->cut[buffer][i];
+    return hi;
+}
+
+/* What `written` puts into memory, piece by piece. */
+static int check_write(Recheck *r, int start, const Operand *written)
+{
+    int64_t size = r->program->buffer[written->buffer].size, lo, hi;
+
+    if (r->plan->offset[written->buffer] < 0)
+        return 0;
+    operand_hull(written, size, &lo, &hi);
+    while (lo < hi) {
+        Piece piece = {written->buffer, lo, next_cut(r, written->buffer, lo, hi)};
+
+        if (check_piece(r, start, &piece))
+            return -1;
+        lo = piece.hi;
+    }
+    return 0;
+}
+
+static void add_cut(Recheck *r, int buffer, int64_t at)
+{
+    if (at <= 0 || at >= r->program->buffer[buffer].size)
+        return;
+    for (int i = 0; i < r->ncut[buffer]; i++)
+        if (r->cut[buffer][i] == at)
+            return;
+    ARENA_PUSH(r->program->arena, r->cut[buffer], r->ncut[buffer], r->ccut[buffer], at);
+}
+
+static void find_cuts(Recheck *r)
+{
+    const Program *p = r->program;
+
+    r->cut = arena_array(p->arena, int64_t *, p->nbuffer + 1);
+    r->ncut = arena_array(p->arena, int, p->nbuffer + 1);
+    r->ccut = arena_array(p->arena, int, p->nbuffer + 1);
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            const Operand *x = &p->step[s].operand[k];
+            int64_t        lo, hi;
+
+            if (x->buffer < 0 || !operand_is_static(x) || !operand_is_solid(x))
+                continue;
+            operand_hull(x, p->buffer[x->buffer].size, &lo, &hi);
+            add_cut(r, x->buffer, lo);
+            add_cut(r, x->buffer, hi);
+        }
 }
 
 /* All bytes of a buffer as one operand: inputs, which the caller fills. */
@@ -279,6 +354,10 @@ int program_recheck(const Program *program, const Plan *plan, Diag *diag)
     r.forward = arena_array(program->arena, bool, program->nstep + 1);
     r.wanted = arena_array(program->arena, bool, program->nstep + 1);
     r.list = arena_array(program->arena, int, program->nstep + 1);
+    r.whole = arena_array(program->arena, bool, program->nbuffer + 1);
+    for (int b = 0; b < program->nbuffer; b++)
+        r.whole[b] = plan->offset[b] >= 0 && always_whole(program, b);
+    find_cuts(&r);
     for (int s = 0; s < program->nstep; s++) {
         if (check_step(&r, s) || check_dims(&r, s))
             return -1;

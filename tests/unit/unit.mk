@@ -6,7 +6,7 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
 
-$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/liboccamyc.a
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -I. -Icompiler -I$(BUILD)/gen -o $@ $^ -lcmocka -lprotobuf-c -lm
 

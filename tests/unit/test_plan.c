@@ -1,0 +1,256 @@
+/* test_plan.c - plans of programs: in-place permits, alignment, copies, planned ports, and the recheck against an execution
+ * that tags every byte of the arena with who wrote it. */
+#include "random_program.h"
+
+#include <string.h>
+
+static const PlanOptions automatic = {.planner = "auto"};
+
+static Plan make_plan(World *w, const PlanOptions *options)
+{
+    Plan plan;
+
+    program_liveness(w->program);
+    if (program_plan(w->program, options, &plan, &w->diag) < 0)
+        fail_msg("%s", w->diag.message[w->diag.nmessage - 1]);
+    return plan;
+}
+
+/* in -> a -> b -> out, elementwise in place or not. */
+static void chain(World *w, const Kernel *kernel)
+{
+    int b[4] = {world_buffer(w, BUFFER_IN, 64), world_buffer(w, BUFFER_ACT, 64), world_buffer(w, BUFFER_ACT, 64),
+                world_buffer(w, BUFFER_OUT, 64)};
+
+    for (int i = 0; i < 3; i++) {
+        int s = world_step(w, STEP_KERNEL);
+
+        w->program->step[s].kernel = kernel;
+        world_writes(w, s, b[i + 1]);
+        world_reads(w, s, b[i]);
+    }
+}
+
+static void a_kernel_in_place_needs_one_slot(void **state)
+{
+    World *w = *state;
+    Plan   plan;
+
+    chain(w, &test_in_place);
+    plan = make_plan(w, &automatic);
+    assert_int_equal(plan.peak, 64);
+    assert_int_equal(plan.bound, 64);
+    assert_int_equal(plan.offset[1], plan.offset[2]);
+    assert_int_equal(plan.offset[0], -1); /* the caller's */
+}
+
+static void another_kernel_needs_two(void **state)
+{
+    World *w = *state;
+
+    chain(w, &test_kernel);
+    assert_int_equal(make_plan(w, &automatic).peak, 128);
+}
+
+static void inputs_and_outputs_can_be_planned(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1};
+    Plan        plan;
+
+    chain(w, &test_kernel);
+    plan = make_plan(w, &options);
+    assert_int_equal(plan.peak, 128);
+    assert_true(plan.offset[0] >= 0 && plan.offset[3] >= 0);
+}
+
+static void no_permit_where_the_input_is_needed_later(void **state)
+{
+    World *w = *state;
+    int    s;
+
+    chain(w, &test_in_place);
+    s = world_step(w, STEP_KERNEL);
+    world_reads(w, s, 1);
+    program_liveness(w->program);
+    program_coalesce(w->program);
+    for (int i = 0; i < w->program->npermit; i++)
+        assert_int_not_equal(w->program->permit[i].b, 1);
+}
+
+static void no_permit_where_types_differ(void **state)
+{
+    World *w = *state;
+
+    chain(w, &test_in_place);
+    w->program->step[1].operand[1].dtype = DTYPE_I8;
+    program_liveness(w->program);
+    program_coalesce(w->program);
+    for (int i = 0; i < w->program->npermit; i++)
+        assert_int_not_equal(w->program->permit[i].a, 2);
+}
+
+static void no_permit_where_another_view_is_read(void **state)
+{
+    World *w = *state;
+
+    chain(w, &test_in_place);
+    world_window(w, 1, 1, 0, 32, OPERAND_READS); /* half of it again, repeated */
+    program_liveness(w->program);
+    program_coalesce(w->program);
+    for (int i = 0; i < w->program->npermit; i++)
+        assert_int_not_equal(w->program->permit[i].a, 2);
+}
+
+static void copies_of_scratch_and_alignment_count(void **state)
+{
+    World *w = *state;
+    int    a = world_buffer(w, BUFFER_SCRATCH, 10), b = world_buffer(w, BUFFER_ACT, 5);
+    Plan   plan;
+
+    w->program->buffer[a].copies = 3;
+    w->program->buffer[a].align = 16;
+    w->program->buffer[b].align = 4;
+    world_writes(w, world_step(w, STEP_KERNEL), a);
+    world_writes(w, 0, b);
+    plan = make_plan(w, &automatic);
+    assert_int_equal(buffer_bytes(&w->program->buffer[a]), 48);
+    assert_int_equal(plan.align, 16);
+    assert_int_equal(plan.peak, 53);
+}
+
+static void every_planner_is_obeyed(void **state)
+{
+    static const char *const name[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+    World *w = *state;
+
+    chain(w, &test_kernel);
+    for (int i = 0; i < 4; i++) {
+        PlanOptions options = {.planner = name[i]};
+        Plan        plan = make_plan(w, &options);
+
+        assert_string_equal(plan.planner, name[i]);
+        assert_int_equal(plan.peak, plan.greedy[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- random plans */
+
+typedef struct Cell {
+    int buffer, version;
+    int64_t byte;
+} Cell;
+
+/* Run one path over an arena of tagged bytes; false: a step reads a byte that is not what was last written to it. A byte
+ * that nobody wrote may hold anything. */
+static bool execute(const Program *p, const Plan *plan, const Trace *trace)
+{
+    static Cell arena[4096];
+    static int  version[RANDOM_BUFFERS][RANDOM_BYTES]; /* of the last write; 0: none */
+    bool        good = true;
+
+    memset(arena, 0, sizeof arena);
+    memset(version, 0, sizeof version);
+    for (int t = -1; t <= trace->length; t++)
+        for (int writes = 0; writes < 2; writes++)
+            for (int b = 0; b < p->nbuffer; b++)
+                for (int64_t byte = 0; byte < p->buffer[b].size; byte++) {
+                    bool read = t == trace->length && p->buffer[b].kind == BUFFER_OUT;
+                    bool write = t < 0 && p->buffer[b].kind == BUFFER_IN;
+                    Cell *cell = &arena[plan->offset[b] + byte];
+
+                    for (int k = 0; t >= 0 && t < trace->length && k < p->step[trace->step[t]].noperand; k++) {
+                        const Operand *x = &p->step[trace->step[t]].operand[k];
+
+                        if (x->buffer != b || byte < x->offset.max || byte >= x->offset.max + x->dim[0].max)
+                            continue;
+                        read |= x->access == OPERAND_READS;
+                        write |= x->access == OPERAND_WRITES;
+                    }
+                    if (!writes && read && version[b][byte])
+                        good = good && cell->buffer == b && cell->byte == byte && cell->version == version[b][byte];
+                    if (writes && write)
+                        *cell = (Cell){b, version[b][byte] = t + 2, byte};
+                }
+    return good;
+}
+
+/* In one step nothing that is written may lie on anything else; execute() writes in turn and would not see it. */
+static bool step_is_sound(const Program *p, const Plan *plan)
+{
+    for (int s = 0; s < p->nstep; s++)
+        for (int i = 0; i < p->step[s].noperand; i++)
+            for (int k = 0; k < p->step[s].noperand; k++) {
+                const Operand *a = &p->step[s].operand[i], *b = &p->step[s].operand[k];
+                int64_t        at = plan->offset[a->buffer] + a->offset.max, bt = plan->offset[b->buffer] + b->offset.max;
+
+                if (i != k && a->access == OPERAND_WRITES && at < bt + b->dim[0].max && bt < at + a->dim[0].max)
+                    return false;
+            }
+    return true;
+}
+
+static bool runs_well(World *w, const Plan *plan, Random *random, Trace *trace)
+{
+    bool good = step_is_sound(w->program, plan);
+
+    for (int path = 0; good && path < 300; path++) {
+        trace->length = 0;
+        random_path(w->program, random, (Range){0, w->program->nstep}, trace);
+        good = execute(w->program, plan, trace);
+    }
+    return good;
+}
+
+static void random_plans_run_and_broken_ones_are_caught(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1};
+    Random      random = {7};
+    Trace      *trace = arena_one(w->arena, Trace);
+    int         broken = 0, caught = 0, false_alarms = 0;
+
+    for (int round = 0; round < 300; round++) {
+        Plan plan;
+
+        random_program(w, &random);
+        for (int b = 0; b < w->program->nbuffer; b++)
+            w->program->buffer[b].span = NULL;
+        plan = make_plan(w, &options);
+        assert_true(runs_well(w, &plan, &random, trace));
+        for (int i = 0; i < 4; i++) {
+            int  b = random_below(&random, w->program->nbuffer);
+            Diag quiet = {.arena = w->arena, .file = "test"};
+            bool good, accepted;
+
+            plan.offset[b] = random_below(&random, (int)plan.peak + 2);
+            good = runs_well(w, &plan, &random, trace);
+            accepted = program_recheck(w->program, &plan, &quiet) == 0;
+            if (!good && accepted)
+                fail_msg("program %d: the recheck accepts a plan that overwrites", round);
+            broken += !good;
+            caught += !accepted;
+            false_alarms += good && !accepted;
+        }
+    }
+    print_message("%d plans broken, %d rejected, %d of them without a failing path seen\n", broken, caught, false_alarms);
+    assert_true(broken > 300);
+    assert_true(false_alarms < broken / 5); /* writes beside a wanted byte of the same window count as overwriting */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_kernel_in_place_needs_one_slot, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(another_kernel_needs_two, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(inputs_and_outputs_can_be_planned, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_permit_where_the_input_is_needed_later, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_permit_where_types_differ, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
