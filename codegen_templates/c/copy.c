@@ -1,0 +1,73 @@
+/* copy.c - elements moved between strided places: the one kernel of transposes, slices, concatenations and broadcasts.
+ * Knows nothing of what the elements mean. */
+#include "occ_nest.h"
+
+#ifndef TPL_T
+#define TPL_T float
+#endif
+
+/* One plane y[i * ys0 + k * ys1] = x[i * xs0 + k * xs1] in blocks of 16 x 16, so that both sides use whole cache lines. */
+OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1, int64_t xs0,
+                                    int64_t xs1)
+{
+    for (int64_t i = 0; i < n0; i += 16)
+        for (int64_t k = 0; k < n1; k += 16) {
+            const int64_t iend = occ_min(i + 16, n0), kend = occ_min(k + 16, n1);
+            for (int64_t a = i; a < iend; a++)
+                for (int64_t b = k; b < kend; b++)
+                    y[a * ys0 + b * ys1] = x[a * xs0 + b * xs1];
+        }
+}
+
+/* One row y[i * ys] = x[i * xs]. */
+OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys, int64_t xs)
+{
+    if (ys == 1 && xs == 1) {
+        memmove(y, x, (size_t)n * sizeof *y);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        y[i * ys] = x[i * xs];
+}
+
+/* copy - y[i] = x[i] for every index i of `rank` axes.
+ *   y  [dim[0]]...[dim[rank - 1]], strides ystride; x the same with strides xstride (0 repeats); rank >= 1
+ *   Where x runs along another axis than y, the two are walked in blocks. */
+OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ_extent *dim, const occ_extent *ystride,
+                               const occ_extent *xstride)
+{
+    const int64_t last = rank - 1;
+    int64_t index[8] = {0}, yat = 0, xat = 0, planes = 1, fast = last;
+    for (int64_t i = 0; i < last; i++)
+        if (xstride[i] == 1 && xstride[last] != 1 && dim[i] > 1)
+            fast = i;
+    if (occ_count(rank, dim) == 0)
+        return;
+    if (fast == last) {
+        for (int64_t rows = occ_count(last, dim); rows > 0; rows--) {
+            occ_copy_row_TPL_N(y + yat, x + xat, dim[last], ystride[last], xstride[last]);
+            int64_t before[8];
+            memcpy(before, index, sizeof before);
+            yat = occ_nest_step(last, dim, index, yat, ystride);
+            xat = occ_nest_step(last, dim, before, xat, xstride);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < last; i++)
+        planes *= i == fast ? 1 : dim[i];
+    for (; planes > 0; planes--) {
+        occ_copy_blocked_TPL_N(y + yat, x + xat, dim[fast], dim[last], ystride[fast], ystride[last], xstride[fast],
+                               xstride[last]);
+        for (int64_t i = last; i-- > 0;) {
+            if (i == fast)
+                continue;
+            yat += ystride[i];
+            xat += xstride[i];
+            if (++index[i] < dim[i])
+                break;
+            yat -= index[i] * ystride[i];
+            xat -= index[i] * xstride[i];
+            index[i] = 0;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/* map_vf.c - strided elementwise work on float vectors, and the store of their lanes as another type.
+ * Knows nothing of what the expression computes. */
+#include "occ_nest.h"
+#include "occ_vmath.h"
+
+#ifndef TPL_T
+#define TPL_T float
+#define occ_vstore_TPL_N occ_vstore_f32
+#endif
+
+/* n results from index c on, into elements `stride` apart. */
+OCC_HOT void occ_map_store_TPL_N(TPL_T *y, int64_t stride, occ_vf v, int n)
+{
+    TPL_T lane[OCC_W];
+    if (stride == 1) {
+        occ_vstore_TPL_N(y, v, n);
+        return;
+    }
+    occ_vstore_TPL_N(lane, v, n);
+    for (int i = 0; i < n; i++)
+        y[i * stride] = lane[i];
+}
+
+/* map_vf - y[i] = fn(...) for every index i of `rank` axes, the innermost in vectors.
+ *   y        [dim[0]]...[dim[rank - 1]], strides ystride; rank >= 1
+ *   xstride  [nx][rank], elements: of the operands that fn reads; the innermost is fn's own business
+ *   An operand of y's type and strides may be y itself. */
+OCC_INLINE void occ_map_vf_TPL_N(TPL_T *y, int64_t rank, const occ_extent *dim, const occ_extent *ystride, int64_t nx,
+                                 const occ_extent *xstride, const occ_expr *e, occ_fn_vf fn)
+{
+    const int64_t outer = rank - 1, n = dim[outer], step = ystride[outer], rows = occ_count(outer, dim);
+    occ_expr row = occ_expr_start(e);
+    int64_t index[8] = {0}, at = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t c = 0;
+        for (; c + OCC_W <= n; c += OCC_W)
+            occ_map_store_TPL_N(y + at + c * step, step, fn(&row, occ_vset(0.0f), c, OCC_W), OCC_W);
+        if (c < n)
+            occ_map_store_TPL_N(y + at + c * step, step, fn(&row, occ_vset(0.0f), c, (int)(n - c)), (int)(n - c));
+        occ_nest_step_expr(outer, dim, index, &row, nx, xstride, rank);
+        at = occ_nest_step(outer, dim, index, at, ystride);
+    }
+}

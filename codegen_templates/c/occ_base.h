@@ -1,0 +1,83 @@
+/* occ_base.h - what every kernel stands on: the integer types, how functions are inlined, loops unrolled, errors named.
+ * Knows nothing of tensors. */
+#ifndef OCC_BASE_H
+#define OCC_BASE_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* How functions are compiled.
+ *   OCC_INLINE  kernels: inlined into the step that calls them with literals, except where size matters more than speed
+ *   OCC_HOT     their innermost parts: inlined everywhere, so that tiles stay in registers
+ *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
+ *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
+ *   OCC_KNOWN   whether a value is a literal at this call (may say no)
+ * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
+#if defined(__GNUC__)
+#if !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+#if defined(__clang__) && defined(__AVX512F__)
+#define OCC_WIDE min_vector_width(512), unused
+#else
+#define OCC_WIDE unused
+#endif
+#define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
+#if defined(OCC_SHARED) || defined(__OPTIMIZE_SIZE__)
+#define OCC_INLINE static __attribute__((OCC_WIDE))
+#else
+#define OCC_INLINE static inline __attribute__((always_inline, OCC_WIDE))
+#endif
+#define OCC_STEP static __attribute__((noinline, OCC_WIDE))
+#define OCC_KNOWN(n) __builtin_constant_p(n)
+#define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
+#define OCC_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#if defined(__OPTIMIZE__)
+#define OCC_UNROLL(n) OCC_PRAGMA(clang loop unroll(full))
+#else
+#define OCC_UNROLL(n)
+#endif
+#elif __GNUC__ >= 8
+#define OCC_UNROLL(n) OCC_PRAGMA(GCC unroll n)
+#else
+#define OCC_UNROLL(n)
+#endif
+#else
+#define OCC_HOT static inline
+#define OCC_INLINE static inline
+#define OCC_STEP static
+#define OCC_KNOWN(n) 0
+#define OCC_PREFETCH(p) ((void)(p))
+#define OCC_UNROLL(n)
+#endif
+
+/* Results of kernels that can fail, and of a run. */
+#define OCC_ENULL (-1)     /* a pointer is null */
+#define OCC_EALIGN (-2)    /* the arena is not aligned */
+#define OCC_EEXTENT (-3)   /* an input extent is outside its bounds */
+#define OCC_EINDEX (-4)    /* an index is outside its axis */
+#define OCC_ECAPACITY (-5) /* a computed extent is above its capacity */
+#define OCC_ESHAPE (-6)    /* extents found while running disagree */
+#define OCC_EWEIGHTS (-7)  /* the weights are not those that the code was made for */
+
+/* Extents, strides and other integers that kernels take as arrays; elements unless said otherwise. */
+typedef int64_t occ_extent;
+
+OCC_HOT int64_t occ_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+OCC_HOT int64_t occ_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ceil(a / b) for b > 0 and any a. */
+OCC_HOT int64_t occ_ceil_div(int64_t a, int64_t b)
+{
+    return a > 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+#endif

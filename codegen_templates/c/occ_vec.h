@@ -1,0 +1,558 @@
+/* occ_vec.h - vectors of floats: one typedef whose width the instruction set decides (16, 8, 4 or 1), and its arithmetic.
+ * Every operation gives each lane the bits that the one-wide build would give it on the same instruction set.
+ * Knows nothing of kernels. */
+#ifndef OCC_VEC_H
+#define OCC_VEC_H
+
+#include "occ_base.h"
+
+/* OCC_W: lanes. occ_vf: floats, occ_vi: integers of the same size, comparisons give 0 or -1 in each. occ_vfu is occ_vf in
+ * memory, aligned as one float is. */
+#if defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
+#define OCC_W 1
+#elif defined(__AVX512F__)
+#define OCC_W 16
+#elif defined(__AVX__)
+#define OCC_W 8
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+#define OCC_W 4
+#else
+#define OCC_W 1
+#endif
+#if OCC_W == 1
+typedef float occ_vf;
+typedef float occ_vfu;
+typedef int32_t occ_vi;
+#else
+typedef float occ_vf __attribute__((vector_size(4 * OCC_W)));
+typedef float occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_alias));
+typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
+#endif
+
+/* ------------------------------------------------------------------------------------------------ lanes and their bits */
+
+OCC_HOT occ_vf occ_vset(float a)
+{
+#if OCC_W == 16
+    return (occ_vf){a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a};
+#elif OCC_W == 8
+    return (occ_vf){a, a, a, a, a, a, a, a};
+#elif OCC_W == 4
+    return (occ_vf){a, a, a, a};
+#else
+    return a;
+#endif
+}
+
+OCC_HOT occ_vi occ_viset(int32_t a)
+{
+#if OCC_W == 16
+    return (occ_vi){a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a};
+#elif OCC_W == 8
+    return (occ_vi){a, a, a, a, a, a, a, a};
+#elif OCC_W == 4
+    return (occ_vi){a, a, a, a};
+#else
+    return a;
+#endif
+}
+
+/* The bits of each lane as an integer, and back. */
+OCC_HOT occ_vi occ_vbits(occ_vf a)
+{
+    occ_vi b;
+    memcpy(&b, &a, sizeof b);
+    return b;
+}
+
+OCC_HOT occ_vf occ_vfrom_bits(occ_vi a)
+{
+    occ_vf b;
+    memcpy(&b, &a, sizeof b);
+    return b;
+}
+
+/* Towards zero; |a| < 2^31. */
+OCC_HOT occ_vi occ_vto_int(occ_vf a)
+{
+#if OCC_W == 1
+    return (int32_t)a;
+#else
+    return __builtin_convertvector(a, occ_vi);
+#endif
+}
+
+OCC_HOT occ_vf occ_vfrom_int(occ_vi a)
+{
+#if OCC_W == 1
+    return (float)a;
+#else
+    return __builtin_convertvector(a, occ_vf);
+#endif
+}
+
+OCC_HOT float occ_vlane(occ_vf a, int i)
+{
+#if OCC_W == 1
+    (void)i;
+    return a;
+#else
+    return a[i];
+#endif
+}
+
+/* 0, 1, 2, ... */
+OCC_HOT occ_vi occ_viota(void)
+{
+#if OCC_W == 16
+    return (occ_vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif OCC_W == 8
+    return (occ_vi){0, 1, 2, 3, 4, 5, 6, 7};
+#elif OCC_W == 4
+    return (occ_vi){0, 1, 2, 3};
+#else
+    return 0;
+#endif
+}
+
+/* ------------------------------------------------------------------------------------------------------------- masks */
+
+OCC_HOT occ_vi occ_vmask_lt(occ_vf a, occ_vf b)
+{
+#if OCC_W == 1
+    return -(a < b);
+#else
+    return a < b;
+#endif
+}
+
+OCC_HOT occ_vi occ_vmask_le(occ_vf a, occ_vf b)
+{
+#if OCC_W == 1
+    return -(a <= b);
+#else
+    return a <= b;
+#endif
+}
+
+OCC_HOT occ_vi occ_vmask_eq(occ_vf a, occ_vf b)
+{
+#if OCC_W == 1
+    return -(a == b);
+#else
+    return a == b;
+#endif
+}
+
+OCC_HOT occ_vi occ_vmask_nan(occ_vf a)
+{
+#if OCC_W == 1
+    return -(a != a);
+#else
+    return a != a;
+#endif
+}
+
+/* The first n lanes. */
+OCC_HOT occ_vi occ_vmask_first(int n)
+{
+#if OCC_W == 1
+    return -(n > 0);
+#else
+    return occ_viota() < occ_viset(n);
+#endif
+}
+
+/* a where the mask is set, else b. */
+OCC_HOT occ_vf occ_vpick(occ_vi mask, occ_vf a, occ_vf b)
+{
+#if OCC_W == 1
+    return mask ? a : b;
+#else
+    return (occ_vf)((mask & (occ_vi)a) | (~mask & (occ_vi)b));
+#endif
+}
+
+/* 1.0f where the mask is set, else 0.0f. */
+OCC_HOT occ_vf occ_vbool(occ_vi mask)
+{
+    return occ_vfrom_bits(mask & occ_vbits(occ_vset(1.0f)));
+}
+
+/* ---------------------------------------------------------------------------------------------------- loads and stores
+ * n lanes, 1 <= n <= OCC_W, from memory aligned as one element is; lanes from n on are 0. Full vectors take the short way. */
+
+OCC_HOT occ_vf occ_vload(const float *p, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    return *p;
+#else
+    if (n == OCC_W)
+        return *(const occ_vfu *)p;
+#if defined(__AVX512F__)
+    return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, (unsigned short)((1u << n) - 1));
+#elif defined(__AVX__)
+    return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
+#else
+    occ_vf v = {0};
+    for (int i = 0; i < n; i++)
+        v[i] = p[i];
+    return v;
+#endif
+#endif
+}
+
+OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    *p = v;
+#else
+    if (n == OCC_W) {
+        *(occ_vfu *)p = v;
+        return;
+    }
+#if defined(__AVX512F__)
+    __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
+#elif defined(__AVX__)
+    __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
+#else
+    for (int i = 0; i < n; i++)
+        p[i] = v[i];
+#endif
+#endif
+}
+
+/* Elements `stride` apart. */
+OCC_HOT occ_vf occ_vloads(const float *p, int64_t stride, int n)
+{
+#if OCC_W == 1
+    (void)stride, (void)n;
+    return *p;
+#else
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n; i++)
+        lane[i] = p[i * stride];
+    return occ_vload(lane, OCC_W);
+#endif
+}
+
+OCC_HOT void occ_vstores(float *p, int64_t stride, occ_vf v, int n)
+{
+#if OCC_W == 1
+    (void)stride, (void)n;
+    *p = v;
+#else
+    for (int i = 0; i < n; i++)
+        p[i * stride] = v[i];
+#endif
+}
+
+/* Integers of n lanes: from memory to 32 bits, and back by dropping the upper bits. */
+#if OCC_W == 1
+typedef uint8_t occ_vb;
+#else
+typedef uint8_t occ_vb __attribute__((vector_size(OCC_W)));
+#endif
+
+OCC_HOT occ_vf occ_vload_u8(const uint8_t *p, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    return (float)*p;
+#else
+    occ_vb b = {0};
+    if (n == OCC_W)
+        memcpy(&b, p, OCC_W);
+    else
+        for (int i = 0; i < n; i++)
+            b[i] = p[i];
+    return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
+#endif
+}
+
+OCC_HOT occ_vf occ_vload_i8(const int8_t *p, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    return (float)*p;
+#else
+    typedef int8_t occ_vc __attribute__((vector_size(OCC_W)));
+    occ_vc b = {0};
+    if (n == OCC_W)
+        memcpy(&b, p, OCC_W);
+    else
+        for (int i = 0; i < n; i++)
+            b[i] = p[i];
+    return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
+#endif
+}
+
+OCC_HOT occ_vf occ_vload_bool(const uint8_t *p, int n)
+{
+    return occ_vload_u8(p, n);
+}
+
+OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    return (float)*p;
+#else
+    occ_vi b = {0};
+    memcpy(&b, p, (size_t)n * sizeof *p);
+    return occ_vfrom_int(b);
+#endif
+}
+
+OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+OCC_HOT occ_vf occ_vloads_i8(const int8_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+OCC_HOT occ_vf occ_vloads_bool(const uint8_t *p, int64_t stride, int n)
+{
+    return occ_vloads_u8(p, stride, n);
+}
+
+OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+/* Lanes clamped to [lo, hi], NaN to 0, then cut to integers. */
+OCC_HOT occ_vi occ_vclamp_int(occ_vf v, float lo, float hi)
+{
+    v = occ_vpick(occ_vmask_nan(v), occ_vset(0.0f), v);
+    v = occ_vpick(occ_vmask_lt(v, occ_vset(lo)), occ_vset(lo), v);
+    return occ_vto_int(occ_vpick(occ_vmask_lt(occ_vset(hi), v), occ_vset(hi), v));
+}
+
+OCC_HOT void occ_vstore_u8(uint8_t *p, occ_vf v, int n)
+{
+    occ_vi i = occ_vclamp_int(v, 0.0f, 255.0f);
+#if OCC_W == 1
+    (void)n;
+    *p = (uint8_t)i;
+#else
+    occ_vb b = __builtin_convertvector(i, occ_vb);
+    if (n == OCC_W)
+        memcpy(p, &b, OCC_W);
+    else
+        for (int k = 0; k < n; k++)
+            p[k] = b[k];
+#endif
+}
+
+OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
+{
+    occ_vi i = occ_vclamp_int(v, -128.0f, 127.0f);
+#if OCC_W == 1
+    (void)n;
+    *p = (int8_t)i;
+#else
+    occ_vb b = __builtin_convertvector(i, occ_vb);
+    if (n == OCC_W)
+        memcpy(p, &b, OCC_W);
+    else
+        for (int k = 0; k < n; k++)
+            p[k] = (int8_t)b[k];
+#endif
+}
+
+/* 1 where the lane is not zero (NaN is not). */
+OCC_HOT void occ_vstore_bool(uint8_t *p, occ_vf v, int n)
+{
+    occ_vi zero = occ_vmask_eq(v, occ_vset(0.0f));
+#if OCC_W == 1
+    (void)n;
+    *p = (uint8_t)(zero + 1);
+#else
+    for (int k = 0; k < n; k++)
+        p[k] = (uint8_t)(zero[k] + 1);
+#endif
+}
+
+OCC_HOT void occ_vstore_f32(float *p, occ_vf v, int n)
+{
+    occ_vstore(p, v, n);
+}
+
+/* --------------------------------------------------------------------- arithmetic: the vector rows of schemas/scalars.def */
+
+OCC_HOT occ_vf occ_vadd(occ_vf a, occ_vf b)
+{
+    return a + b;
+}
+
+OCC_HOT occ_vf occ_vsub(occ_vf a, occ_vf b)
+{
+    return a - b;
+}
+
+OCC_HOT occ_vf occ_vmul(occ_vf a, occ_vf b)
+{
+    return a * b;
+}
+
+OCC_HOT occ_vf occ_vdiv(occ_vf a, occ_vf b)
+{
+    return a / b;
+}
+
+/* NaN in either operand passes; with a literal second operand this is one comparison. */
+OCC_HOT occ_vf occ_vmin(occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_lt(b, a) | occ_vmask_nan(b), b, a);
+}
+
+OCC_HOT occ_vf occ_vmax(occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_lt(a, b) | occ_vmask_nan(b), b, a);
+}
+
+OCC_HOT occ_vf occ_vneg(occ_vf a)
+{
+    return -a;
+}
+
+OCC_HOT occ_vf occ_vabs(occ_vf a)
+{
+    return occ_vfrom_bits(occ_vbits(a) & occ_viset(0x7fffffff));
+}
+
+OCC_HOT occ_vf occ_vsign_of(occ_vf magnitude, occ_vf sign)
+{
+    return occ_vfrom_bits((occ_vbits(magnitude) & occ_viset(0x7fffffff)) | (occ_vbits(sign) & occ_viset(INT32_MIN)));
+}
+
+/* -1, 0 or 1; NaN stays. */
+OCC_HOT occ_vf occ_vsign(occ_vf a)
+{
+    occ_vf zero = occ_vset(0.0f);
+    occ_vf s = occ_vbool(occ_vmask_lt(zero, a)) - occ_vbool(occ_vmask_lt(a, zero));
+    return occ_vpick(occ_vmask_nan(a), a, s);
+}
+
+OCC_HOT occ_vf occ_vsquare(occ_vf a)
+{
+    return a * a;
+}
+
+OCC_HOT occ_vf occ_vrecip(occ_vf a)
+{
+    return occ_vset(1.0f) / a;
+}
+
+/* From 2^23 on every float is whole; below, it fits an integer. Zero keeps its sign. */
+OCC_HOT occ_vf occ_vtrunc(occ_vf a)
+{
+    occ_vi small = occ_vmask_lt(occ_vabs(a), occ_vset(8388608.0f));
+    occ_vf t = occ_vfrom_int(occ_vto_int(occ_vpick(small, a, occ_vset(0.0f))));
+    return occ_vpick(small, occ_vsign_of(t, a), a);
+}
+
+OCC_HOT occ_vf occ_vfloor(occ_vf a)
+{
+    occ_vf t = occ_vtrunc(a);
+    return occ_vpick(occ_vmask_lt(a, t), t - occ_vset(1.0f), t);
+}
+
+OCC_HOT occ_vf occ_vceil(occ_vf a)
+{
+    occ_vf t = occ_vtrunc(a);
+    return occ_vpick(occ_vmask_lt(t, a), occ_vsign_of(t + occ_vset(1.0f), a), t);
+}
+
+/* Half to even. */
+OCC_HOT occ_vf occ_vround(occ_vf a)
+{
+    occ_vf t = occ_vtrunc(a), rest = occ_vabs(a - t), half = occ_vset(0.5f);
+    occ_vf even = occ_vtrunc(t * half) * occ_vset(2.0f);
+    occ_vi odd = ~occ_vmask_eq(even, t);
+    occ_vi away = occ_vmask_lt(half, rest) | (occ_vmask_eq(rest, half) & odd);
+    return occ_vpick(away, t + occ_vsign_of(occ_vset(1.0f), a), t);
+}
+
+OCC_HOT occ_vf occ_veq(occ_vf a, occ_vf b)
+{
+    return occ_vbool(occ_vmask_eq(a, b));
+}
+
+OCC_HOT occ_vf occ_vlt(occ_vf a, occ_vf b)
+{
+    return occ_vbool(occ_vmask_lt(a, b));
+}
+
+OCC_HOT occ_vf occ_vle(occ_vf a, occ_vf b)
+{
+    return occ_vbool(occ_vmask_le(a, b));
+}
+
+OCC_HOT occ_vf occ_visnan(occ_vf a)
+{
+    return occ_vbool(occ_vmask_nan(a));
+}
+
+/* Booleans are 1.0f and 0.0f. */
+OCC_HOT occ_vf occ_vand(occ_vf a, occ_vf b)
+{
+    return occ_vfrom_bits(occ_vbits(a) & occ_vbits(b));
+}
+
+OCC_HOT occ_vf occ_vor(occ_vf a, occ_vf b)
+{
+    return occ_vfrom_bits(occ_vbits(a) | occ_vbits(b));
+}
+
+OCC_HOT occ_vf occ_vxor(occ_vf a, occ_vf b)
+{
+    return occ_vfrom_bits(occ_vbits(a) ^ occ_vbits(b));
+}
+
+OCC_HOT occ_vf occ_vnot(occ_vf a)
+{
+    return occ_vset(1.0f) - a;
+}
+
+OCC_HOT occ_vf occ_vselect(occ_vf condition, occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_eq(condition, occ_vset(0.0f)), b, a);
+}
+
+/* ------------------------------------------------------------------------------------------------------ across lanes */
+
+OCC_HOT float occ_vsum_lanes(occ_vf a)
+{
+    float sum = occ_vlane(a, 0);
+    for (int i = 1; i < OCC_W; i++)
+        sum += occ_vlane(a, i);
+    return sum;
+}
+
+OCC_HOT float occ_vmax_lanes(occ_vf a)
+{
+    float max = occ_vlane(a, 0);
+    for (int i = 1; i < OCC_W; i++) {
+        float next = occ_vlane(a, i);
+        max = next > max || next != next ? next : max;
+    }
+    return max;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* occ_vmath.h - exp, log, tanh, sigmoid, erf and square root of vectors of floats, without the C library.
+ * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in docs/kernels.md.
+ * NaN passes, infinities and denormals give what the limit says. */
+#ifndef OCC_VMATH_H
+#define OCC_VMATH_H
+
+#include <math.h>
+
+#include "occ_vec.h"
+
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; 2^n in two factors, so that denormal results round once. */
+OCC_HOT occ_vf occ_vexp(occ_vf a)
+{
+    occ_vf x = occ_vpick(occ_vmask_lt(a, occ_vset(-104.0f)), occ_vset(-104.0f), a);
+    x = occ_vpick(occ_vmask_lt(occ_vset(89.0f), x), occ_vset(89.0f), x);
+    x = occ_vpick(occ_vmask_nan(a), occ_vset(0.0f), x);
+    occ_vf scaled = x * occ_vset(1.44269504f);
+    occ_vi n = occ_vto_int(scaled + occ_vsign_of(occ_vset(0.5f), scaled));
+    occ_vf whole = occ_vfrom_int(n);
+    occ_vf r = (x - whole * occ_vset(0.693359375f)) + whole * occ_vset(2.12194440e-4f);
+    occ_vf p = occ_vset(1.38145685e-3f);
+    p = p * r + occ_vset(8.36873055e-3f);
+    p = p * r + occ_vset(4.16683890e-2f);
+    p = p * r + occ_vset(1.66665211e-1f);
+    p = p * r + occ_vset(4.99999940e-1f);
+    p = p * (r * r) + r + occ_vset(1.0f);
+    occ_vi half = n >> 1;
+    occ_vf low = occ_vfrom_bits((half + 127) << 23), high = occ_vfrom_bits((n - half + 127) << 23);
+    return occ_vpick(occ_vmask_nan(a), a, p * low * high);
+}
+
+/* log x = log m + e ln 2 with m in [sqrt 1/2, sqrt 2). */
+OCC_HOT occ_vf occ_vlog(occ_vf a)
+{
+    occ_vi tiny = occ_vmask_lt(a, occ_vset(1.17549435e-38f));
+    occ_vf x = occ_vpick(tiny, a * occ_vset(8388608.0f), a);
+    occ_vi bits = occ_vbits(x) - occ_viset(0x3f3504f3);
+    occ_vi e = (bits >> 23) - (tiny & occ_viset(23));
+    occ_vf m = occ_vfrom_bits((bits & occ_viset(0x007fffff)) + occ_viset(0x3f3504f3));
+    occ_vf f = m - occ_vset(1.0f), power = occ_vfrom_int(e);
+    occ_vf p = occ_vset(-7.63442963e-2f);
+    p = p * f + occ_vset(1.27615496e-1f);
+    p = p * f + occ_vset(-1.31601945e-1f);
+    p = p * f + occ_vset(1.42017618e-1f);
+    p = p * f + occ_vset(-1.66233569e-1f);
+    p = p * f + occ_vset(2.00012267e-1f);
+    p = p * f + occ_vset(-2.50008225e-1f);
+    p = p * f + occ_vset(3.33333313e-1f);
+    p = p * f * (f * f) - occ_vset(0.5f) * (f * f) - power * occ_vset(2.12194440e-4f);
+    occ_vf y = power * occ_vset(0.693359375f) + (f + p), zero = occ_vset(0.0f);
+    occ_vf infinity = occ_vset((float)INFINITY);
+    y = occ_vpick(occ_vmask_eq(a, infinity), infinity, y);
+    y = occ_vpick(occ_vmask_eq(a, zero), -infinity, y);
+    y = occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
+    return occ_vpick(occ_vmask_nan(a), a, y);
+}
+
+/* An odd polynomial near 0, 1 - 2 / (e^2|x| + 1) beyond. */
+OCC_HOT occ_vf occ_vtanh(occ_vf a)
+{
+    occ_vf x = occ_vabs(a), z = a * a, one = occ_vset(1.0f);
+    occ_vf p = occ_vset(-5.70497848e-3f);
+    p = p * z + occ_vset(2.06390787e-2f);
+    p = p * z + occ_vset(-5.37397116e-2f);
+    p = p * z + occ_vset(1.33314416e-1f);
+    p = p * z + occ_vset(-3.33332807e-1f);
+    p = p * z * a + a;
+    occ_vf big = one - occ_vset(2.0f) / (occ_vexp(x + x) + one);
+    return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vpick(occ_vmask_nan(a), a, occ_vsign_of(big, a)));
+}
+
+/* 1 / (1 + e^-|x|), times e^-|x| below zero. */
+OCC_HOT occ_vf occ_vsigmoid(occ_vf a)
+{
+    occ_vf e = occ_vexp(-occ_vabs(a)), y = occ_vset(1.0f) / (occ_vset(1.0f) + e);
+    return occ_vpick(occ_vmask_lt(a, occ_vset(0.0f)), e * y, y);
+}
+
+/* An odd polynomial up to 1, 1 - e^Q(|x|) beyond; from 4 on the result rounds to 1. */
+OCC_HOT occ_vf occ_verf(occ_vf a)
+{
+    occ_vf x = occ_vabs(a), z = a * a, four = occ_vset(4.0f);
+    occ_vf p = occ_vset(7.85385782e-5f);
+    p = p * z + occ_vset(-8.01019254e-4f);
+    p = p * z + occ_vset(5.18832775e-3f);
+    p = p * z + occ_vset(-2.68538110e-2f);
+    p = p * z + occ_vset(1.12835854e-1f);
+    p = p * z + occ_vset(-3.76126260e-1f);
+    p = p * z * a + occ_vset(1.28379107e-1f) * a + a;
+    x = occ_vpick(occ_vmask_lt(four, x), four, x);
+    occ_vf q = occ_vset(1.86380086e-4f);
+    q = q * x + occ_vset(-2.94766668e-3f);
+    q = q * x + occ_vset(2.18380981e-2f);
+    q = q * x + occ_vset(-1.03106819e-1f);
+    q = q * x + occ_vset(-6.38144732e-1f);
+    q = q * x + occ_vset(-1.12708926f);
+    q = q * x + occ_vset(-3.41512583e-4f);
+    occ_vf big = occ_vsign_of(occ_vset(1.0f) - occ_vexp(q), a);
+    return occ_vpick(occ_vmask_lt(x, occ_vset(1.0f)), p, occ_vpick(occ_vmask_nan(a), a, big));
+}
+
+/* Correctly rounded; below zero NaN. */
+OCC_HOT occ_vf occ_vsqrt(occ_vf a)
+{
+#if OCC_W == 1
+    return a < 0.0f ? (float)NAN : sqrtf(a);
+#elif defined(__AVX512F__) && defined(__clang__)
+    return __builtin_ia32_sqrtps512(a, 4);
+#elif defined(__AVX512F__)
+    return __builtin_ia32_sqrtps512_mask(a, a, -1, 4);
+#elif defined(__AVX__)
+    return __builtin_ia32_sqrtps256(a);
+#elif defined(__SSE2__)
+    return __builtin_ia32_sqrtps(a);
+#else
+    occ_vf y = a;
+    for (int i = 0; i < OCC_W; i++)
+        y[i] = a[i] < 0.0f ? (float)NAN : sqrtf(a[i]);
+    return y;
+#endif
+}
+
+#endif
