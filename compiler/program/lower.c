@@ -1,5 +1,6 @@
 /* lower.c - from graph to program: ports, uses, windows of concatenations, and the walk over the nodes. */
 #include "program/lower.h"
+#include "program/sequence.h"
 #include "support/text.h"
 #include <string.h>
 
@@ -82,18 +83,28 @@ static const char *port_name(Arena *arena, const Port *ports, int count, const c
     return unique;
 }
 
-static int make_port(Lower *lower, Port *ports, int index, Value *value, BufferKind kind)
+/* The place of a tensor in the caller's memory. */
+static void place_port(Lower *lower, int index, Value *value, BufferKind kind)
 {
-    Program *p = lower->program;
-    Operand  x = lower_temporary(lower, &value->type, LAYOUT_ROW_MAJOR, value->name);
-    Buffer  *b = &p->buffer[x.buffer];
+    Operand x = lower_temporary(lower, &value->type, LAYOUT_ROW_MAJOR, value->name);
+    Buffer *b = &lower->program->buffer[x.buffer];
 
     b->kind = kind;
     b->port = index;
     b->value = value;
-    ports[index] = (Port){value, value->type, x.buffer, port_name(p->arena, ports, index, value->name)};
     lower->place[value->id].operand = x;
     lower->place[value->id].kind = PLACE_OPERAND;
+}
+
+static int make_port(Lower *lower, Port *ports, int index, Value *value, BufferKind kind)
+{
+    const char *name = port_name(lower->program->arena, ports, index, value->name);
+
+    if (value->type.kind == TYPE_TENSOR)
+        place_port(lower, index, value, kind);
+    else if (sequence_port(lower, value, kind, index) < 0)
+        return -1;
+    ports[index] = (Port){value, value->type, lower->place[value->id].operand.buffer, name};
     return 0;
 }
 
@@ -107,11 +118,14 @@ static int make_ports(Lower *lower, Value **in, int nin, Value **out, int nout)
     p->nin = nin;
     p->nout = nout;
     for (int i = 0; i < nin; i++)
-        make_port(lower, p->in, i, in[i], BUFFER_IN);
+        if (make_port(lower, p->in, i, in[i], BUFFER_IN) < 0)
+            return -1;
     for (int i = 0; i < nout; i++) {
         Place kept = lower->place[out[i]->id];
 
-        make_port(lower, p->out, i, out[i], BUFFER_OUT);
+        lower->place[out[i]->id].kind = PLACE_NONE;
+        if (make_port(lower, p->out, i, out[i], BUFFER_OUT) < 0)
+            return -1;
         if (kept.kind != PLACE_NONE || out[i]->data)
             lower->place[out[i]->id] = kept;
         lower->output[out[i]->id] = true;
@@ -132,6 +146,14 @@ static int copy_outputs(Lower *lower)
             return -1;
         if (x.buffer == p->out[i].buffer)
             continue;
+        if (value->type.kind != TYPE_TENSOR) {
+            y = x;
+            y.buffer = p->out[i].buffer;
+            y.offset = extent_const(0);
+            if (sequence_copy_operands(lower, &value->type, x, &value->type, y) < 0)
+                return -1;
+            continue;
+        }
         y = x;
         y.buffer = p->out[i].buffer;
         y.offset = extent_const(0);
@@ -215,7 +237,8 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     Graph *main = model->main;
 
     prepare(&lower, main);
-    make_ports(&lower, main->in, main->nin, main->out, main->nout);
+    if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
+        return -1;
     if (lower_graph(&lower, main) < 0 || copy_outputs(&lower) < 0 || lower_state(&lower, options) < 0)
         return -1;
     *program = lower.program;
@@ -234,7 +257,8 @@ int lower_single(Model *model, Node *node, Program **program, Diag *diag)
             out[nout++] = node->out[i];
     for (int i = 0; i < nout; i++)
         lower.uses[out[i]->id] = 1;
-    make_ports(&lower, NULL, 0, out, nout);
+    if (make_ports(&lower, NULL, 0, out, nout) < 0)
+        return -1;
     if (lower_one(&lower, node) < 0 || copy_outputs(&lower) < 0)
         return -1;
     *program = lower.program;

@@ -100,7 +100,10 @@ typedef struct Permit {
     int64_t d1, d2; /* bytes */
 } Permit;
 
-/* A port of the program: an input or output of the model and where it lies. */
+/* A port of the program: an input or output of the model and where it lies. The buffer of a sequence or optional has the
+ * layout of program/sequence.h, which the generated header declares as a struct: int64_t count (optional: present), int64_t
+ * extent[capacity][rank], padding to `data`, member[capacity][distance] bytes. An optional input that is NULL is replaced
+ * by a constant block of zeros of `data` bytes, inner headers included. Text elements are pointers to characters. */
 typedef struct Port {
     const Value *value;
     Type         type;
