@@ -351,6 +351,7 @@ int main(int argc, char **argv)
     printf("#include <stddef.h>\n#include \"program/kernels.h\"\n\n");
     print_code(&chunks);
     print_kernels(&chunks);
+    print_scalars(&chunks);
     print_chunks(&chunks);
     printf("const TemplateFile template_file[] = {\n");
     for (int i = 0; i < sources.count; i++) {

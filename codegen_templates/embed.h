@@ -94,4 +94,7 @@ char **piece_defines(const char *text, int *count);            /* identifiers of
 void   print_literal(const char *text);                        /* as C string literals, a line each */
 void   print_system_includes(const List *sources);
 
+/* embed_scalar.c */
+void print_scalars(const List *chunks);
+
 #endif

@@ -46,6 +46,14 @@ typedef struct Kernel {
 
 const Kernel *kernel_find(const char *name); /* NULL: no such kernel */
 
+/* A scalar function of the templates by name, "add_f32": *result = occ_add_f32(*operand[0], *operand[1]). Ends with NULLs. */
+typedef struct ScalarFunction {
+    const char *name;
+    void      (*call)(void *result, const void *const *operand);
+} ScalarFunction;
+
+extern const ScalarFunction scalar_function[];
+
 /* A top-level piece of template text (function, type, macro, or a whole #if ... #endif block) and what it defines. */
 typedef struct Chunk {
     const char        *text;    /* with TPL_ names already replaced */
