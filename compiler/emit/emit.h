@@ -1,0 +1,99 @@
+/* emit.h - what the files of C emission share. Emission decides nothing: it prints what Program and Plan say.
+ * Every function appends to a text; names are made once, in names.c. */
+#ifndef OCC_EMIT_EMIT_H
+#define OCC_EMIT_EMIT_H
+
+#include "emit/target.h"
+
+/* A run-time extent that the caller passes in or is told: a member of the inputs or outputs. */
+typedef struct Member {
+    int         expr;  /* Model.expr index */
+    int         port;  /* the first port that has it */
+    int         axis;  /* of that port */
+    const char *name;  /* C identifier */
+} Member;
+
+/* Where the bytes of a weight, or of a piece of state, lie. */
+typedef struct Placed {
+    int         same;   /* Buffer.id whose bytes it shares; its own id: none */
+    const char *symbol; /* inline form: name of the array; NULL else */
+    int64_t     offset; /* in its block, bytes */
+} Placed;
+
+typedef struct StepFunction {
+    const char *body; /* everything after the name: the key by which steps share a function */
+    const char *name;
+} StepFunction;
+
+typedef struct Emit {
+    Emission      *emission;
+    const Program *program;
+    const Plan    *plan;
+    const Model   *model;
+    Arena         *arena;
+    Diag          *diag;
+    const char    *name, *upper; /* "mnist", "MNIST" */
+    WeightForm     weights;      /* never AUTO */
+    bool           io_arena;
+    int64_t        buffer_align; /* bytes */
+
+    Member *in_extent;           /* extents that the caller gives */
+    int     nin_extent, cin_extent;
+    Member *out_extent;          /* extents that the model finds */
+    int     nout_extent, cout_extent;
+    Placed *placed;              /* by Buffer.id */
+    int64_t weight_bytes;        /* of all distinct weights, gaps included */
+    int64_t state_bytes;
+    int64_t state_align;         /* bytes */
+
+    Text          functions;     /* expression functions and step functions */
+    Text          run;           /* the body of the run function */
+    StepFunction *function;
+    int           nfunction, cfunction;
+    StepFunction *expression;
+    int           nexpression, cexpression;
+    int           status;        /* -1 once something could not be printed */
+} Emit;
+
+/* c.c - the entry of every target that prints C. */
+int emit_c(Emission *emission);
+
+/* names.c - identifiers, and the sentences of comments. */
+void        emit_names(Emit *emit);
+const char *emit_shape(Emit *emit, int rank, const Extent *dim);       /* "[1][<=128][64]" */
+const char *emit_port_shape(Emit *emit, const Type *type);             /* the same with the members' names: "[1][seq][64]" */
+const char *emit_origin(Emit *emit, const Step *step);                 /* "Conv 'conv1' + Relu" */
+const char *emit_ctype(DType dtype);                                   /* of one stored element: "float", "const char *" */
+const char *emit_stem(Arena *arena, const char *path);                 /* the last part of a path */
+bool        emit_port_is_caller(const Emit *emit, const Port *port);   /* it is a member of the inputs or outputs */
+const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not give it */
+
+/* extent.c - run-time integers as C expressions. */
+void emit_extent(Emit *emit, Text *text, Extent extent);
+void emit_extent_value(Emit *emit, Text *text, int expr);              /* computed anew, not read from its slot */
+
+/* expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type, "occ_fn_f32". */
+const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Loc loc);
+
+/* step.c - one step function for each distinct step; returns its name. The values that the call passes after its
+ * pointers go to `extra`, each with ", " in front. */
+const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
+
+/* run.c - the run function. */
+void emit_operand(Emit *emit, Text *text, const Operand *operand);     /* the address of an operand */
+void emit_run(Emit *emit);
+
+/* weights.c */
+void emit_weights_place(Emit *emit);                                   /* fills placed[], weight_bytes, the form */
+void emit_weights(Emit *emit, Text *text);                             /* the declarations in the C file */
+uint32_t emit_weights_crc(const Emit *emit);
+void emit_init(Emit *emit, Text *text);                                /* <name>_init and <name>_verify, where needed */
+
+/* chunks.c - the template pieces that `text` needs, in order, and the standard headers. */
+void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);
+
+/* header.c, host.c */
+void emit_header(Emit *emit, Text *text);
+void emit_host(Emit *emit, Text *text);
+
+#endif

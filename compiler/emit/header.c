@@ -1,0 +1,172 @@
+/* header.c - the generated header: sizes, structs and the one function, with everything a caller must know. */
+#include "emit/emit.h"
+#include "version.h"
+
+#include <string.h>
+
+/* The type of a tensor as the caller declares a pointer to it: "float *" or "const char *const *". */
+static const char *pointer_type(Emit *emit, DType dtype, bool constant)
+{
+    if (dtype == DTYPE_TEXT)
+        return constant ? "const char *const *" : "const char **";
+    return arena_printf(emit->arena, "%s%s *", constant ? "const " : "", dtype_info(dtype)->ctype);
+}
+
+/* What the C type does not say. */
+static const char *dtype_remark(DType dtype)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+
+    if (info->class == 'L' || (info->bits < 8 && info->bits) || dtype == DTYPE_BOOL)
+        return info->name;
+    return info->class == 'C' ? "pairs, real part first" : "";
+}
+
+static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
+{
+    const char *remark = dtype_remark(port->type.dtype);
+
+    text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name,
+                emit_port_shape(emit, &port->type), *remark ? " " : "", remark);
+    if (strcmp(port->name, port->value->name))
+        text_printf(text, ", '%s'", text_comment(emit->arena, port->value->name));
+    text_put(text, " */\n");
+}
+
+static void put_extents(Emit *emit, Text *text, const Member *member, int count, const Port *port)
+{
+    for (int i = 0; i < count; i++) {
+        const Expr *e = &emit->model->expr[member[i].expr];
+        text_printf(text, "    int64_t %s; /* %lld to %lld: axis %d of %s */\n", member[i].name, (long long)e->lo,
+                    (long long)e->hi, member[i].axis, port[member[i].port].name);
+    }
+}
+
+static void put_struct(Emit *emit, Text *text, bool in)
+{
+    const Program *p = emit->program;
+    const Port    *port = in ? p->in : p->out;
+    int            nport = in ? p->nin : p->nout, members = in ? emit->nin_extent : emit->nout_extent;
+
+    text_put(text, "typedef struct {\n");
+    for (int i = 0; i < nport; i++)
+        if (emit_port_is_caller(emit, &port[i])) {
+            put_member(emit, text, &port[i], in);
+            members++;
+        }
+    put_extents(emit, text, in ? emit->in_extent : emit->out_extent, in ? emit->nin_extent : emit->nout_extent, port);
+    if (!members)
+        text_put(text, "    char unused;\n");
+    text_printf(text, "} %s_%s;\n\n", emit->name, in ? "inputs" : "outputs");
+}
+
+/* --io=arena: where the tensors lie. */
+static void put_offsets(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    for (int side = 0; side < 2 && emit->io_arena; side++) {
+        const Port *port = side ? p->out : p->in;
+        int         count = side ? p->nout : p->nin;
+        text_put(text, side ? "/* Offsets of the outputs in the arena, bytes; valid until the next run. */\n"
+                            : "/* Offsets of the inputs in the arena, bytes; write them before each run. */\n");
+        for (int i = 0; i < count; i++)
+            if (port[i].buffer >= 0 && emit->plan->offset[port[i].buffer] >= 0)
+                text_printf(text, "#define %s_%s_%s %lld /* %s %s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
+                            (long long)emit->plan->offset[port[i].buffer], emit_ctype(port[i].type.dtype),
+                            emit_port_shape(emit, &port[i].type));
+        text_put(text, "\n");
+    }
+}
+
+static void put_state_offsets(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    if (!emit->state_bytes)
+        return;
+    text_printf(text, "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first run. */\n"
+                "#define %s_STATE_SIZE %lld /* bytes */\n#define %s_STATE_ALIGN %lld\n", emit->upper, (long long)emit->state_bytes,
+                emit->upper, (long long)emit->state_align);
+    for (int i = 0; i < p->nin; i++)
+        if (p->in[i].buffer >= 0 && p->buffer[p->in[i].buffer].kind == BUFFER_STATE)
+            text_printf(text, "#define %s_STATE_%s %lld /* offset, bytes: %s %s */\n", emit->upper, p->in[i].name,
+                        (long long)emit->placed[p->in[i].buffer].offset, emit_ctype(p->in[i].type.dtype),
+                        emit_port_shape(emit, &p->in[i].type));
+    text_put(text, "\n");
+}
+
+static void put_memory(Emit *emit, Text *text)
+{
+    text_printf(text, "#define %s_ARENA_SIZE %lld /* bytes: the planned peak%s%s */\n", emit->upper, (long long)emit->plan->peak,
+                emit->plan->status ? "; " : "", emit->plan->status ? text_comment(emit->arena, emit->plan->status) : "");
+    text_printf(text, "#define %s_ARENA_ALIGN %lld /* bytes */\n", emit->upper,
+                (long long)(emit->plan->align > 0 ? emit->plan->align : 1));
+    if (emit->weight_bytes)
+        text_printf(text, "#define %s_WEIGHTS_SIZE %lld /* bytes of constants */\n", emit->upper, (long long)emit->weight_bytes);
+    text_put(text, "\n");
+    put_state_offsets(emit, text);
+    put_offsets(emit, text);
+    text_printf(text, "typedef struct {\n    void *arena; /* %s_ARENA_SIZE bytes; contents need not be kept between runs */\n",
+                emit->upper);
+    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+        text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
+    if (emit->state_bytes)
+        text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);
+    text_printf(text, "} %s_memory;\n\n", emit->name);
+}
+
+static void put_codes(Emit *emit, Text *text)
+{
+    static const struct {
+        const char *name, *meaning;
+    } code[] = {
+        {"ENULL", "a pointer is null; nothing was written"},
+        {"EALIGN", "a block is not aligned; nothing was written"},
+        {"EEXTENT", "an input extent is outside its bounds; nothing was written"},
+        {"EINDEX", "an index is outside its axis; the outputs are unspecified"},
+        {"ECAPACITY", "a computed extent is above its capacity; the outputs are unspecified"},
+        {"ESHAPE", "extents found while running disagree; the outputs are unspecified"},
+        {"EWEIGHTS", "the weights are not those that this code was made for"},
+        {"EGUARD", "guarded builds (-DOCC_GUARD) only: a step touched bytes that are not its own"},
+    };
+
+    text_put(text, "/* What a call returns: 0, or one of these. */\n");
+    for (int i = 0; i < (int)(sizeof code / sizeof *code); i++)
+        text_printf(text, "#define %s_%s (-%d) /* %s */\n", emit->upper, code[i].name, i + 1, code[i].meaning);
+    text_put(text, "\n");
+}
+
+static void put_init(Emit *emit, Text *text)
+{
+    if (!emit->weight_bytes)
+        return;
+    if (emit->weights == WEIGHTS_FILE)
+        text_printf(text, "/* Take the weights: the whole contents of the file beside the C file, read or mapped to an address that is a\n"
+                    " * multiple of 64, left where they are. verify: compare their checksum too. Returns 0 or a code above. */\n"
+                    "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify);\n\n", emit->name, emit->name);
+    else
+        text_printf(text, "/* Compare the weights in memory with their checksum (after flashing, say). Built with -D%s_VERIFY only.\n"
+                    " * Returns 0 or %s_EWEIGHTS. */\nint %s_verify(void);\n\n", emit->upper, emit->upper, emit->name);
+}
+
+void emit_header(Emit *emit, Text *text)
+{
+    const char *file = emit_stem(emit->arena, emit->model->path);
+
+    text_printf(text, "/* %s.h - generated by occamyc %s from %s. Do not edit: regenerate. */\n", emit->name, OCCAMYC_VERSION, file);
+    text_printf(text, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", emit->upper,
+                emit->upper);
+    put_memory(emit, text);
+    text_put(text, "/* Left unchanged; must not overlap the arena. */\n");
+    put_struct(emit, text, true);
+    text_put(text, "/* Must not overlap each other, the inputs or the arena. */\n");
+    put_struct(emit, text, false);
+    put_codes(emit, text);
+    put_init(emit, text);
+    text_printf(text, "/* Run the model once. Allocates nothing, makes no system call, writes no globals: calls with distinct memory may\n"
+                " * run in parallel. Stack: a chain of a few calls without recursion or variable-length arrays. */\n"
+                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n", emit->name, emit->name, emit->name,
+                emit->name);
+    text_put(text, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+}

@@ -1,0 +1,176 @@
+/* names.c - identifiers and comments of the generated files. */
+#include "emit/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NAME = 40 }; /* characters of a model's name that reach an identifier of ours */
+
+const char *emit_ctype(DType dtype)
+{
+    return dtype == DTYPE_TEXT ? "const char *" : dtype_info(dtype)->ctype;
+}
+
+const char *emit_stem(Arena *arena, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return text_comment(arena, slash ? slash + 1 : path ? path : "");
+}
+
+bool emit_port_is_caller(const Emit *emit, const Port *port)
+{
+    BufferKind kind;
+
+    if (port->buffer < 0 || emit->io_arena)
+        return false;
+    kind = emit->program->buffer[port->buffer].kind;
+    return kind == BUFFER_IN || kind == BUFFER_OUT;
+}
+
+const Member *emit_in_extent(const Emit *emit, int expr)
+{
+    for (int i = 0; i < emit->nin_extent; i++)
+        if (emit->in_extent[i].expr == expr)
+            return &emit->in_extent[i];
+    return NULL;
+}
+
+static const Member *out_extent(const Emit *emit, int expr)
+{
+    for (int i = 0; i < emit->nout_extent; i++)
+        if (emit->out_extent[i].expr == expr)
+            return &emit->out_extent[i];
+    return NULL;
+}
+
+static bool member_is_taken(const Port *port, int nport, const Member *member, int nmember, const char *name)
+{
+    for (int i = 0; i < nport; i++)
+        if (!strcmp(port[i].name, name))
+            return true;
+    for (int i = 0; i < nmember; i++)
+        if (!strcmp(member[i].name, name))
+            return true;
+    return false;
+}
+
+/* A name that no member of the same struct has. */
+static const char *member_name(Emit *emit, const Port *port, int nport, const Member *member, int nmember, const char *wanted)
+{
+    const char *name = text_identifier(emit->arena, wanted);
+
+    for (int i = 2; member_is_taken(port, nport, member, nmember, name); i++)
+        name = arena_printf(emit->arena, "%s_%d", text_identifier(emit->arena, wanted), i);
+    return name;
+}
+
+/* An extent is called as the model calls it ("batch"), else after its tensor and axis ("x_dim0"). */
+static void name_in_extents(Emit *emit)
+{
+    const Program *p = emit->program;
+    const Model   *m = emit->model;
+
+    for (int i = 0; i < p->nin; i++) {
+        const Type *type = &p->in[i].type;
+        for (int axis = 0; axis < type->rank; axis++) {
+            Member      member = {type->dim[axis].expr, i, axis, NULL};
+            const char *given;
+            if (member.expr < 0 || m->expr[member.expr].op != EXPR_DIM || emit_in_extent(emit, member.expr))
+                continue;
+            given = p->in[i].value->dim_name ? p->in[i].value->dim_name[axis] : NULL;
+            member.name = member_name(emit, p->in, p->nin, emit->in_extent, emit->nin_extent,
+                                      given && *given ? given : arena_printf(emit->arena, "%s_dim%d", p->in[i].name, axis));
+            ARENA_PUSH(emit->arena, emit->in_extent, emit->nin_extent, emit->cin_extent, member);
+        }
+    }
+}
+
+static void name_out_extents(Emit *emit)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nout; i++) {
+        const Type *type = &p->out[i].type;
+        for (int axis = 0; axis < type->rank; axis++) {
+            Member member = {type->dim[axis].expr, i, axis, NULL};
+            if (member.expr < 0 || emit_in_extent(emit, member.expr))
+                continue;
+            member.name = member_name(emit, p->out, p->nout, emit->out_extent, emit->nout_extent,
+                                      arena_printf(emit->arena, "%s_dim%d", p->out[i].name, axis));
+            ARENA_PUSH(emit->arena, emit->out_extent, emit->nout_extent, emit->cout_extent, member);
+        }
+    }
+}
+
+/* The name of a weight's array: "w_" and the tensor's name, numbered where that is taken. */
+static const char *weight_symbol(Emit *emit, int id)
+{
+    const char *given = emit->program->buffer[id].name;
+    const char *colon = given ? strchr(given, ':') : NULL;
+    const char *name;
+
+    name = arena_printf(emit->arena, "w_%.*s", MAX_NAME, text_identifier(emit->arena, colon ? colon + 1 : given ? given : ""));
+    for (int i = 0; i < id; i++)
+        if (emit->placed[i].symbol && !strcmp(emit->placed[i].symbol, name))
+            return arena_printf(emit->arena, "%s_%d", name, id);
+    return name;
+}
+
+void emit_names(Emit *emit)
+{
+    name_in_extents(emit);
+    name_out_extents(emit);
+    if (emit->weights != WEIGHTS_INLINE)
+        return;
+    for (int i = 0; i < emit->program->nbuffer; i++)
+        if (emit->program->buffer[i].kind == BUFFER_WEIGHT && emit->placed[i].same == i)
+            emit->placed[i].symbol = weight_symbol(emit, i);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- comments */
+
+const char *emit_shape(Emit *emit, int rank, const Extent *dim)
+{
+    Text text = text_new(emit->arena);
+
+    text_put(&text, rank ? "" : "[]");
+    for (int i = 0; i < rank; i++)
+        text_printf(&text, dim[i].expr < 0 ? "[%lld]" : "[<=%lld]", (long long)dim[i].max);
+    return text.data;
+}
+
+const char *emit_port_shape(Emit *emit, const Type *type)
+{
+    Text text = text_new(emit->arena);
+
+    text_put(&text, type->rank ? "" : "[]");
+    for (int i = 0; i < type->rank; i++) {
+        const Member *member = type->dim[i].expr < 0 ? NULL : emit_in_extent(emit, type->dim[i].expr);
+        if (!member && type->dim[i].expr >= 0)
+            member = out_extent(emit, type->dim[i].expr);
+        if (member)
+            text_printf(&text, "[%s]", member->name);
+        else
+            text_printf(&text, "[%lld]", (long long)type->dim[i].max);
+    }
+    return text.data;
+}
+
+const char *emit_origin(Emit *emit, const Step *step)
+{
+    Text text = text_new(emit->arena);
+
+    text_put(&text, step->norigin ? "" : "copy");
+    for (int i = 0; i < step->norigin; i++) {
+        const Loc *loc = &step->origin[i]->loc;
+        text_printf(&text, "%s%s", i ? " + " : "", loc->op ? text_comment(emit->arena, loc->op) : "step");
+        if (loc->name && *loc->name)
+            text_printf(&text, " '%s'", text_comment(emit->arena, loc->name));
+        if (i == 5 && step->norigin > 8) {
+            text_printf(&text, " + %d more", step->norigin - 6);
+            break;
+        }
+    }
+    return text.data;
+}

@@ -1,0 +1,353 @@
+/* run.c - the run function: checks of what the caller gave, then a line for each step. */
+#include "emit/emit.h"
+#include "program/flow.h"
+
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- addresses */
+
+/* Elements from the start of the operand's buffer as " + N" of `scale` bytes each (1: counted in elements). */
+static void put_offset(Emit *emit, Text *text, int64_t base, Extent offset, int64_t scale)
+{
+    int64_t fixed = base + (offset.expr < 0 ? offset.max * scale : 0);
+
+    if (fixed)
+        text_printf(text, " + %lld", (long long)fixed);
+    if (offset.expr < 0)
+        return;
+    text_put(text, " + ");
+    if (scale != 1)
+        text_printf(text, "%lld * ", (long long)scale);
+    emit_extent(emit, text, offset);
+}
+
+/* Memory of the caller: a typed pointer, counted in its elements. */
+static void put_port(Emit *emit, Text *text, const Buffer *b, const Operand *operand)
+{
+    bool        in = b->kind == BUFFER_IN;
+    const Port *port = in ? &emit->program->in[b->port] : &emit->program->out[b->port];
+    const char *side = in ? "in" : "out";
+    int64_t     bytes = operand_bytes_per_element(operand);
+
+    if (extent_is_const(operand->offset) && operand->offset.max == 0) {
+        text_printf(text, "%s->%s", side, port->name);
+    } else if (bytes == dtype_info(port->type.dtype)->bytes && dtype_info(port->type.dtype)->class != 'C') {
+        text_printf(text, "%s->%s", side, port->name);
+        put_offset(emit, text, 0, operand->offset, 1);
+    } else {
+        text_printf(text, "(%sunsigned char *)%s->%s", in ? "const " : "", side, port->name);
+        put_offset(emit, text, 0, operand->offset, bytes);
+    }
+}
+
+void emit_operand(Emit *emit, Text *text, const Operand *operand)
+{
+    const Buffer *b = &emit->program->buffer[operand->buffer];
+    const Placed *placed = &emit->placed[operand->buffer];
+    int64_t       bytes = operand_bytes_per_element(operand);
+
+    switch (b->kind) {
+    case BUFFER_IN:
+    case BUFFER_OUT:
+        if (!emit->io_arena) {
+            put_port(emit, text, b, operand);
+            return;
+        }
+        break;
+    case BUFFER_WEIGHT:
+        placed = &emit->placed[placed->same];
+        if (placed->symbol && bytes == dtype_info(b->dtype)->bytes && dtype_info(b->dtype)->class != 'C') {
+            text_put(text, placed->symbol);
+            put_offset(emit, text, 0, operand->offset, 1);
+        } else if (placed->symbol) {
+            text_printf(text, "(const unsigned char *)%s", placed->symbol);
+            put_offset(emit, text, 0, operand->offset, bytes);
+        } else {
+            text_put(text, "weights");
+            put_offset(emit, text, placed->offset, operand->offset, bytes);
+        }
+        return;
+    case BUFFER_STATE:
+        text_put(text, "state");
+        put_offset(emit, text, placed->offset, operand->offset, bytes);
+        return;
+    default:
+        break;
+    }
+    text_put(text, "arena");
+    put_offset(emit, text, emit->plan->offset[operand->buffer], operand->offset, bytes);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- steps */
+
+static const char *blanks(int depth)
+{
+    static const char spaces[] = "                                                                ";
+    int               n = depth * 4 > 60 ? 60 : depth * 4;
+
+    return spaces + sizeof spaces - 1 - n;
+}
+
+/* "12 Conv 'conv1' [1][8][28][28]" */
+static const char *step_comment(Emit *emit, int index)
+{
+    const Step *step = &emit->program->step[index];
+    const char *shape = "";
+
+    for (int i = 0; i < step->noperand && !*shape; i++)
+        if (step->operand[i].access & OPERAND_WRITES && step->operand[i].buffer >= 0)
+            shape = emit_shape(emit, step->operand[i].rank, step->operand[i].dim);
+    return arena_printf(emit->arena, "%d %s %s", index, emit_origin(emit, step), shape);
+}
+
+static void put_kernel(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+    Text        extra = text_new(emit->arena);
+    const char *function = emit_step_function(emit, step, &extra);
+    Text       *text = &emit->run;
+    bool        first = true;
+
+    text_printf(text, "%s%s(%d, %s(", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN", index, function);
+    for (int i = 0; i < step->noperand; i++) {
+        if (step->operand[i].buffer < 0)
+            continue;
+        text_put(text, first ? "" : ", ");
+        emit_operand(emit, text, &step->operand[i]);
+        first = false;
+    }
+    if (extra.size)
+        text_put(text, extra.data + (first ? 2 : 0));
+    text_printf(text, ")); /* %s */\n", step_comment(emit, index));
+}
+
+/* d[slot] = value, refused outside the interval that the plan was made for. */
+static void put_slot(Emit *emit, const Step *step, const char *value, int depth)
+{
+    const Expr *e = step->set.expr >= 0 ? &emit->model->expr[step->set.expr] : NULL;
+    bool        given = e && e->op == EXPR_DIM && emit_in_extent(emit, step->set.expr);
+
+    if (!e || given || e->lo <= INT64_MIN / 2 || e->hi >= INT64_MAX / 2) {
+        text_printf(&emit->run, "%sd[%d] = %s;", blanks(depth), step->slot, value);
+    } else {
+        text_printf(&emit->run, "%sOCC_SET(d[%d], %s, ", blanks(depth), step->slot, value);
+        text_int64(&emit->run, e->lo);
+        text_put(&emit->run, ", ");
+        text_int64(&emit->run, e->hi);
+        text_put(&emit->run, ");");
+    }
+}
+
+static void put_set(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+    Text        value = text_new(emit->arena);
+
+    if (step->set.expr >= 0)
+        emit_extent_value(emit, &value, step->set.expr);
+    else
+        text_int64(&value, step->set.max);
+    put_slot(emit, step, value.data, depth);
+    text_printf(&emit->run, " /* %d extent */\n", index);
+}
+
+static void put_load(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+    Text        value = text_new(emit->arena);
+
+    text_printf(&value, "(int64_t)*(const %s *)(const void *)(", emit_ctype(step->operand[0].dtype));
+    emit_operand(emit, &value, &step->operand[0]);
+    text_put(&value, ")");
+    put_slot(emit, step, value.data, depth);
+    text_printf(&emit->run, " /* %d extent of %s */\n", index, emit_origin(emit, step));
+}
+
+static void put_range(Emit *emit, Range range, int depth);
+
+static void put_if(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+
+    text_printf(&emit->run, "%sif (", blanks(depth));
+    emit_extent(emit, &emit->run, step->set);
+    text_printf(&emit->run, ") { /* %d %s */\n", index, emit_origin(emit, step));
+    put_range(emit, step->body[0], depth + 1);
+    if (step->body[1].begin < step->body[1].end) {
+        text_printf(&emit->run, "%s} else {\n", blanks(depth));
+        put_range(emit, step->body[1], depth + 1);
+    }
+    text_printf(&emit->run, "%s}\n", blanks(depth));
+}
+
+static void put_loop(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+
+    text_printf(&emit->run, "%sfor (d[%d] = 0; d[%d] < ", blanks(depth), step->slot, step->slot);
+    emit_extent(emit, &emit->run, step->set);
+    if (step->until >= 0)
+        text_printf(&emit->run, " && d[%d]", step->until);
+    text_printf(&emit->run, "; d[%d]++) { /* %d %s */\n", step->slot, index, emit_origin(emit, step));
+    put_range(emit, step->body[0], depth + 1);
+    text_printf(&emit->run, "%s}\n", blanks(depth));
+}
+
+static void put_step(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+
+    switch (step->kind) {
+    case STEP_KERNEL:
+        put_kernel(emit, index, depth);
+        break;
+    case STEP_SET:
+        put_set(emit, index, depth);
+        break;
+    case STEP_LOAD:
+        put_load(emit, index, depth);
+        break;
+    case STEP_CHECK:
+        text_printf(&emit->run, "%sOCC_CHECK(", blanks(depth));
+        emit_extent(emit, &emit->run, step->set);
+        text_printf(&emit->run, "); /* %d %s */\n", index, emit_origin(emit, step));
+        break;
+    case STEP_IF:
+        put_if(emit, index, depth);
+        break;
+    case STEP_LOOP:
+        put_loop(emit, index, depth);
+        break;
+    }
+}
+
+static void put_range(Emit *emit, Range range, int depth)
+{
+    for (int i = range.begin; i < range.end; i = flow_after(emit->program, i))
+        put_step(emit, i, depth);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- checks */
+
+/* Tensors without elements may be anywhere. */
+static bool must_exist(const Emit *emit, const Port *port)
+{
+    return emit_port_is_caller(emit, port) && port->type.kind != TYPE_OPTIONAL && type_elements(&port->type) != 0;
+}
+
+/* Every pointer that must not be null, as one condition. */
+static void put_null_checks(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    text_put(text, "    if (!memory || !in || !out");
+    if (emit->plan->peak)
+        text_put(text, " || !memory->arena");
+    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+        text_put(text, " || !memory->weights");
+    if (emit->state_bytes)
+        text_put(text, " || !memory->state");
+    for (int i = 0; i < p->nin; i++)
+        if (must_exist(emit, &p->in[i]))
+            text_printf(text, " ||\n        !in->%s", p->in[i].name);
+    for (int i = 0; i < p->nout; i++)
+        if (must_exist(emit, &p->out[i]))
+            text_printf(text, " ||\n        !out->%s", p->out[i].name);
+    text_put(text, ")\n        return OCC_ENULL;\n");
+}
+
+static void put_check_function(Emit *emit, Text *text)
+{
+    text_printf(text, "/* What the caller gave, before anything is written. */\n"
+                "static int %s_check(const %s_memory *memory, const %s_inputs *in, const %s_outputs *out)\n{\n",
+                emit->name, emit->name, emit->name, emit->name);
+    put_null_checks(emit, text);
+    if (emit->plan->peak)
+        text_printf(text, "    if ((uintptr_t)memory->arena %% %s_ARENA_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
+    if (emit->state_bytes)
+        text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
+    for (int i = 0; i < emit->nin_extent; i++) {
+        const Expr *e = &emit->model->expr[emit->in_extent[i].expr];
+        text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n", emit->in_extent[i].name,
+                    (long long)e->lo, emit->in_extent[i].name, (long long)e->hi);
+    }
+    text_put(text, "    return 0;\n}\n\n");
+}
+
+/* Does the body use this local name? */
+static bool uses(const Text *text, const char *name)
+{
+    return text->size && strstr(text->data, name);
+}
+
+static void put_locals(Emit *emit, Text *text, const Text *body)
+{
+    const Program *p = emit->program;
+
+    text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
+    if (uses(body, "(arena") || uses(body, " arena") || p->dims >= 0 || emit->plan->peak)
+        text_put(text, "    unsigned char *arena;\n");
+    if (p->dims >= 0)
+        text_put(text, "    int64_t *d; /* extents found while running */\n");
+    if (emit->state_bytes)
+        text_put(text, "    unsigned char *state;\n");
+    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+        text_put(text, "    const unsigned char *weights;\n");
+    text_put(text, "\n    if (status)\n        return status;\n");
+    if (emit->plan->peak || p->dims >= 0)
+        text_put(text, "    arena = (unsigned char *)memory->arena;\n");
+    if (p->dims >= 0)
+        text_printf(text, "    d = (int64_t *)(void *)(arena + %lld);\n", (long long)emit->plan->offset[p->dims]);
+    if (emit->state_bytes)
+        text_put(text, "    state = (unsigned char *)memory->state;\n");
+    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+        text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
+    if (emit->plan->peak)
+        text_printf(text, "    OCC_GUARD_OPEN(arena, %s_ARENA_SIZE, %s_live);\n", emit->upper, emit->name);
+}
+
+/* The table of the guarded build: which bytes of the arena are live in which steps, by rising address. */
+static void put_guard_table(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+    int            count = 0;
+
+    if (!emit->plan->peak)
+        return;
+    text_printf(text, "#ifdef OCC_GUARD\n/* Bytes of the arena that hold something: first, end, from step, to step. */\n"
+                "static const occ_span %s_live[] = {\n", emit->name);
+    for (int i = 0; i < p->nbuffer; i++) {
+        const Buffer *b = &p->buffer[i];
+        for (int k = 0; k < b->nspan && emit->plan->offset[i] >= 0; k++, count++)
+            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit->plan->offset[i] + b->span[k].lo),
+                        (long long)(emit->plan->offset[i] + b->span[k].hi), b->span[k].begin, b->span[k].end);
+    }
+    text_put(text, count ? "};\n#endif\n\n" : "    {0, 0, 0, 0},\n};\n#endif\n\n");
+}
+
+static void put_out_extents(Emit *emit, Text *text)
+{
+    for (int i = 0; i < emit->nout_extent; i++) {
+        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
+        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
+        text_put(text, ";\n");
+    }
+}
+
+void emit_run(Emit *emit)
+{
+    Text text = text_new(emit->arena);
+
+    put_range(emit, (Range){0, emit->program->nstep}, 1);
+    put_guard_table(emit, &text);
+    put_check_function(emit, &text);
+    text_printf(&text, "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
+                emit->name, emit->name);
+    put_locals(emit, &text, &emit->run);
+    text_put(&text, "\n");
+    if (emit->run.size)
+        text_put(&text, emit->run.data);
+    put_out_extents(emit, &text);
+    text_put(&text, "    return 0;\n}\n");
+    emit->run = text;
+}

@@ -1,0 +1,181 @@
+/* step.c - step functions: each calls one kernel with literal arguments, so that the C compiler specialises it.
+ * Steps whose functions would read the same share one; what differs between runs comes in as parameters. */
+#include "emit/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Builder {
+    Emit       *emit;
+    const Step *step;
+    Text        params;  /* of the function */
+    Text        locals;
+    Text        call;    /* the kernel's arguments */
+    Text       *extra;   /* what the call passes for the parameters after the pointers */
+    int        *dynamic; /* Model.expr indices that are parameters, in order */
+    int         ndynamic, cdynamic;
+    bool        expression_used; /* the occ_expr is built */
+} Builder;
+
+static void put_param(Builder *b, const char *ctype, const char *name)
+{
+    text_printf(&b->params, "%s%s%s", b->params.size ? ", " : "", ctype, name);
+}
+
+/* The parameter that holds a run-time extent. */
+static int dynamic_param(Builder *b, Extent extent)
+{
+    char name[16];
+
+    for (int i = 0; i < b->ndynamic; i++)
+        if (b->dynamic[i] == extent.expr)
+            return i;
+    ARENA_PUSH(b->emit->arena, b->dynamic, b->ndynamic, b->cdynamic, extent.expr);
+    snprintf(name, sizeof name, "n%d", b->ndynamic - 1);
+    put_param(b, "int64_t ", name);
+    text_put(b->extra, ", ");
+    emit_extent(b->emit, b->extra, extent);
+    return b->ndynamic - 1;
+}
+
+static void put_extent(Builder *b, Text *text, Extent extent, const char *ctype)
+{
+    if (extent.expr < 0)
+        text_int64(text, extent.max);
+    else
+        text_printf(text, "%sn%d", strcmp(ctype, "int") ? "" : "(int)", dynamic_param(b, extent));
+}
+
+static void put_ints(Builder *b, const Arg *arg, const char *name)
+{
+    bool fixed = true;
+    Text items = text_new(b->emit->arena);
+
+    for (int i = 0; i < arg->count; i++) {
+        fixed = fixed && arg->ints[i].expr < 0;
+        text_put(&items, i ? ", " : "");
+        put_extent(b, &items, arg->ints[i], "int64_t");
+    }
+    text_printf(&b->locals, "    %sconst occ_extent %s[] = {%s};\n", fixed ? "static " : "", name,
+                arg->count ? items.data : "0");
+}
+
+static void put_floats(Builder *b, const Arg *arg, const char *name)
+{
+    text_printf(&b->locals, "    static const double %s[] = {%s", name, arg->count ? "" : "0.0");
+    for (int i = 0; i < arg->count; i++) {
+        text_put(&b->locals, i ? ", " : "");
+        text_double(&b->locals, arg->floats[i]);
+    }
+    text_put(&b->locals, "};\n");
+}
+
+static void put_arg(Builder *b, const Param *param, const Arg *arg)
+{
+    switch (param->kind) {
+    case PARAM_INT:
+        put_extent(b, &b->call, arg->ints[0], param->ctype);
+        return;
+    case PARAM_INTS:
+        put_ints(b, arg, param->name);
+        break;
+    case PARAM_FLOATS:
+        put_floats(b, arg, param->name);
+        break;
+    default: /* PARAM_FLOAT */
+        if (!strcmp(param->ctype, "float"))
+            text_float(&b->call, (float)arg->floats[0]);
+        else
+            text_double(&b->call, arg->floats[0]);
+        return;
+    }
+    text_put(&b->call, param->name);
+}
+
+/* The operands of the expression: pointers that the kernel passes on. */
+static void put_expression(Builder *b)
+{
+    const Step *step = b->step;
+    Text        items = text_new(b->emit->arena);
+    char        name[16];
+
+    for (int i = step->nparam; i < step->noperand; i++) {
+        bool absent = step->operand[i].buffer < 0;
+        snprintf(name, sizeof name, absent ? "NULL" : "x%d", i - step->nparam);
+        text_printf(&items, "%s%s", items.size ? ", " : "", name);
+        if (!absent)
+            put_param(b, "const void *", name);
+    }
+    text_printf(&b->locals, "    const occ_expr expr = {{%s}, {0}};\n", items.size ? items.data : "NULL");
+}
+
+static void put_pointer(Builder *b, const Param *param, const Operand *operand)
+{
+    if (operand->buffer < 0) {
+        text_put(&b->call, "NULL");
+        return;
+    }
+    put_param(b, param->kind == PARAM_READS ? "const void *" : "void *", param->name);
+    text_put(&b->call, param->name);
+}
+
+/* Pointers come before the run-time extents in the function's parameters: two walks over the kernel's. */
+static int build(Builder *b)
+{
+    const Kernel *k = b->step->kernel;
+    int           pointers = 0, others = 0;
+    Text          arguments = text_new(b->emit->arena);
+
+    for (int i = 0; i < k->nparam; i++) {
+        b->call = text_new(b->emit->arena);
+        if (k->param[i].kind == PARAM_READS || k->param[i].kind == PARAM_WRITES) {
+            if (pointers >= b->step->nparam)
+                return -1;
+            put_pointer(b, &k->param[i], &b->step->operand[pointers++]);
+        } else if (k->param[i].kind == PARAM_EXPR) {
+            put_expression(b);
+        }
+    }
+    pointers = 0;
+    for (int i = 0; i < k->nparam; i++) {
+        const Param *param = &k->param[i];
+        b->call = text_new(b->emit->arena);
+        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
+            text_put(&b->call, b->step->operand[pointers++].buffer < 0 ? "NULL" : param->name);
+        else if (param->kind == PARAM_EXPR)
+            text_put(&b->call, "&expr");
+        else if (param->kind == PARAM_FN)
+            text_put(&b->call, emit_expression(b->emit, b->step->expr, param->ctype,
+                                               b->step->norigin ? b->step->origin[0]->loc : (Loc){0}));
+        else if (others < b->step->narg)
+            put_arg(b, param, &b->step->arg[others++]);
+        else
+            return -1;
+        text_printf(&arguments, "%s%s", i ? ", " : "", b->call.data);
+    }
+    b->call = arguments;
+    return pointers == b->step->nparam && others == b->step->narg ? 0 : -1;
+}
+
+const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
+{
+    Builder      b = {.emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
+    const char  *returns = step->kernel->fails ? "int" : "void";
+    StepFunction made;
+
+    if (build(&b) < 0) {
+        emit->status = diag_bug(emit->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
+                                "kernel %s takes other operands or arguments than its step has", step->kernel->name);
+        return "";
+    }
+    made.body = arena_printf(emit->arena, "(%s)\n{\n%s    %socc_%s(%s);\n}\n", b.params.size ? b.params.data : "void",
+                             b.locals.size ? b.locals.data : "", step->kernel->fails ? "return " : "", step->kernel->name,
+                             b.call.data);
+    for (int i = 0; i < emit->nfunction; i++)
+        if (!strcmp(emit->function[i].body, made.body))
+            return emit->function[i].name;
+    made.name = arena_printf(emit->arena, "%s_%s_%d", emit->name, step->kernel->name, emit->nfunction + 1);
+    text_printf(&emit->functions, "OCC_STEP %s %s%s\n", returns, made.name, made.body);
+    ARENA_PUSH(emit->arena, emit->function, emit->nfunction, emit->cfunction, made);
+    return made.name;
+}

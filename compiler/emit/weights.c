@@ -1,0 +1,327 @@
+/* weights.c - constants in the output: arrays of literals, or a block of bytes in a side file. Equal ones exist once. */
+#include "emit/emit.h"
+#include "support/int.h"
+
+#include <string.h>
+
+/* Above this many bytes C compilers take long over literals (about a second for each 2 MiB). */
+enum { INLINE_LIMIT = 4 << 20, BLOCK_ALIGN = 64 };
+
+/* ----------------------------------------------------------------------------------------------------------- placement */
+
+static uint64_t hash_bytes(const unsigned char *data, int64_t bytes, uint64_t hash)
+{
+    for (int64_t i = 0; i < bytes; i++)
+        hash = (hash ^ data[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool same_bytes(const Emit *emit, const Buffer *a, const Buffer *b)
+{
+    if (a->size != b->size || a->splat != b->splat || a->dtype == DTYPE_TEXT || b->dtype == DTYPE_TEXT)
+        return false;
+    if (emit->weights == WEIGHTS_INLINE && strcmp(emit_ctype(a->dtype), emit_ctype(b->dtype)))
+        return false;
+    return !memcmp(a->source, b->source, (size_t)(a->splat ? dtype_info(a->dtype)->bytes : a->size));
+}
+
+/* Weights that some step reads. */
+static bool *used_buffers(const Emit *emit)
+{
+    const Program *p = emit->program;
+    bool          *used = arena_array(emit->arena, bool, p->nbuffer + 1);
+
+    for (int i = 0; i < p->nstep; i++)
+        for (int k = 0; k < p->step[i].noperand; k++)
+            if (p->step[i].operand[k].buffer >= 0)
+                used[p->step[i].operand[k].buffer] = true;
+    return used;
+}
+
+static void choose_form(Emit *emit, const bool *used)
+{
+    const Options *options = emit->emission->options;
+    int64_t        total = 0;
+
+    for (int i = 0; i < emit->program->nbuffer; i++)
+        if (used[i] && emit->program->buffer[i].kind == BUFFER_WEIGHT)
+            total += emit->program->buffer[i].size;
+    emit->weights = options->weights;
+    if (emit->weights == WEIGHTS_AUTO)
+        emit->weights = total <= INLINE_LIMIT || !options->output || !strcmp(options->output, "-") ? WEIGHTS_INLINE : WEIGHTS_OBJECT;
+}
+
+/* Open addressing by contents. */
+static int find_same(Emit *emit, int *table, int size, int id)
+{
+    const Buffer *b = &emit->program->buffer[id];
+    int64_t       bytes = b->splat ? dtype_info(b->dtype)->bytes : b->size;
+    uint64_t      hash = b->dtype == DTYPE_TEXT ? (uint64_t)id : hash_bytes(b->source, bytes, (uint64_t)b->size + 0xcbf29ce484222325u);
+    int           at = (int)((hash ^ (hash >> 32)) & (uint64_t)(size - 1));
+
+    for (; table[at]; at = (at + 1) & (size - 1))
+        if (same_bytes(emit, &emit->program->buffer[table[at] - 1], b))
+            return table[at] - 1;
+    table[at] = id + 1;
+    return id;
+}
+
+static void place_state(Emit *emit)
+{
+    emit->state_align = 1;
+    for (int i = 0; i < emit->program->nbuffer; i++) {
+        const Buffer *b = &emit->program->buffer[i];
+        if (b->kind != BUFFER_STATE)
+            continue;
+        emit->placed[i].offset = int_round_up(emit->state_bytes, b->align);
+        emit->state_bytes = emit->placed[i].offset + b->size;
+        emit->state_align = b->align > emit->state_align ? b->align : emit->state_align;
+    }
+}
+
+void emit_weights_place(Emit *emit)
+{
+    const Program *p = emit->program;
+    bool          *used = used_buffers(emit);
+    int            size = 64, *table;
+
+    while (size < p->nbuffer * 2)
+        size *= 2;
+    table = arena_array(emit->arena, int, size);
+    emit->placed = arena_array(emit->arena, Placed, p->nbuffer + 1);
+    choose_form(emit, used);
+    for (int i = 0; i < p->nbuffer; i++) {
+        Placed *placed = &emit->placed[i];
+        placed->same = -1;
+        if (p->buffer[i].kind != BUFFER_WEIGHT || !used[i])
+            continue;
+        placed->same = find_same(emit, table, size, i);
+        if (placed->same != i)
+            continue;
+        if (emit->weights != WEIGHTS_INLINE)
+            emit->weight_bytes = int_round_up(emit->weight_bytes, BLOCK_ALIGN);
+        placed->offset = emit->weight_bytes;
+        emit->weight_bytes += p->buffer[i].size;
+    }
+    place_state(emit);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ literals */
+
+static void put_element(Text *text, DType dtype, const unsigned char *at)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+    union {
+        float    f;
+        double   d;
+        int8_t   i8;
+        int16_t  i16;
+        int32_t  i32;
+        int64_t  i64;
+        uint8_t  u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+    } v;
+
+    memcpy(&v, at, (size_t)(info->class == 'C' ? info->bytes / 2 : info->bytes));
+    switch (info->class) {
+    case 'F':
+    case 'C':
+        if (!strcmp(info->ctype, "float"))
+            text_float(text, v.f);
+        else
+            text_double(text, v.d);
+        return;
+    case 'I':
+        text_int64(text, info->bytes == 1 ? v.i8 : info->bytes == 2 ? v.i16 : info->bytes == 4 ? v.i32 : v.i64);
+        return;
+    default:
+        if (info->bytes == 8)
+            text_printf(text, "%lluULL", (unsigned long long)v.u64);
+        else
+            text_printf(text, info->bytes == 4 ? "%luU" : "%lu",
+                        (unsigned long)(info->bytes == 1 ? v.u8 : info->bytes == 2 ? v.u16 : v.u32));
+    }
+}
+
+static bool is_zero(const unsigned char *data, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i++)
+        if (data[i])
+            return false;
+    return true;
+}
+
+/* Lines of about 110 characters. */
+static void put_elements(Text *text, const Buffer *b)
+{
+    bool    complex = dtype_info(b->dtype)->class == 'C';
+    int64_t bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1), count = b->size / bytes;
+    size_t  line = text->size;
+
+    for (int64_t i = 0; i < count; i++) {
+        const unsigned char *source = b->source;
+
+        put_element(text, b->dtype, source + (b->splat ? i * bytes % dtype_info(b->dtype)->bytes : i * bytes));
+        if (i + 1 == count)
+            return;
+        text_put(text, text->size - line > 100 ? ",\n    " : ", ");
+        if (text->size - line > 104)
+            line = text->size;
+    }
+}
+
+static void put_strings(Text *text, const Buffer *b)
+{
+    const char *const *source = b->source;
+
+    for (int64_t i = 0; i < b->size / 8; i++) {
+        text_put(text, i ? ",\n    " : "");
+        text_quoted(text, source[i], strlen(source[i]));
+    }
+}
+
+static void put_array(Emit *emit, Text *text, int id)
+{
+    const Buffer *b = &emit->program->buffer[id];
+    const char   *symbol = emit->placed[id].symbol;
+    int64_t       bytes = dtype_info(b->dtype)->bytes / (dtype_info(b->dtype)->class == 'C' ? 2 : 1);
+    int64_t       count = b->size / bytes;
+
+    if (b->dtype == DTYPE_TEXT) {
+        text_printf(text, "OCC_WEIGHTS static const char *const %s[%lld] = {\n    ", symbol, (long long)(count ? count : 1));
+        count ? put_strings(text, b) : text_put(text, "\"\"");
+    } else {
+        text_printf(text, "OCC_WEIGHTS static const %s %s[%lld] OCC_ALIGNED(%lld) = {\n    ", emit_ctype(b->dtype), symbol,
+                    (long long)(count ? count : 1), (long long)emit->buffer_align);
+        if (!count || is_zero(b->source, b->splat ? dtype_info(b->dtype)->bytes : b->size))
+            text_put(text, "0");
+        else
+            put_elements(text, b);
+    }
+    text_put(text, "};\n\n");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- block */
+
+/* The bytes of the side file. */
+static void put_block(Emit *emit, Text *out)
+{
+    const Program *p = emit->program;
+
+    *out = (Text){emit->arena, arena_alloc(emit->arena, (size_t)emit->weight_bytes + 1), 0, (size_t)emit->weight_bytes + 1};
+    out->size = (size_t)emit->weight_bytes;
+    for (int i = 0; i < p->nbuffer; i++) {
+        const Buffer *b = &p->buffer[i];
+        int           bytes = dtype_info(b->dtype)->bytes;
+        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT)
+            continue;
+        if (!b->splat)
+            memcpy(out->data + emit->placed[i].offset, b->source, (size_t)b->size);
+        for (int64_t at = 0; b->splat && at < b->size; at += bytes)
+            memcpy(out->data + emit->placed[i].offset + at, b->source, (size_t)bytes);
+    }
+}
+
+/* The side file becomes part of the object file; its path is that of the C file with ".weights" behind. */
+static void put_incbin(Emit *emit, Text *text)
+{
+    text_printf(text,
+                "/* The weights: the assembler takes them from the file beside this one. */\n"
+                "#if !defined(__GNUC__)\n"
+                "#error \"--weights=object needs a compiler with GNU assembler statements: use --weights=inline or file\"\n"
+                "#endif\n"
+                "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+                "#error \"the weights file is little-endian: use --weights=inline\"\n"
+                "#endif\n"
+                "#ifndef %s_WEIGHTS_FILE\n#define %s_WEIGHTS_FILE __FILE__ \".weights\"\n#endif\n"
+                "#ifdef __APPLE__\n"
+                "__asm__(\".section __TEXT,__const\\n.balign %d\\n_%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.text\\n\");\n"
+                "#else\n"
+                "__asm__(\".pushsection .rodata\\n.balign %d\\n%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.popsection\\n\");\n"
+                "#endif\n"
+                "extern const unsigned char %s_weights[%s_WEIGHTS_SIZE] __attribute__((visibility(\"hidden\")));\n"
+                "#define weights %s_weights\n\n",
+                emit->upper, emit->upper, BLOCK_ALIGN, emit->name, emit->upper, BLOCK_ALIGN, emit->name, emit->upper, emit->name,
+                emit->upper, emit->name);
+}
+
+void emit_weights(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nbuffer; i++)
+        if (p->buffer[i].kind == BUFFER_WEIGHT && emit->placed[i].same == i && emit->placed[i].symbol)
+            put_array(emit, text, i);
+    if (emit->weights == WEIGHTS_INLINE || !emit->weight_bytes)
+        return;
+    put_block(emit, &emit->emission->weights);
+    if (emit->weights == WEIGHTS_OBJECT)
+        put_incbin(emit, text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ checksum */
+
+static uint32_t crc_bytes(uint32_t crc, const unsigned char *data, int64_t bytes)
+{
+    uint32_t table[256];
+
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++)
+            table[i] = table[i] & 1 ? table[i] >> 1 ^ 0xedb88320u : table[i] >> 1;
+    }
+    for (int64_t i = 0; i < bytes; i++)
+        crc = table[(crc ^ data[i]) & 255] ^ crc >> 8;
+    return crc;
+}
+
+uint32_t emit_weights_crc(const Emit *emit)
+{
+    const Program *p = emit->program;
+    uint32_t       crc = 0xffffffffu;
+
+    if (emit->weights != WEIGHTS_INLINE)
+        return ~crc_bytes(crc, (const unsigned char *)emit->emission->weights.data, emit->weight_bytes);
+    for (int i = 0; i < p->nbuffer; i++) {
+        const Buffer *b = &p->buffer[i];
+        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT)
+            continue;
+        if (!b->splat)
+            crc = crc_bytes(crc, b->source, b->size);
+        for (int64_t at = 0; b->splat && at < b->size; at += dtype_info(b->dtype)->bytes)
+            crc = crc_bytes(crc, b->source, dtype_info(b->dtype)->bytes);
+    }
+    return ~crc;
+}
+
+/* The weights' checksum, in order of the text, without the gaps between arrays. */
+static void put_verify(Emit *emit, Text *text)
+{
+    text_printf(text, "#ifdef %s_VERIFY\nint %s_verify(void)\n{\n    uint32_t crc = 0xffffffffU;\n\n", emit->upper, emit->name);
+    if (emit->weights == WEIGHTS_OBJECT)
+        text_printf(text, "    crc = occ_crc32(crc, %s_weights, %s_WEIGHTS_SIZE);\n", emit->name, emit->upper);
+    for (int i = 0; i < emit->program->nbuffer && emit->weights == WEIGHTS_INLINE; i++)
+        if (emit->placed[i].symbol && emit->program->buffer[i].dtype != DTYPE_TEXT && emit->program->buffer[i].size)
+            text_printf(text, "    crc = occ_crc32(crc, %s, sizeof %s);\n", emit->placed[i].symbol, emit->placed[i].symbol);
+    text_printf(text, "    return crc == 0x%08lxU ? 0 : OCC_EWEIGHTS;\n}\n#endif\n\n", (unsigned long)~emit_weights_crc(emit) & 0xffffffffu);
+}
+
+void emit_init(Emit *emit, Text *text)
+{
+    if (!emit->weight_bytes)
+        return;
+    if (emit->weights != WEIGHTS_FILE) {
+        put_verify(emit, text);
+        return;
+    }
+    text_printf(text,
+                "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify)\n{\n"
+                "    if (!memory || !weights)\n        return OCC_ENULL;\n"
+                "    if ((uintptr_t)weights %% %d)\n        return OCC_EALIGN;\n"
+                "    if (bytes != %s_WEIGHTS_SIZE)\n        return OCC_EWEIGHTS;\n"
+                "    if (verify && occ_crc32(0xffffffffU, weights, %s_WEIGHTS_SIZE) != 0x%08lxU)\n        return OCC_EWEIGHTS;\n"
+                "    memory->weights = weights;\n    return 0;\n}\n\n",
+                emit->name, emit->name, BLOCK_ALIGN, emit->upper, emit->upper, (unsigned long)~emit_weights_crc(emit) & 0xffffffffu);
+}
