@@ -4,6 +4,18 @@
 #include "program/sequence.h"
 #include <string.h>
 
+static int make_outside(Lower *lower, Value *value)
+{
+    const Place *place = &lower->place[value->id];
+    Operand      x;
+
+    if (place->kind == PLACE_PENDING)
+        return lower_finish(lower, value);
+    if (place->kind == PLACE_NONE && !value->data && lower_is_tracked(lower, value))
+        return lower_value(lower, value, &x);
+    return 0;
+}
+
 static int finish_inputs(Lower *lower, const Graph *outer, const Graph *body)
 {
     for (int i = 0; i < body->nnode; i++) {
@@ -11,14 +23,14 @@ static int finish_inputs(Lower *lower, const Graph *outer, const Graph *body)
 
         for (int k = 0; k < node->nin; k++)
             if (node->in[k] && !graph_contains(outer, node->in[k]->graph) &&
-                lower->place[node->in[k]->id].kind == PLACE_PENDING && lower_finish(lower, node->in[k]) < 0)
+                make_outside(lower, node->in[k]) < 0)
                 return -1;
         for (int k = 0; k < 2; k++)
             if (node->body[k] && finish_inputs(lower, outer, node->body[k]) < 0)
                 return -1;
     }
     for (int i = 0; i < body->nout; i++)
-        if (body->out[i] && lower->place[body->out[i]->id].kind == PLACE_PENDING && lower_finish(lower, body->out[i]) < 0)
+        if (body->out[i] && !graph_contains(outer, body->out[i]->graph) && make_outside(lower, body->out[i]) < 0)
             return -1;
     return 0;
 }

@@ -197,7 +197,8 @@ static int lower_one(Lower *lower, Node *node)
     bool          wanted = false;
 
     for (int i = 0; i < node->nout; i++)
-        wanted |= node->out[i] && !node->out[i]->data && lower->uses[node->out[i]->id] > 0;
+        wanted |= node->out[i] && !node->out[i]->data && lower->uses[node->out[i]->id] > 0 &&
+                  (!lower_is_tracked(lower, node->out[i]) || lower->output[node->out[i]->id]);
     if (!wanted)
         return 0;
     lower->node = node;

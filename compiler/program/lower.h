@@ -112,6 +112,11 @@ int lower_finish(Lower *lower, Value *value); /* make a pending value now */
 /* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not constant. */
 const Value *lower_constant(Lower *lower, Value *value);
 
+/* Place a small integer tensor whose contents inference tracked, from its run-time integers. Such values are made only
+ * when somebody reads them: chains of Shape, Gather and Concat that only feed a Reshape cost no step. */
+int lower_tracked(Lower *lower, Value *value);
+bool lower_is_tracked(const Lower *lower, const Value *value);
+
 /* New buffers as operands. */
 Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, const int64_t *dim, const char *name);
 Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *name);
@@ -154,6 +159,21 @@ int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
 int lower_extent(Lower *lower, Extent extent);
 Operand lower_slot(Lower *lower, Extent leaf); /* where a step writes a run-time integer that it finds out (int64_t) */
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
+
+/* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */
+const char *move_kernel(Lower *lower, const char *name, DType dtype);
+
+/* x in another element type, by ONNX's Cast; x itself when it has that type. Dense results. */
+int lower_convert(Lower *lower, Operand x, DType to, Operand *out);
+
+/* The layout that an operand lies in: channels-last when its channels (axis 1) are neighbours and its last axis is not. */
+Layout lower_layout_of(const Operand *x);
+
+/* Input `index` as dense int64_t, whatever integer type it has. */
+int lower_indices(Lower *lower, Node *node, int index, Operand *out);
+
+/* Products of extents first .. last-1. */
+Extent operand_count(Lower *lower, const Operand *x, int first, int last);
 
 /* Ranges of control steps: slots set inside are forgotten at the end. */
 int  lower_range_open(Lower *lower);

@@ -1,5 +1,14 @@
 /* map.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours joined. */
 #include "program/lower.h"
+#include <string.h>
+
+Layout lower_layout_of(const Operand *x)
+{
+    if (x->rank < 3 || x->dim[1].max <= 1 || !extent_is_const(x->stride[1]) || x->stride[1].max != 1)
+        return LAYOUT_ROW_MAJOR;
+    return extent_is_const(x->stride[x->rank - 1]) && x->stride[x->rank - 1].max == 1 ? LAYOUT_ROW_MAJOR
+                                                                                      : LAYOUT_CHANNELS_LAST;
+}
 
 /* Results lie as their largest operand does, so that the inner loop walks both in order. */
 Layout lower_pending_layout(const Lower *lower, const Pending *p)
@@ -19,10 +28,7 @@ Layout lower_pending_layout(const Lower *lower, const Pending *p)
         if (elements <= most)
             continue;
         most = elements;
-        layout = x->rank >= 3 && extent_is_const(x->stride[1]) && x->stride[1].max == 1 && x->dim[1].max > 1 &&
-                         !(extent_is_const(x->stride[x->rank - 1]) && x->stride[x->rank - 1].max == 1)
-                     ? LAYOUT_CHANNELS_LAST
-                     : LAYOUT_ROW_MAJOR;
+        layout = lower_layout_of(x);
     }
     (void)lower;
     return layout;
@@ -162,11 +168,56 @@ int lower_map_finish(Lower *lower, Pending *p, Operand y)
 
 /* ---------------------------------------------------------------------------------------------------------------- copy */
 
+const char *move_kernel(Lower *lower, const char *name, DType dtype)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+    const char      *suffix = info->suffix;
+
+    if (strchr("LBSC", info->class) || info->bits < 8)
+        suffix = info->bytes == 1 ? "u8" : info->bytes == 2 ? "u16" : "u64";
+    return arena_printf(lower->program->arena, "%s_%s", name, suffix);
+}
+
+Extent operand_count(Lower *lower, const Operand *x, int first, int last)
+{
+    Extent count = extent_const(1);
+
+    for (int i = first; i < last; i++)
+        count = extent_op(lower->model, EXPR_MUL, count, x->dim[i]);
+    return count;
+}
+
+int lower_convert(Lower *lower, Operand x, DType to, Operand *out)
+{
+    Pending p = {.node = lower->node, .noperand = 1, .operand = {x}};
+    Type    type = {.kind = TYPE_TENSOR, .dtype = to, .rank = x.rank};
+
+    *out = x;
+    if (x.buffer < 0 || x.dtype == to)
+        return 0;
+    memcpy(type.dim, x.dim, sizeof type.dim);
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "converted");
+    p.expr = arena_one(lower->program->arena, Scalar);
+    scalar_cast(lower, p.expr, to, scalar_load(lower, p.expr, x.dtype, 0), true);
+    p.expr->stored = to;
+    p.expr->noperand = 1;
+    return lower_map_finish(lower, &p, *out);
+}
+
+int lower_indices(Lower *lower, Node *node, int index, Operand *out)
+{
+    Operand x;
+
+    if (lower_input(lower, node, index, &x) < 0 || lower_convert(lower, x, DTYPE_I64, &x) < 0)
+        return -1;
+    return lower_dense(lower, x, out);
+}
+
 int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
 {
     Operand from = operand_broadcast(lower, x, y.rank, y.dim);
     Nest    nest = nest_of(lower, &y, &from, 1);
-    Step   *step = step_begin(lower, node, arena_printf(lower->program->arena, "copy_%s", dtype_info(y.dtype)->suffix));
+    Step   *step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));
 
     step_writes(lower, step, y);
     step_reads(lower, step, x);

@@ -105,6 +105,34 @@ const Value *lower_constant(Lower *lower, Value *value)
     return value->data ? value : NULL;
 }
 
+bool lower_is_tracked(const Lower *lower, const Value *value)
+{
+    if (!value->elem || !type_is_static(&value->type) ||
+        (value->type.dtype != DTYPE_I64 && value->type.dtype != DTYPE_I32))
+        return false;
+    for (int i = 0; i < value->nelem; i++) {
+        const Expr *e = value->elem[i].expr < 0 ? NULL : &lower->model->expr[value->elem[i].expr];
+
+        if (e && e->op == EXPR_ELEM && e->value == value->id) /* its contents are read from memory: it must be made */
+            return false;
+    }
+    return true;
+}
+
+int lower_tracked(Lower *lower, Value *value)
+{
+    Operand y;
+    Step   *step;
+
+    if (lower_made_place(lower, value, LAYOUT_ROW_MAJOR, &y) < 0)
+        return -1;
+    step = step_begin(lower, value->def, value->type.dtype == DTYPE_I64 ? "ints_i64" : "ints_i32");
+    step_writes(lower, step, y);
+    step_extents(lower, step, value->nelem, value->elem);
+    step_int(lower, step, value->nelem);
+    return step_end(lower, step);
+}
+
 int lower_value(Lower *lower, Value *value, Operand *out)
 {
     Place *place = &lower->place[value->id];
@@ -114,6 +142,8 @@ int lower_value(Lower *lower, Value *value, Operand *out)
         place->kind = PLACE_OPERAND;
     }
     if (place->kind == PLACE_PENDING && lower_finish(lower, value) < 0)
+        return -1;
+    if (place->kind == PLACE_NONE && lower_is_tracked(lower, value) && lower_tracked(lower, value) < 0)
         return -1;
     if (place->kind == PLACE_NONE)
         return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0}, "'%s' is read before it is made", value->name);

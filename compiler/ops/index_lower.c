@@ -1,0 +1,421 @@
+/* index_lower.c - operators that pick, place and order elements by index. */
+#include "ops/infer.h"
+#include "ops/rules.h"
+#include "program/lower.h"
+#include <string.h>
+
+static int axis_of(const Node *node, const char *name, int64_t otherwise, int rank)
+{
+    int64_t axis = node_int(node, name, otherwise);
+
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+static void put_dims(Lower *lower, Step *step, const Operand *x)
+{
+    step_extents(lower, step, x->rank, x->dim);
+}
+
+static void put_strides(Lower *lower, Step *step, const Operand *x)
+{
+    step_extents(lower, step, x->rank, x->stride);
+}
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+/* A constant index of one element is a view; everything else is gathered. */
+int lower_gather(Lower *lower, Node *node)
+{
+    Operand x, index, y;
+    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    int64_t constant;
+    int     count;
+    Step   *step;
+
+    if (node->in[1]->type.rank == 0 && const_ints(node->in[1], &constant, 1, &count) &&
+        extent_is_const(node->in[0]->type.dim[axis])) {
+        if (lower_input(lower, node, 0, &x) < 0)
+            return -1;
+        constant += constant < 0 ? x.dim[axis].max : 0;
+        x = operand_window(lower, x, axis, extent_const(constant), extent_const(1), 1);
+        for (int i = axis; i + 1 < x.rank; i++) {
+            x.dim[i] = x.dim[i + 1];
+            x.stride[i] = x.stride[i + 1];
+        }
+        x.rank--;
+        return lower_output_view(lower, node, 0, x);
+    }
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "gather", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, index);
+    step_extent(lower, step, operand_count(lower, &x, 0, axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &index, 0, index.rank));
+    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
+    return end(lower, node, step, y);
+}
+
+int lower_gather_elements(Lower *lower, Node *node)
+{
+    Operand x, index, y;
+    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    Step   *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "gather_elements", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, index);
+    step_int(lower, step, index.rank);
+    put_dims(lower, step, &index);
+    put_strides(lower, step, &x);
+    step_int(lower, step, axis);
+    step_extent(lower, step, x.dim[axis]);
+    return end(lower, node, step, y);
+}
+
+int lower_gather_nd(Lower *lower, Node *node)
+{
+    Operand x, index, y;
+    int     batch = (int)node_int(node, "batch_dims", 0), depth;
+    Step   *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    depth = (int)index.dim[index.rank - 1].max;
+    step = step_begin(lower, node, move_kernel(lower, "gather_nd", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, index);
+    step_extent(lower, step, operand_count(lower, &x, 0, batch));
+    step_extent(lower, step, operand_count(lower, &index, batch, index.rank - 1));
+    step_int(lower, step, depth);
+    step_extents(lower, step, depth, x.dim + batch);
+    step_extent(lower, step, operand_count(lower, &x, batch + depth, x.rank));
+    return end(lower, node, step, y);
+}
+
+static int reduction_of(const Node *node)
+{
+    static const char *const names[] = {"none", "add", "mul", "max", "min"}; /* OCC_SCATTER_* */
+    const char              *name = node_string(node, "reduction", "none");
+
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    return 0;
+}
+
+/* The data is copied to the result first; the updates are written over it. */
+static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y, Operand *index, Operand *update, Step **step)
+{
+    Operand x;
+
+    if (reduction_of(node) && strchr("LBSC", dtype_info(node->in[0]->type.dtype)->class))
+        return diag_unsupported(lower->diag, node->loc, "found a reduction of %s elements; cast them to float around the node",
+                                dtype_info(node->in[0]->type.dtype)->name);
+    if (lower_input(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, index) < 0 ||
+        lower_input_dense(lower, node, 2, update) < 0 || lower_output_dense(lower, node, 0, y) < 0 ||
+        lower_copy(lower, node, x, *y) < 0)
+        return -1;
+    *step = step_begin(lower, node, move_kernel(lower, name, x.dtype));
+    step_writes(lower, *step, *y);
+    step_reads(lower, *step, *index);
+    step_reads(lower, *step, *update);
+    return 0;
+}
+
+int lower_scatter_elements(Lower *lower, Node *node)
+{
+    Operand y, index, update;
+    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    Step   *step;
+
+    if (scatter_begin(lower, node, "scatter_elements", &y, &index, &update, &step) < 0)
+        return -1;
+    step_int(lower, step, index.rank);
+    put_dims(lower, step, &index);
+    put_strides(lower, step, &y);
+    step_int(lower, step, axis);
+    step_extent(lower, step, y.dim[axis]);
+    step_int(lower, step, reduction_of(node));
+    return end(lower, node, step, y);
+}
+
+int lower_scatter_nd(Lower *lower, Node *node)
+{
+    Operand y, index, update;
+    int     depth;
+    Step   *step;
+
+    if (scatter_begin(lower, node, "scatter_nd", &y, &index, &update, &step) < 0)
+        return -1;
+    depth = (int)index.dim[index.rank - 1].max;
+    step_extent(lower, step, operand_count(lower, &index, 0, index.rank - 1));
+    step_int(lower, step, depth);
+    step_extents(lower, step, depth, y.dim);
+    step_extent(lower, step, operand_count(lower, &y, depth, y.rank));
+    step_int(lower, step, reduction_of(node));
+    return end(lower, node, step, y);
+}
+
+static int pad_mode(const Node *node)
+{
+    static const char *const names[] = {"constant", "reflect", "edge", "wrap"}; /* OCC_PAD_* */
+    const char              *name = node_string(node, "mode", "constant");
+
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    return 0;
+}
+
+/* Elements in front of each axis: from the pads input, for the axes that it names. */
+static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
+{
+    Extent  pads[2 * MAX_RANK];
+    int64_t axes[MAX_RANK];
+    Infer   infer = {.model = lower->model, .diag = lower->diag};
+    int     count = infer_elems(&infer, node, 1, -INT32_MAX, INT32_MAX, pads, 2 * MAX_RANK), naxes = rank;
+
+    if (count < 0)
+        return -1;
+    for (int i = 0; i < rank; i++) {
+        axes[i] = i;
+        before[i] = extent_const(0);
+    }
+    if (node->nin > 3 && node->in[3] && !const_ints(node->in[3], axes, MAX_RANK, &naxes))
+        return diag_unsupported(lower->diag, node->loc, "found axes that are known only while running; make them constant");
+    for (int i = 0; i < naxes; i++)
+        before[axes[i] < 0 ? axes[i] + rank : axes[i]] = pads[i];
+    return 0;
+}
+
+int lower_pad(Lower *lower, Node *node)
+{
+    static const double zero[2] = {0};
+    Extent              before[MAX_RANK];
+    Operand             x, y, value;
+    Step               *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 2, &value) < 0 ||
+        pad_before(lower, node, x.rank, before) < 0)
+        return -1;
+    if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    if (value.buffer < 0)
+        value = lower_weight(lower, zero, x.dtype, 0, NULL, "zero");
+    step = step_begin(lower, node, move_kernel(lower, "pad", x.dtype));
+    if (x.rank == 0)
+        return lower_output_view(lower, node, 0, x);
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, value);
+    step_int(lower, step, x.rank);
+    put_dims(lower, step, &y);
+    put_strides(lower, step, &y);
+    put_dims(lower, step, &x);
+    put_strides(lower, step, &x);
+    step_extents(lower, step, x.rank, before);
+    step_int(lower, step, pad_mode(node));
+    return step_end(lower, step);
+}
+
+int lower_tile(Lower *lower, Node *node)
+{
+    Operand x, y;
+    Step   *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "tile", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_int(lower, step, x.rank);
+    put_dims(lower, step, &y);
+    put_dims(lower, step, &x);
+    put_strides(lower, step, &x);
+    return end(lower, node, step, y);
+}
+
+int lower_onehot(Lower *lower, Node *node)
+{
+    Operand index, values, y;
+    int     axis = axis_of(node, "axis", -1, node->in[0]->type.rank + 1);
+    Step   *step;
+
+    if (lower_indices(lower, node, 0, &index) < 0 || lower_input_dense(lower, node, 2, &values) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "onehot", y.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, index);
+    step_reads(lower, step, values);
+    step_extent(lower, step, operand_count(lower, &index, 0, axis));
+    step_extent(lower, step, y.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &index, axis, index.rank));
+    return end(lower, node, step, y);
+}
+
+/* A result that the model does not ask for needs a place all the same. */
+static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
+{
+    if (index < node->nout && node->out[index])
+        return lower_output_dense(lower, node, index, out);
+    *out = lower_scratch(lower, dtype, elements, "unused");
+    return 0;
+}
+
+/* Low-precision floats are compared as float. */
+static int comparable(Lower *lower, Node *node, Operand *x)
+{
+    if (lower_input(lower, node, 0, x) < 0)
+        return -1;
+    if (dtype_info(x->dtype)->class == 'L' && lower_convert(lower, *x, DTYPE_F32, x) < 0)
+        return -1;
+    return lower_dense(lower, *x, x);
+}
+
+int lower_topk(Lower *lower, Node *node)
+{
+    int           axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
+    const Type   *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
+    int64_t       elements = type_elements(type);
+    Operand       x, value, place;
+    Step         *step;
+
+    if (comparable(lower, node, &x) < 0 || output_or_scratch(lower, node, 1, DTYPE_I64, elements, &place) < 0)
+        return -1;
+    if (x.dtype == node->in[0]->type.dtype) {
+        if (output_or_scratch(lower, node, 0, x.dtype, elements, &value) < 0)
+            return -1;
+    } else {
+        Type wide = *type;
+
+        wide.dtype = x.dtype;
+        value = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "values");
+    }
+    step = step_begin(lower, node, move_kernel(lower, "topk", x.dtype));
+    step_writes(lower, step, value);
+    step_writes(lower, step, place);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
+    step_extent(lower, step, type->dim[axis]);
+    step_int(lower, step, node_int(node, "largest", 1));
+    if (step_end(lower, step) < 0)
+        return -1;
+    if (node->out[0] && value.dtype != node->out[0]->type.dtype && lower_convert(lower, value, node->out[0]->type.dtype, &value) < 0)
+        return -1;
+    if (node->out[0] && lower->place[node->out[0]->id].kind == PLACE_NONE) {
+        if (lower_output_view(lower, node, 0, value) < 0)
+            return -1;
+    } else if (node->out[0] && lower_output_done(lower, node, 0, value) < 0) {
+        return -1;
+    }
+    return node->nout > 1 && node->out[1] ? lower_output_done(lower, node, 1, place) : 0;
+}
+
+int lower_argmax(Lower *lower, Node *node)
+{
+    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    Operand x, y;
+    Step   *step;
+
+    if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "argmax", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
+    step_int(lower, step, node->op == OP_onnx_ArgMax);
+    step_int(lower, step, node_int(node, "select_last_index", 0));
+    return end(lower, node, step, y);
+}
+
+int lower_nonzero(Lower *lower, Node *node)
+{
+    Operand      x, y;
+    const Type  *type = &node->out[0]->type;
+    Step        *step;
+
+    if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "nonzero", x.dtype));
+    step_writes(lower, step, y);
+    if (extent_is_const(type->dim[1]))
+        step_writes(lower, step, lower_scratch(lower, DTYPE_I64, 1, "count"));
+    else
+        step_writes(lower, step, lower_slot(lower, type->dim[1]));
+    step_reads(lower, step, x);
+    step_int(lower, step, x.rank);
+    put_dims(lower, step, &x);
+    step_int(lower, step, type->dim[1].max);
+    return end(lower, node, step, y);
+}
+
+int lower_compress(Lower *lower, Node *node)
+{
+    const Attr *attr = node_attr(node, "axis");
+    int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
+    Operand     x, condition, y;
+    Extent      leaf = node->out[0]->type.dim[attr ? axis : 0];
+    Step       *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &condition) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "compress", x.dtype));
+    step_writes(lower, step, y);
+    if (extent_is_const(leaf))
+        step_writes(lower, step, lower_scratch(lower, DTYPE_I64, 1, "count"));
+    else
+        step_writes(lower, step, lower_slot(lower, leaf));
+    step_reads(lower, step, x);
+    step_reads(lower, step, condition);
+    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
+    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
+    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
+    step_extent(lower, step, condition.dim[0]);
+    return end(lower, node, step, y);
+}
+
+/* Running sums and products. */
+int lower_cumulative(Lower *lower, Node *node)
+{
+    int64_t axis;
+    int     count;
+    Operand x, y;
+    Step   *step;
+
+    if (!const_ints(node->in[1], &axis, 1, &count))
+        return diag_unsupported(lower->diag, node->loc, "found an axis that is known only while running; make it constant");
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    axis += axis < 0 ? x.rank : 0;
+    if (dtype_info(x.dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; cast them to float around the node",
+                                dtype_info(x.dtype)->name);
+    step = step_begin(lower, node, move_kernel(lower, node->op == OP_onnx_CumSum ? "cumsum" : "cumprod", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, (int)axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &x, (int)axis + 1, x.rank));
+    step_int(lower, step, node_int(node, "exclusive", 0));
+    step_int(lower, step, node_int(node, "reverse", 0));
+    return end(lower, node, step, y);
+}

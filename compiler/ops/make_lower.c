@@ -1,0 +1,270 @@
+/* make_lower.c - operators that make tensors from extents and scalars, and those that rearrange whole blocks. */
+#include "ops/infer.h"
+#include "ops/rules.h"
+#include "program/lower.h"
+#include <string.h>
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+/* Shape, Size and whatever else inference tracks as run-time integers. */
+int lower_elems(Lower *lower, Node *node)
+{
+    const Value *value = node->out[0];
+
+    if (!value->elem)
+        return diag_bug(lower->diag, node->loc, "inference tracked no contents for '%s'", value->name);
+    return lower_tracked(lower, node->out[0]);
+}
+
+int lower_constant_of_shape(Lower *lower, Node *node)
+{
+    static const double zero = 0;
+    const Attr         *attr = node_attr(node, "value");
+    DType               dtype = node->out[0]->type.dtype;
+    Operand             x, y;
+    Step               *step;
+
+    x = lower_weight(lower, attr ? attr->tensor->data : &zero, dtype, 0, NULL, "value");
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "fill", dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &y, 0, y.rank));
+    return end(lower, node, step, y);
+}
+
+int lower_trilu(Lower *lower, Node *node)
+{
+    int64_t k = 0;
+    int     count;
+    Operand x, y;
+    Step   *step;
+
+    if (node->nin > 1 && node->in[1] && !const_ints(node->in[1], &k, 1, &count))
+        return diag_unsupported(lower->diag, node->loc, "found a diagonal that is known only while running; make it constant");
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "trilu", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, x.rank - 2));
+    step_extent(lower, step, x.dim[x.rank - 2]);
+    step_extent(lower, step, x.dim[x.rank - 1]);
+    step_int(lower, step, k);
+    step_int(lower, step, node_int(node, "upper", 1));
+    return end(lower, node, step, y);
+}
+
+int lower_eyelike(Lower *lower, Node *node)
+{
+    Operand y;
+    Step   *step;
+
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    if (dtype_info(y.dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; make the matrix float and cast it",
+                                dtype_info(y.dtype)->name);
+    step = step_begin(lower, node, move_kernel(lower, "eye", y.dtype));
+    step_writes(lower, step, y);
+    step_extent(lower, step, y.dim[0]);
+    step_extent(lower, step, y.dim[1]);
+    step_int(lower, step, node_int(node, "k", 0));
+    return end(lower, node, step, y);
+}
+
+/* The count comes first when it is not known: a result above its capacity stops the run. */
+int lower_range(Lower *lower, Node *node)
+{
+    Extent  leaf = node->out[0]->type.dim[0];
+    Operand x[3], y;
+    Step   *step;
+
+    for (int i = 0; i < 3; i++)
+        if (lower_input(lower, node, i, &x[i]) < 0)
+            return -1;
+    if (dtype_info(x[0].dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; make the range float and cast it",
+                                dtype_info(x[0].dtype)->name);
+    if (leaf.expr >= 0 && lower->model->expr[leaf.expr].op == EXPR_OUT) {
+        step = step_begin(lower, node, move_kernel(lower, "range_count", x[0].dtype));
+        step_writes(lower, step, lower_slot(lower, leaf));
+        for (int i = 0; i < 3; i++)
+            step_reads(lower, step, x[i]);
+        step_int(lower, step, leaf.max);
+        if (step_end(lower, step) < 0)
+            return -1;
+    }
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "range", x[0].dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x[0]);
+    step_reads(lower, step, x[2]);
+    step_extent(lower, step, leaf);
+    return end(lower, node, step, y);
+}
+
+int lower_reverse_sequence(Lower *lower, Node *node)
+{
+    int     time = (int)node_int(node, "time_axis", 0), batch = (int)node_int(node, "batch_axis", 1);
+    Operand x, y, length;
+    Step   *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &length) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reverse_sequence", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, length);
+    step_extent(lower, step, x.dim[time]);
+    step_extent(lower, step, x.dim[batch]);
+    step_extent(lower, step, x.stride[time]);
+    step_extent(lower, step, x.stride[batch]);
+    step_extent(lower, step, operand_count(lower, &x, 2, x.rank));
+    return end(lower, node, step, y);
+}
+
+/* Blocks become axes, axes are permuted, axes become blocks: one strided copy at most. */
+static int permute_blocks(Lower *lower, Node *node, int rank, const Extent *split, const int *axes)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x, parts, y, target;
+    Extent      dim[MAX_RANK];
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (!operand_reshape(lower, x, rank, split, &parts)) {
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+        operand_reshape(lower, x, rank, split, &parts);
+    }
+    parts = operand_permute(parts, axes);
+    if (operand_reshape(lower, parts, type->rank, type->dim, &y))
+        return lower_output_view(lower, node, 0, y);
+    if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    memcpy(dim, parts.dim, sizeof dim);
+    if (operand_reshape(lower, y, rank, dim, &target))
+        return lower_copy(lower, node, parts, target);
+    if (lower_output_dense(lower, node, 0, &y) < 0 || !operand_reshape(lower, y, rank, dim, &target) ||
+        lower_copy(lower, node, parts, target) < 0)
+        return -1;
+    return lower_output_done(lower, node, 0, y);
+}
+
+int lower_depth_to_space(Lower *lower, Node *node)
+{
+    const Extent *d = node->in[0]->type.dim;
+    Extent        b = extent_const(node_int(node, "blocksize", 1));
+    Extent        c = extent_op(lower->model, EXPR_DIV, d[1], extent_op(lower->model, EXPR_MUL, b, b));
+    bool          crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+    const Extent  dcr_split[] = {d[0], b, b, c, d[2], d[3]}, crd_split[] = {d[0], c, b, b, d[2], d[3]};
+    static const int dcr_axes[] = {0, 3, 4, 1, 5, 2}, crd_axes[] = {0, 1, 4, 2, 5, 3};
+
+    return permute_blocks(lower, node, 6, crd ? crd_split : dcr_split, crd ? crd_axes : dcr_axes);
+}
+
+int lower_space_to_depth(Lower *lower, Node *node)
+{
+    const Extent    *d = node->in[0]->type.dim;
+    Extent           b = extent_const(node_int(node, "blocksize", 1));
+    const Extent     split[] = {d[0], d[1], extent_op(lower->model, EXPR_DIV, d[2], b), b,
+                                extent_op(lower->model, EXPR_DIV, d[3], b), b};
+    static const int axes[] = {0, 3, 5, 1, 2, 4};
+
+    return permute_blocks(lower, node, 6, split, axes);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- Slice */
+
+/* start of one axis as numpy takes it: counted from the back when negative, then clamped. */
+static Extent slice_start(Lower *lower, Extent start, Extent extent, int64_t step)
+{
+    Model *m = lower->model;
+    Extent zero = extent_const(0);
+    Extent high = step > 0 ? extent : extent_op(m, EXPR_SUB, extent, extent_const(1));
+
+    start = extent_select(m, extent_op(m, EXPR_LT, start, zero), extent_op(m, EXPR_ADD, start, extent), start);
+    return extent_op(m, EXPR_MIN, extent_op(m, EXPR_MAX, start, zero), high);
+}
+
+int lower_slice(Lower *lower, Node *node)
+{
+    Infer   infer = {.model = lower->model, .diag = lower->diag};
+    Extent  starts[MAX_RANK], axes[MAX_RANK], steps[MAX_RANK];
+    int     count = infer_elems(&infer, node, 1, INT64_MIN, INT64_MAX, starts, MAX_RANK);
+    bool    has_axes = node->nin > 3 && node->in[3], has_steps = node->nin > 4 && node->in[4];
+    Operand x;
+
+    if (count < 0 || lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (has_axes && infer_elems(&infer, node, 3, -MAX_RANK, MAX_RANK, axes, MAX_RANK) < 0)
+        return -1;
+    if (has_steps && infer_elems(&infer, node, 4, INT64_MIN, INT64_MAX, steps, MAX_RANK) < 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        Extent axis = has_axes ? axes[i] : extent_const(i), step = has_steps ? steps[i] : extent_const(1);
+        int    at = (int)(axis.max < 0 ? axis.max + x.rank : axis.max);
+
+        if (!extent_is_const(axis) || !extent_is_const(step))
+            return diag_unsupported(lower->diag, node->loc,
+                                    "found axes or steps that are known only while running; make them constant");
+        x = operand_window(lower, x, at, slice_start(lower, starts[i], x.dim[at], step.max), node->out[0]->type.dim[at], step.max);
+    }
+    return lower_output_view(lower, node, 0, x);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- Unique */
+
+static int unique_output(Lower *lower, Node *node, int index, int64_t elements, Operand *out)
+{
+    if (index < node->nout && node->out[index])
+        return lower_output_dense(lower, node, index, out);
+    *out = lower_scratch(lower, DTYPE_I64, elements, "unused");
+    return 0;
+}
+
+int lower_unique(Lower *lower, Node *node)
+{
+    const Attr *attr = node_attr(node, "axis");
+    Operand     x, y, part[3], order;
+    int         axis;
+    int64_t     n;
+    Extent      leaf;
+    Step       *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0)
+        return -1;
+    axis = attr ? (int)(attr->i < 0 ? attr->i + x.rank : attr->i) : 0;
+    n = attr ? x.dim[axis].max : operand_count(lower, &x, 0, x.rank).max;
+    leaf = node->out[0]->type.dim[axis];
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++) /* first, inverse, counts */
+        if (unique_output(lower, node, i + 1, n, &part[i]) < 0)
+            return -1;
+    order = lower_scratch(lower, DTYPE_I64, n, "order");
+    step = step_begin(lower, node, move_kernel(lower, "unique", x.dtype));
+    step_writes(lower, step, y);
+    for (int i = 0; i < 3; i++)
+        step_writes(lower, step, part[i]);
+    step_writes(lower, step, extent_is_const(leaf) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, leaf));
+    step_writes(lower, step, order);
+    step_reads(lower, step, x);
+    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
+    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
+    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
+    step_int(lower, step, node_int(node, "sorted", 1));
+    if (end(lower, node, step, y) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (i + 1 < node->nout && node->out[i + 1] && lower_output_done(lower, node, i + 1, part[i]) < 0)
+            return -1;
+    return 0;
+}
