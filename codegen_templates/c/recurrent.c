@@ -1,0 +1,231 @@
+/* recurrent.c - LSTM, GRU and simple recurrent cells over time. The part of the gates that comes from the input is computed
+ * for all times at once before (a matrix product); these kernels add the part that comes from the state.
+ * The recurrence matrix lies in panels of 32 gates, [gates / 32][hidden][32], the last panel as narrow as what is left. */
+#include "occ_base.h"
+#include "occ_vec.h"
+#include "occ_vmath.h"
+
+/* Activations that ONNX names, with up to two parameters. */
+#define OCC_RECUR_SIGMOID 0
+#define OCC_RECUR_TANH 1
+#define OCC_RECUR_RELU 2
+#define OCC_RECUR_AFFINE 3
+#define OCC_RECUR_LEAKY 4
+#define OCC_RECUR_THRESHOLDED 5
+#define OCC_RECUR_SCALED_TANH 6
+#define OCC_RECUR_HARD_SIGMOID 7
+#define OCC_RECUR_ELU 8
+#define OCC_RECUR_SOFTSIGN 9
+#define OCC_RECUR_SOFTPLUS 10
+
+/* kind: one of the above; table_act: alpha, beta; limit > 0 clips the argument to -limit .. limit */
+OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_act, float limit)
+{
+    occ_vf alpha = occ_vset((float)table_act[0]), beta = occ_vset((float)table_act[1]), zero = occ_vset(0.0f), one = occ_vset(1.0f);
+
+    if (limit > 0.0f)
+        x = occ_vmin(occ_vmax(x, occ_vset(-limit)), occ_vset(limit));
+    switch (kind) {
+    case OCC_RECUR_SIGMOID:
+        return occ_vsigmoid(x);
+    case OCC_RECUR_TANH:
+        return occ_vtanh(x);
+    case OCC_RECUR_RELU:
+        return occ_vmax(x, zero);
+    case OCC_RECUR_AFFINE:
+        return occ_vadd(occ_vmul(alpha, x), beta);
+    case OCC_RECUR_LEAKY:
+        return occ_vselect(occ_vlt(x, zero), occ_vmul(alpha, x), x);
+    case OCC_RECUR_THRESHOLDED:
+        return occ_vselect(occ_vlt(x, alpha), zero, x);
+    case OCC_RECUR_SCALED_TANH:
+        return occ_vmul(alpha, occ_vtanh(occ_vmul(beta, x)));
+    case OCC_RECUR_HARD_SIGMOID:
+        return occ_vmin(occ_vmax(occ_vadd(occ_vmul(alpha, x), beta), zero), one);
+    case OCC_RECUR_ELU:
+        return occ_vselect(occ_vlt(x, zero), occ_vmul(alpha, occ_vsub(occ_vexp(x), one)), x);
+    case OCC_RECUR_SOFTSIGN:
+        return occ_vdiv(x, occ_vadd(one, occ_vabs(x)));
+    default:
+        return occ_vadd(occ_vmax(x, zero), occ_vlog(occ_vadd(one, occ_vexp(occ_vneg(occ_vabs(x))))));
+    }
+}
+
+/* One panel: n <= 32 gates, g = start + sum over k of h[k] * r[k][n]. */
+OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t n)
+{
+    occ_vf acc[32 / OCC_W];
+
+    OCC_UNROLL(32)
+    for (int i = 0; i < 32 / OCC_W; i++)
+        acc[i] = occ_vset(0.0f);
+    if (n == 32) {
+        for (int64_t k = 0; k < hidden; k++) {
+            occ_vf x = occ_vset(h[k]);
+
+            OCC_UNROLL(32)
+            for (int i = 0; i < 32 / OCC_W; i++)
+                acc[i] = acc[i] + x * occ_vload(r + k * 32 + i * OCC_W, OCC_W);
+        }
+        OCC_UNROLL(32)
+        for (int i = 0; i < 32 / OCC_W; i++)
+            occ_vstore(g + i * OCC_W, acc[i] + occ_vload(start + i * OCC_W, OCC_W), OCC_W);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        float sum = 0.0f;
+
+        for (int64_t k = 0; k < hidden; k++)
+            sum += h[k] * r[k * n + i];
+        g[i] = start[i] + sum;
+    }
+}
+
+/* g[gates] = start[gates] + h[hidden] * r */
+OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t gates)
+{
+    for (int64_t p = 0; p < gates; p += 32)
+        occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
+}
+
+/* The time of step s for a row of `length` valid times; reverse rows start at their own end. */
+OCC_HOT int64_t occ_recur_time(int64_t s, int64_t length, int64_t reverse)
+{
+    return reverse ? length - 1 - s : s;
+}
+
+/* Times behind the end of a row are zero in y. */
+OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystride, int64_t hidden)
+{
+    for (int64_t t = length; t < time; t++)
+        for (int64_t j = 0; j < hidden; j++)
+            y[t * ystride + j] = 0.0f;
+}
+
+/* lstm - gates in the order i, o, f, c.
+ *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial
+ *   state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with all biases;
+ *   r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL; gate: scratch [4 hidden]
+ *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i */
+OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *gate, const float *xg, const float *r, const float *peephole,
+                            const int64_t *lengths, int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb,
+                            int64_t sb, int64_t gt, int64_t gb, int64_t reverse, int64_t coupled, const occ_extent *kind,
+                            const double *table_act, float limit)
+{
+    for (int64_t b = 0; b < batch; b++) {
+        float  *hb = h + b * sb, *cb = c + b * sb;
+        int64_t length = lengths ? lengths[b] : time;
+
+        if (length < 0 || length > time)
+            return OCC_EINDEX;
+        for (int64_t s = 0; s < length; s++) {
+            int64_t t = occ_recur_time(s, length, reverse);
+
+            occ_recur_gates(gate, xg + t * gt + b * gb, hb, r, hidden, 4 * hidden);
+            for (int64_t j = 0; j < hidden; j += OCC_W) {
+                int    n = (int)occ_min(OCC_W, hidden - j);
+                occ_vf i = occ_vload(gate + j, n), o = occ_vload(gate + hidden + j, n);
+                occ_vf f = occ_vload(gate + 2 * hidden + j, n), g = occ_vload(gate + 3 * hidden + j, n);
+                occ_vf old = occ_vload(cb + j, n), now;
+
+                if (peephole) {
+                    i = i + occ_vload(peephole + j, n) * old;
+                    f = f + occ_vload(peephole + 2 * hidden + j, n) * old;
+                }
+                i = occ_recur_activate(i, kind[0], table_act, limit);
+                f = coupled ? occ_vsub(occ_vset(1.0f), i) : occ_recur_activate(f, kind[0], table_act, limit);
+                g = occ_recur_activate(g, kind[1], table_act + 2, limit);
+                now = f * old + i * g;
+                if (peephole)
+                    o = o + occ_vload(peephole + hidden + j, n) * now;
+                o = occ_recur_activate(o, kind[0], table_act, limit);
+                occ_vstore(cb + j, now, n);
+                occ_vstore(hb + j, o * occ_recur_activate(now, kind[2], table_act + 4, 0.0f), n);
+            }
+            for (int64_t j = 0; y && j < hidden; j++)
+                y[t * yt + b * yb + j] = hb[j];
+        }
+        if (y)
+            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+    }
+    return 0;
+}
+
+/* gru - gates in the order z, r, h.
+ *   as lstm; xg [time][batch][3 hidden] holds the biases of the input, and of the state but for gate h where `before` is set;
+ *   r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h; hbias [hidden]: the state's bias of
+ *   gate h, used where `before` (linear_before_reset) is set; gate: scratch [4 hidden] */
+OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, const float *r, const float *hbias,
+                           const int64_t *lengths, int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb,
+                           int64_t sb, int64_t gt, int64_t gb, int64_t reverse, int64_t before, const occ_extent *kind,
+                           const double *table_act, float limit)
+{
+    const float *rh = r + 2 * hidden * hidden;
+    float       *reset = gate + 3 * hidden;
+
+    for (int64_t b = 0; b < batch; b++) {
+        float  *hb = h + b * sb;
+        int64_t length = lengths ? lengths[b] : time;
+
+        if (length < 0 || length > time)
+            return OCC_EINDEX;
+        for (int64_t s = 0; s < length; s++) {
+            int64_t      t = occ_recur_time(s, length, reverse);
+            const float *x = xg + t * gt + b * gb;
+
+            occ_recur_gates(gate, x, hb, r, hidden, 2 * hidden);
+            for (int64_t j = 0; j < hidden; j += OCC_W) {
+                int    n = (int)occ_min(OCC_W, hidden - j);
+                occ_vf gate_r = occ_recur_activate(occ_vload(gate + hidden + j, n), kind[0], table_act, limit);
+
+                occ_vstore(gate + hidden + j, gate_r, n);
+                occ_vstore(reset + j, before ? occ_vload(hb + j, n) : gate_r * occ_vload(hb + j, n), n);
+            }
+            occ_recur_gates(gate + 2 * hidden, before ? hbias : x + 2 * hidden, reset, rh, hidden, hidden);
+            for (int64_t j = 0; j < hidden; j += OCC_W) {
+                int    n = (int)occ_min(OCC_W, hidden - j);
+                occ_vf z = occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit);
+                occ_vf g = occ_vload(gate + 2 * hidden + j, n);
+
+                if (before)
+                    g = occ_vload(x + 2 * hidden + j, n) + occ_vload(gate + hidden + j, n) * g;
+                g = occ_recur_activate(g, kind[1], table_act + 2, limit);
+                occ_vstore(hb + j, occ_vsub(occ_vset(1.0f), z) * g + z * occ_vload(hb + j, n), n);
+            }
+            for (int64_t j = 0; y && j < hidden; j++)
+                y[t * yt + b * yb + j] = hb[j];
+        }
+        if (y)
+            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+    }
+    return 0;
+}
+
+/* rnn - one gate; as lstm. gate: scratch [hidden] */
+OCC_INLINE int occ_rnn_f32(float *y, float *h, float *gate, const float *xg, const float *r, const int64_t *lengths,
+                           int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb, int64_t sb, int64_t gt,
+                           int64_t gb, int64_t reverse, const occ_extent *kind, const double *table_act, float limit)
+{
+    for (int64_t b = 0; b < batch; b++) {
+        float  *hb = h + b * sb;
+        int64_t length = lengths ? lengths[b] : time;
+
+        if (length < 0 || length > time)
+            return OCC_EINDEX;
+        for (int64_t s = 0; s < length; s++) {
+            int64_t t = occ_recur_time(s, length, reverse);
+
+            occ_recur_gates(gate, xg + t * gt + b * gb, hb, r, hidden, hidden);
+            for (int64_t j = 0; j < hidden; j += OCC_W) {
+                int n = (int)occ_min(OCC_W, hidden - j);
+
+                occ_vstore(hb + j, occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit), n);
+            }
+            for (int64_t j = 0; y && j < hidden; j++)
+                y[t * yt + b * yb + j] = hb[j];
+        }
+        if (y)
+            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+    }
+    return 0;
+}
