@@ -239,7 +239,8 @@ OCC_INLINE void occ_onehot_TPL_N(TPL_T *y, const int64_t *index, const TPL_T *va
  * equals, NaN as the largest of all. */
 OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64_t largest)
 {
-    int nan_a = !(a == a), nan_b = !(b == b);
+    double wide_a = (double)a, wide_b = (double)b;
+    int    nan_a = wide_a != wide_a, nan_b = wide_b != wide_b;
 
     if (nan_a != nan_b)
         return largest ? nan_a : nan_b;
