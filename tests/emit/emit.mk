@@ -10,7 +10,11 @@ $(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard test
 $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
 
-check-emit: $(BUILD)/tests/emit/test_embed
+$(BUILD)/tests/emit/test_emit: tests/emit/test_emit.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
+
+check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit
 	$(BUILD)/tests/emit/test_embed
+	$(BUILD)/tests/emit/test_emit
 
 .PHONY: check-emit

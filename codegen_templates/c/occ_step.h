@@ -1,0 +1,123 @@
+/* occ_step.h - what a generated run function is written with: a line for each step, hooks around it, the guarded build.
+ * Knows nothing of kernels. */
+#ifndef OCC_STEP_H
+#define OCC_STEP_H
+
+#include "occ_base.h"
+
+/* Hooks: define them (on the command line, or before this file is compiled) to time steps, feed a watchdog, or place code
+ * and weights in sections of the linker script. The steps' numbers are those of the comments and the report. */
+#ifndef OCC_STEP_BEGIN
+#define OCC_STEP_BEGIN(n)
+#endif
+#ifndef OCC_STEP_END
+#define OCC_STEP_END(n)
+#endif
+#ifndef OCC_WEIGHTS
+#define OCC_WEIGHTS
+#endif
+
+#if defined(__GNUC__)
+#define OCC_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#else
+#define OCC_ALIGNED(bytes)
+#endif
+
+/* A guarded build (-DOCC_GUARD) proves that the plan is the truth: before each step every byte of the arena that holds
+ * nothing is poisoned, after it every such byte must be poison still. Bytes [lo,hi) hold something in steps [begin,end). */
+#if defined(OCC_GUARD)
+#define OCC_EGUARD (-8) /* a step touched arena bytes that are not its own */
+#define OCC_POISON 0xff /* NaN as floats, -1 as integers */
+
+typedef struct occ_span {
+    int64_t lo, hi;
+    int begin, end;
+} occ_span;
+
+typedef struct occ_guard {
+    unsigned char *arena;
+    int64_t size;
+    const occ_span *span;
+    int count;
+} occ_guard;
+
+/* The end of the dead bytes that start at `at`; *live_end: where the next dead byte may be. */
+OCC_INLINE int64_t occ_guard_gap(const occ_guard *guard, int step, int64_t at, int64_t *live_end)
+{
+    int64_t gap = guard->size;
+    *live_end = guard->size;
+    for (int i = 0; i < guard->count; i++) {
+        const occ_span *s = &guard->span[i];
+        if (step < s->begin || step >= s->end || s->hi <= at || s->lo >= gap)
+            continue;
+        gap = s->lo > at ? s->lo : at;
+        *live_end = s->hi;
+    }
+    return gap;
+}
+
+/* Poison (mend = 1) or check (mend = 0) every dead byte; returns whether all were poison. */
+OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
+{
+    int intact = 1;
+    int64_t next;
+    for (int64_t at = 0; at < guard->size; at = next) {
+        int64_t gap = occ_guard_gap(guard, step, at, &next);
+        for (int64_t i = at; i < gap; i++) {
+            intact &= guard->arena[i] == OCC_POISON;
+            if (mend)
+                guard->arena[i] = OCC_POISON;
+        }
+    }
+    return intact;
+}
+
+#define OCC_GUARD_OPEN(arena, size, spans) \
+    const occ_guard guard = {(arena), (size), (spans), (int)(sizeof(spans) / sizeof *(spans))}
+#define OCC_GUARD_BEGIN(n) (void)occ_guard_walk(&guard, (n), 1);
+#define OCC_GUARD_END(n)                     \
+    if (!occ_guard_walk(&guard, (n), 0))     \
+        return OCC_EGUARD;
+#else
+#define OCC_GUARD_OPEN(arena, size, spans) (void)0
+#define OCC_GUARD_BEGIN(n)
+#define OCC_GUARD_END(n)
+#endif
+
+/* Step n. OCC_TRY: one that can fail; its code ends the run. */
+#define OCC_RUN(n, call)       \
+    do {                       \
+        OCC_STEP_BEGIN(n);     \
+        OCC_GUARD_BEGIN(n)     \
+        call;                  \
+        OCC_GUARD_END(n)       \
+        OCC_STEP_END(n);       \
+    } while (0)
+
+#define OCC_TRY(n, call)       \
+    do {                       \
+        OCC_STEP_BEGIN(n);     \
+        OCC_GUARD_BEGIN(n)     \
+        status = call;         \
+        if (status)            \
+            return status;     \
+        OCC_GUARD_END(n)       \
+        OCC_STEP_END(n);       \
+    } while (0)
+
+/* An extent found while running, and the interval that the plan was made for. */
+#define OCC_SET(slot, value, least, most)            \
+    do {                                             \
+        (slot) = (value);                            \
+        if ((slot) < (least) || (slot) > (most))     \
+            return OCC_ECAPACITY;                    \
+    } while (0)
+
+/* A condition on extents that the compiler could not decide. */
+#define OCC_CHECK(condition)       \
+    do {                           \
+        if (!(condition))          \
+            return OCC_ESHAPE;     \
+    } while (0)
+
+#endif
