@@ -64,6 +64,9 @@
 /* Extents, strides and other integers that kernels take as arrays; elements unless said otherwise. */
 typedef int64_t occ_extent;
 
+/* An element of text: characters that end with a zero. */
+typedef const char *occ_text;
+
 OCC_HOT int64_t occ_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
