@@ -1,6 +1,7 @@
 /* elementwise_lower.c - elementwise operators become scalar expressions that join their neighbours' loops. */
 #include "ops/rules.h"
 #include "program/lower.h"
+#include "program/sequence.h"
 #include <math.h>
 #include <string.h>
 
@@ -390,6 +391,8 @@ int lower_identity(Lower *lower, Node *node)
 {
     Operand x;
 
+    if (node->in[0]->type.kind != TYPE_TENSOR)
+        return sequence_alias(lower, node->in[0], node->out[0]);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     return lower_output_view(lower, node, 0, x);

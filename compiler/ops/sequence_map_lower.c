@@ -1,0 +1,96 @@
+/* sequence_map_lower.c - SequenceMap: its body as a loop over the members, which are views of the sequence. */
+#include "ops/rules.h"
+#include "program/control.h"
+#include "program/lower.h"
+#include "program/sequence.h"
+
+static int rank_of(const Type *sequence)
+{
+    return sequence->item->kind == TYPE_TENSOR && sequence->item->rank > 0 ? sequence->item->rank : 0;
+}
+
+/* The words of member `index`, after the count. */
+static Operand member_words(Lower *lower, const Type *type, Operand x, Extent index)
+{
+    int    rank = rank_of(type);
+    Extent first = extent_op(lower->model, EXPR_MUL, index, extent_const(rank));
+
+    return sequence_words(lower, x, extent_op(lower->model, EXPR_ADD, first, extent_const(1)), rank);
+}
+
+/* Parameter i of the body: the member in hand of a sequence, or the whole of a tensor. */
+static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
+{
+    Value  *from = node->in[i], *to = node->body[0]->in[i];
+    Operand x;
+
+    if (lower_value(lower, from, &x) < 0)
+        return -1;
+    lower->place[to->id] = lower->place[from->id];
+    if (from->type.kind != TYPE_SEQUENCE)
+        return 0;
+    if (sequence_extents(lower, to, member_words(lower, &from->type, x, iteration)) < 0)
+        return -1;
+    lower->place[to->id] = (Place){.kind = PLACE_OPERAND,
+                                   .operand = sequence_member(lower, &from->type, x, iteration, &to->type)};
+    return 0;
+}
+
+/* What the body made becomes member `iteration` of output i. */
+static int map_result(Lower *lower, Node *node, int i, Extent iteration)
+{
+    Value  *from = node->body[0]->out[i], *to = node->out[i];
+    Operand x, y;
+
+    if (!to)
+        return 0;
+    if (lower_value(lower, from, &x) < 0)
+        return -1;
+    y = lower->place[to->id].operand;
+    if (rank_of(&to->type) && sequence_store(lower, member_words(lower, &to->type, y, iteration), from->type.dim) < 0)
+        return -1;
+    return lower_copy(lower, node, x, sequence_member(lower, &to->type, y, iteration, &from->type));
+}
+
+static int map_body(Lower *lower, Node *node, Extent iteration)
+{
+    for (int i = 0; i < node->nin; i++)
+        if (map_parameter(lower, node, i, iteration) < 0)
+            return -1;
+    if (lower_graph(lower, node->body[0]) < 0)
+        return -1;
+    for (int i = 0; i < node->nout; i++)
+        if (map_result(lower, node, i, iteration) < 0)
+            return -1;
+    return 0;
+}
+
+/* A loop over the members; every result has as many as the first input. */
+int lower_sequence_map(Lower *lower, Node *node)
+{
+    Extent count, iteration;
+    int    at, mark;
+
+    if (control_finish_outer(lower, node->body[0]) < 0 || sequence_count(lower, node->in[0], &count) < 0)
+        return -1;
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && (sequence_place(lower, node->out[i]) < 0 ||
+                             lower_check(lower, extent_op(lower->model, EXPR_LT, count,
+                                                          extent_const(node->out[i]->type.count.max + 1))) < 0 ||
+                             sequence_store(lower, sequence_words(lower, lower->place[node->out[i]->id].operand,
+                                                                  extent_const(0), 1), &count) < 0))
+            return -1;
+    iteration = extent_leaf(lower->model, EXPR_VAR, node->body[0]->in[0]->id, MAX_RANK, 0, node->in[0]->type.count.max);
+    at = control_begin(lower, STEP_LOOP, count);
+    lower->program->step[at].slot = (int)lower_slot(lower, iteration).offset.max;
+    mark = lower_range_open(lower);
+    lower->program->step[at].body[0].begin = lower->program->nstep;
+    if (map_body(lower, node, iteration) < 0)
+        return -1;
+    lower->program->step[at].body[0].end = lower->program->nstep;
+    lower_range_close(lower, mark);
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && sequence_made(lower, node->out[i]) < 0)
+            return -1;
+    return 0;
+}
