@@ -1,0 +1,19 @@
+/* linear.h - matrix products by constant weights, shared by Gemm, MatMul, recurrent cells and attention. */
+#ifndef OCC_OPS_LINEAR_H
+#define OCC_OPS_LINEAR_H
+
+#include "program/lower.h"
+
+/* Weights of a product: element (k, n) is data[k * stride_k + n * stride_n]. */
+typedef struct LinearWeights {
+    const float *data;
+    int64_t      k, n, stride_k, stride_n; /* elements */
+    const float *bias;                     /* [n], or NULL */
+    const char  *name;
+} LinearWeights;
+
+/* Append y = x * weights + bias for a float matrix x [rows][k] of any row stride (columns are neighbours) into y [rows][n],
+ * likewise. */
+int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights);
+
+#endif

@@ -1,0 +1,281 @@
+/* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time, once
+ * for each direction. */
+#include "ops/linear.h"
+#include "ops/rules.h"
+#include <string.h>
+
+enum { MAX_ACTIVATIONS = 3 };
+
+/* Inputs and attributes that the three operators share. */
+typedef struct Cell {
+    const char *kernel;
+    int         gates;
+    int         nactivation;
+    const char *activation[MAX_ACTIVATIONS]; /* ONNX's defaults */
+    bool        has_cell;                    /* LSTM: a second state */
+} Cell;
+
+static const Cell lstm_cell = {"lstm_f32", 4, 3, {"Sigmoid", "Tanh", "Tanh"}, true};
+static const Cell gru_cell = {"gru_f32", 3, 2, {"Sigmoid", "Tanh", ""}, false};
+static const Cell rnn_cell = {"rnn_f32", 1, 1, {"Tanh", "", ""}, false};
+
+typedef struct Recurrent {
+    const Cell *cell;
+    Node       *node;
+    int64_t     input, hidden, directions;
+    Extent      time, batch;
+    bool        batch_first;
+    Operand     x, y, h, c;              /* x [time][batch][input]; y [time][directions][batch][hidden] or absent */
+    Operand     lengths;
+    const float *w, *r, *b, *p;          /* constants; b, p NULL when absent */
+} Recurrent;
+
+/* Names in the order of OCC_RECUR_*, with the defaults of their parameters. */
+static const struct {
+    const char *name;
+    double      alpha, beta;
+} activations[] = {
+    {"Sigmoid", 0, 0}, {"Tanh", 0, 0},   {"Relu", 0, 0},           {"Affine", 1, 0}, {"LeakyRelu", 0.01, 0}, {"ThresholdedRelu", 1, 0},
+    {"ScaledTanh", 1, 1}, {"HardSigmoid", 0.2, 0.5}, {"Elu", 1, 0}, {"Softsign", 0, 0}, {"Softplus", 0, 0},
+};
+
+static bool same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a | 32) != (*b | 32))
+            return false;
+    return *a == *b;
+}
+
+/* Activation `index` of a direction: its kind and parameters, which are listed for those that take any. */
+static int read_activations(Lower *lower, const Recurrent *r, int64_t direction, int64_t *kind, double *table)
+{
+    const Attr *names = node_attr(r->node, "activations"), *alpha = node_attr(r->node, "activation_alpha");
+    const Attr *beta = node_attr(r->node, "activation_beta");
+
+    for (int i = 0; i < r->cell->nactivation; i++) {
+        int         at = (int)direction * r->cell->nactivation + i;
+        const char *name = names && at < names->count ? names->strings[at] : r->cell->activation[i];
+        size_t      k = 0;
+
+        while (k < sizeof activations / sizeof *activations && !same_name(activations[k].name, name))
+            k++;
+        if (k == sizeof activations / sizeof *activations)
+            return diag_error(lower->diag, r->node->loc, "found activation '%s', wanted one of ONNX's list", name);
+        kind[i] = (int64_t)k;
+        table[2 * i] = alpha && at < alpha->count ? (double)alpha->floats[at] : activations[k].alpha;
+        table[2 * i + 1] = beta && at < beta->count ? (double)beta->floats[at] : activations[k].beta;
+    }
+    return 0;
+}
+
+static int constant_floats(Lower *lower, Node *node, int index, const float **out)
+{
+    *out = NULL;
+    if (index >= node->nin || !node->in[index])
+        return 0;
+    if (node->in[index]->type.dtype != DTYPE_F32 || !lower_constant(lower, node->in[index]))
+        return diag_unsupported(lower->diag, node->loc, "found %s that are not float constants; make input %d a float initializer",
+                                "weights", index);
+    *out = const_aligned(lower->program->arena, node->in[index]);
+    return 0;
+}
+
+/* Both biases added where they are simply added: all gates, but the last one of a GRU that resets after the product. */
+static const float *input_bias(Lower *lower, const Recurrent *r, int64_t direction, bool keep_last)
+{
+    int64_t gh = r->cell->gates * r->hidden;
+    float  *bias = arena_array(lower->program->arena, float, gh + 1);
+
+    for (int64_t i = 0; r->b && i < gh; i++) {
+        const float *b = r->b + direction * 2 * gh;
+
+        bias[i] = b[i] + (keep_last && i >= 2 * r->hidden ? 0.0f : b[gh + i]);
+    }
+    return bias;
+}
+
+/* [gates][hidden] as panels [gates / 32][hidden][32]. */
+static void pack_panels(float *to, const float *from, int64_t gates, int64_t hidden)
+{
+    for (int64_t p = 0; p < gates; p += 32) {
+        int64_t n = gates - p < 32 ? gates - p : 32;
+
+        for (int64_t k = 0; k < hidden; k++)
+            for (int64_t i = 0; i < n; i++)
+                *to++ = from[(p + i) * hidden + k];
+    }
+}
+
+static Operand recurrence(Lower *lower, const Recurrent *r, int64_t direction)
+{
+    int64_t      h = r->hidden, gh = r->cell->gates * h, size = gh * h;
+    const float *from = r->r + direction * size;
+    float       *to = arena_array(lower->program->arena, float, size + 1);
+
+    if (r->cell == &gru_cell) {
+        pack_panels(to, from, 2 * h, h);
+        pack_panels(to + 2 * h * h, from + 2 * h * h, h, h);
+    } else {
+        pack_panels(to, from, gh, h);
+    }
+    return lower_weight(lower, to, DTYPE_F32, 1, &size, "recurrence");
+}
+
+/* All gates' input part for all times and rows: [time * batch][gates * hidden]. */
+static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, const float *bias, Operand *out)
+{
+    int64_t       gh = r->cell->gates * r->hidden;
+    Extent        rows = extent_op(lower->model, EXPR_MUL, r->time, r->batch);
+    const Extent  flat[] = {rows, extent_const(r->input)};
+    Type          type = {.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 2, .dim = {rows, extent_const(gh)}};
+    LinearWeights weights = {r->w + direction * gh * r->input, r->input, gh, 1, r->input, bias, "input gates"};
+    Operand       x;
+
+    if (!operand_reshape(lower, r->x, 2, flat, &x))
+        return diag_bug(lower->diag, r->node->loc, "the input of a recurrent cell is not dense");
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "gates");
+    return linear_append(lower, x, *out, &weights);
+}
+
+/* The state of one direction: its slice of the final state, which starts as the initial one. */
+static int start_state(Lower *lower, const Recurrent *r, Operand whole, int initial, int64_t direction, Operand *out)
+{
+    static const float zero;
+    Operand            x;
+    int                axis = r->batch_first ? 1 : 0;
+
+    *out = operand_window(lower, whole, axis, extent_const(direction), extent_const(1), 1);
+    if (initial < r->node->nin && r->node->in[initial]) {
+        if (lower_input(lower, r->node, initial, &x) < 0)
+            return -1;
+        x = operand_window(lower, x, axis, extent_const(direction), extent_const(1), 1);
+    } else {
+        x = operand_broadcast(lower, lower_weight(lower, &zero, DTYPE_F32, 0, NULL, "zero"), out->rank, out->dim);
+    }
+    return lower_copy(lower, NULL, x, *out);
+}
+
+static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operand *y, const Operand *h, const Operand *xg)
+{
+    bool first = r->batch_first;
+    int  batch_axis = first ? 0 : 1;
+
+    step_extent(lower, step, r->time);
+    step_extent(lower, step, r->batch);
+    step_int(lower, step, r->hidden);
+    step_extent(lower, step, y->buffer < 0 ? extent_const(0) : y->stride[first ? 1 : 0]); /* [time][directions][batch][hidden] */
+    step_extent(lower, step, y->buffer < 0 ? extent_const(0) : y->stride[first ? 0 : 2]); /* or [batch][time][directions][hidden] */
+    step_extent(lower, step, h->stride[batch_axis]);
+    if (first) { /* rows of the gates are [batch][time] */
+        step_extent(lower, step, xg->stride[0]);
+        step_extent(lower, step, extent_op(lower->model, EXPR_MUL, r->time, xg->stride[0]));
+    } else {
+        step_extent(lower, step, extent_op(lower->model, EXPR_MUL, r->batch, xg->stride[0]));
+        step_extent(lower, step, xg->stride[0]);
+    }
+}
+
+static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
+{
+    bool    before = r->cell == &gru_cell && node_int(r->node, "linear_before_reset", 0);
+    bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");
+    int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h, peephole = 3 * h;
+    double  table[2 * MAX_ACTIVATIONS];
+    Operand xg, state, cell = operand_absent(DTYPE_F32), y = r->y, recur = recurrence(lower, r, direction);
+    Step   *step;
+
+    if (read_activations(lower, r, direction, kind, table) < 0 ||
+        input_gates(lower, r, direction, input_bias(lower, r, direction, before), &xg) < 0 ||
+        start_state(lower, r, r->h, 5, direction, &state) < 0 ||
+        (r->cell->has_cell && start_state(lower, r, r->c, 6, direction, &cell) < 0))
+        return -1;
+    if (y.buffer >= 0)
+        y = operand_window(lower, y, r->batch_first ? 2 : 1, extent_const(direction), extent_const(1), 1);
+    step = step_begin(lower, r->node, r->cell->kernel);
+    step_writes(lower, step, y);
+    step_writes(lower, step, state);
+    if (r->cell->has_cell)
+        step_writes(lower, step, cell);
+    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, 4 * h, "gate"));
+    step_reads(lower, step, xg);
+    step_reads(lower, step, recur);
+    if (r->cell->has_cell)
+        step_reads(lower, step, r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
+                                     : operand_absent(DTYPE_F32));
+    if (r->cell == &gru_cell) {
+        float *bias = arena_array(lower->program->arena, float, h);
+
+        for (int64_t i = 0; r->b && i < h; i++)
+            bias[i] = r->b[direction * 2 * gh + gh + 2 * h + i];
+        step_reads(lower, step, before ? lower_weight(lower, bias, DTYPE_F32, 1, &h, "state bias") : operand_absent(DTYPE_F32));
+    }
+    step_reads(lower, step, r->lengths);
+    put_sizes(lower, step, r, &y, &state, &xg);
+    step_int(lower, step, reverse);
+    if (r->cell->has_cell)
+        step_int(lower, step, node_int(r->node, "input_forget", 0));
+    if (r->cell == &gru_cell)
+        step_int(lower, step, before);
+    step_ints(lower, step, r->cell->nactivation, kind);
+    step_floats(lower, step, 2 * r->cell->nactivation, table);
+    step_float(lower, step, (double)node_float(r->node, "clip", 0.0f));
+    return step_end(lower, step);
+}
+
+/* A final state that the model does not ask for is kept all the same while the cell runs. */
+static int state_place(Lower *lower, Recurrent *r, int index, Operand *out)
+{
+    Type type = {.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 3};
+
+    if (index < r->node->nout && r->node->out[index])
+        return lower_output(lower, r->node, index, LAYOUT_ROW_MAJOR, out);
+    type.dim[r->batch_first ? 1 : 0] = extent_const(r->directions);
+    type.dim[r->batch_first ? 0 : 1] = r->batch;
+    type.dim[2] = extent_const(r->hidden);
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "state");
+    return 0;
+}
+
+static int lower_cell(Lower *lower, Node *node, const Cell *cell)
+{
+    const Type *w = &node->in[1]->type;
+    Recurrent   r = {.cell = cell, .node = node, .batch_first = node_int(node, "layout", 0) != 0};
+
+    if (node->in[0]->type.dtype != DTYPE_F32)
+        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
+                                dtype_info(node->in[0]->type.dtype)->name);
+    if (constant_floats(lower, node, 1, &r.w) < 0 || constant_floats(lower, node, 2, &r.r) < 0 ||
+        constant_floats(lower, node, 3, &r.b) < 0 || (cell->has_cell && constant_floats(lower, node, 7, &r.p) < 0))
+        return -1;
+    r.directions = w->dim[0].max;
+    r.hidden = w->dim[1].max / cell->gates;
+    r.input = w->dim[2].max;
+    r.time = node->in[0]->type.dim[r.batch_first ? 1 : 0];
+    r.batch = node->in[0]->type.dim[r.batch_first ? 0 : 1];
+    if (lower_input_dense(lower, node, 0, &r.x) < 0 || lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &r.y) < 0 ||
+        state_place(lower, &r, 1, &r.h) < 0 || (cell->has_cell && state_place(lower, &r, 2, &r.c) < 0))
+        return -1;
+    r.lengths = operand_absent(DTYPE_I64);
+    if (node->nin > 4 && node->in[4] && lower_indices(lower, node, 4, &r.lengths) < 0)
+        return -1;
+    for (int64_t d = 0; d < r.directions; d++)
+        if (lower_direction(lower, &r, d) < 0)
+            return -1;
+    return 0;
+}
+
+int lower_lstm(Lower *lower, Node *node)
+{
+    return lower_cell(lower, node, &lstm_cell);
+}
+
+int lower_gru(Lower *lower, Node *node)
+{
+    return lower_cell(lower, node, &gru_cell);
+}
+
+int lower_rnn(Lower *lower, Node *node)
+{
+    return lower_cell(lower, node, &rnn_cell);
+}
