@@ -1,0 +1,118 @@
+/* pass_cancel - operators that change nothing (Identity, Dropout at rest, Cast to the same type, a Transpose that keeps the
+ * order, Reshape to the same extents, Pad by nothing) and pairs that undo each other (Transpose after Transpose).
+ * requires: order, types    keeps: order, types    breaks: use counts */
+#include "passes/passes.h"
+#include <string.h>
+
+static bool same_type(const Value *a, const Value *b)
+{
+    if (a->type.kind != TYPE_TENSOR || !type_same(&a->type, &b->type))
+        return false;
+    for (int i = 0; i < a->type.rank; i++)
+        if (!extent_same(a->type.dim[i], b->type.dim[i]))
+            return false;
+    return true;
+}
+
+static bool keeps_order(const Node *node)
+{
+    int            count;
+    const int64_t *perm = node_ints(node, "perm", &count);
+
+    for (int i = 0; i < node->in[0]->type.rank; i++)
+        if ((perm ? perm[i] : node->in[0]->type.rank - 1 - i) != i)
+            return false;
+    return true;
+}
+
+static bool pads_nothing(const Node *node)
+{
+    int64_t pads[2 * MAX_RANK];
+    int     count;
+
+    if (node->nin < 2 || !node->in[1] || !const_ints(node->in[1], pads, 2 * MAX_RANK, &count))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (pads[i])
+            return false;
+    return true;
+}
+
+static bool changes_nothing(const Node *node)
+{
+    if (node->nout < 1 || !node->out[0] || node->nin < 1 || !node->in[0] || !same_type(node->in[0], node->out[0]))
+        return false;
+    switch (node->op) {
+    case OP_onnx_Identity:
+    case OP_onnx_Cast:
+    case OP_onnx_Reshape:
+    case OP_onnx_Flatten:
+    case OP_onnx_Expand:
+        return true;
+    case OP_onnx_Transpose:
+        return keeps_order(node);
+    case OP_onnx_Pad:
+        return pads_nothing(node);
+    default:
+        return false;
+    }
+}
+
+/* An output of the graph keeps its own value: only other readers are led past the node. */
+static bool is_output(const Graph *graph, const Value *value)
+{
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i] == value)
+            return true;
+    return false;
+}
+
+/* Transpose(Transpose(x)) is one Transpose. */
+static bool join_transposes(Node *node)
+{
+    Node          *before = node->in[0]->def;
+    int            rank = node->in[0]->type.rank, count;
+    const int64_t *p, *q;
+    int64_t       *perm;
+    Attr          *attr;
+
+    if (node->op != OP_onnx_Transpose || !before || before->op != OP_onnx_Transpose || before->graph != node->graph)
+        return false;
+    p = node_ints(before, "perm", &count);
+    q = node_ints(node, "perm", &count);
+    perm = arena_array(node->graph->model->arena, int64_t, rank + 1);
+    for (int i = 0; i < rank; i++) {
+        int64_t outer = q ? q[i] : rank - 1 - i;
+
+        perm[i] = p ? p[outer] : rank - 1 - outer;
+    }
+    attr = arena_one(node->graph->model->arena, Attr);
+    *attr = (Attr){.name = "perm", .kind = ATTR_INTS, .count = rank, .ints = perm};
+    node->attr = attr;
+    node->nattr = 1;
+    node->in[0] = before->in[0];
+    return true;
+}
+
+static int cancel(Graph *graph, Diag *diag)
+{
+    int changes = 0;
+
+    (void)diag;
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+
+        if (node->op == OP_onnx_Transpose)
+            changes += join_transposes(node);
+        if (!changes_nothing(node) || is_output(graph, node->out[0]))
+            continue;
+        value_replace(graph, node->out[0], node->in[0]);
+        changes++;
+    }
+    return changes;
+}
+
+int pass_cancel(Model *model, Diag *diag)
+{
+    return passes_each_graph(model, diag, cancel);
+}

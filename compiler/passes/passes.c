@@ -1,0 +1,60 @@
+/* passes.c - what the passes share. */
+#include "passes/passes.h"
+
+static void count_graph(Uses *uses, const Graph *graph)
+{
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k]) {
+                uses->count[node->in[k]->id]++;
+                uses->user[node->in[k]->id] = node;
+            }
+        for (int k = 0; k < 2; k++)
+            if (node->body[k])
+                count_graph(uses, node->body[k]);
+    }
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i]) {
+            uses->count[graph->out[i]->id]++;
+            uses->user[graph->out[i]->id] = NULL;
+        }
+}
+
+Uses uses_of(Model *model)
+{
+    Uses uses = {arena_array(model->arena, int, model->nvalue), arena_array(model->arena, Node *, model->nvalue)};
+
+    count_graph(&uses, model->main);
+    return uses;
+}
+
+Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *dim, const float *data)
+{
+    Type   type = type_tensor(DTYPE_F32, rank, dim);
+    Const *constant = arena_one(graph->model->arena, Const);
+
+    constant->data = data;
+    constant->bytes = type_bytes(&type);
+    return value_constant(graph, arena_printf(graph->model->arena, "%s.folded%d", like, graph->model->nvalue), type, constant);
+}
+
+static int each(Graph *graph, Diag *diag, int (*fn)(Graph *graph, Diag *diag))
+{
+    int changes = fn(graph, diag);
+
+    for (int i = 0; changes >= 0 && i < graph->nnode; i++)
+        for (int k = 0; k < 2 && changes >= 0; k++)
+            if (graph->node[i]->body[k]) {
+                int inner = each(graph->node[i]->body[k], diag, fn);
+
+                changes = inner < 0 ? -1 : changes + inner;
+            }
+    return changes;
+}
+
+int passes_each_graph(Model *model, Diag *diag, int (*fn)(Graph *graph, Diag *diag))
+{
+    return each(model->main, diag, fn);
+}

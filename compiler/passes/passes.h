@@ -1,0 +1,36 @@
+/* passes.h - rewrites of the graph that keep its meaning, one per file. Each returns the number of changes, or -1 with a
+ * message; the order is the table in compile.c, and graph_check follows every pass. Knows nothing of programs. */
+#ifndef OCC_PASSES_PASSES_H
+#define OCC_PASSES_PASSES_H
+
+#include "ops/ops.h"
+
+typedef int (*PassFn)(Model *model, Diag *diag);
+
+typedef struct Pass {
+    const char *name;
+    PassFn      run;
+} Pass;
+
+int pass_cancel(Model *model, Diag *diag); /* operators that change nothing, pairs that undo each other */
+int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
+int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
+int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
+int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads */
+
+/* ------------------------------------------------------------------------------------------------- shared by the passes */
+
+typedef struct Uses {
+    int   *count; /* by Value.id: readers, graph outputs counted */
+    Node **user;  /* by Value.id: the last reader, or NULL */
+} Uses;
+
+Uses uses_of(Model *model); /* counted over all graphs; valid until the graph changes */
+
+/* A new float constant of the given extents; `data` must live as long as the model. */
+Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *dim, const float *data);
+
+/* Every graph of the model, bodies after the graph that holds them: fn returns changes or -1; the sum is returned. */
+int passes_each_graph(Model *model, Diag *diag, int (*fn)(Graph *graph, Diag *diag));
+
+#endif
