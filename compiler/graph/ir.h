@@ -142,6 +142,7 @@ struct Node {
     int    opset;   /* version of the operator's domain that the node was written for; the newest after upgrading */
     Graph *graph;   /* the graph it belongs to */
     Loc    loc;
+    int    mark;    /* scratch of whoever walks the graph; means nothing to the next one */
     void  *fused;   /* what passes attach for lowering; see passes/fuse.h; NULL: nothing */
 };
 
@@ -210,6 +211,7 @@ Node  *node_new(Graph *graph, OpKind op, int nin, int nout, const char *name); /
 void   graph_append(Graph *graph, Node *node);                           /* at the end */
 void   graph_insert(Graph *graph, int position, Node *node);
 void   value_replace(Graph *graph, Value *old, Value *with);             /* every use of old, bodies included */
+int    graph_sort(Graph *graph, Diag *diag);                             /* put nodes after what they read; -1: a cycle (sort.c) */
 bool   graph_contains(const Graph *outer, const Graph *inner);           /* inner is outer or nested in it */
 
 const Attr    *node_attr(const Node *node, const char *name);            /* NULL: absent */

@@ -27,10 +27,20 @@ struct Block {
     size_t capacity, used, below; /* bytes */
 };
 
+/* What to do when the arena is freed. */
+typedef struct AtFree AtFree;
+struct AtFree {
+    AtFree *older;
+    void  (*function)(void *data);
+    void   *data;
+};
+
 struct Arena {
     Block   *newest;
     size_t   limit, next; /* bytes: in all; of the next ordinary block */
     jmp_buf *exhausted;
+    AtFree  *at_free;
+    Arena   *child, *parent, *sibling; /* first child; the parent's next child */
 };
 
 Arena *arena_new(size_t limit)
@@ -39,7 +49,7 @@ Arena *arena_new(size_t limit)
 
     if (!arena)
         return NULL;
-    arena->limit = limit ? limit : SIZE_MAX;
+    arena->limit = limit ? limit : SIZE_MAX - 1;
     arena->next = FIRST_BLOCK;
     return arena;
 }
@@ -48,8 +58,40 @@ void arena_free(Arena *arena)
 {
     if (!arena)
         return;
+    while (arena->child)
+        arena_free(arena->child);
+    for (AtFree *entry = arena->at_free; entry; entry = entry->older)
+        entry->function(entry->data);
+    for (Arena **link = arena->parent ? &arena->parent->child : NULL; link && *link; link = &(*link)->sibling)
+        if (*link == arena) {
+            *link = arena->sibling;
+            break;
+        }
     arena_release(arena, (ArenaMark){NULL, 0});
     free(arena);
+}
+
+static void exhausted(Arena *arena);
+
+Arena *arena_child(Arena *parent)
+{
+    Arena *child = arena_new(parent->limit - arena_bytes(parent) + 1); /* + 1: a limit of 0 would be none */
+
+    if (!child)
+        exhausted(parent);
+    child->exhausted = parent->exhausted;
+    child->parent = parent;
+    child->sibling = parent->child;
+    parent->child = child;
+    return child;
+}
+
+void arena_at_free(Arena *arena, void (*function)(void *data), void *data)
+{
+    AtFree *entry = arena_one(arena, AtFree);
+
+    *entry = (AtFree){arena->at_free, function, data};
+    arena->at_free = entry;
 }
 
 void arena_on_exhausted(Arena *arena, jmp_buf *where)

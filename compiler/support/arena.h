@@ -19,6 +19,13 @@ typedef struct ArenaMark {
 Arena *arena_new(size_t limit);
 void   arena_free(Arena *arena);
 
+/* A further arena that shares the parent's limit as it is now and its jump; arena_free it early, else it goes with the parent.
+ * Never under a mark of the parent. */
+Arena *arena_child(Arena *parent);
+
+/* Call `function(data)` when the arena is freed (a mapped file to give back, ...); last added, first called. Never under a mark. */
+void arena_at_free(Arena *arena, void (*function)(void *data), void *data);
+
 /* Where to jump (longjmp, value 1) when memory or the limit is exhausted. Must be set before the first allocation. */
 void arena_on_exhausted(Arena *arena, jmp_buf *where);
 
