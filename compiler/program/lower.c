@@ -220,21 +220,20 @@ int lower_graph(Lower *lower, Graph *graph)
     return 0;
 }
 
-static Lower lower_new(Model *model, Diag *diag, int64_t buffer_align, int vector_bytes)
+static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_align, int vector_bytes)
 {
-    Lower lower = {.model = model, .diag = diag, .arena = model->arena, .buffer_align = buffer_align,
-                   .vector_bytes = vector_bytes};
+    Lower lower = {.model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};
 
-    lower.program = arena_one(model->arena, Program);
+    lower.program = arena_one(arena, Program);
     lower.program->model = model;
-    lower.program->arena = model->arena;
+    lower.program->arena = arena;
     lower.program->dims = -1;
     return lower;
 }
 
 int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag)
 {
-    Lower  lower = lower_new(model, diag, buffer_align, vector_bytes);
+    Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
     Graph *main = model->main;
 
     prepare(&lower, main);
@@ -246,10 +245,10 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     return 0;
 }
 
-int lower_single(Model *model, Node *node, Program **program, Diag *diag)
+int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag)
 {
-    Lower   lower = lower_new(model, diag, 64, 64);
-    Value **out = arena_array(model->arena, Value *, node->nout + 1);
+    Lower   lower = lower_new(model, arena, diag, 64, 64);
+    Value **out = arena_array(arena, Value *, node->nout + 1);
     int     nout = 0;
 
     prepare(&lower, NULL);

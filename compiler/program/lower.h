@@ -78,8 +78,9 @@ struct Lower {
 /* The whole model. Returns 0 or -1 with messages. */
 int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag);
 
-/* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. */
-int lower_single(Model *model, Node *node, Program **program, Diag *diag);
+/* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. The program lives in
+ * `arena`, so that it can be given up at once. */
+int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag);
 
 /* The nodes of a graph or body, in order. */
 int lower_graph(Lower *lower, Graph *graph);
