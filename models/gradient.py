@@ -1,13 +1,16 @@
 """Reverse-mode differentiation over numpy arrays, just large enough to train the small models of this folder.
 
 A Node holds a float64 array and, after `backward`, the gradient of the loss by it. Training in double precision and
-rounding what is exported (`rounded`) makes the committed files independent of the machine's linear algebra library.
+rounding the weights makes the committed files independent of the machine's linear algebra library.
 """
 
 import numpy as np
 
 # Exported weights are multiples of this: far coarser than what two machines' float64 rounding makes of one training.
 GRID = 2.0 ** -12
+
+# Weights are rounded to this after every step, so that a difference in the last place of float64 dies instead of growing.
+SNAP = 2.0 ** -16
 
 
 class Node:
@@ -199,7 +202,8 @@ class Adam:
         for node, m, v in zip(self.nodes, self.first, self.second):
             m += 0.1 * (node.gradient - m)
             v += 0.001 * (node.gradient ** 2 - v)
-            node.value = node.value - rate * (m / (1 - 0.9 ** self.step)) / (np.sqrt(v / (1 - 0.999 ** self.step)) + 1e-8)
+            change = rate * (m / (1 - 0.9 ** self.step)) / (np.sqrt(v / (1 - 0.999 ** self.step)) + 1e-6)
+            node.value = np.round((node.value - change) / SNAP) * SNAP
 
 
 def start(random, *shape, fan_in=None):

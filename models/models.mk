@@ -25,3 +25,15 @@ $(LIGHT): models/light.py $(VENV)
 	@touch $@
 
 .PHONY: models
+
+# Make the committed models anew: same bytes, whatever the machine (training rounds its weights at every step).
+MAKERS := $(BUILD)/venv/makers.stamp
+
+own-models: $(MAKERS)
+	for name in digits tones reverse; do $(PYTHON) models/make_$$name.py || exit 1; done
+
+$(MAKERS): models/requirements.txt $(VENV)
+	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check -r models/requirements.txt
+	@touch $@
+
+.PHONY: own-models

@@ -23,3 +23,20 @@ check-tools: $(VENV)
 	$(PYTHON) tests/tools/test_tools.py
 
 .PHONY: check-onnx check-onnx-all check-tools
+
+# Networks: real ones with stored answers (data beside the repository, skipped where it is absent), our own, exported ones.
+COMPARE = --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/network_runs
+REAL   ?= ../shared/models
+OWN    := digits digits_int8 tones reverse
+
+check-real: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/tools/compare_real.py $(COMPARE) $(REAL)
+
+check-models: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --stored=models/stored $(OWN:%=models/%.onnx)
+
+# Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour.
+check-long: $(BUILD)/occamyc $(VENV) models
+	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx
+
+.PHONY: check-real check-models check-long

@@ -80,6 +80,14 @@ def write_case(folder, model, sets, group, kind, rtol=DEFAULT_RTOL, atol=DEFAULT
         json.dump(meta, file, indent=1)
 
 
+def read_sets(model, folder):
+    """Pairs of input and output values of every test_data_set_N below `folder`, in the order of N."""
+    paths = sorted(glob.glob(os.path.join(folder, "test_data_set_*")), key=lambda p: int(re.search(r"(\d+)$", p)[0]))
+    sides = (("input", true_inputs(model)), ("output", model.graph.output))
+    return [[[tensors.read_value(path, info.type) for i, info in enumerate(infos)
+              if os.path.exists(path := os.path.join(one, f"{side}_{i}.pb"))] for side, infos in sides] for one in paths]
+
+
 class Case:
     """A folder read back: `model`, `sets` (pairs of input and output values), tolerances and the group it counts under."""
 
@@ -94,10 +102,4 @@ class Case:
                 meta = json.load(file)
         self.rtol, self.atol = meta.get("rtol", DEFAULT_RTOL), meta.get("atol", DEFAULT_ATOL)
         self.check, self.group = meta.get("check"), meta.get("group", self.name)
-        self.sets = [self.read_set(path) for path in sorted(glob.glob(os.path.join(folder, "test_data_set_*")),
-                                                            key=lambda p: int(re.search(r"(\d+)$", p)[0]))]
-
-    def read_set(self, folder):
-        return [[tensors.read_value(path, info.type) for i, info in enumerate(infos)
-                 if os.path.exists(path := os.path.join(folder, f"{side}_{i}.pb"))]
-                for side, infos in (("input", true_inputs(self.model)), ("output", self.model.graph.output))]
+        self.sets = read_sets(self.model, folder)

@@ -16,6 +16,7 @@ import cases
 import compare
 import dims
 import host
+import networks
 import run_case
 import tensors
 
@@ -120,14 +121,24 @@ class Runs(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def result(self, mode, key=""):
+    def tools(self, mode):
         script = os.path.join(self.folder.name, "compiler")
         stand_in = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in.py")
         with open(script, "w") as file:
             file.write(f'#!/bin/sh\nSTAND_IN={mode} exec {sys.executable} {stand_in} "$@"\n')
         os.chmod(script, os.stat(script).st_mode | stat.S_IXUSR)
-        tools = host.Toolchain(script, cflags="-w")
-        return run_case.run_case(tools, self.case, os.path.join(self.folder.name, "work"), key)
+        return host.Toolchain(script, cflags="-w")
+
+    def result(self, mode, key=""):
+        return run_case.run_case(self.tools(mode), self.case, os.path.join(self.folder.name, "work"), key)
+
+    def test_networks(self):
+        case = cases.Case(self.case)
+        for mode, state in (("pass", "pass"), ("wrong", "wrong"), ("refused", "refused")):
+            row = networks.measure(self.tools(mode), "add", case.path, case.model, case.sets, [],
+                                   os.path.join(self.folder.name, "work"))
+            self.assertEqual(row.state, state, row.reason)
+            self.assertEqual(row.error > 0, mode == "wrong")
 
     def test_each_state(self):
         for mode, state in (("pass", "pass"), ("wrong", "wrong"), ("refused", "refused"), ("crash", "crash"),
