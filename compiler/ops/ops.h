@@ -21,7 +21,9 @@ enum {
     OP_MOVES = 8,        /* only moves or repeats elements; works on every element type */
     OP_CONTROL = 16,     /* owns bodies */
     OP_MANY_IN = 32,     /* max_in is no limit: variadic */
-    OP_MANY_OUT = 64
+    OP_MANY_OUT = 64,
+    OP_LAZY = 128,       /* of constants: evaluated only when a consumer asks, never in advance */
+    OP_OMITS = 256       /* even inputs below min_in may be omitted */
 };
 
 typedef struct Infer Infer; /* ops/infer.h */

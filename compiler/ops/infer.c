@@ -1,0 +1,159 @@
+/* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the graph. */
+#include "ops/infer.h"
+
+#include <string.h>
+
+enum {
+    FOLD_SMALL = 1 << 16, /* bytes of outputs that are always worth folding; larger ones only when they do not grow */
+    FOLD_GROWTH = 2,
+    MAX_DEPTH = 16        /* bodies within bodies: each level may be walked several times */
+};
+
+/* ------------------------------------------------------------------------------------------------------------- folding */
+
+static bool constant_inputs(const Node *node, int64_t *bytes)
+{
+    *bytes = 0;
+    for (int i = 0; i < node->nin; i++) {
+        if (!node->in[i])
+            continue;
+        if (!node->in[i]->data)
+            return false;
+        *bytes += node->in[i]->data->bytes;
+    }
+    return true;
+}
+
+/* Whether evaluating the node now is allowed and makes the model hardly larger. */
+static bool worth_folding(const Infer *infer, const Node *node)
+{
+    int64_t given, made = 0;
+
+    if (infer->trial || op_info[node->op].traits & (OP_RANDOM | OP_CONTROL | OP_LAZY) || !constant_inputs(node, &given))
+        return false;
+    for (int i = 0; i < node->nout; i++) {
+        if (!node->out[i])
+            continue;
+        if (!type_is_static(&node->out[i]->type) || type_bytes(&node->out[i]->type) < 0)
+            return false;
+        made += type_bytes(&node->out[i]->type);
+    }
+    return made <= FOLD_SMALL || made / FOLD_GROWTH <= given;
+}
+
+static bool all_constant(const Node *node)
+{
+    bool some = false;
+
+    for (int i = 0; i < node->nout; i++) {
+        if (node->out[i] && !node->out[i]->data)
+            return false;
+        some |= node->out[i] != NULL;
+    }
+    return some;
+}
+
+static int fold(Infer *infer, Node *node)
+{
+    if (all_constant(node) || !worth_folding(infer, node))
+        return 0;
+    return fold_node(infer->model, infer->diag, node) < 0 ? -1 : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ one node */
+
+/* Every input that the operator cannot do without is there and typed. */
+static int check_inputs(Infer *infer, const Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+
+    for (int i = 0; i < node->nin; i++) {
+        if (!node->in[i]) {
+            if (i < info->min_in && !(info->traits & (OP_CONTROL | OP_OMITS)))
+                return diag_error(infer->diag, node->loc, "input %d is omitted, but the operator needs it", i);
+        } else if (node->in[i]->type.kind == TYPE_NONE)
+            return diag_error(infer->diag, node->loc, "input %d '%s' has no type; wanted a value that is made before this node", i,
+                              node->in[i]->name);
+    }
+    if (node->nin < info->min_in || (node->nin > info->max_in && !(info->traits & OP_MANY_IN)))
+        return diag_error(infer->diag, node->loc, "found %d inputs, wanted %d to %d", node->nin, info->min_in, info->max_in);
+    if (node->nout > info->max_out && !(info->traits & OP_MANY_OUT))
+        return diag_error(infer->diag, node->loc, "found %d outputs, wanted at most %d", node->nout, info->max_out);
+    return 0;
+}
+
+static int check_outputs(Infer *infer, const Node *node)
+{
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && node->out[i]->type.kind == TYPE_NONE)
+            return diag_bug(infer->diag, node->loc, "the shape rule gave output %d '%s' no type", i, node->out[i]->name);
+    return 0;
+}
+
+static int infer_node(Infer *infer, Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+
+    if (!info->infer)
+        return diag_unsupported(infer->diag, node->loc,
+                                "this operator is not supported; replace it in the model by operators of docs/operators.md");
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i]) {
+            node->out[i]->type.kind = TYPE_NONE;
+            node->out[i]->elem = NULL;
+            node->out[i]->nelem = 0;
+        }
+    if (check_inputs(infer, node) < 0 || info->infer(infer, node) < 0 || check_outputs(infer, node) < 0)
+        return -1;
+    return fold(infer, node);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the walk */
+
+/* A constant has no producer: take out the nodes whose outputs all became constants. */
+static void drop_constant_nodes(Graph *graph)
+{
+    int kept = 0;
+
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+        if (!all_constant(node)) {
+            graph->node[kept++] = node;
+            continue;
+        }
+        for (int o = 0; o < node->nout; o++)
+            if (node->out[o])
+                node->out[o]->def = NULL;
+    }
+    graph->nnode = kept;
+}
+
+/* A rule may put nodes right after its own (an If gives way to its branch), so the count is read anew. */
+int infer_nodes(Infer *infer, Graph *graph)
+{
+    int status = 0;
+
+    if (infer->depth > MAX_DEPTH)
+        return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': bodies are nested more than %d deep; flatten the model",
+                                graph->name, MAX_DEPTH);
+    infer->depth++;
+    for (int i = 0; i < graph->nnode && !status; i++)
+        status = infer_node(infer, graph->node[i]);
+    infer->depth--;
+    if (!infer->trial && !status)
+        drop_constant_nodes(graph);
+    return status;
+}
+
+/* A promise of the model's outputs is checked when their types are set; here only that all of them have one. */
+int infer_graph(Infer *infer, Graph *graph)
+{
+    if (!graph->parent && infer_inputs(infer, graph) < 0)
+        return -1;
+    if (infer_nodes(infer, graph) < 0)
+        return -1;
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i]->type.kind == TYPE_NONE)
+            return diag_error(infer->diag, (Loc){0}, "output '%s' is made by no node", graph->out[i]->name);
+    return 0;
+}

@@ -1,0 +1,274 @@
+/* infer_bound.c - where capacities come from: --dim, the types that a model declares, and what a rule knows.
+ *
+ * An extent of an input becomes a leaf that the caller gives; inputs that share a name share the leaf. An extent that a rule
+ * computes keeps its expression; where that has no bound, --dim VALUE:AXIS or a declared extent supplies one, and the run
+ * checks it. Nothing without a bound passes infer_set. */
+#include "ops/infer.h"
+
+#include <string.h>
+
+/* Elements: an extent above this never fits a memory and counts as unbounded. */
+static const int64_t UNBOUNDED = (int64_t)1 << 47;
+
+typedef struct Bound {
+    bool    known;
+    int64_t lo, hi;
+} Bound;
+
+const DimBound *infer_bound(const Infer *infer, const char *name, int axis)
+{
+    for (int i = 0; i < infer->model->nbound; i++) {
+        DimBound *bound = &infer->model->bound[i];
+        if (bound->axis == axis && !strcmp(bound->name, name)) {
+            bound->used = true;
+            return bound;
+        }
+    }
+    return NULL;
+}
+
+static const char *dim_name(const Value *value, int axis)
+{
+    return value->dim_name && axis >= 0 ? value->dim_name[axis] : NULL;
+}
+
+static Bound flag_bound(const Infer *infer, const char *name, int axis)
+{
+    const DimBound *found = infer_bound(infer, name, axis);
+
+    return found ? (Bound){true, found->lo, found->hi} : (Bound){0};
+}
+
+/* By VALUE:AXIS, else by the name that the model gives the extent. */
+static Bound axis_flag(const Infer *infer, const Value *value, int axis)
+{
+    Bound       bound = flag_bound(infer, value->name, axis);
+    const char *name = dim_name(value, axis);
+
+    return bound.known || !name ? bound : flag_bound(infer, name, BOUND_NAME);
+}
+
+/* What the model declares of the extent: its own number, or a name that --dim bounds. */
+static Bound promised(const Infer *infer, const Value *value, int axis, int rank)
+{
+    const Type *type = &value->promise;
+    const char *name = dim_name(value, axis);
+
+    while (type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL)
+        type = type->item;
+    if (type->kind != TYPE_TENSOR || type->rank != rank)
+        return (Bound){0};
+    if (type->dim[axis].max >= 0 && type->dim[axis].expr < 0)
+        return (Bound){true, 0, type->dim[axis].max};
+    return name ? flag_bound(infer, name, BOUND_NAME) : (Bound){0};
+}
+
+/* --------------------------------------------------------------------------------------------------- inputs of the model */
+
+static int refuse_input(Infer *infer, const Value *value, int axis)
+{
+    const char *name = dim_name(value, axis);
+
+    if (name)
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s': extent %d '%s' has no bound; give --dim %s=N or --dim %s=1..N",
+                                value->name, axis, name, name, name);
+    return diag_unsupported(infer->diag, (Loc){0}, "input '%s': extent %d has no bound; give --dim %s:%d=N or --dim %s:%d=1..N",
+                            value->name, axis, value->name, axis, value->name, axis);
+}
+
+/* The first place among the inputs that has this name, so that equal names are one run-time integer. */
+static void find_namesake(const Graph *graph, const char *name, const Value **value, int *axis)
+{
+    for (int i = 0; name && i < graph->nin; i++)
+        for (int a = 0; a < MAX_RANK; a++) {
+            const char *other = dim_name(graph->in[i], a);
+            if (graph->in[i]->type.kind != TYPE_SEQUENCE && other && !strcmp(other, name)) {
+                *value = graph->in[i];
+                *axis = a;
+                return;
+            }
+        }
+}
+
+static int bind_axis(Infer *infer, const Value *value, int axis, bool member, Extent *out)
+{
+    Bound        bound = axis_flag(infer, value, axis);
+    const Value *first = value;
+    int          first_axis = axis;
+
+    if (!bound.known)
+        return refuse_input(infer, value, axis);
+    if (!member && !flag_bound(infer, value->name, axis).known)
+        find_namesake(value->graph, dim_name(value, axis), &first, &first_axis);
+    *out = extent_leaf(infer->model, member ? EXPR_VAR : EXPR_DIM, first->id, first_axis, bound.lo, bound.hi);
+    return 0;
+}
+
+/* The rank of an input that declares none is the number of axes that --dim names. */
+static int bind_rank(Infer *infer, const Value *value, bool member, Type *type)
+{
+    Bound elements = flag_bound(infer, value->name, BOUND_ELEMENTS);
+    int   rank = 0;
+
+    while (rank < MAX_RANK && flag_bound(infer, value->name, rank).known)
+        type->dim[rank++] = extent_const(-1);
+    if (rank || (elements.known && elements.hi == 1 && !member))
+        type->rank = rank;
+    else if (elements.known && member)
+        type->dim[0] = extent_const(elements.hi);
+    else
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "input '%s' declares no rank; give its extents one by one: --dim %s:0=N --dim %s:1=N ...", value->name,
+                                value->name, value->name);
+    return 0;
+}
+
+static int bind_tensor(Infer *infer, const Value *value, bool member, Type *type)
+{
+    if (type->rank < 0 && bind_rank(infer, value, member, type) < 0)
+        return -1;
+    for (int axis = 0; axis < type->rank; axis++)
+        if (type->dim[axis].max < 0 && bind_axis(infer, value, axis, member, &type->dim[axis]) < 0)
+            return -1;
+    if (type->rank >= 0 && type_bytes(type) < 0)
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' needs more bytes than can be counted; bound its extents with --dim",
+                                value->name);
+    return 0;
+}
+
+static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
+{
+    Bound count;
+
+    if (type->kind == TYPE_TENSOR)
+        return bind_tensor(infer, value, member, type);
+    if (type->kind == TYPE_OPTIONAL) {
+        count = flag_bound(infer, value->name, BOUND_COUNT);
+        if (!count.known || type->item->kind == TYPE_SEQUENCE)
+            count = (Bound){true, 0, 1};
+        type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
+        return bind_type(infer, value, member, type->item);
+    }
+    if (type->kind != TYPE_SEQUENCE)
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' is a map, and maps are not supported; make it tensors", value->name);
+    count = flag_bound(infer, value->name, BOUND_COUNT);
+    if (!count.known)
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s': the count of its members has no bound; give --dim %s:count=0..N",
+                                value->name, value->name);
+    type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
+    return bind_type(infer, value, true, type->item);
+}
+
+int infer_inputs(Infer *infer, Graph *graph)
+{
+    int status = 0;
+
+    for (int i = 0; i < graph->nin; i++) {
+        Value *value = graph->in[i];
+        Type   type = value->type.kind == TYPE_NONE ? value->promise : value->type;
+        if (type.kind == TYPE_NONE)
+            status = diag_error(infer->diag, (Loc){0}, "input '%s' declares no type", value->name);
+        else if (bind_type(infer, value, false, &type) < 0)
+            status = -1;
+        value->type = type;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ computed extents */
+
+static int refuse_extent(Infer *infer, const Node *node, const Value *value, int axis)
+{
+    return diag_unsupported(infer->diag, node->loc, "output '%s': extent %d has no bound; declare it in the model or give --dim %s:%d=1..N",
+                            value->name, axis, value->name, axis);
+}
+
+static int bound_axis(Infer *infer, const Node *node, const Value *value, int axis, int rank, Extent *dim)
+{
+    Bound flag = flag_bound(infer, value->name, axis);
+
+    if (!flag.known && dim->max > UNBOUNDED)
+        flag = promised(infer, value, axis, rank);
+    if (!flag.known)
+        return dim->max > UNBOUNDED ? refuse_extent(infer, node, value, axis) : 0;
+    return infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim);
+}
+
+/* A tensor that arrives without a rank takes the declared one; its extents are found out while running. */
+static int adopt_rank(Infer *infer, const Node *node, const Value *value, Type *type)
+{
+    int64_t elements = type->dim[0].max;
+    int     output = 0;
+
+    if (value->promise.kind != TYPE_TENSOR || value->promise.rank < 0)
+        return 0;
+    while (node->out[output] != value)
+        output++;
+    type->rank = value->promise.rank;
+    for (int axis = 0; axis < type->rank; axis++)
+        if (infer_unknown_extent(infer, node, output, axis, elements, &type->dim[axis]) < 0)
+            return -1;
+    return 0;
+}
+
+static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type)
+{
+    if (type->rank < 0 && adopt_rank(infer, node, value, type) < 0)
+        return -1;
+    for (int axis = 0; axis < type->rank; axis++)
+        if (bound_axis(infer, node, value, axis, type->rank, &type->dim[axis]) < 0)
+            return -1;
+    if (type->rank >= 0 && type_bytes(type) < 0)
+        return diag_unsupported(infer->diag, node->loc, "output '%s' needs more bytes than can be counted; bound its extents with --dim",
+                                value->name);
+    return 0;
+}
+
+int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
+{
+    Bound count;
+
+    if (type->kind == TYPE_TENSOR)
+        return bound_tensor(infer, node, value, type);
+    count = flag_bound(infer, value->name, BOUND_COUNT);
+    if (type->kind == TYPE_SEQUENCE && count.known &&
+        infer_within(infer, node, type->count, count.lo, count.hi, "the count of members", &type->count) < 0)
+        return -1;
+    if (type->kind == TYPE_SEQUENCE && type->count.max > UNBOUNDED)
+        return diag_unsupported(infer->diag, node->loc, "output '%s': the count of its members has no bound; give --dim %s:count=0..N",
+                                value->name, value->name);
+    return 0;
+}
+
+int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, int64_t max, Extent *out)
+{
+    const Value *value = output < node->nout ? node->out[output] : NULL;
+    Bound        flag, declared;
+
+    if (!value) {
+        *out = extent_const(max < 0 ? 0 : max);
+        return 0;
+    }
+    flag = axis_flag(infer, value, axis);
+    declared = promised(infer, value, axis, value->promise.rank);
+    if (!flag.known && declared.known)
+        flag = declared;
+    if (!flag.known && (max < 0 || max > UNBOUNDED))
+        return refuse_extent(infer, node, value, axis);
+    if (!flag.known || (max >= 0 && max < flag.hi))
+        flag.hi = max;
+    *out = extent_leaf(infer->model, EXPR_OUT, value->id, axis, flag.lo < flag.hi ? flag.lo : 0, flag.hi);
+    return 0;
+}
+
+int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, int64_t *out)
+{
+    const Value *value = output < node->nout ? node->out[output] : NULL;
+    Bound        flag = value ? flag_bound(infer, value->name, BOUND_BYTES) : (Bound){true, 0, 0};
+
+    if (!flag.known && (max < 0 || max > UNBOUNDED))
+        return diag_unsupported(infer->diag, node->loc, "output '%s': the text that is made has no bound; give --dim %s:bytes=0..N",
+                                value->name, value->name);
+    *out = flag.known ? flag.hi : max;
+    return 0;
+}
