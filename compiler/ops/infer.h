@@ -48,6 +48,7 @@ int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, i
 
 /* a and b must be equal: -1 when they cannot be, a run-time check when that is not known. `what` names the extents. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what);
+int infer_need_same_shape(Infer *infer, const Node *node, int first, int second);
 /* The run stops with the shape code unless `condition` is non-zero; -1 when it is known to be zero. */
 int infer_check(Infer *infer, const Node *node, Extent condition, const char *what);
 /* `value`, known to lie in [lo,hi] from here on: checked while running where that is not known. -1 when it cannot. */

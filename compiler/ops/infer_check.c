@@ -209,12 +209,32 @@ int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const c
     return infer_check(infer, node, equal, what);
 }
 
+int infer_need_same_shape(Infer *infer, const Node *node, int first, int second)
+{
+    const Type *a, *b;
+
+    if (infer_need_tensor(infer, node, first) < 0 || infer_need_tensor(infer, node, second) < 0)
+        return -1;
+    a = infer_in(node, first);
+    b = infer_in(node, second);
+    if (a->rank != b->rank)
+        return diag_error(infer->diag, node->loc, "inputs %d and %d have ranks %d and %d, wanted equal shapes", first, second, a->rank,
+                          b->rank);
+    for (int i = 0; i < a->rank; i++)
+        if (infer_need_equal(infer, node, a->dim[i], b->dim[i], "shapes that must be equal differ") < 0)
+            return -1;
+    return 0;
+}
+
 int infer_within(Infer *infer, const Node *node, Extent value, int64_t lo, int64_t hi, const char *what, Extent *out)
 {
     Model *model = infer->model;
     char   text[160];
 
-    snprintf(text, sizeof text, "%s is outside [%lld,%lld]", what, (long long)lo, (long long)hi);
+    if (hi == INT64_MAX)
+        snprintf(text, sizeof text, "%s is below %lld", what, (long long)lo);
+    else
+        snprintf(text, sizeof text, "%s is outside [%lld,%lld]", what, (long long)lo, (long long)hi);
     if (extent_min(model, value) < lo) {
         if (infer_check(infer, node, extent_op(model, EXPR_LT, extent_const(lo - 1), value), text) < 0)
             return -1;

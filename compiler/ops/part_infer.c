@@ -1,0 +1,329 @@
+/* part_infer.c - types of operators that take parts of tensors, join them, or repeat them. */
+#include "ops/infer.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------- Concat */
+
+static void concat_contents(Infer *infer, Node *node)
+{
+    Extent all[INFER_TRACKED], next[INFER_TRACKED];
+    int    total = 0, count;
+
+    if (!infer_wants(node, 0) || node->out[0]->type.rank != 1)
+        return;
+    for (int i = 0; i < node->nin; i++) {
+        if (!infer_known(node->in[i], next, &count) || total + count > INFER_TRACKED)
+            return;
+        memcpy(all + total, next, sizeof *all * (size_t)count);
+        total += count;
+    }
+    infer_track(infer, node, 0, all, total);
+}
+
+int infer_concat(Infer *infer, Node *node)
+{
+    Type type;
+    int  axis;
+
+    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), node->in[0]->type.rank, &axis) < 0)
+        return -1;
+    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
+    for (int i = 1; i < node->nin; i++) {
+        if (infer_need_rank(infer, node, i, type.rank, type.rank) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0)
+            return -1;
+        for (int a = 0; a < type.rank; a++)
+            if (a == axis)
+                type.dim[a] = infer_add(infer, type.dim[a], node->in[i]->type.dim[a]);
+            else if (infer_need_equal(infer, node, type.dim[a], node->in[i]->type.dim[a], "extents beside the joined axis") < 0)
+                return -1;
+    }
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    concat_contents(infer, node);
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- Split */
+
+/* Parts of equal extent, the last one smaller. */
+static Extent even_part(Infer *infer, Extent whole, int parts, int index)
+{
+    Extent part = extent_op(infer->model, EXPR_CEILDIV, whole, extent_const(parts));
+    Extent left = infer_sub(infer, whole, infer_mul(infer, part, extent_const(index)));
+
+    return index < parts - 1 && whole.expr < 0 && whole.max % parts == 0 ? part : infer_clamp(infer, left, extent_const(0), part);
+}
+
+static int split_parts(Infer *infer, const Node *node, Extent whole, int parts, Extent *part)
+{
+    Extent sum = extent_const(0);
+
+    if (!infer_has(node, 1)) {
+        for (int i = 0; i < parts; i++)
+            part[i] = even_part(infer, whole, parts, i);
+        return 0;
+    }
+    if (infer_need_rank(infer, node, 1, 1, 1) < 0 || infer_elems(infer, node, 1, 0, whole.max, part, INFER_TRACKED) < 0)
+        return -1;
+    if (type_elements(&node->in[1]->type) != parts)
+        return diag_error(infer->diag, node->loc, "found %lld extents in 'split' for %d outputs",
+                          (long long)type_elements(&node->in[1]->type), parts);
+    for (int i = 0; i < parts; i++)
+        sum = infer_add(infer, sum, part[i]);
+    return infer_need_equal(infer, node, sum, whole, "the sum of the parts and the extent that is split");
+}
+
+int infer_split(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0);
+    Extent      part[INFER_TRACKED], elem[INFER_TRACKED];
+    int         axis, parts, known = 0, at = 0;
+
+    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+        return -1;
+    parts = (int)node_int(node, "num_outputs", node->nout);
+    if (parts < node->nout || parts > INFER_TRACKED)
+        return diag_unsupported(infer->diag, node->loc, "split into %d parts with %d outputs; wanted as many, at most %d", parts,
+                                node->nout, INFER_TRACKED);
+    if (split_parts(infer, node, x->dim[axis], parts, part) < 0)
+        return -1;
+    if (x->rank != 1 || !infer_known(node->in[0], elem, &known))
+        known = 0;
+    for (int i = 0; i < node->nout; i++) {
+        Type type = infer_shaped(x->dtype, x);
+        type.dim[axis] = part[i];
+        if (infer_set(infer, node, i, type) < 0)
+            return -1;
+        if (known && part[i].expr < 0 && at + part[i].max <= known)
+            infer_track(infer, node, i, elem + at, (int)part[i].max);
+        at += (int)part[i].max;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- Slice */
+
+/* One axis of a slice. */
+typedef struct Cut {
+    int     axis;
+    Extent  start, end; /* as the model gives them: negative ones count from the back, large ones mean the end */
+    int64_t step;
+} Cut;
+
+/* A position counted from the front, within [lo,hi]. */
+static Extent position(Infer *infer, Extent at, Extent extent, Extent lo, Extent hi)
+{
+    Extent from_back = infer_add(infer, at, extent);
+
+    if (extent_min(infer->model, at) < 0)
+        at = at.max < 0 ? from_back
+                        : extent_select(infer->model, extent_op(infer->model, EXPR_LT, at, extent_const(0)), from_back, at);
+    return infer_clamp(infer, at, lo, hi);
+}
+
+/* At most this many elements lie between start and end, where both count from the same side: clamping brings them only
+ * closer. An interval of its own, since that of the difference of two clamped ends is wider. */
+static Extent distance(Infer *infer, const Cut *cut, Extent extent)
+{
+    Model *model = infer->model;
+    Extent end = cut->end;
+    bool   start_front = extent_min(model, cut->start) >= 0, start_back = cut->start.max < 0;
+
+    if (start_back && extent_min(model, end) >= extent.max)
+        end = extent_const(0); /* the end, counted from the back */
+    else if (!(start_front && extent_min(model, end) >= 0) && !(start_back && end.max < 0))
+        return extent;
+    return extent_op(model, EXPR_MAX, infer_sub(infer, end, cut->start), extent_const(0));
+}
+
+/* Elements that a cut leaves: ceil((end - start) / step), never below 0. */
+static Extent cut_extent(Infer *infer, const Cut *cut, Extent extent)
+{
+    Extent zero = extent_const(0), one = extent_const(1), start, end, span;
+
+    if (cut->step > 0) {
+        start = position(infer, cut->start, extent, zero, extent);
+        end = position(infer, cut->end, extent, zero, extent);
+        span = infer_sub(infer, end, start);
+        if (distance(infer, cut, extent).max < span.max)
+            span = extent_op(infer->model, EXPR_MIN, span, distance(infer, cut, extent));
+    } else {
+        start = position(infer, cut->start, extent, zero, infer_sub(infer, extent, one));
+        end = position(infer, cut->end, extent, extent_const(-1), infer_sub(infer, extent, one));
+        span = infer_sub(infer, start, end);
+    }
+    span = extent_op(infer->model, EXPR_MAX, span, zero);
+    span = extent_op(infer->model, EXPR_CEILDIV, span, extent_const(cut->step > 0 ? cut->step : -(cut->step + 1) + 1));
+    return span;
+}
+
+static int read_cuts(Infer *infer, const Node *node, Cut *cut, int *ncut)
+{
+    Extent  start[MAX_RANK], end[MAX_RANK];
+    int64_t axes[MAX_RANK], steps[MAX_RANK];
+    int     naxes, nsteps, rank = node->in[0]->type.rank;
+    int     n = infer_elems(infer, node, 1, INT64_MIN, INT64_MAX, start, MAX_RANK);
+
+    if (n < 0 || infer_elems(infer, node, 2, INT64_MIN, INT64_MAX, end, MAX_RANK) < 0 ||
+        infer_constants(infer, node, 3, axes, MAX_RANK, &naxes) < 0 || infer_constants(infer, node, 4, steps, MAX_RANK, &nsteps) < 0)
+        return -1;
+    if (type_elements(&node->in[2]->type) != n || (naxes >= 0 && naxes != n) || (nsteps >= 0 && nsteps != n))
+        return diag_error(infer->diag, node->loc, "starts, ends, axes and steps have %d, %lld, %d and %d entries, wanted as many", n,
+                          (long long)type_elements(&node->in[2]->type), naxes, nsteps);
+    for (int i = 0; i < n; i++) {
+        cut[i] = (Cut){0, start[i], end[i], nsteps >= 0 ? steps[i] : 1};
+        if (cut[i].step == 0 || cut[i].step == INT64_MIN)
+            return diag_error(infer->diag, node->loc, "a step is %lld", (long long)cut[i].step);
+        if (infer_axis(infer, node, naxes >= 0 ? axes[i] : i, rank, &cut[i].axis) < 0)
+            return -1;
+    }
+    *ncut = n;
+    return 0;
+}
+
+/* Contents of a sliced vector, where the places are known. */
+static void slice_contents(Infer *infer, Node *node, const Cut *cut)
+{
+    Extent  elem[INFER_TRACKED], out[INFER_TRACKED], extent = node->in[0]->type.dim[0];
+    int     count, n = 0;
+    int64_t start, end;
+
+    if (!infer_known(node->in[0], elem, &count) || cut->start.expr >= 0 || cut->end.expr >= 0)
+        return;
+    start = position(infer, cut->start, extent, extent_const(0), extent_const(cut->step > 0 ? count : count - 1)).max;
+    end = position(infer, cut->end, extent, extent_const(cut->step > 0 ? 0 : -1), extent_const(cut->step > 0 ? count : count - 1)).max;
+    for (int64_t i = start; cut->step > 0 ? i < end : i > end; i += cut->step)
+        out[n++] = elem[i];
+    infer_track(infer, node, 0, out, n);
+}
+
+int infer_slice(Infer *infer, Node *node)
+{
+    Cut  cut[MAX_RANK];
+    int  n = 0;
+    Type type;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || read_cuts(infer, node, cut, &n) < 0)
+        return -1;
+    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
+    for (int i = 0; i < n; i++)
+        type.dim[cut[i].axis] = cut_extent(infer, &cut[i], type.dim[cut[i].axis]);
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    if (n == 1 && type.rank == 1)
+        slice_contents(infer, node, cut);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- repeated elements */
+
+/* Every element the same: contents of a scalar spread over the output. */
+static void spread_contents(Infer *infer, Node *node)
+{
+    Extent  elem[INFER_TRACKED];
+    int     count;
+    int64_t wanted = infer_wants(node, 0) && type_is_static(&node->out[0]->type) ? type_elements(&node->out[0]->type) : -1;
+
+    if (wanted < 0 || wanted > INFER_TRACKED || !infer_known(node->in[0], elem, &count) || (count != 1 && count != wanted))
+        return;
+    for (int64_t i = count; i < wanted; i++)
+        elem[i] = elem[0];
+    infer_track(infer, node, 0, elem, (int)wanted);
+}
+
+int infer_expand(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0);
+    Extent      wanted[MAX_RANK];
+    Type        type = {.kind = TYPE_TENSOR};
+    int         n;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
+        return -1;
+    n = infer_elems(infer, node, 1, 0, INT64_MAX, wanted, MAX_RANK);
+    if (n < 0 || infer_broadcast_dims(infer, node, x->rank, x->dim, n, wanted, &type.rank, type.dim) < 0)
+        return -1;
+    type.dtype = x->dtype;
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    spread_contents(infer, node);
+    return 0;
+}
+
+int infer_tile(Infer *infer, Node *node)
+{
+    Extent times[MAX_RANK];
+    Type   type;
+    int    n;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
+        return -1;
+    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
+    n = infer_elems(infer, node, 1, 0, INT64_MAX, times, MAX_RANK);
+    if (n < 0)
+        return -1;
+    if (n != type.rank)
+        return diag_error(infer->diag, node->loc, "'repeats' has %d entries, wanted %d", n, type.rank);
+    for (int i = 0; i < n; i++)
+        type.dim[i] = infer_mul(infer, type.dim[i], times[i]);
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    spread_contents(infer, node);
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- padding */
+
+/* Input 1 holds begins, then ends, for the axes of input 3 or for all; negative padding cuts. */
+int infer_pad(Infer *infer, Node *node)
+{
+    Extent  pads[2 * MAX_RANK];
+    int64_t axes[MAX_RANK];
+    Type    type;
+    int     naxes, n;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
+        infer_constants(infer, node, 3, axes, MAX_RANK, &naxes) < 0 || (infer_has(node, 2) && infer_need_scalar(infer, node, 2) < 0))
+        return -1;
+    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
+    n = infer_elems(infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK);
+    if (n < 0)
+        return -1;
+    if (n != 2 * (naxes >= 0 ? naxes : type.rank))
+        return diag_error(infer->diag, node->loc, "'pads' has %d entries, wanted %d", n, 2 * (naxes >= 0 ? naxes : type.rank));
+    for (int i = 0; i < n / 2; i++) {
+        int axis;
+        if (infer_axis(infer, node, naxes >= 0 ? axes[i] : i, type.rank, &axis) < 0)
+            return -1;
+        type.dim[axis] = infer_add(infer, type.dim[axis], infer_add(infer, pads[i], pads[n / 2 + i]));
+        if (infer_within(infer, node, type.dim[axis], 0, INT64_MAX, "a padded extent", &type.dim[axis]) < 0)
+            return -1;
+    }
+    return infer_set(infer, node, 0, type);
+}
+
+int infer_center_crop_pad(Infer *infer, Node *node)
+{
+    int            naxes, n;
+    const int64_t *axes = node_ints(node, "axes", &naxes);
+    Extent         wanted[MAX_RANK];
+    Type           type;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
+        return -1;
+    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
+    n = infer_elems(infer, node, 1, 0, INT64_MAX, wanted, MAX_RANK);
+    if (n < 0)
+        return -1;
+    if (n != (naxes ? naxes : type.rank))
+        return diag_error(infer->diag, node->loc, "'shape' has %d entries, wanted %d", n, naxes ? naxes : type.rank);
+    for (int i = 0; i < n; i++) {
+        int axis;
+        if (infer_axis(infer, node, naxes ? axes[i] : i, type.rank, &axis) < 0)
+            return -1;
+        type.dim[axis] = wanted[i];
+    }
+    return infer_set(infer, node, 0, type);
+}
