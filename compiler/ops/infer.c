@@ -3,42 +3,16 @@
 
 #include <string.h>
 
-enum {
-    FOLD_SMALL = 1 << 16, /* bytes of outputs that are always worth folding; larger ones only when they do not grow */
-    FOLD_GROWTH = 2,
-    MAX_DEPTH = 16        /* bodies within bodies: each level may be walked several times */
-};
+enum { MAX_DEPTH = 16 }; /* bodies within bodies: each level may be walked several times */
 
 /* ------------------------------------------------------------------------------------------------------------- folding */
 
-static bool constant_inputs(const Node *node, int64_t *bytes)
+static bool constant_inputs(const Node *node)
 {
-    *bytes = 0;
-    for (int i = 0; i < node->nin; i++) {
-        if (!node->in[i])
-            continue;
-        if (!node->in[i]->data)
+    for (int i = 0; i < node->nin; i++)
+        if (node->in[i] && !node->in[i]->data)
             return false;
-        *bytes += node->in[i]->data->bytes;
-    }
     return true;
-}
-
-/* Whether evaluating the node now is allowed and makes the model hardly larger. */
-static bool worth_folding(const Infer *infer, const Node *node)
-{
-    int64_t given, made = 0;
-
-    if (infer->trial || op_info[node->op].traits & (OP_RANDOM | OP_CONTROL | OP_LAZY) || !constant_inputs(node, &given))
-        return false;
-    for (int i = 0; i < node->nout; i++) {
-        if (!node->out[i])
-            continue;
-        if (!type_is_static(&node->out[i]->type) || type_bytes(&node->out[i]->type) < 0)
-            return false;
-        made += type_bytes(&node->out[i]->type);
-    }
-    return made <= FOLD_SMALL || made / FOLD_GROWTH <= given;
 }
 
 static bool all_constant(const Node *node)
@@ -55,7 +29,8 @@ static bool all_constant(const Node *node)
 
 static int fold(Infer *infer, Node *node)
 {
-    if (all_constant(node) || !worth_folding(infer, node))
+    if (infer->trial || op_info[node->op].traits & (OP_RANDOM | OP_CONTROL | OP_LAZY) || all_constant(node) ||
+        !constant_inputs(node))
         return 0;
     return fold_node(infer->model, infer->diag, node) < 0 ? -1 : 0;
 }

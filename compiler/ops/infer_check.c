@@ -166,7 +166,7 @@ int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, i
 {
     memset(chosen, 0, MAX_RANK * sizeof *chosen);
     for (int i = 0; i < count; i++) {
-        int axis;
+        int axis = 0;
         if (infer_axis(infer, node, axes[i], rank, &axis) < 0)
             return -1;
         if (chosen[axis])
