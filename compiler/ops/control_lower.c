@@ -8,6 +8,13 @@
 #include "ops/rules.h"
 #include "program/control.h"
 #include "program/lower.h"
+#include "program/sequence.h"
+
+enum {
+    STAGED_AXIS = 200,   /* axes of EXPR_VAR leaves of a carried value that hold its next extents */
+    ITERATION_AXIS = 0,  /* of the first parameter of a Loop's body */
+    GO_ON_AXIS = 0       /* of the second one */
+};
 
 int lower_if(Lower *lower, Node *node)
 {
@@ -72,7 +79,7 @@ typedef struct LoopPlan {
     int     *stack_axis;
     bool    *stack_back; /* filled from the end */
     int      nstack;
-    Extent   trips;     /* for stacks that are filled from the end */
+    Extent   trips;     /* iterations at most; exactly, of a Scan */
 } LoopPlan;
 
 static int carry_in(Lower *lower, const LoopPlan *plan)
@@ -87,41 +94,91 @@ static int carry_in(Lower *lower, const LoopPlan *plan)
     return 0;
 }
 
-/* A result that still lies in another carried value's buffer would be overwritten before it is copied. */
+/* Whether `x` lies in the buffer of a carried value, elsewhere than carried value `self` itself lies. */
+static bool lies_in_carried(const Lower *lower, const LoopPlan *plan, const Operand *x, int self)
+{
+    for (int k = 0; k < plan->ncarried; k++) {
+        const Operand *carried = &lower->place[plan->carried[k].parameter->id].operand;
+
+        if (carried->buffer != x->buffer)
+            continue;
+        if (k != self || !extent_same(carried->offset, x->offset) || !operand_same_layout(carried, x))
+            return true;
+    }
+    return false;
+}
+
+/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before. */
 static int unswap(Lower *lower, const LoopPlan *plan)
 {
     for (int i = 0; i < plan->ncarried; i++) {
-        Operand x, carried;
+        Value  *result = plan->carried[i].result;
+        Operand x, aside;
 
-        if (control_is_nested(plan->carried[i].result))
-            continue;
-        if (lower_value(lower, plan->carried[i].result, &x) < 0)
+        if (lower_value(lower, result, &x) < 0)
             return -1;
-        for (int k = 0; k < plan->ncarried; k++) {
-            Type type = plan->carried[i].result->type;
-
-            carried = lower->place[plan->carried[k].parameter->id].operand;
-            if (k == i || carried.buffer != x.buffer)
-                continue;
-            carried = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "swap");
-            if (lower_copy(lower, NULL, x, carried) < 0)
+        if (!lies_in_carried(lower, plan, &x, i))
+            continue;
+        if (control_is_nested(result)) {
+            lower->place[result->id].kind = PLACE_NONE;
+            if (sequence_place(lower, result) < 0 ||
+                sequence_copy_operands(lower, &result->type, x, &result->type, lower->place[result->id].operand) < 0)
                 return -1;
-            lower->place[plan->carried[i].result->id].operand = carried;
-            break;
+            continue;
         }
+        aside = lower_temporary(lower, &result->type, LAYOUT_ROW_MAJOR, "swap");
+        if (lower_copy(lower, NULL, x, aside) < 0)
+            return -1;
+        lower->place[result->id].operand = aside;
     }
     return 0;
 }
 
+/* The extents of result i under names that survive while those of the parameters are set one after another. */
+static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
+{
+    const Value *result = carried->result;
+
+    *staged = result->type;
+    if (control_is_nested(result))
+        return 0;
+    for (int i = 0; i < result->type.rank; i++) {
+        Extent extent = result->type.dim[i];
+        bool   leaf = extent.expr >= 0 && lower->model->expr[extent.expr].op == EXPR_VAR;
+
+        if (lower_extent(lower, extent) < 0)
+            return -1;
+        if (!leaf || extent_same(extent, carried->parameter->type.dim[i]))
+            continue;
+        staged->dim[i] = extent_leaf(lower->model, EXPR_VAR, carried->parameter->id, STAGED_AXIS + i,
+                                     extent_min(lower->model, extent), extent.max);
+        if (control_set(lower, staged->dim[i], extent) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* All elements, then all extents, then sequences: nothing is read after it was overwritten. */
 static int carry_back(Lower *lower, const LoopPlan *plan)
 {
+    Type *staged = arena_array(lower->arena, Type, plan->ncarried + 1);
+
     if (unswap(lower, plan) < 0)
         return -1;
-    for (int i = 0; i < plan->ncarried; i++) /* new extents are computed before any of the old ones is lost */
-        if (control_extents(lower, plan->carried[i].result) < 0)
+    for (int i = 0; i < plan->ncarried; i++)
+        if (stage_extents(lower, &plan->carried[i], &staged[i]) < 0)
             return -1;
     for (int i = 0; i < plan->ncarried; i++)
-        if (control_deliver(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
+        if (!control_is_nested(plan->carried[i].parameter) &&
+            control_copy(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
+            return -1;
+    for (int i = 0; i < plan->ncarried; i++)
+        if (!control_is_nested(plan->carried[i].parameter) &&
+            control_give_extents(lower, &staged[i], plan->carried[i].parameter) < 0)
+            return -1;
+    for (int i = 0; i < plan->ncarried; i++)
+        if (control_is_nested(plan->carried[i].parameter) &&
+            sequence_copy(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
             return -1;
     return 0;
 }
@@ -140,11 +197,12 @@ static int stack_up(Lower *lower, const LoopPlan *plan, int i)
     if (lower_value(lower, from, &item) < 0)
         return -1;
     whole = lower->place[to->id].operand;
-    if (control_stack_extents(lower, from, to, axis, &whole) < 0)
+    if (plan->trips.max > to->type.dim[axis].max &&
+        lower_check(lower, extent_op(lower->model, EXPR_LT, plan->iteration, extent_const(to->type.dim[axis].max))) < 0)
+        return -1;
+    if (control_stack_extents(lower, from, to, axis, plan->iteration, plan->trips, &whole) < 0)
         return -1;
     whole = operand_window(lower, whole, axis, at, extent_const(1), 1);
-    if (axis == 0 && lower_check(lower, extent_op(lower->model, EXPR_LT, at, extent_const(to->type.dim[0].max))) < 0)
-        return -1;
     return lower_copy(lower, NULL, item, control_drop_axis(whole, axis));
 }
 
@@ -155,24 +213,24 @@ static int loop_body(Lower *lower, const LoopPlan *plan, Value *go_on, Extent go
     for (int i = 0; i < plan->nstack; i++)
         if (stack_up(lower, plan, i) < 0)
             return -1;
-    if (carry_back(lower, plan) < 0)
+    if (go_on && control_load(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
         return -1;
-    return go_on ? control_load(lower, go_on, go_slot) : 0;
+    return carry_back(lower, plan);
 }
 
 /* Everything but the iteration: places, the control step, the body, the final values. */
-static int lower_loop_plan(Lower *lower, const LoopPlan *plan, Extent trips, Value *go_first, Value *go_on, Extent go_slot)
+static int lower_loop_plan(Lower *lower, const LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
 {
     int at, mark;
 
-    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, trips) < 0)
+    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, plan->trips) < 0)
         return -1;
     for (int i = 0; i < plan->nstack; i++)
         if (plan->stack[i] && (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
             return -1;
-    if (go_on && control_load(lower, go_first, go_slot) < 0)
+    if (go_on && (go_first ? control_load(lower, go_first, go_slot) : control_set(lower, go_slot, extent_const(1))) < 0)
         return -1;
-    at = control_begin(lower, STEP_LOOP, trips);
+    at = control_begin(lower, STEP_LOOP, plan->trips);
     lower->program->step[at].slot = (int)lower_slot(lower, plan->iteration).offset.max;
     lower->program->step[at].until = go_on ? (int)lower_slot(lower, go_slot).offset.max : -1;
     mark = lower_range_open(lower);
@@ -186,7 +244,7 @@ static int lower_loop_plan(Lower *lower, const LoopPlan *plan, Extent trips, Val
             return -1;
     for (int i = 0; i < plan->nstack; i++)
         if (plan->stack[i]) {
-            if (control_set(lower, plan->stack[i]->type.dim[plan->stack_axis[i]], plan->iteration) < 0)
+            if (control_give(lower, plan->stack[i], plan->stack[i]->type.dim[plan->stack_axis[i]], plan->iteration) < 0)
                 return -1;
             control_define(lower, plan->stack[i]);
         }
@@ -205,29 +263,38 @@ static LoopPlan plan_new(Lower *lower, Graph *body, int ncarried, int nstack)
     return plan;
 }
 
+/* Carried and stacked values of a Loop. */
+static void loop_values(const Node *node, LoopPlan *plan)
+{
+    const Graph *body = node->body[0];
+    int          n = plan->ncarried;
+
+    for (int i = 0; i < n; i++)
+        plan->carried[i] = (Carried){node->in[2 + i], body->in[2 + i], body->out[1 + i], i < node->nout ? node->out[i] : NULL};
+    for (int i = 0; i < plan->nstack; i++) {
+        plan->stacked[i] = body->out[1 + n + i];
+        plan->stack[i] = n + i < node->nout ? node->out[n + i] : NULL;
+    }
+}
+
 int lower_loop(Lower *lower, Node *node)
 {
     Graph   *body = node->body[0];
-    int      ncarried = body->nin - 2;
-    LoopPlan plan = plan_new(lower, body, ncarried, body->nout - 1 - ncarried);
-    Extent   trips = extent_const(INT64_MAX), go_slot;
+    Value   *first = node->nin > 1 ? node->in[1] : NULL;
+    LoopPlan plan = plan_new(lower, body, body->nin - 2, body->nout - body->nin + 1);
+    Extent   go_slot = extent_leaf(lower->model, EXPR_VAR, body->in[1]->id, GO_ON_AXIS, 0, 1);
 
-    if (node->in[0] && control_integer(lower, node->in[0], 0, INT64_MAX, &trips) < 0)
+    plan.trips = extent_const(INT64_MAX);
+    if (node->in[0] && control_integer(lower, node->in[0], INT64_MIN, INT64_MAX, &plan.trips) < 0)
         return -1;
-    plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max);
-    lower->place[body->in[0]->id] = control_slot_place(lower, plan.iteration);
-    go_slot = extent_leaf(lower->model, EXPR_VAR, body->in[1]->id, 0, 0, 1);
-    if (control_place(lower, body->in[1]) < 0 || control_condition_in(lower, node->nin > 1 ? node->in[1] : NULL, body->in[1]) < 0)
-        return -1;
-    for (int i = 0; i < ncarried; i++)
-        plan.carried[i] = (Carried){node->in[2 + i], body->in[2 + i], body->out[1 + i], i < node->nout ? node->out[i] : NULL};
-    for (int i = 0; i < plan.nstack; i++) {
-        plan.stacked[i] = body->out[1 + ncarried + i];
-        plan.stack[i] = ncarried + i < node->nout ? node->out[ncarried + i] : NULL;
-    }
-    if (control_always(node->nin > 1 ? node->in[1] : NULL, body->out[0]))
-        return lower_loop_plan(lower, &plan, trips, NULL, NULL, go_slot);
-    return lower_loop_plan(lower, &plan, trips, body->in[1], body->out[0], go_slot);
+    plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, ITERATION_AXIS, 0,
+                                 plan.trips.max > 0 ? plan.trips.max : 1);
+    lower->place[body->in[0]->id] = control_slot_place(lower, plan.iteration, body->in[0]->type.rank);
+    control_condition_in(lower, body->in[1]);
+    loop_values(node, &plan);
+    if (control_always(first, body->out[0]))
+        return lower_loop_plan(lower, &plan, NULL, NULL, go_slot);
+    return lower_loop_plan(lower, &plan, first, body->out[0], go_slot);
 }
 
 static int64_t nth(const int64_t *list, int count, int index, int64_t otherwise)
@@ -268,7 +335,7 @@ int lower_scan(Lower *lower, Node *node)
         axis += axis < 0 ? from->type.rank : 0;
         if (i == 0) {
             trips = from->type.dim[axis];
-            plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, MAX_RANK, 0, trips.max);
+            plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, MAX_RANK, 0, trips.max > 0 ? trips.max : 1);
         }
         if (scan_slice(lower, &plan, from, body->in[nstate + i], axis, nth(in_back, count[1], i, 0) == 1, trips) < 0)
             return -1;
@@ -284,5 +351,5 @@ int lower_scan(Lower *lower, Node *node)
         plan.stack_axis[i] = axis + (axis < 0 ? plan.stacked[i]->type.rank + 1 : 0);
         plan.stack_back[i] = nth(out_back, count[3], i, 0) == 1;
     }
-    return lower_loop_plan(lower, &plan, trips, NULL, NULL, extent_const(0));
+    return lower_loop_plan(lower, &plan, NULL, NULL, extent_const(0));
 }

@@ -126,7 +126,7 @@ static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Ex
     Extent first = extent_op(lower->model, EXPR_ADD, extent_const(1), extent_op(lower->model, EXPR_MUL, index, extent_const(rank)));
 
     if (control_is_nested(made))
-        return sequence_view(lower, node, 0, sequence_member(lower, type, x, index, type->item));
+        return sequence_view(lower, made, sequence_member(lower, type, x, index, type->item));
     if (sequence_extents(lower, made, sequence_words(lower, x, first, rank)) < 0)
         return -1;
     return lower_output_view(lower, node, 0, sequence_member(lower, type, x, index, &made->type));
@@ -288,56 +288,15 @@ int lower_concat_from_sequence(Lower *lower, Node *node)
 
 /* ----------------------------------------------------------------------------------------------------------- optionals */
 
-static int put_member(Lower *lower, Node *node, Operand y)
-{
-    const Type *type = &node->out[0]->type;
-    Extent      words[1 + MAX_RANK];
-    Operand     x, member;
-    int         rank = rank_of(type);
-
-    words[0] = extent_const(1);
-    for (int i = 0; i < rank; i++)
-        words[1 + i] = node->in[0]->type.dim[i];
-    if (lower_input(lower, node, 0, &x) < 0 ||
-        sequence_store(lower, sequence_words(lower, y, extent_const(0), 1 + rank), words) < 0)
-        return -1;
-    member = sequence_member(lower, type, y, extent_const(0), &node->in[0]->type);
-    return control_is_nested(node->in[0]) ? sequence_copy_operands(lower, &node->in[0]->type, x, type->item, member)
-                                          : lower_copy(lower, node, x, member);
-}
-
-/* Zeros in the header and in those of what would be inside. */
-static int put_nothing(Lower *lower, const Type *type, Operand y)
-{
-    Extent none = extent_const(0);
-
-    if (sequence_store(lower, sequence_words(lower, y, none, 1), &none) < 0)
-        return -1;
-    if (type->item->kind == TYPE_TENSOR || type->kind == TYPE_SEQUENCE)
-        return 0;
-    return put_nothing(lower, type->item, sequence_member(lower, type, y, none, type->item));
-}
-
 int lower_optional(Lower *lower, Node *node)
 {
-    Operand y;
-
-    if (place_out(lower, node, &y) < 0 ||
-        (given(node, 0) ? put_member(lower, node, y) : put_nothing(lower, &node->out[0]->type, y)) < 0)
-        return -1;
-    return sequence_made(lower, node->out[0]);
+    return optional_wrap(lower, given(node, 0) ? node->in[0] : NULL, node->out[0]);
 }
 
 int lower_optional_get_element(Lower *lower, Node *node)
 {
-    Operand x;
-    Extent  present;
-
-    if (node->in[0]->type.kind != TYPE_OPTIONAL)
-        return control_alias(lower, node, 0, node->in[0]);
-    if (lower_input(lower, node, 0, &x) < 0 || sequence_count(lower, node->in[0], &present) < 0 || lower_check(lower, present) < 0)
-        return -1;
-    return take_member(lower, node, &node->in[0]->type, x, extent_const(0));
+    return node->in[0]->type.kind == TYPE_OPTIONAL ? optional_unwrap(lower, node->in[0], node->out[0])
+                                                   : control_alias(lower, node, 0, node->in[0]);
 }
 
 int lower_optional_has_element(Lower *lower, Node *node)

@@ -128,8 +128,6 @@ int control_set(Lower *lower, Extent leaf, Extent value)
 
     if (leaf.expr < 0 || leaf.expr == value.expr)
         return 0;
-    if (lower->model->expr[leaf.expr].op != EXPR_OUT && lower->model->expr[leaf.expr].op != EXPR_VAR)
-        return 0; /* an expression over leaves that are set themselves */
     if (lower_extent(lower, value) < 0)
         return -1;
     step.slot = (int)lower_slot(lower, leaf).offset.max;
@@ -137,29 +135,62 @@ int control_set(Lower *lower, Extent leaf, Extent value)
     return 0;
 }
 
-static int set_extents(Lower *lower, const Value *from, const Value *to)
+static bool owns(const Lower *lower, const Value *value, Extent extent)
+{
+    const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
+
+    return e && (e->op == EXPR_OUT || e->op == EXPR_VAR) && e->value == value->id;
+}
+
+int control_give(Lower *lower, const Value *to, Extent extent, Extent value)
+{
+    if (extent_same(extent, value))
+        return 0;
+    if (!owns(lower, to, extent))
+        return lower_check(lower, extent_op(lower->model, EXPR_EQ, value, extent));
+    if (lower_check(lower, extent_op(lower->model, EXPR_LT, value, extent_const(extent.max + 1))) < 0)
+        return -1;
+    return control_set(lower, extent, value);
+}
+
+int control_give_extents(Lower *lower, const Type *from, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)
-        if (control_set(lower, to->type.dim[i], from->type.dim[i]) < 0)
+        if (control_give(lower, to, to->type.dim[i], from->dim[i]) < 0)
             return -1;
     return 0;
 }
 
-int control_deliver(Lower *lower, Value *from, Value *to)
+/* Stop before anything is copied that has no room. */
+static int check_room(Lower *lower, const Type *from, const Type *to)
+{
+    for (int i = 0; i < to->rank; i++)
+        if (lower_check(lower, extent_op(lower->model, EXPR_LT, from->dim[i], extent_const(to->dim[i].max + 1))) < 0)
+            return -1;
+    return 0;
+}
+
+int control_copy(Lower *lower, Value *from, Value *to)
 {
     Operand x, y;
 
-    if (control_is_nested(to))
-        return sequence_copy(lower, from, to);
-    if (lower_value(lower, from, &x) < 0)
+    if (lower_value(lower, from, &x) < 0 || check_room(lower, &from->type, &to->type) < 0)
         return -1;
     y = lower->place[to->id].operand;
     if (!same_constant_extents(&from->type, &to->type))
         y = dense_over(lower, y, &x);
-    if (x.buffer != y.buffer || !extent_same(x.offset, y.offset))
-        if (lower_copy(lower, NULL, x, y) < 0)
-            return -1;
-    return set_extents(lower, from, to);
+    if (x.buffer == y.buffer && extent_same(x.offset, y.offset) && operand_same_layout(&x, &y))
+        return 0;
+    return lower_copy(lower, NULL, x, y);
+}
+
+int control_deliver(Lower *lower, Value *from, Value *to)
+{
+    if (control_is_nested(to))
+        return sequence_copy(lower, from, to);
+    if (control_is_nested(from))
+        return optional_unwrap(lower, from, to);
+    return control_copy(lower, from, to) < 0 ? -1 : control_give_extents(lower, &from->type, to);
 }
 
 int control_alias(Lower *lower, Node *node, int index, Value *from)
@@ -168,19 +199,18 @@ int control_alias(Lower *lower, Node *node, int index, Value *from)
 
     if (control_is_nested(from))
         return sequence_alias(lower, from, node->out[index]);
-    if (lower_value(lower, from, &x) < 0 || set_extents(lower, from, node->out[index]) < 0)
+    if (lower_value(lower, from, &x) < 0 || control_give_extents(lower, &from->type, node->out[index]) < 0)
         return -1;
     return lower_output_view(lower, node, index, x);
 }
 
 void control_define(Lower *lower, const Value *value)
 {
-    for (int i = 0; i < value->type.rank; i++) {
-        int expr = value->type.dim[i].expr;
-
-        if (expr >= 0 && (lower->model->expr[expr].op == EXPR_OUT || lower->model->expr[expr].op == EXPR_VAR))
+    if (control_is_nested(value) && owns(lower, value, value->type.count))
+        lower_slot(lower, value->type.count);
+    for (int i = 0; !control_is_nested(value) && i < value->type.rank; i++)
+        if (owns(lower, value, value->type.dim[i]))
             lower_slot(lower, value->type.dim[i]);
-    }
 }
 
 int control_extents(Lower *lower, const Value *value)
@@ -194,7 +224,7 @@ int control_extents(Lower *lower, const Value *value)
 int control_zero_extents(Lower *lower, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)
-        if (control_set(lower, to->type.dim[i], extent_const(0)) < 0)
+        if (owns(lower, to, to->type.dim[i]) && control_set(lower, to->type.dim[i], extent_const(0)) < 0)
             return -1;
     return 0;
 }
@@ -216,15 +246,15 @@ int control_load(Lower *lower, Value *value, Extent leaf)
     return 0;
 }
 
-int control_condition_in(Lower *lower, Value *initial, Value *parameter)
+void control_condition_in(Lower *lower, Value *parameter)
 {
     static const unsigned char yes = 1;
-    Operand                    x;
+    int64_t                    dim[MAX_RANK];
 
-    if (initial)
-        return control_deliver(lower, initial, parameter);
-    x = lower_weight(lower, &yes, DTYPE_BOOL, 0, NULL, "true");
-    return lower_copy(lower, NULL, x, lower->place[parameter->id].operand);
+    for (int i = 0; i < parameter->type.rank; i++)
+        dim[i] = 1;
+    lower->place[parameter->id].operand = lower_weight(lower, &yes, DTYPE_BOOL, parameter->type.rank, dim, "true");
+    lower->place[parameter->id].kind = PLACE_OPERAND;
 }
 
 static bool is_true(const Value *value)
@@ -243,11 +273,10 @@ int control_final(Lower *lower, Value *parameter, Value *output)
 {
     Node *node = output->def;
 
-    if (control_is_nested(output))
+    if (control_is_nested(output) || control_is_nested(parameter))
         return sequence_alias(lower, parameter, output);
-    for (int i = 0; i < output->type.rank; i++)
-        if (control_set(lower, output->type.dim[i], parameter->type.dim[i]) < 0)
-            return -1;
+    if (control_give_extents(lower, &parameter->type, output) < 0)
+        return -1;
     for (int i = 0; i < node->nout; i++)
         if (node->out[i] == output) {
             Operand x = lower->place[parameter->id].operand;
@@ -263,18 +292,30 @@ int control_final(Lower *lower, Value *parameter, Value *output)
     return 0;
 }
 
-int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Operand *whole)
+/* The first item decides; the others must be like it. */
+static int same_item(Lower *lower, const Value *stack, Extent known, Extent found, Extent iteration)
+{
+    Model *model = lower->model;
+    Extent first = extent_op(model, EXPR_EQ, iteration, extent_const(0));
+
+    if (extent_same(known, found))
+        return 0;
+    if (!owns(lower, stack, known))
+        return control_give(lower, stack, known, found);
+    if (lower_check(lower, extent_op(model, EXPR_EQ, extent_select(model, first, found, known), found)) < 0)
+        return -1;
+    return control_give(lower, stack, known, found);
+}
+
+int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Extent iteration, Extent trips,
+                          Operand *whole)
 {
     Extent stride = extent_const(1);
 
     for (int i = whole->rank, k = item->type.rank; i-- > 0;) {
-        if (i != axis) {
-            whole->dim[i] = item->type.dim[--k];
-            if (control_set(lower, stack->type.dim[i], whole->dim[i]) < 0)
-                return -1;
-        }
-        if (type_is_static(&stack->type) || i == axis)
-            whole->dim[i] = i == axis ? stack->type.dim[i] : whole->dim[i];
+        if (i != axis && same_item(lower, stack, stack->type.dim[i], item->type.dim[--k], iteration) < 0)
+            return -1;
+        whole->dim[i] = i == axis ? trips : item->type.dim[k];
         whole->stride[i] = stride;
         stride = extent_op(lower->model, EXPR_MUL, stride, whole->dim[i]);
     }
@@ -291,9 +332,12 @@ Operand control_drop_axis(Operand x, int axis)
     return x;
 }
 
-Place control_slot_place(Lower *lower, Extent leaf)
+Place control_slot_place(Lower *lower, Extent leaf, int rank)
 {
     Place place = {.kind = PLACE_OPERAND, .operand = lower_slot(lower, leaf)};
 
+    place.operand.rank = rank;
+    for (int i = 0; i < rank; i++)
+        place.operand.dim[i] = place.operand.stride[i] = extent_const(1);
     return place;
 }

@@ -33,14 +33,21 @@ void control_define(Lower *lower, const Value *value);
 int control_extents(Lower *lower, const Value *value);
 int control_zero_extents(Lower *lower, const Value *to);
 
-/* dims[leaf] = value. Nothing when `leaf` is constant. */
+/* dims[leaf] = value, whatever the leaf was; nothing when it is constant. */
 int control_set(Lower *lower, Extent leaf, Extent value);
+
+/* `extent`, one of `to`, turns out to be `value`: a leaf of its own is set, anything else is compared. */
+int control_give(Lower *lower, const Value *to, Extent extent, Extent value);
+
+/* The two halves of control_deliver for tensors: the elements, the extents. */
+int control_copy(Lower *lower, Value *from, Value *to);
+int control_give_extents(Lower *lower, const Type *from, const Value *to);
 
 /* dims[leaf] = the boolean or integer `value`. */
 int control_load(Lower *lower, Value *value, Extent leaf);
 
-/* The loop's condition before the first iteration: a copy of `initial`, or true. */
-int control_condition_in(Lower *lower, Value *initial, Value *parameter);
+/* A loop's condition as its body sees it: true, or the body would not run. */
+void control_condition_in(Lower *lower, Value *parameter);
 
 /* Whether a loop's condition can never become false; an absent one is true. */
 bool control_always(const Value *initial, const Value *result);
@@ -48,11 +55,12 @@ bool control_always(const Value *initial, const Value *result);
 /* The final value of a carried buffer is the output. */
 int control_final(Lower *lower, Value *parameter, Value *output);
 
-/* Extents and strides of the stacked value, from this iteration's item. */
-int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Operand *whole);
+/* Extents and strides of the stacked value, from this iteration's item; items must agree. `trips`: along `axis`. */
+int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Extent iteration, Extent trips,
+                          Operand *whole);
 
 Operand control_drop_axis(Operand x, int axis);
-Place   control_slot_place(Lower *lower, Extent leaf);
+Place   control_slot_place(Lower *lower, Extent leaf, int rank); /* a run-time integer as a tensor of one element */
 bool    control_is_nested(const Value *value); /* a sequence, optional or map: not one tensor */
 
 #endif

@@ -178,6 +178,8 @@ int sequence_load(Lower *lower, Operand word, Extent leaf)
     Program *p = lower->program;
     Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1, .set = leaf};
 
+    if (extent_is_const(leaf))
+        return 0;
     if (lower_extent(lower, word.offset) < 0)
         return -1;
     word.rank = 0;
@@ -335,7 +337,13 @@ int sequence_copy(Lower *lower, Value *from, Value *to)
 {
     Operand x, y;
 
-    if (lower_value(lower, from, &x) < 0 || sequence_place(lower, to) < 0)
+    if (from->type.kind != TYPE_OPTIONAL && to->type.kind == TYPE_OPTIONAL)
+        return optional_wrap(lower, from, to);
+    if (sequence_place(lower, to) < 0)
+        return -1;
+    if (from->type.kind == TYPE_OPTIONAL && to->type.kind != TYPE_OPTIONAL)
+        return optional_unwrap(lower, from, to);
+    if (lower_value(lower, from, &x) < 0)
         return -1;
     y = lower->place[to->id].operand;
     if (x.buffer == y.buffer && extent_same(x.offset, y.offset))
@@ -349,6 +357,10 @@ int sequence_alias(Lower *lower, Value *from, Value *to)
 {
     Operand x;
 
+    if (from->type.kind != TYPE_OPTIONAL && to->type.kind == TYPE_OPTIONAL)
+        return optional_wrap(lower, from, to);
+    if (from->type.kind == TYPE_OPTIONAL && to->type.kind != TYPE_OPTIONAL)
+        return optional_unwrap(lower, from, to);
     if (lower->place[to->id].kind != PLACE_NONE)
         return sequence_copy(lower, from, to);
     if (lower_value(lower, from, &x) < 0)
@@ -357,15 +369,13 @@ int sequence_alias(Lower *lower, Value *from, Value *to)
     return sequence_made(lower, to);
 }
 
-int sequence_view(Lower *lower, Node *node, int index, Operand member)
+int sequence_view(Lower *lower, Value *made, Operand member)
 {
-    Value *value = node->out[index];
+    Place *place = &lower->place[made->id];
 
-    if (lower->place[value->id].kind != PLACE_NONE) {
-        if (sequence_copy_operands(lower, &value->type, member, &value->type, lower->place[value->id].operand) < 0)
-            return -1;
-    } else {
-        set_place(lower, value, member);
-    }
-    return sequence_made(lower, value);
+    if (place->kind == PLACE_NONE)
+        set_place(lower, made, member);
+    else if (sequence_copy_operands(lower, &made->type, member, &made->type, place->operand) < 0)
+        return -1;
+    return sequence_made(lower, made);
 }

@@ -40,8 +40,8 @@ int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type
 /* `to` is what `from` is: no copy, unless `to` has a place already. */
 int sequence_alias(Lower *lower, Value *from, Value *to);
 
-/* Output `index` of the node in hand is what lies at `member`, a part of a sequence or optional in the same form. */
-int sequence_view(Lower *lower, Node *node, int index, Operand member);
+/* `made` is what lies at `member`, a part of a sequence or optional in the same form. */
+int sequence_view(Lower *lower, Value *made, Operand member);
 
 /* `words` integers of the header from number `first` on, as int64_t elements. */
 Operand sequence_words(Lower *lower, Operand sequence, Extent first, int64_t words);
@@ -68,5 +68,10 @@ int sequence_store(Lower *lower, Operand words, const Extent *value);
 /* Arguments of kernels that walk over members: { capacity, data, distance }, and the members' largest extents. */
 void sequence_step_layout(Lower *lower, Step *step, const Type *type);
 void sequence_step_limits(Lower *lower, Step *step, const Type *type);
+
+/* optional.c: `to`, an optional, holds `from` (NULL: nothing); `to` is what the optional `from` holds, a view unless it has a
+ * place already. sequence_copy and sequence_alias do the same where only one side is an optional. */
+int optional_wrap(Lower *lower, Value *from, Value *to);
+int optional_unwrap(Lower *lower, Value *from, Value *to);
 
 #endif
