@@ -240,8 +240,8 @@ int64_t extent_min(const Model *model, Extent extent);                   /* leas
 Extent  type_count(Model *model, const Type *type);                      /* product of a tensor's extents */
 
 /* Stable text (print.c) and every invariant in one list (check.c; returns 0 or -1). */
-struct Text;
-void graph_print(struct Text *text, const Model *model);
+typedef struct Text Text;
+void graph_print(Text *text, const Model *model);
 int  graph_check(Model *model, Diag *diag);
 
 #endif
