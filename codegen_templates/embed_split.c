@@ -230,7 +230,7 @@ static void visit(List *files, Source *source, List *sources)
         bool        found = false;
         for (int k = 0; k < files->count && !found; k++) {
             Source *other = list_at(files, k, sizeof *other);
-            found = other->is_template && !strcmp(other->name, name);
+            found = other->is_template == source->is_template && !strcmp(other->name, name);
             if (found)
                 visit(files, other, sources);
         }
@@ -247,15 +247,9 @@ void read_sources(List *sources, char **path, int count)
     for (int i = 0; i < count; i++)
         source_read(&files, path[i]);
     for (int i = 0; i < count; i++)
-        if (((Source *)list_at(&files, i, sizeof(Source)))->is_template)
-            strip(list_at(&files, i, sizeof(Source)));
-    for (int i = 0; i < count; i++) {
-        Source *source = list_at(&files, i, sizeof *source);
-        if (source->is_template)
-            visit(&files, source, sources);
-        else
-            *(Source *)list_add(sources, sizeof *source) = *source;
-    }
+        strip(list_at(&files, i, sizeof(Source)));
+    for (int i = 0; i < count; i++)
+        visit(&files, list_at(&files, i, sizeof(Source)), sources);
 }
 
 void print_system_includes(const List *sources)

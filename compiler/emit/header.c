@@ -1,5 +1,6 @@
 /* header.c - the generated header: sizes, structs and the one function, with everything a caller must know. */
 #include "emit/emit.h"
+#include "program/sequence.h"
 #include "version.h"
 
 #include <string.h>
@@ -22,10 +23,61 @@ static const char *dtype_remark(DType dtype)
     return info->class == 'C' ? "pairs, real part first" : "";
 }
 
+/* A sequence or optional as a struct of the layout that steps read: see program/sequence.h. Returns its type's name. */
+static const char *put_nested(Emit *emit, Text *text, const Type *type, const char *name)
+{
+    bool           list = type->kind == TYPE_SEQUENCE;
+    const Type    *item = type->item;
+    SequenceLayout l;
+    const char    *inner = NULL, *made = arena_printf(emit->arena, "%s_%s", emit->name, name);
+    int64_t        words, width = dtype_info(item->dtype)->bytes;
+
+    if (!sequence_layout(type, &l)) {
+        emit->status = diag_bug(emit->diag, (Loc){0}, "'%s' has no bound", name);
+        return "";
+    }
+    if (item->kind != TYPE_TENSOR)
+        inner = put_nested(emit, text, item, arena_printf(emit->arena, "%s_item", name));
+    width = dtype_info(item->dtype)->class == 'C' ? width / 2 : width > 0 ? width : 1;
+    words = 1 + l.capacity * l.rank;
+    text_printf(text, "typedef struct {\n    int64_t %s; /* %s%lld */\n", list ? "count" : "present", list ? "members: 0 to " : "0 or ",
+                (long long)l.capacity);
+    if (l.rank && l.capacity)
+        text_printf(text, "    int64_t extent[%lld][%d]; /* of each member, at most %s */\n", (long long)l.capacity, l.rank,
+                    emit_shape(emit, item->rank, item->dim));
+    if (l.data > 8 * words)
+        text_printf(text, "    unsigned char gap[%lld];\n", (long long)(l.data - 8 * words));
+    if (inner && l.capacity)
+        text_printf(text, "    %s item[%lld];\n", inner, (long long)l.capacity);
+    else if (l.capacity && l.distance)
+        text_printf(text, "    %s member[%lld][%lld]; /* each dense at its own extents */\n",
+                    item->dtype == DTYPE_TEXT ? "const char *" : dtype_info(item->dtype)->ctype, (long long)l.capacity,
+                    (long long)(l.distance / width));
+    text_printf(text, "} %s;\n\n", made);
+    return made;
+}
+
+/* The structs of ports that are no tensors. */
+static void put_nested_types(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nin + p->nout; i++) {
+        const Port *port = i < p->nin ? &p->in[i] : &p->out[i - p->nin];
+        if (port->type.kind != TYPE_TENSOR && port->type.kind != TYPE_NONE)
+            put_nested(emit, text, &port->type, arena_printf(emit->arena, "%s_%s", i < p->nin ? "in" : "out", port->name));
+    }
+}
+
 static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
 {
     const char *remark = dtype_remark(port->type.dtype);
 
+    if (port->type.kind != TYPE_TENSOR) {
+        text_printf(text, "    %s%s_%s_%s *%s;%s\n", constant ? "const " : "", emit->name, constant ? "in" : "out", port->name,
+                    port->name, constant && port->type.kind == TYPE_OPTIONAL ? " /* NULL: absent */" : "");
+        return;
+    }
     text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name,
                 emit_port_shape(emit, &port->type), *remark ? " " : "", remark);
     if (strcmp(port->name, port->value->name))
@@ -158,6 +210,7 @@ void emit_header(Emit *emit, Text *text)
     text_printf(text, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", emit->upper,
                 emit->upper);
     put_memory(emit, text);
+    put_nested_types(emit, text);
     text_put(text, "/* Left unchanged; must not overlap the arena. */\n");
     put_struct(emit, text, true);
     text_put(text, "/* Must not overlap each other, the inputs or the arena. */\n");

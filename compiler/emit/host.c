@@ -1,8 +1,158 @@
-/* host.c - the host program of --main: the skeleton of codegen_templates/main with the table of this model's ports. */
+/* host.c - the host program of --main: the files of codegen_templates/main, and between them the table of this model's
+ * ports, which is all that is printed here. */
 #include "emit/emit.h"
+#include "program/sequence.h"
+
+#include <string.h>
+
+static void put_axis(Emit *emit, Text *text, Extent extent)
+{
+    const Member *member = extent.expr < 0 ? NULL : emit_in_extent(emit, extent.expr);
+
+    if (extent.expr < 0) {
+        text_printf(text, "{HOST_FIXED, %lld, 0}", (long long)extent.max);
+        return;
+    }
+    if (member) {
+        text_printf(text, "{HOST_IN, %lld, offsetof(%s_inputs, %s)}", (long long)extent.max, emit->name, member->name);
+        return;
+    }
+    for (int i = 0; i < emit->nout_extent; i++)
+        if (emit->out_extent[i].expr == extent.expr) {
+            text_printf(text, "{HOST_OUT, %lld, offsetof(%s_outputs, %s)}", (long long)extent.max, emit->name,
+                        emit->out_extent[i].name);
+            return;
+        }
+    text_printf(text, "{HOST_FIXED, %lld, 0}", (long long)extent.max);
+}
+
+static void put_place(Emit *emit, Text *text, const Port *port, bool in)
+{
+    const Buffer *b = port->buffer < 0 ? NULL : &emit->program->buffer[port->buffer];
+
+    if (b && b->kind == BUFFER_STATE)
+        text_printf(text, "HOST_STATE, %lld", (long long)emit->placed[port->buffer].offset);
+    else if (b && emit->io_arena)
+        text_printf(text, "HOST_ARENA, %lld", (long long)emit->plan->offset[port->buffer]);
+    else
+        text_printf(text, "HOST_POINTER, offsetof(%s_%s, %s)", emit->name, in ? "inputs" : "outputs", port->name);
+}
+
+static void put_layout(Text *text, const Type *type)
+{
+    SequenceLayout l;
+
+    if (type && sequence_layout(type, &l))
+        text_printf(text, ", {%lld, %lld, %lld}", (long long)(l.capacity ? l.capacity : 1), (long long)l.data, (long long)l.distance);
+    else
+        text_put(text, ", {0, 0, 0}");
+}
+
+static void put_port(Emit *emit, Text *text, const Port *port, bool in)
+{
+    const Type      *optional = port->type.kind == TYPE_OPTIONAL ? &port->type : NULL;
+    const Type      *list = optional ? optional->item : &port->type;
+    const Type      *sequence = list->kind == TYPE_SEQUENCE ? list : NULL;
+    const Type      *tensor = sequence ? sequence->item : list;
+    const DTypeInfo *info = dtype_info(tensor->dtype);
+    const char      *name = port->value->name;
+
+    text_put(text, "    {");
+    text_quoted(text, name, strlen(name));
+    text_printf(text, ", \"%s\", %d, %d, %d, %d, %d,\n     {", info->name, info->bits, info->bytes, info->class == 'I',
+                info->class == 'S', tensor->rank < 0 ? 0 : tensor->rank);
+    for (int i = 0; i < tensor->rank; i++) {
+        text_put(text, i ? ", " : "");
+        put_axis(emit, text, tensor->dim[i]);
+    }
+    text_put(text, tensor->rank > 0 ? "},\n     " : "{HOST_FIXED, 1, 0}},\n     ");
+    put_place(emit, text, port, in);
+    text_printf(text, ", %lld", (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
+    put_layout(text, optional);
+    put_layout(text, sequence);
+    text_put(text, "},\n");
+}
+
+static void put_ports(Emit *emit, Text *text, bool in)
+{
+    const Program *p = emit->program;
+    const Port    *port = in ? p->in : p->out;
+    int            count = in ? p->nin : p->nout;
+
+    text_printf(text, "static const HostPort host_%s[] = {\n", in ? "in" : "out");
+    for (int i = 0; i < count; i++)
+        put_port(emit, text, &port[i], in);
+    if (!count)
+        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, {0, 0, 0}, {0, 0, 0}},\n");
+    text_put(text, "};\n\n");
+}
+
+/* The two calls whose types are the model's own. */
+static void put_calls(Emit *emit, Text *text)
+{
+    bool file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
+
+    text_printf(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {blocks->arena",
+                emit->name);
+    text_put(text, file ? ", blocks->weights" : "");
+    text_put(text, emit->state_bytes ? ", blocks->state" : "");
+    text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name, emit->name,
+                emit->name);
+    if (file)
+        text_printf(text, "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
+                    "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n", emit->name, emit->name);
+}
+
+static void put_tables(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+    const char    *output = emit->emission->options->output;
+    bool           file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
+
+    text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit->name);
+    put_ports(emit, text, true);
+    put_ports(emit, text, false);
+    put_calls(emit, text);
+    text_printf(text, "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), sizeof(%s_outputs),\n",
+                emit->name, p->nin, p->nout, emit->name, emit->name);
+    text_printf(text, "    %s_ARENA_SIZE, %s_ARENA_ALIGN, %lld, %lld, ", emit->upper, emit->upper, (long long)emit->state_bytes,
+                (long long)emit->weight_bytes);
+    if (file)
+        text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
+                    strlen(emit_stem(emit->arena, output)) + 8);
+    else
+        text_put(text, "NULL");
+    text_printf(text, ", host_call, %s,\n};\n\n", file ? "host_check_weights" : "NULL");
+}
+
+/* The text of a template file with at most one blank line in a row. */
+static void put_file(Text *text, const char *from)
+{
+    bool blank = true; /* the line above */
+
+    while (*from) {
+        size_t length = strcspn(from, "\n"), content = length;
+
+        while (content && (from[content - 1] == ' ' || from[content - 1] == '\r'))
+            content--;
+        if (content || !blank) {
+            text_write(text, from, content);
+            text_put(text, "\n");
+        }
+        blank = !content;
+        from += length + (from[length] == '\n');
+    }
+    text_put(text, blank ? "" : "\n");
+}
 
 void emit_host(Emit *emit, Text *text)
 {
-    (void)emit;
-    text_put(text, "");
+    text_printf(text, "/* Runs %s.c on raw files; generated beside it, and yours to change. */\n", emit->name);
+    for (int i = 0; i < template_nfile; i++) {
+        if (strncmp(template_file[i].name, "host", 4))
+            continue;
+        put_file(text, template_file[i].text);
+        if (!strcmp(template_file[i].name, "host.h"))
+            put_tables(emit, text);
+    }
 }

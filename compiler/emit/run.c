@@ -1,6 +1,7 @@
 /* run.c - the run function: checks of what the caller gave, then a line for each step. */
 #include "emit/emit.h"
 #include "program/flow.h"
+#include "program/sequence.h"
 
 #include <string.h>
 
@@ -29,9 +30,13 @@ static void put_port(Emit *emit, Text *text, const Buffer *b, const Operand *ope
     const char *side = in ? "in" : "out";
     int64_t     bytes = operand_bytes_per_element(operand);
 
-    if (extent_is_const(operand->offset) && operand->offset.max == 0) {
+    if (in && port->type.kind == TYPE_OPTIONAL) {
+        text_printf(text, "in_%s", port->name);
+        put_offset(emit, text, 0, operand->offset, bytes);
+    } else if (extent_is_const(operand->offset) && operand->offset.max == 0) {
         text_printf(text, "%s->%s", side, port->name);
-    } else if (bytes == dtype_info(port->type.dtype)->bytes && dtype_info(port->type.dtype)->class != 'C') {
+    } else if (port->type.kind == TYPE_TENSOR && bytes == dtype_info(port->type.dtype)->bytes &&
+               dtype_info(port->type.dtype)->class != 'C') {
         text_printf(text, "%s->%s", side, port->name);
         put_offset(emit, text, 0, operand->offset, 1);
     } else {
@@ -229,10 +234,12 @@ static void put_range(Emit *emit, Range range, int depth)
 
 /* -------------------------------------------------------------------------------------------------------------- checks */
 
-/* Tensors without elements may be anywhere. */
-static bool must_exist(const Emit *emit, const Port *port)
+/* Tensors without elements may be anywhere; an optional input that is null is absent. */
+static bool must_exist(const Emit *emit, const Port *port, bool out)
 {
-    return emit_port_is_caller(emit, port) && port->type.kind != TYPE_OPTIONAL && type_elements(&port->type) != 0;
+    if (!emit_port_is_caller(emit, port) || (port->type.kind == TYPE_OPTIONAL && !out))
+        return false;
+    return port->type.kind != TYPE_TENSOR || type_elements(&port->type) != 0;
 }
 
 /* Every pointer that must not be null, as one condition. */
@@ -248,10 +255,10 @@ static void put_null_checks(Emit *emit, Text *text)
     if (emit->state_bytes)
         text_put(text, " || !memory->state");
     for (int i = 0; i < p->nin; i++)
-        if (must_exist(emit, &p->in[i]))
+        if (must_exist(emit, &p->in[i], false))
             text_printf(text, " ||\n        !in->%s", p->in[i].name);
     for (int i = 0; i < p->nout; i++)
-        if (must_exist(emit, &p->out[i]))
+        if (must_exist(emit, &p->out[i], true))
             text_printf(text, " ||\n        !out->%s", p->out[i].name);
     text_put(text, ")\n        return OCC_ENULL;\n");
 }
@@ -274,6 +281,23 @@ static void put_check_function(Emit *emit, Text *text)
     text_put(text, "    return 0;\n}\n\n");
 }
 
+static bool is_optional(const Emit *emit, const Port *port)
+{
+    return emit_port_is_caller(emit, port) && port->type.kind == TYPE_OPTIONAL;
+}
+
+/* What an optional input reads as when it is absent: headers of zeros. */
+static void put_absent(Text *text, const Port *port)
+{
+    SequenceLayout outer = {0}, inner = {0};
+
+    sequence_layout(&port->type, &outer);
+    if (port->type.item->kind != TYPE_TENSOR)
+        sequence_layout(port->type.item, &inner);
+    text_printf(text, "    static const int64_t no_%s[%lld] = {0};\n", port->name, (long long)((outer.data + inner.data) / 8));
+    text_printf(text, "    const unsigned char *in_%s;\n", port->name);
+}
+
 /* Does the body use this local name? */
 static bool uses(const Text *text, const char *name)
 {
@@ -293,7 +317,14 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
         text_put(text, "    unsigned char *state;\n");
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         text_put(text, "    const unsigned char *weights;\n");
+    for (int i = 0; i < p->nin; i++)
+        if (is_optional(emit, &p->in[i]))
+            put_absent(text, &p->in[i]);
     text_put(text, "\n    if (status)\n        return status;\n");
+    for (int i = 0; i < p->nin; i++)
+        if (is_optional(emit, &p->in[i]))
+            text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n", p->in[i].name,
+                        p->in[i].name, p->in[i].name, p->in[i].name);
     if (emit->plan->peak || p->dims >= 0)
         text_put(text, "    arena = (unsigned char *)memory->arena;\n");
     if (p->dims >= 0)

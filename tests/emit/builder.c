@@ -267,16 +267,11 @@ void build_emit(Build *b)
     must(b, target_find(b->options.target ? b->options.target : "portable")->emit(&b->emission), "emit");
 }
 
-void *build_load(Build *b, const char *tag, const char *compiler, const char *flags)
+const char *build_write(Build *b, const char *tag)
 {
     FileSet     set = {.arena = b->arena};
     const char *folder = arena_printf(b->arena, "%s/gen/%s", TEST_FOLDER, tag);
     const char *stem = arena_printf(b->arena, "%s/%s", folder, b->emission.name);
-    const char *object = arena_printf(b->arena, "%s.so", stem);
-    void       *handle;
-    char        line[400] = "";
-    FILE       *compile;
-    int         status;
 
     mkdir(TEST_FOLDER "/gen", 0777);
     mkdir(folder, 0777);
@@ -284,15 +279,42 @@ void *build_load(Build *b, const char *tag, const char *compiler, const char *fl
     files_add(&set, arena_printf(b->arena, "%s.h", stem), b->emission.header.data, b->emission.header.size);
     if (b->emission.weights.size)
         files_add(&set, arena_printf(b->arena, "%s.c.weights", stem), b->emission.weights.data, b->emission.weights.size);
+    if (b->emission.main.size)
+        files_add(&set, arena_printf(b->arena, "%s/main.c", folder), b->emission.main.data, b->emission.main.size);
     must(b, files_publish(&set, &b->diag), "files_publish");
-    compile = popen(arena_printf(b->arena, "%s %s -shared -fPIC -o %s %s.c -lm 2>&1", compiler, flags, object, stem), "r");
-    assert_non_null(compile);
-    while (!*line && fgets(line, sizeof line, compile))
-        ;
-    status = pclose(compile);
-    if (status || *line)
-        fail_msg("%s %s: %s", compiler, flags, line);
-    handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    return folder;
+}
+
+char *run_text(const char *command, int *status)
+{
+    char  *text = calloc(1, 65536);
+    FILE  *pipe = popen(command, "r");
+    size_t n;
+
+    assert_non_null(pipe);
+    n = fread(text, 1, 65535, pipe);
+    text[n] = 0;
+    *status = pclose(pipe);
+    return text;
+}
+
+void run_quiet(const char *command)
+{
+    int   status;
+    char *text = run_text(command, &status);
+
+    if (status || *text)
+        fail_msg("%s: %.600s", command, text);
+    free(text);
+}
+
+void *build_load(Build *b, const char *tag, const char *compiler, const char *flags)
+{
+    const char *stem = arena_printf(b->arena, "%s/%s", build_write(b, tag), b->emission.name);
+    void       *handle;
+
+    run_quiet(arena_printf(b->arena, "%s %s -shared -fPIC -o %s.so %s.c -lm 2>&1", compiler, flags, stem, stem));
+    handle = dlopen(arena_printf(b->arena, "%s.so", stem), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         fail_msg("%s", dlerror());
     return handle;

@@ -52,6 +52,15 @@ void build_emit(Build *b);
  * Returns the handle of dlopen; fails the running test when the compiler prints anything. */
 void *build_load(Build *b, const char *tag, const char *compiler, const char *flags);
 
+/* Write the emitted files to build/tests/emit/gen/<tag>/; returns the folder. */
+const char *build_write(Build *b, const char *tag);
+
+/* Run a command; fails the running test when it prints more than nothing or fails. */
+void run_quiet(const char *command);
+
+/* Run a command; returns what it printed (released by the caller) and its status. */
+char *run_text(const char *command, int *status);
+
 /* A function of a loaded object; fails the running test when there is none. */
 void (*build_symbol(void *handle, const char *name))(void);
 

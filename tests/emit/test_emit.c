@@ -85,10 +85,48 @@ static void a_program_compiles_clean_and_computes(void **state)
         }
 }
 
+/* The host program on raw files: the outputs, the lines it prints, the exact arena. */
+static void the_host_program_runs_raw_files(void **state)
+{
+    Build      *b = two_maps("host", 37);
+    float       x[37], z[37];
+    const char *folder;
+    char       *text;
+    FILE       *file;
+    int         status;
+
+    (void)state;
+    b->options.main = "main.c";
+    build_emit(b);
+    folder = build_write(b, "host");
+    for (int i = 0; i < 37; i++)
+        x[i] = (float)i;
+    file = fopen(arena_printf(b->arena, "%s/x.bin", folder), "wb");
+    fwrite(x, sizeof *x, 37, file);
+    fclose(file);
+    run_quiet(arena_printf(b->arena, "cd %s && gcc " STRICT " -O1 -o host host.c main.c -lm 2>&1", folder));
+    run_quiet(arena_printf(b->arena, "cd %s && clang " STRICT " -O1 -o host host.c main.c -lm 2>&1", folder));
+    text = run_text(arena_printf(b->arena, "cd %s && ./host x=x.bin -o out 2>&1", folder), &status);
+    assert_int_equal(status, 0);
+    assert_string_equal(text, "0 z float [1][37]\narena planned 148 touched 148\n");
+    free(text);
+    file = fopen(arena_printf(b->arena, "%s/out/0.bin", folder), "rb");
+    assert_int_equal(fread(z, sizeof *z, 37, file), 37);
+    fclose(file);
+    for (int i = 0; i < 37; i++)
+        assert_true(z[i] == (x[i] * 1.5f - 3.0f) * 2.0f * ((x[i] * 1.5f - 3.0f) * 2.0f));
+    text = run_text(arena_printf(b->arena, "cd %s && ./host main.c 2>&1", folder), &status);
+    assert_int_not_equal(status, 0);
+    assert_non_null(strstr(text, "input x needs 148"));
+    free(text);
+    build_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_compiles_clean_and_computes),
+        cmocka_unit_test(the_host_program_runs_raw_files),
     };
 
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);

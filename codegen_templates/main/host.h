@@ -1,0 +1,75 @@
+/* host.h - the host program that tries a generated model: what its parts share, and how the model's ports are told to it.
+ * Linux and other POSIX systems. Knows nothing of what the model computes. */
+#ifndef OCC_HOST_H
+#define OCC_HOST_H
+
+#define _DEFAULT_SOURCE 1 /* mmap with MAP_ANONYMOUS, clock_gettime */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An axis: fixed, or a member of the inputs (outputs) struct at `member` bytes. */
+typedef enum HostSide { HOST_FIXED, HOST_IN, HOST_OUT } HostSide;
+typedef struct HostAxis {
+    HostSide side;
+    int64_t extent; /* the largest */
+    size_t member;
+} HostAxis;
+
+/* Where a port's memory is said: a pointer in the struct, or an offset in the arena or the state. */
+typedef enum HostPlace { HOST_POINTER, HOST_ARENA, HOST_STATE } HostPlace;
+
+/* A sequence or optional in memory: int64_t count (optional: 1 or 0), int64_t extent[capacity][rank], members from byte
+ * `data` on, `distance` bytes apart. capacity 0: the port has no such header. */
+typedef struct HostLayout {
+    int64_t capacity;
+    int64_t data, distance; /* bytes */
+} HostLayout;
+
+typedef struct HostPort {
+    const char *name, *type; /* as in the model: "x", "float" */
+    int bits, bytes;         /* of an element in a file, in memory */
+    int is_signed, is_text;
+    int rank;
+    HostAxis axis[8];        /* members of a sequence: the largest extents */
+    HostPlace place;
+    size_t at;               /* bytes: of the pointer in its struct, of the tensor in its block */
+    int64_t size;            /* bytes at most, headers included */
+    HostLayout optional, sequence;
+} HostPort;
+
+typedef struct HostBlocks {
+    void *arena, *state;
+    const void *weights;
+} HostBlocks;
+
+typedef struct HostModel {
+    const char *name;
+    const HostPort *in, *out;
+    int nin, nout;
+    size_t in_size, out_size;          /* bytes of the structs */
+    int64_t arena_size, arena_align, state_size, weights_size;
+    const char *weights_file;          /* NULL: the weights are linked in */
+    int (*run)(const HostBlocks *blocks, const void *in, void *out);
+    int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */
+} HostModel;
+
+static const HostModel host_model;
+
+/* Memory that ends at an unreadable page and starts behind another. */
+typedef struct HostFence {
+    unsigned char *map;   /* the first, unreadable page */
+    int64_t pages;        /* bytes between the two */
+    unsigned char *data;
+    int64_t size;
+} HostFence;
+
+#endif

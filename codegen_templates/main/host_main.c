@@ -1,0 +1,192 @@
+/* host_main.c - arguments, the run, and what is said about it. */
+#include "host.h"
+#include "host_ports.h"
+
+static void host_usage(void)
+{
+    printf("usage: %s [NAME=]FILE[:EXTENTS] ... [-o FOLDER] [--repeat N] [--weights FILE]\n"
+           "Raw little-endian files. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ unless -o says otherwise).\n",
+           host_model.name);
+    for (int i = 0; i < host_model.nin; i++) {
+        const HostPort *port = &host_model.in[i];
+        printf("  %s %s ", port->name, port->type);
+        for (int k = 0; k < port->rank; k++)
+            printf(port->axis[k].side == HOST_FIXED ? "[%lld]" : "[<=%lld]", (long long)port->axis[k].extent);
+        puts(port->sequence.capacity ? " sequence: FILE:EXTENTS,FILE:EXTENTS" : port->optional.capacity ? " or none" : "");
+    }
+}
+
+/* The input that an argument names before its '='; -1: it names none. */
+static int host_named_input(const char *argument, const char **value)
+{
+    for (int i = 0; i < host_model.nin; i++) {
+        size_t n = strlen(host_model.in[i].name);
+        if (!strncmp(argument, host_model.in[i].name, n) && argument[n] == '=') {
+            *value = argument + n + 1;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int host_next_input(const Host *h)
+{
+    for (int i = 0; i < host_model.nin; i++)
+        if (!h->argument[i] && host_model.in[i].place != HOST_STATE)
+            return i;
+    return -1;
+}
+
+static const char *host_arguments(Host *h, int argc, char **argv)
+{
+    const char *weights = host_model.weights_file, *value;
+
+    for (int i = 1; i < argc; i++) {
+        int option = !strcmp(argv[i], "-o") || !strcmp(argv[i], "--repeat") || !strcmp(argv[i], "--weights");
+        int input;
+        if (!strcmp(argv[i], "--help")) {
+            host_usage();
+            exit(0);
+        }
+        if (option && i + 1 == argc)
+            host_fail(argv[i], "a value is missing");
+        if (!strcmp(argv[i], "-o")) {
+            h->folder = argv[++i];
+        } else if (!strcmp(argv[i], "--repeat")) {
+            h->repeat = atoi(argv[++i]);
+        } else if (!strcmp(argv[i], "--weights")) {
+            weights = argv[++i];
+        } else {
+            input = host_named_input(argv[i], &value);
+            if (input < 0) {
+                value = argv[i];
+                input = host_next_input(h);
+            }
+            if (input < 0)
+                host_fail("one argument too many", argv[i]);
+            h->argument[input] = value;
+        }
+    }
+    return weights;
+}
+
+static void host_load_weights(Host *h, const char *path)
+{
+    HostFence block;
+    unsigned char *data;
+    int64_t bytes;
+
+    if (!host_model.init)
+        return;
+    data = host_read_file(path, &bytes);
+    block = host_fence(bytes, 64);
+    memcpy(block.data, data, (size_t)bytes);
+    free(data);
+    h->blocks.weights = block.data;
+    if (host_model.init(&h->blocks, bytes))
+        host_fail(path, "these are not the weights that the model was compiled with");
+}
+
+static int64_t host_port_align(const HostPort *port)
+{
+    return port->optional.capacity || port->sequence.capacity || port->bytes > 8 ? 8 : port->bytes;
+}
+
+static void host_allocate_ports(Host *h)
+{
+    for (int i = 0; i < host_model.nin; i++)
+        if (host_model.in[i].place == HOST_POINTER)
+            h->in_block[i] = host_fence(host_model.in[i].size, host_port_align(&host_model.in[i]));
+    for (int i = 0; i < host_model.nout; i++) {
+        const HostPort *port = &host_model.out[i];
+        if (port->place != HOST_POINTER)
+            continue;
+        h->out_block[i] = host_fence(port->size, host_port_align(port));
+        memcpy(h->out + port->at, &h->out_block[i].data, sizeof h->out_block[i].data);
+    }
+}
+
+/* One run on a painted arena; the inputs are put in place first, since they may lie in it. Returns the bytes touched. */
+static int64_t host_painted_run(Host *h, unsigned seed)
+{
+    static const char *const codes[] = {"", "ENULL", "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD"};
+    int status;
+
+    host_paint_all(&h->arena, seed);
+    memset(h->state.data, 0, (size_t)h->state.size);
+    for (int i = 0; i < host_model.nin; i++)
+        host_read_input(h, i);
+    status = host_model.run(&h->blocks, h->in, h->out);
+    if (status) {
+        char text[60];
+        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -8 ? codes[-status] : "?", status);
+        host_fail("the run failed", text);
+    }
+    host_check_fence(&h->arena, "the arena");
+    host_check_fence(&h->state, "the state");
+    for (int i = 0; i < host_model.nout; i++)
+        if (host_model.out[i].place == HOST_POINTER)
+            host_check_fence(&h->out_block[i], host_model.out[i].name);
+    return host_touched(&h->arena, seed);
+}
+
+static int host_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void host_time(Host *h)
+{
+    double *took = (double *)host_allocate((int64_t)sizeof *took * h->repeat);
+
+    for (int i = 0; i < h->repeat; i++) {
+        struct timespec start, end;
+        if (host_model.in && host_model.nin && host_model.in[0].place == HOST_ARENA)
+            for (int k = 0; k < host_model.nin; k++)
+                host_read_input(h, k);
+        clock_gettime(CLOCK_MONOTONIC, &start);
+        host_model.run(&h->blocks, h->in, h->out);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        took[i] = (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6;
+    }
+    qsort(took, (size_t)h->repeat, sizeof *took, host_compare);
+    printf("run min %.4f median %.4f ms\n", took[0], took[h->repeat / 2]);
+    free(took);
+}
+
+int main(int argc, char **argv)
+{
+    static Host host;
+    Host *h = &host;
+    int64_t touched;
+    const char *weights;
+
+    h->folder = "out";
+    h->argument = (const char **)host_allocate((int64_t)sizeof *h->argument * host_model.nin);
+    h->in_block = (HostFence *)host_allocate((int64_t)sizeof *h->in_block * host_model.nin);
+    h->out_block = (HostFence *)host_allocate((int64_t)sizeof *h->out_block * host_model.nout);
+    weights = host_arguments(h, argc, argv);
+    h->arena = host_fence(host_model.arena_size, host_model.arena_align);
+    h->state = host_fence(host_model.state_size, 64);
+    h->blocks.arena = h->arena.data;
+    h->blocks.state = h->state.data;
+    h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
+    h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
+    host_load_weights(h, weights);
+    host_allocate_ports(h);
+    touched = host_painted_run(h, 1);
+    if (touched < h->arena.size) { /* a byte may have been given the value of its paint */
+        int64_t again = host_painted_run(h, 2);
+        touched = again > touched ? again : touched;
+    }
+    if (mkdir(h->folder, 0777) && errno != EEXIST)
+        host_fail(h->folder, strerror(errno));
+    for (int i = 0; i < host_model.nout; i++)
+        host_write_output(h, i);
+    printf("arena planned %lld touched %lld\n", (long long)h->arena.size, (long long)touched);
+    if (h->repeat > 0)
+        host_time(h);
+    return 0;
+}
