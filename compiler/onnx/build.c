@@ -1,6 +1,7 @@
 /* build.c - graphs and nodes of the file become graphs and nodes of the model. */
 #include "onnx/reader.h"
 #include "onnx/read.h"
+#include "onnx/upgrade.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -114,8 +115,6 @@ static int connect(Reader *reader, Scope *scope, Node *node, const Onnx__NodePro
     }
     while (node->nin && !node->in[node->nin - 1])
         node->nin--;
-    while (node->nout && !node->out[node->nout - 1])
-        node->nout--;
     return result;
 }
 
@@ -142,6 +141,8 @@ static int node_upgrade(Reader *reader, Node *node)
     const OpInfo *info = &op_info[node->op];
     int           newest = !strcmp(info->domain, "") ? ONNX_OPSET : !strcmp(info->domain, "ai.onnx.ml") ? ONNX_ML_OPSET : node->opset;
 
+    if (!info->domain[0] && node->opset < 6)
+        upgrade_drop_attr(node, "consumed_inputs"); /* said which inputs may be overwritten; that is ours to know */
     if (info->upgrade && info->upgrade(reader->model, node, reader->diag))
         return -1;
     node->opset = newest;

@@ -1,0 +1,217 @@
+/* upgrade.c - building blocks of the upgrade rules; see upgrade.h. */
+#include "onnx/upgrade.h"
+#include "onnx/read.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------------- constants */
+
+static Value *constant(Node *node, DType dtype, int rank, int64_t count, const void *data)
+{
+    Arena  *arena = node->graph->model->arena;
+    Const  *contents = arena_one(arena, Const);
+    size_t  bytes = (size_t)(count * dtype_info(dtype)->bytes);
+    Type    type = type_tensor(dtype, rank, &count);
+
+    contents->bytes = (int64_t)bytes;
+    contents->data = bytes ? memcpy(arena_alloc(arena, bytes), data, bytes) : "";
+    return value_constant(node->graph, NULL, type, contents);
+}
+
+Value *upgrade_ints(Node *node, const int64_t *list, int count)
+{
+    return constant(node, DTYPE_I64, 1, count, list);
+}
+
+Value *upgrade_int(Node *node, int64_t number)
+{
+    return constant(node, DTYPE_I64, 1, 1, &number);
+}
+
+Value *upgrade_scalar(Node *node, int64_t number)
+{
+    return constant(node, DTYPE_I64, 0, 1, &number);
+}
+
+Value *upgrade_float(Node *node, float number)
+{
+    return constant(node, DTYPE_F32, 0, 1, &number);
+}
+
+Value *upgrade_float_like(Node *node, float number, Value *like)
+{
+    DType  dtype = upgrade_known_dtype(like);
+    double wide = (double)number;
+
+    if (dtype == DTYPE_F64)
+        return constant(node, DTYPE_F64, 0, 1, &wide);
+    if (dtype == DTYPE_F32 || !like)
+        return upgrade_float(node, number);
+    return upgrade_make2(node, OP_onnx_CastLike, upgrade_float(node, number), like);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ nodes */
+
+Value *upgrade_make(Node *node, OpKind op, int count, Value *const *in)
+{
+    Node *made = node_new(node->graph, op, count, 1, node->loc.name);
+
+    made->loc = node->loc; /* messages name the node that the model has */
+    made->opset = ONNX_OPSET;
+    if (count)
+        memcpy(made->in, in, (size_t)count * sizeof *in);
+    made->out[0] = value_new(node->graph, NULL);
+    made->out[0]->def = made;
+    graph_append(node->graph, made);
+    return made->out[0];
+}
+
+Value *upgrade_make1(Node *node, OpKind op, Value *in)
+{
+    return upgrade_make(node, op, 1, &in);
+}
+
+Value *upgrade_make2(Node *node, OpKind op, Value *first, Value *second)
+{
+    Value *in[] = {first, second};
+
+    return upgrade_make(node, op, 2, in);
+}
+
+Node *upgrade_maker(Value *value)
+{
+    return value->def;
+}
+
+void upgrade_resize_inputs(Node *node, int count)
+{
+    Value **in = arena_array(node->graph->model->arena, Value *, count);
+
+    for (int i = 0; i < count && i < node->nin; i++)
+        in[i] = node->in[i];
+    node->in = in;
+    node->nin = count;
+}
+
+void upgrade_set_input(Node *node, int index, Value *value)
+{
+    if (index >= node->nin)
+        upgrade_resize_inputs(node, index + 1);
+    node->in[index] = value;
+}
+
+Value *upgrade_input(const Node *node, int index)
+{
+    return index < node->nin ? node->in[index] : NULL;
+}
+
+void upgrade_become(Node *node, OpKind op)
+{
+    node->op = op;
+    node->nattr = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- attributes */
+
+void upgrade_drop_attr(Node *node, const char *name)
+{
+    int kept = 0;
+
+    for (int i = 0; i < node->nattr; i++)
+        if (strcmp(node->attr[i].name, name))
+            node->attr[kept++] = node->attr[i];
+    node->nattr = kept;
+}
+
+static void set_attr(Node *node, Attr attr)
+{
+    Attr *list = arena_array(node->graph->model->arena, Attr, node->nattr + 1);
+
+    upgrade_drop_attr(node, attr.name);
+    for (int i = 0; i < node->nattr; i++)
+        list[i] = node->attr[i];
+    list[node->nattr++] = attr;
+    node->attr = list;
+}
+
+void upgrade_set_int(Node *node, const char *name, int64_t number)
+{
+    set_attr(node, (Attr){.name = name, .kind = ATTR_INT, .i = number});
+}
+
+void upgrade_set_float(Node *node, const char *name, float number)
+{
+    set_attr(node, (Attr){.name = name, .kind = ATTR_FLOAT, .f = number});
+}
+
+void upgrade_set_string(Node *node, const char *name, const char *text)
+{
+    set_attr(node, (Attr){.name = name, .kind = ATTR_STRING, .s = text});
+}
+
+/* ---------------------------------------------------------------------------------------------------- what is known already */
+
+enum { SEARCH_STEPS = 200 };
+
+static bool in_list(OpKind op, const OpKind *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == op)
+            return true;
+    return false;
+}
+
+/* The output has the first input's rank. */
+static bool keeps_rank(OpKind op)
+{
+    static const OpKind also[] = {
+        OP_onnx_Conv, OP_onnx_ConvTranspose, OP_onnx_MaxPool, OP_onnx_AveragePool, OP_onnx_LpPool, OP_onnx_GlobalAveragePool,
+        OP_onnx_GlobalMaxPool, OP_onnx_BatchNormalization, OP_onnx_InstanceNormalization, OP_onnx_LRN, OP_onnx_Dropout,
+        OP_onnx_Concat, OP_onnx_Transpose, OP_onnx_Softmax, OP_onnx_LogSoftmax, OP_onnx_Pad, OP_onnx_Slice, OP_onnx_Split,
+        OP_onnx_Resize, OP_onnx_Tile};
+
+    return op_info[op].traits & OP_ELEMENTWISE || in_list(op, also, (int)(sizeof also / sizeof *also));
+}
+
+/* The output has the first input's element type. */
+static bool keeps_dtype(OpKind op)
+{
+    static const OpKind also[] = {OP_onnx_Gemm, OP_onnx_MatMul, OP_onnx_Reshape, OP_onnx_Flatten, OP_onnx_Squeeze, OP_onnx_Unsqueeze,
+                                  OP_onnx_ReduceMean, OP_onnx_ReduceSum, OP_onnx_ReduceMax, OP_onnx_Gather, OP_onnx_Expand};
+    static const OpKind not[] = {OP_onnx_Cast, OP_onnx_CastLike, OP_onnx_BitCast, OP_onnx_Equal, OP_onnx_Greater, OP_onnx_Less,
+                                 OP_onnx_GreaterOrEqual, OP_onnx_LessOrEqual, OP_onnx_IsNaN, OP_onnx_IsInf, OP_onnx_Where,
+                                 OP_onnx_DequantizeLinear, OP_onnx_QuantizeLinear};
+
+    return (keeps_rank(op) && !in_list(op, not, (int)(sizeof not / sizeof *not))) || in_list(op, also, (int)(sizeof also / sizeof *also));
+}
+
+static const Type *declared(const Value *value)
+{
+    return value->type.kind == TYPE_TENSOR ? &value->type : value->promise.kind == TYPE_TENSOR ? &value->promise : NULL;
+}
+
+int upgrade_known_rank(const Value *value)
+{
+    for (int step = 0; value && step < SEARCH_STEPS; step++) {
+        const Type *type = declared(value);
+        if (type && type->rank >= 0)
+            return type->rank;
+        if (!value->def || !value->def->nin || value->def->op < 0 || !keeps_rank(value->def->op))
+            return -1;
+        value = value->def->in[0];
+    }
+    return -1;
+}
+
+DType upgrade_known_dtype(const Value *value)
+{
+    for (int step = 0; value && step < SEARCH_STEPS; step++) {
+        const Type *type = declared(value);
+        if (type && type->dtype)
+            return type->dtype;
+        if (!value->def || !value->def->nin || value->def->op < 0 || !keeps_dtype(value->def->op))
+            return DTYPE_NONE;
+        value = value->def->in[0];
+    }
+    return DTYPE_NONE;
+}

@@ -1,0 +1,97 @@
+/* upgrade_resize.c - older forms of resizing and sampling. */
+#include "onnx/upgrade.h"
+
+#include <string.h>
+
+static Value *floats(Node *node, const float *list, int count)
+{
+    Arena  *arena = node->graph->model->arena;
+    Const  *data = arena_one(arena, Const);
+    int64_t extent = count;
+
+    data->bytes = extent * (int64_t)sizeof *list;
+    data->data = memcpy(arena_alloc(arena, (size_t)data->bytes + 1), list, (size_t)data->bytes);
+    return value_constant(node->graph, NULL, type_tensor(DTYPE_F32, 1, &extent), data);
+}
+
+/* Scales that are known and below 1: pixels were then taken from the right neighbour. -1: some above, some below. */
+static int shrinks(const Value *scales)
+{
+    int  below = 0, above = 0;
+    bool known = scales && scales->data && scales->data->data && scales->type.dtype == DTYPE_F32;
+
+    for (int64_t i = 0; known && i < type_elements(&scales->type); i++) {
+        float scale;
+        memcpy(&scale, (const char *)scales->data->data + (scales->data->splat ? 0 : i * 4), sizeof scale);
+        below |= scale < 1.0f;
+        above |= scale > 1.0f;
+    }
+    return below && above ? -1 : below;
+}
+
+/* (x, scales) with corners aligned at 0, as Upsample and the first Resize had it. */
+static int to_resize(Node *node, Value *scales, Diag *diag)
+{
+    const char *mode = node_string(node, "mode", "nearest");
+    int         smaller = shrinks(scales);
+
+    if (smaller < 0 && !strcmp(mode, "nearest"))
+        return diag_unsupported(diag, node->loc, "opset %d resizes some axes up and some down at once; export the model for opset 11 or newer",
+                                node->opset);
+    mode = !strcmp(mode, "bilinear") || !strcmp(mode, "linear") ? "linear" : !strcmp(mode, "nearest") ? "nearest" : mode;
+    upgrade_become(node, OP_onnx_Resize);
+    upgrade_resize_inputs(node, 1);
+    upgrade_set_input(node, 2, scales);
+    upgrade_set_string(node, "mode", mode);
+    upgrade_set_string(node, "coordinate_transformation_mode", "asymmetric");
+    upgrade_set_string(node, "nearest_mode", smaller ? "ceil" : "floor");
+    return 0;
+}
+
+int upgrade_upsample(Model *model, Node *node, Diag *diag)
+{
+    const Attr *scales = node_attr(node, "scales");
+    float       two[4] = {1.0f, 1.0f, node_float(node, "height_scale", 1.0f), node_float(node, "width_scale", 1.0f)};
+
+    (void)model;
+    if (!upgrade_input(node, 0))
+        return diag_error(diag, node->loc, "found no input");
+    if (node->opset >= 9 && !upgrade_input(node, 1))
+        return diag_error(diag, node->loc, "found no scales");
+    if (node->opset >= 9)
+        return to_resize(node, node->in[1], diag);
+    if (node->opset >= 7 && (!scales || scales->kind != ATTR_FLOATS))
+        return diag_error(diag, node->loc, "found no attribute 'scales'");
+    return to_resize(node, scales && scales->kind == ATTR_FLOATS ? floats(node, scales->floats, scales->count) : floats(node, two, 4), diag);
+}
+
+int upgrade_resize(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    if (node->opset >= 11)
+        return 0;
+    if (!upgrade_input(node, 0) || !upgrade_input(node, 1))
+        return diag_error(diag, node->loc, "found %d inputs, wanted x and scales", node->nin);
+    return to_resize(node, node->in[1], diag);
+}
+
+/* Before version 16 coordinates were not shifted by half a pixel. */
+int upgrade_roi_align(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    (void)diag;
+    if (node->opset < 16)
+        upgrade_set_string(node, "coordinate_transformation_mode", "output_half_pixel");
+    return 0;
+}
+
+int upgrade_grid_sample(Model *model, Node *node, Diag *diag)
+{
+    const char *mode = node_string(node, "mode", "bilinear");
+
+    (void)model;
+    (void)diag;
+    if (node->opset < 20)
+        upgrade_set_string(node, "mode", !strcmp(mode, "bilinear") ? "linear" : !strcmp(mode, "bicubic") ? "cubic" : mode);
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* upgrade_types.c - older forms that differ in how a type or a number is said. */
+#include "onnx/upgrade.h"
+
+#include <string.h>
+
+/* Before version 6 the type was a name: "FLOAT", "INT64", "DOUBLE". */
+int upgrade_cast(Model *model, Node *node, Diag *diag)
+{
+    static const char *const name[] = {"UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64",
+                                       "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"};
+    const char              *to = node_string(node, "to", NULL);
+
+    (void)model;
+    if (node->opset >= 6 || !to)
+        return 0;
+    for (int i = 1; i < (int)(sizeof name / sizeof *name); i++)
+        if (!strcmp(name[i], to)) {
+            upgrade_set_int(node, "to", i);
+            return 0;
+        }
+    return diag_error(diag, node->loc, "found the type '%s', wanted FLOAT, INT64 or the like", to);
+}
+
+/* Before version 11 the bounds were attributes; the defaults bound nothing. */
+int upgrade_clip(Model *model, Node *node, Diag *diag)
+{
+    static const char *const name[] = {"min", "max"};
+
+    (void)model;
+    if (node->opset >= 11)
+        return 0;
+    if (!upgrade_input(node, 0))
+        return diag_error(diag, node->loc, "found no input");
+    for (int i = 0; i < 2; i++) {
+        if (node_attr(node, name[i]))
+            upgrade_set_input(node, i + 1, upgrade_float_like(node, node_float(node, name[i], 0.0f), node->in[0]));
+        upgrade_drop_attr(node, name[i]);
+    }
+    return 0;
+}
+
+/* Version 1 had p as a float. */
+int upgrade_lp_pool(Model *model, Node *node, Diag *diag)
+{
+    float p = node_float(node, "p", 2.0f);
+
+    (void)model;
+    if (node->opset >= 2)
+        return 0;
+    if (!(p >= 1.0f && p <= 1000.0f) || p != (float)(int)p)
+        return diag_unsupported(diag, node->loc, "found p %g, only whole numbers of at least 1 are supported", (double)p);
+    upgrade_set_int(node, "p", (int64_t)p);
+    return 0;
+}
+
+int upgrade_selu(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    (void)diag;
+    if (node->opset < 6) {
+        upgrade_set_float(node, "alpha", node_float(node, "alpha", 1.6732f));
+        upgrade_set_float(node, "gamma", node_float(node, "gamma", 1.0507f));
+    }
+    return 0;
+}
+
+/* Renamed in version 11. */
+int upgrade_scatter(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    (void)diag;
+    node->op = OP_onnx_ScatterElements;
+    return 0;
+}
+
+/* Before version 7 an attribute said whether the first output is wanted; leaving it out says the same. */
+int upgrade_recurrent(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    (void)diag;
+    if (node->opset < 7)
+        upgrade_drop_attr(node, "output_sequence");
+    return 0;
+}
+
+/* Version 1 mapped text to its position in one list, or back. */
+int upgrade_label_encoder(Model *model, Node *node, Diag *diag)
+{
+    const Attr *classes = node_attr(node, "classes_strings");
+    bool        from_text = upgrade_input(node, 0) && upgrade_known_dtype(node->in[0]) == DTYPE_TEXT;
+    Arena      *arena = model->arena;
+    Attr       *list;
+    int64_t    *place;
+
+    if (node->opset >= 2)
+        return 0;
+    if (!classes || classes->kind != ATTR_STRINGS)
+        return diag_error(diag, node->loc, "found no attribute 'classes_strings'");
+    place = arena_array(arena, int64_t, classes->count);
+    for (int i = 0; i < classes->count; i++)
+        place[i] = i;
+    list = arena_array(arena, Attr, 4);
+    list[0] = *classes;
+    list[0].name = from_text ? "keys_strings" : "values_strings";
+    list[1] = (Attr){.name = from_text ? "values_int64s" : "keys_int64s", .kind = ATTR_INTS, .count = classes->count, .ints = place};
+    list[2] = (Attr){.name = "default_int64", .kind = ATTR_INT, .i = node_int(node, "default_int64", -1)};
+    list[3] = (Attr){.name = "default_string", .kind = ATTR_STRING, .s = node_string(node, "default_string", "_Unused")};
+    node->attr = list;
+    node->nattr = 4;
+    return 0;
+}
