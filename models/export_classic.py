@@ -11,6 +11,7 @@ import argparse
 import os
 import zlib
 
+import numpy
 import torch
 import torchvision
 from torch import nn
@@ -86,6 +87,41 @@ def detector(name, size, opset, heads_only):
     return build
 
 
+class Selection(nn.Module):
+    """What a detector does after its heads: decode boxes, keep the best of each class, suppress overlaps."""
+
+    def __init__(self, detector, size):
+        super().__init__()
+        self.detector = detector.eval()
+        self.size = size
+        features = detector.backbone(torch.zeros(1, 3, size, size))
+        images = torchvision.models.detection.image_list.ImageList(torch.zeros(1, 3, size, size), [(size, size)])
+        self.anchors = detector.anchor_generator(images, list(features.values()))
+
+    def forward(self, boxes, classes):
+        heads = {"bbox_regression": boxes, "cls_logits": classes}
+        found = self.detector.postprocess_detections(heads, self.anchors, [(self.size, self.size)])[0]
+        return found["boxes"], found["scores"], found["labels"]
+
+
+def synthetic_heads(anchors, classes=91, objects=60):
+    """Background everywhere but at `objects` anchors, whose scores differ enough for every order to be certain."""
+    logits = torch.zeros(1, anchors, classes)
+    logits[..., 0] = 12.0
+    places = torch.randperm(anchors)[:objects]
+    for rank, place in enumerate(places):
+        logits[0, place, 1 + rank % 7] = 10.0 + 0.1 * rank
+    return 0.5 * torch.randn(1, anchors, 4), logits
+
+
+def selection(name, size, opset):
+    def build():
+        module = Selection(getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None), size)
+        return module, synthetic_heads(len(module.anchors[0])), dict(
+            opset_version=opset, input_names=["boxes_in", "classes"], output_names=["boxes", "scores", "labels"])
+    return build
+
+
 NETWORKS = {
     "resnet50": vision("resnet50"),
     "mobilenet_v2": vision("mobilenet_v2"),
@@ -112,8 +148,10 @@ NETWORKS = {
     "yolov1": yolo,
     "ssdlite320_mobilenet_v3_large": detector("ssdlite320_mobilenet_v3_large", 320, 13, False),
     "ssdlite320_mobilenet_v3_large_heads": detector("ssdlite320_mobilenet_v3_large", 320, 13, True),
+    "ssdlite320_mobilenet_v3_large_select": selection("ssdlite320_mobilenet_v3_large", 320, 13),
     "ssd300_vgg16": detector("ssd300_vgg16", 300, 11, False),
     "ssd300_vgg16_heads": detector("ssd300_vgg16", 300, 11, True),
+    "ssd300_vgg16_select": selection("ssd300_vgg16", 300, 11),
 }
 
 
@@ -189,12 +227,21 @@ def folds_wrongly(options):
     return options.get("training") == torch.onnx.TrainingMode.PRESERVE
 
 
+def store_inputs(path, names, arrays):
+    """Inputs that belong to the model, where drawn ones would say nothing: MODEL.INPUT.npy beside it."""
+    for name, array in zip(names, arrays):
+        numpy.save(f"{os.path.splitext(path)[0]}.{name}.npy", array.numpy())
+
+
 def export(name, path):
     torch.manual_seed(zlib.crc32(name.replace("_heads", "").encode()))   # a detector and its heads share their weights
     network, example, options = NETWORKS[name]()
     with torch.no_grad():
-        seed_module(network)
-        calibrate(network, example)
+        if isinstance(network, Selection):
+            store_inputs(path, options["input_names"], example)
+        else:
+            seed_module(network)
+            calibrate(network, example)
         network.train(name == "vit_b_16")
         finite = network(*example)
         torch.onnx.export(network, example, path + ".tmp", do_constant_folding=not folds_wrongly(options), **options)

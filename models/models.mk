@@ -4,7 +4,7 @@
 CLASSIC := resnet50 mobilenet_v2 resnet18 resnet152 mobilenet_v3_large efficientnet_b0 vgg16 vgg19 alexnet squeezenet1_1 \
            densenet121 inception_v3 googlenet shufflenet_v2_x1_0 regnet_y_400mf mnasnet1_0 convnext_tiny swin_t vit_b_16 \
            bert_base gpt2_small srgan_x4 yolov1 ssdlite320_mobilenet_v3_large ssdlite320_mobilenet_v3_large_heads \
-           ssd300_vgg16 ssd300_vgg16_heads
+           ssdlite320_mobilenet_v3_large_select ssd300_vgg16 ssd300_vgg16_heads ssd300_vgg16_select
 TORCH   := $(BUILD)/torch.stamp
 LIGHT   := $(BUILD)/models/light/stamp
 

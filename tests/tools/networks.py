@@ -87,8 +87,15 @@ def check_outputs(row, model, wanted, got):
             raise host.Failure("wrong", f"output '{info.name}': {reason}")
 
 
-def measure(tools, name, path, model, sets, flags, work):
-    """`sets`: pairs of input values and wanted values in graph order. The folder stays where something failed."""
+def check_kinds(model, wanted, got):
+    for info, want, value in zip(model.graph.output, wanted, got):
+        if value is None or (value.dtype, len(value.shape)) != (want.dtype, len(want.shape)):
+            raise host.Failure("wrong", f"output '{info.name}' differs in type or rank")
+
+
+def measure(tools, name, path, model, sets, flags, work, tied=False):
+    """`sets`: pairs of input values and wanted values in graph order. The folder stays where something failed.
+    `tied`: the network picks among equal scores, so that only types and ranks can be held against the wanted values."""
     row, folder = Row(name), os.path.join(os.path.abspath(work), name)
     try:
         start = time.time()
@@ -99,7 +106,7 @@ def measure(tools, name, path, model, sets, flags, work):
         for inputs, wanted in sets:
             run = host.run_program(tools, folder, model, inputs)
             row.sets, row.planned, row.touched = row.sets + 1, run.planned, max(row.touched, run.touched)
-            check_outputs(row, model, wanted, run.outputs)
+            check_kinds(model, wanted, run.outputs) if tied else check_outputs(row, model, wanted, run.outputs)
         shutil.rmtree(folder)
     except host.Failure as failure:
         row.state, row.reason = failure.state, failure.reason
