@@ -2,6 +2,7 @@
 #include "compile.h"
 
 #include "emit/target.h"
+#include "limits.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
 #include "passes/passes.h"
@@ -23,6 +24,7 @@ typedef struct Compilation {
     Program       *program;
     Plan           plan;
     Emission       emission;
+    Figures        figures;
     FileSet        files;
 } Compilation;
 
@@ -177,22 +179,56 @@ static int stage_write(Compilation *c)
     return files_publish(&c->files, c->diag);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- summary */
+/* -------------------------------------------------------------------------------------------------------------- limits */
 
-static int64_t bytes_of_kind(const Program *program, BufferKind kind)
+static int plan_alone(Compilation *c);
+
+/* RAM without the stack under other options, from a compilation of its own that is given up at once. */
+static int64_t ram_under(void *context, const Options *options)
 {
-    int64_t bytes = 0;
+    const Compilation *like = context;
+    Arena             *apart = arena_new(0);
+    jmp_buf            exhausted;
+    int64_t            ram = -1;
 
-    for (int b = 0; b < program->nbuffer; b++)
-        if (program->buffer[b].kind == kind)
-            bytes += program->buffer[b].splat ? dtype_info(program->buffer[b].dtype)->bytes : program->buffer[b].size;
-    return bytes;
+    if (apart && !setjmp(exhausted)) {
+        Diag        unheard = {.arena = apart, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &unheard};
+
+        arena_on_exhausted(apart, &exhausted);
+        if (plan_alone(&c) == 0)
+            ram = figures_of(c.program, &c.plan, options).ram;
+    }
+    arena_free(apart);
+    return ram;
 }
+
+static int stage_limits(Compilation *c)
+{
+    const Options *o = c->options;
+    Remedy         remedy = {ram_under, c};
+
+    c->figures = figures_of(c->program, &c->plan, o);
+    if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
+        return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
+                          o->max_flash >= 0 ? "--max-flash" : "--max-stack");
+    if (o->cc) {
+        Measure measure;
+
+        if (build_measure(&c->emission, o->cc, &measure) < 0)
+            return -1;
+        figures_add(&c->figures, &measure, o);
+    }
+    return limits_check(&c->figures, &c->emission, &remedy);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- summary */
 
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    Text *text = &c->output->summary;
+    const Figures *f = &c->figures;
+    Text          *text = &c->output->summary;
 
     if (c->options->quiet)
         return 0;
@@ -202,10 +238,13 @@ static int stage_summary(Compilation *c)
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->plan.greedy[i]);
-    text_printf(text, "\nweights  %12" PRId64 " bytes, state %" PRId64 ", inputs %" PRId64 "%s, outputs %" PRId64 "%s\n",
-                bytes_of_kind(c->program, BUFFER_WEIGHT), bytes_of_kind(c->program, BUFFER_STATE),
-                bytes_of_kind(c->program, BUFFER_IN), c->options->plan.io_arena ? " (in the arena)" : "",
-                bytes_of_kind(c->program, BUFFER_OUT), c->options->plan.io_arena ? " (in the arena)" : "");
+    text_printf(text, "\nRAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64,
+                f->ram, f->arena, f->state, f->inputs, f->outputs);
+    if (f->stack >= 0)
+        text_printf(text, ", stack %" PRId64, f->stack);
+    if (f->flash >= 0)
+        text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
+    text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
     return 0;
 }
 
@@ -216,9 +255,22 @@ static const Stage pipeline[] = {
     {"program", stage_lower, dump_program},
     {"plan", stage_plan, dump_plan},
     {"emit", stage_emit, NULL},
+    {"limits", stage_limits, NULL},
     {"write", stage_write, NULL},
     {"summary", stage_summary, NULL},
 };
+
+/* The stages up to the plan. */
+static int plan_alone(Compilation *c)
+{
+    for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline; i++) {
+        if (pipeline[i].run(c) < 0 || c->diag->status != DIAG_NONE)
+            return -1;
+        if (!strcmp(pipeline[i].name, "plan"))
+            return 0;
+    }
+    return -1;
+}
 
 int occ_compile(const Options *options, Diag *diag, Output *output)
 {

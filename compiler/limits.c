@@ -1,0 +1,250 @@
+/* limits.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
+#include "limits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t bytes_of_kind(const Program *program, BufferKind kind)
+{
+    int64_t bytes = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        if (program->buffer[b].kind == kind)
+            bytes += program->buffer[b].splat ? dtype_info(program->buffer[b].dtype)->bytes : program->buffer[b].size;
+    return bytes;
+}
+
+Figures figures_of(const Program *program, const Plan *plan, const Options *options)
+{
+    Figures f = {.arena = plan->peak, .stack = -1, .flash = -1, .outside = ""};
+
+    f.state = bytes_of_kind(program, BUFFER_STATE);
+    f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
+    f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
+    f.weights = bytes_of_kind(program, BUFFER_WEIGHT);
+    f.ram = f.arena + f.state + f.inputs + f.outputs;
+    return f;
+}
+
+void figures_add(Figures *figures, const Measure *measure, const Options *options)
+{
+    figures->stack = measure->stack;
+    figures->outside = measure->outside;
+    figures->flash = measure->code + measure->constants + (options->weights == WEIGHTS_FILE ? figures->weights : 0);
+    if (measure->stack > 0)
+        figures->ram += measure->stack;
+}
+
+/* ------------------------------------------------------------------------------------------------------- who is alive */
+
+typedef struct Alive {
+    const Buffer *buffer;
+    int64_t       bytes; /* of it, live in the step */
+} Alive;
+
+static int compare_alive(const void *a, const void *b)
+{
+    const Alive *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->buffer->id - y->buffer->id;
+}
+
+static int64_t live_in(const Buffer *buffer, int step)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin <= step && step < buffer->span[i].end)
+            bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+    return bytes;
+}
+
+/* "Conv 'conv1' + Relu 'relu1'" of a step; a step of no node copies or counts. */
+static const char *step_name(Arena *arena, const Program *program, int step)
+{
+    Text        text = text_new(arena);
+    const Step *s = &program->step[step];
+
+    for (int i = 0; i < s->norigin; i++)
+        text_printf(&text, "%s%s '%s'", i ? " + " : "", s->origin[i]->loc.op ? s->origin[i]->loc.op : "?",
+                    s->origin[i]->loc.name ? s->origin[i]->loc.name : "");
+    return text.data ? text.data : "a copy";
+}
+
+/* The step that first writes the buffer; -1: none. */
+static int maker_of(const Program *program, int buffer)
+{
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == buffer && (program->step[s].operand[k].access & OPERAND_WRITES))
+                return s;
+    return -1;
+}
+
+static void tell_alive(const Emission *e, const Alive *alive, int step)
+{
+    const Buffer *b = alive->buffer;
+    Diag         *diag = e->diag;
+    int           maker = maker_of(e->program, b->id);
+    const char   *name = b->value ? b->value->name : b->name;
+
+    if (b->kind == BUFFER_SCRATCH)
+        diag_limit(diag, "  %" PRId64 " bytes: scratch '%s' of the step itself", alive->bytes, b->name);
+    else if (b->kind == BUFFER_DIMS)
+        diag_limit(diag, "  %" PRId64 " bytes: run-time extents", alive->bytes);
+    else if (b->kind == BUFFER_IN)
+        diag_limit(diag, "  %" PRId64 " bytes: input '%s'", alive->bytes, name);
+    else if (maker >= 0)
+        diag_limit(diag, "  %" PRId64 " bytes: '%s', made by step %d%s, %s", alive->bytes, name, maker,
+                   maker == step ? " (this one)" : "", step_name(diag->arena, e->program, maker));
+    else
+        diag_limit(diag, "  %" PRId64 " bytes: '%s'", alive->bytes, name);
+}
+
+static void tell_peak(const Emission *e)
+{
+    enum { MOST = 12 };
+    const Program *program = e->program;
+    int            io = e->options->plan.io_arena, step = program_peak_step(program, io), count = 0;
+    Alive         *alive = arena_array(e->diag->arena, Alive, program->nbuffer + 1);
+
+    if (!program->nstep)
+        return;
+    for (int b = 0; b < program->nbuffer; b++)
+        if (buffer_is_planned(&program->buffer[b], io) && live_in(&program->buffer[b], step) > 0)
+            alive[count++] = (Alive){&program->buffer[b], live_in(&program->buffer[b], step)};
+    qsort(alive, (size_t)count, sizeof *alive, compare_alive);
+    diag_limit(e->diag, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all:", step,
+               step_name(e->diag->arena, program, step), program_live_bytes(program, io, step));
+    for (int i = 0; i < count && i < MOST; i++)
+        tell_alive(e, &alive[i], step);
+    if (count > MOST)
+        diag_limit(e->diag, "  and %d smaller ones", count - MOST);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ remedies */
+
+typedef struct Offer {
+    const char *text;
+    int64_t     saves; /* bytes of RAM */
+} Offer;
+
+typedef struct Offers {
+    const Emission *emission;
+    const Remedy   *remedy;
+    int64_t         now; /* RAM without the stack, bytes */
+    Offer           offer[24];
+    int             count;
+} Offers;
+
+static void try_offer(Offers *offers, const Options *options, const char *text)
+{
+    int64_t ram = offers->remedy->ram(offers->remedy->context, options);
+
+    if (ram >= 0 && ram < offers->now && offers->count < (int)(sizeof offers->offer / sizeof *offers->offer))
+        offers->offer[offers->count++] = (Offer){text, offers->now - ram};
+}
+
+static int compare_offers(const void *a, const void *b)
+{
+    const Offer *x = a, *y = b;
+
+    return (x->saves < y->saves) - (x->saves > y->saves);
+}
+
+static void try_bounds(Offers *offers)
+{
+    const Options *options = offers->emission->options;
+    Arena         *arena = offers->emission->diag->arena;
+
+    for (int i = 0; i < options->nbound; i++) {
+        Options   other = *options;
+        DimBound *bound = arena_array(arena, DimBound, options->nbound);
+
+        memcpy(bound, options->bound, (size_t)options->nbound * sizeof *bound);
+        bound[i].hi /= 2;
+        if (bound[i].hi < bound[i].lo || bound[i].hi < 1)
+            continue;
+        other.bound = bound;
+        try_offer(offers, &other, arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
+    }
+}
+
+static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy)
+{
+    Offers  offers = {.emission = e, .remedy = remedy, .now = figures->ram - (figures->stack > 0 ? figures->stack : 0)};
+    Options other = *e->options;
+
+    other.plan.io_arena = !e->options->plan.io_arena;
+    try_offer(&offers, &other, other.plan.io_arena ? "--io=arena" : "--io=caller");
+    other = *e->options;
+    if (strcmp(e->options->plan.planner, "auto")) {
+        other.plan.planner = "auto";
+        try_offer(&offers, &other, "--planner=auto");
+    }
+    other = *e->options;
+    if (!e->options->plan.reorder) {
+        other.plan.reorder = 1;
+        try_offer(&offers, &other, "--order=auto");
+    }
+    try_bounds(&offers);
+    qsort(offers.offer, (size_t)offers.count, sizeof *offers.offer, compare_offers);
+    for (int i = 0; i < offers.count; i++)
+        diag_limit(e->diag, "remedy: %s saves %" PRId64 " bytes", offers.offer[i].text, offers.offer[i].saves);
+    if (!offers.count)
+        diag_limit(e->diag, "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would");
+}
+
+/* --------------------------------------------------------------------------------------------------------------- limits */
+
+static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
+{
+    const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
+
+    if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
+        return 0;
+    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
+               ", inputs %" PRId64 ", outputs %" PRId64 ", stack %s",
+               f->ram, e->options->max_ram, f->arena, f->state, f->inputs, f->outputs, stack);
+    tell_peak(e);
+    tell_remedies(e, f, remedy);
+    return -1;
+}
+
+static int check_flash(const Figures *f, const Emission *e)
+{
+    if (e->options->max_flash < 0 || f->flash <= e->options->max_flash)
+        return 0;
+    diag_limit(e->diag, "--max-flash: found %" PRId64 " bytes, wanted at most %" PRId64 ": weights %" PRId64
+               ", code and tables %" PRId64,
+               f->flash, e->options->max_flash, f->weights, f->flash - f->weights);
+    if (e->options->code != CODE_SHARED)
+        diag_limit(e->diag, "remedy: --code=shared or -Os in --cc keeps one copy of each kernel");
+    if (e->options->weights != WEIGHTS_FILE)
+        diag_limit(e->diag, "remedy: --weights=file moves %" PRId64 " bytes of weights out of the program", f->weights);
+    return -1;
+}
+
+static int check_stack(const Figures *f, const Emission *e)
+{
+    if (e->options->max_stack < 0 || (f->stack >= 0 && f->stack <= e->options->max_stack))
+        return 0;
+    if (f->stack < 0)
+        return diag_usage(e->diag, "--max-stack: the compiler of --cc tells no stack usage; wanted one that knows -fstack-usage");
+    diag_limit(e->diag, "--max-stack: found %" PRId64 " bytes in the deepest chain of calls, wanted at most %" PRId64 "%s%s",
+               f->stack, e->options->max_stack, *f->outside ? "; not counted: " : "", f->outside);
+    diag_limit(e->diag, "remedy: -Os in --cc or --code=shared makes frames smaller");
+    return -1;
+}
+
+int limits_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
+{
+    int failed = check_ram(figures, emission, remedy);
+
+    failed |= check_flash(figures, emission);
+    failed |= check_stack(figures, emission);
+    return failed;
+}

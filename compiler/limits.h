@@ -1,0 +1,34 @@
+/* limits.h - the figures that a device must provide, and what to say when they are too large. */
+#ifndef OCC_LIMITS_H
+#define OCC_LIMITS_H
+
+#include "build.h"
+#include "program/plan.h"
+
+/* Bytes; -1: not known. */
+typedef struct Figures {
+    int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t stack;
+    int64_t weights;                       /* before identical ones are merged */
+    int64_t flash;                         /* code and constants */
+    int64_t ram;                           /* arena, state, inputs, outputs and, where known, stack */
+    const char *outside;                   /* functions whose stack is not counted */
+} Figures;
+
+/* What the plan alone says; stack and flash are -1. */
+Figures figures_of(const Program *program, const Plan *plan, const Options *options);
+
+/* With what the target's compiler says. */
+void figures_add(Figures *figures, const Measure *measure, const Options *options);
+
+/* What another choice would need: RAM in bytes without the stack, or -1. */
+typedef struct Remedy {
+    int64_t (*ram)(void *context, const Options *options);
+    void   *context;
+} Remedy;
+
+/* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak, what is
+ * alive there, and what would help. */
+int limits_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
+
+#endif
