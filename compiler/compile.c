@@ -2,7 +2,7 @@
 #include "compile.h"
 
 #include "emit/target.h"
-#include "limits.h"
+#include "figures.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
 #include "passes/passes.h"
@@ -219,7 +219,7 @@ static int stage_limits(Compilation *c)
             return -1;
         figures_add(&c->figures, &measure, o);
     }
-    return limits_check(&c->figures, &c->emission, &remedy);
+    return figures_check(&c->figures, &c->emission, &remedy);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- summary */

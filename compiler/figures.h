@@ -1,6 +1,6 @@
-/* limits.h - the figures that a device must provide, and what to say when they are too large. */
-#ifndef OCC_LIMITS_H
-#define OCC_LIMITS_H
+/* figures.h - the figures that a device must provide, and what to say when they are too large. */
+#ifndef OCC_FIGURES_H
+#define OCC_FIGURES_H
 
 #include "build.h"
 #include "program/plan.h"
@@ -29,6 +29,6 @@ typedef struct Remedy {
 
 /* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak, what is
  * alive there, and what would help. */
-int limits_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
+int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
 #endif

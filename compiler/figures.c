@@ -1,5 +1,5 @@
-/* limits.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
-#include "limits.h"
+/* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
+#include "figures.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -240,7 +240,7 @@ static int check_stack(const Figures *f, const Emission *e)
     return -1;
 }
 
-int limits_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
+int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
 {
     int failed = check_ram(figures, emission, remedy);
 
