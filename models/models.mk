@@ -10,6 +10,11 @@ LIGHT   := $(BUILD)/models/light/stamp
 
 models: $(CLASSIC:%=$(BUILD)/models/%.onnx) $(LIGHT)
 
+# From nothing to recognised digits: installs what is missing, builds, compiles both recognisers and tries them.
+demo: deps
+	$(MAKE) --no-print-directory $(BUILD)/occamyc
+	python3 models/demo.py $(BUILD)/occamyc $(BUILD)/demo '$(CC)'
+
 # Debian's PyTorch 1.13: the exporter of these files is part of what they test.
 $(TORCH): tests/tools/deps.sh
 	@mkdir -p $(@D)
@@ -36,4 +41,4 @@ $(MAKERS): models/requirements.txt $(VENV)
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check -r models/requirements.txt
 	@touch $@
 
-.PHONY: own-models
+.PHONY: demo own-models
