@@ -114,7 +114,7 @@ static void put_kernel(Emit *emit, int index, int depth)
     bool        first = true;
 
     text_printf(text, "%s%s(%d, %s(", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN", index, function);
-    for (int i = 0; i < step->noperand; i++) {
+    for (int i = 0; i < (step->expr ? step->noperand : step->nparam); i++) { /* the rest are pools of text: not passed */
         if (step->operand[i].buffer < 0)
             continue;
         text_put(text, first ? "" : ", ");

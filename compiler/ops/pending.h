@@ -57,12 +57,8 @@
 #define infer_sequence_map NULL
 #define infer_split_to_sequence NULL
 #define infer_stft NULL
-#define infer_string_concat NULL
-#define infer_string_normalizer NULL
-#define infer_string_split NULL
 #define infer_svm_classifier NULL
 #define infer_svm_regressor NULL
-#define infer_tf_idf NULL
 #define infer_tree_classifier NULL
 #define infer_tree_ensemble NULL
 #define infer_tree_regressor NULL

@@ -212,7 +212,9 @@ static void note_edges(Liveness *l)
 {
     const Program *program = l->program;
 
-    for (int p = 0; p < l->npiece; p++)
+    for (int p = 0; p < l->npiece; p++) {
+        if (program->buffer[l->piece[p].buffer].lasting)
+            bit_set(l->needed, program->nstep, p);
         switch (program->buffer[l->piece[p].buffer].kind) {
         case BUFFER_IN:
             bit_set(l->reached, 0, p);
@@ -230,6 +232,7 @@ static void note_edges(Liveness *l)
         default:
             break;
         }
+    }
 }
 
 /* Leaves in `touched` the steps in which each piece is live. */

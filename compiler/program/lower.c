@@ -241,6 +241,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
         return -1;
     if (lower_graph(&lower, main) < 0 || copy_outputs(&lower) < 0 || lower_state(&lower, options) < 0)
         return -1;
+    lower_keep_text(&lower);
     *program = lower.program;
     return 0;
 }

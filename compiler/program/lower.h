@@ -66,6 +66,8 @@ struct Lower {
     int      nvalue;   /* entries of the arrays above */
     int64_t  buffer_align;
     int      vector_bytes;
+    int    **pools;    /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
+    int      npools;   /* entries of pools */
     int     *defined;  /* expressions whose slots are set here, in order; see lower_extent */
     int      ndefined, cdefined;
     bool    *is_defined; /* by expression */
@@ -130,6 +132,13 @@ int    lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out)
 Layout lower_pending_layout(const Lower *lower, const Pending *pending);
 int    lower_map_finish(Lower *lower, Pending *pending, Operand y);
 int    lower_state(Lower *lower, const Options *options);
+
+/* Text that is made while running lies in pools, which live as long as any value that may point into them is read: steps
+ * that read such a value read its pools too, and what they write may point there as well (text.c). */
+Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes); /* a new pool for what a step writes to `text` */
+bool    lower_has_pool(const Lower *lower, Operand text);
+void    lower_follow_text(Lower *lower, Step *step);                /* called for each kernel step that is appended */
+void    lower_keep_text(Lower *lower);                              /* pools of the model's outputs live to the end */
 
 /* ------------------------------------------------------------------------------------------------- views of operands */
 

@@ -34,6 +34,7 @@ typedef struct Buffer {
     Span        *span;    /* filled by liveness */
     int          nspan, cspan;
     const void  *source;  /* BUFFER_WEIGHT: its bytes, packed */
+    bool         lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     bool         splat;   /* BUFFER_WEIGHT: source holds one element, repeated */
     const Value *value;   /* the value that it holds, or NULL */
     int          port;    /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */

@@ -228,7 +228,7 @@ static int check_piece(Recheck *r, int start, const Piece *piece)
     int     failed = 0;
 
     spread(r, start, piece);
-    trace_back(r, piece, r->program->buffer[piece->buffer].kind == BUFFER_OUT);
+    trace_back(r, piece, r->program->buffer[piece->buffer].kind == BUFFER_OUT || r->program->buffer[piece->buffer].lasting);
     for (int i = 0; i < r->nlist && !failed; i++)
         if (r->wanted[r->list[i]])
             failed = check_passage(r, r->list[i], bytes);

@@ -80,6 +80,8 @@ static int append(Lower *lower, Step step)
     Program *p = lower->program;
 
     push_origin(lower, &step);
+    if (step.kind == STEP_KERNEL)
+        lower_follow_text(lower, &step);
     ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
     return p->nstep - 1;
 }
