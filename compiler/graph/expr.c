@@ -69,6 +69,16 @@ static void grow_buckets(Model *model)
         *find_bucket(model, &model->expr[i]) = i + 1;
 }
 
+void extent_forget(Model *model, int count)
+{
+    model->nexpr = count;
+    if (!model->expr_buckets)
+        return;
+    memset(model->expr_hash, 0, (size_t)model->expr_buckets * sizeof *model->expr_hash);
+    for (int i = 0; i < count; i++)
+        *find_bucket(model, &model->expr[i]) = i + 1;
+}
+
 /* The one copy of `expr`; of equal leaves the first keeps its interval. */
 static int intern(Model *model, Expr expr)
 {

@@ -237,6 +237,7 @@ Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
 bool    extent_same(Extent a, Extent b);                                 /* provably equal */
 int64_t extent_min(const Model *model, Extent extent);                   /* least possible value */
+void    extent_forget(Model *model, int count);                                  /* expressions from index `count` on never existed */
 Extent  type_count(Model *model, const Type *type);                      /* product of a tensor's extents */
 
 /* Stable text (print.c) and every invariant in one list (check.c; returns 0 or -1). */

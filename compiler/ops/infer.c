@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 16 }; /* bodies within bodies: each level may be walked several times */
+enum {
+    MAX_DEPTH = 16,       /* bodies within bodies */
+    MAX_VISITS = 4000000  /* nodes seen: loops within loops multiply the walks that find their types */
+};
 
 /* ------------------------------------------------------------------------------------------------------------- folding */
 
@@ -85,14 +88,14 @@ static int infer_node(Infer *infer, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ the walk */
 
-/* A constant has no producer: take out the nodes whose outputs all became constants. */
+/* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to others. */
 static void drop_constant_nodes(Graph *graph)
 {
     int kept = 0;
 
     for (int i = 0; i < graph->nnode; i++) {
         Node *node = graph->node[i];
-        if (!all_constant(node)) {
+        if (node->nout && !all_constant(node)) {
             graph->node[kept++] = node;
             continue;
         }
@@ -111,6 +114,10 @@ int infer_nodes(Infer *infer, Graph *graph)
     if (infer->depth > MAX_DEPTH)
         return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': bodies are nested more than %d deep; flatten the model",
                                 graph->name, MAX_DEPTH);
+    infer->visits += graph->nnode;
+    if (infer->visits > MAX_VISITS)
+        return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': loops within loops take too long to type; flatten the model",
+                                graph->name);
     infer->depth++;
     for (int i = 0; i < graph->nnode && !status; i++)
         status = infer_node(infer, graph->node[i]);

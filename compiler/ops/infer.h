@@ -13,6 +13,7 @@ struct Infer {
     Diag  *diag;
     int    trial; /* > 0: a body is walked to find its types; nothing becomes constant, nothing is rewritten or recorded */
     int    depth; /* bodies around the node in hand */
+    int    visits; /* nodes seen so far, repeated walks counted */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- walking */

@@ -190,7 +190,7 @@ static int bound_axis(Infer *infer, const Node *node, const Value *value, int ax
     if (!flag.known && dim->max > UNBOUNDED)
         flag = promised(infer, value, axis, rank);
     if (!flag.known)
-        return dim->max > UNBOUNDED ? refuse_extent(infer, node, value, axis) : 0;
+        return dim->max > UNBOUNDED && !infer->trial ? refuse_extent(infer, node, value, axis) : 0;
     return infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim);
 }
 
@@ -218,7 +218,7 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
     for (int axis = 0; axis < type->rank; axis++)
         if (bound_axis(infer, node, value, axis, type->rank, &type->dim[axis]) < 0)
             return -1;
-    if (type->rank >= 0 && type_bytes(type) < 0)
+    if (type->rank >= 0 && type_bytes(type) < 0 && !infer->trial)
         return diag_unsupported(infer->diag, node->loc, "output '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);
     return 0;
@@ -234,7 +234,7 @@ int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
     if (type->kind == TYPE_SEQUENCE && count.known &&
         infer_within(infer, node, type->count, count.lo, count.hi, "the count of members", &type->count) < 0)
         return -1;
-    if (type->kind == TYPE_SEQUENCE && type->count.max > UNBOUNDED)
+    if (type->kind == TYPE_SEQUENCE && type->count.max > UNBOUNDED && !infer->trial)
         return diag_unsupported(infer->diag, node->loc, "output '%s': the count of its members has no bound; give --dim %s:count=0..N",
                                 value->name, value->name);
     return 0;
@@ -253,6 +253,8 @@ int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, i
     declared = promised(infer, value, axis, value->promise.rank);
     if (!flag.known && declared.known)
         flag = declared;
+    if (!flag.known && infer->trial && (max < 0 || max > UNBOUNDED))
+        max = UNBOUNDED;
     if (!flag.known && (max < 0 || max > UNBOUNDED))
         return refuse_extent(infer, node, value, axis);
     if (!flag.known || (max >= 0 && max < flag.hi))

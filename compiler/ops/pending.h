@@ -2,33 +2,21 @@
 #ifndef OCC_OPS_PENDING_H
 #define OCC_OPS_PENDING_H
 
-#define infer_affine_grid NULL
 #define infer_array_feature_extractor NULL
-#define infer_attention NULL
 #define infer_binarizer NULL
 #define infer_cast_map NULL
 #define infer_category_mapper NULL
-#define infer_col2im NULL
 #define infer_concat_from_sequence NULL
 #define infer_cross_entropy_loss NULL
-#define infer_dequantize NULL
 #define infer_dft NULL
 #define infer_dict_vectorizer NULL
-#define infer_dynamic_quantize NULL
-#define infer_fast_gelu NULL
 #define infer_feature_vectorizer NULL
-#define infer_flex_attention NULL
 #define infer_gradient NULL
-#define infer_grid_sample NULL
-#define infer_if NULL
-#define infer_image_decoder NULL
 #define infer_imputer NULL
 #define infer_label_encoder NULL
 #define infer_likelihood_loss NULL
-#define infer_linear_attention NULL
 #define infer_linear_classifier NULL
 #define infer_linear_regressor NULL
-#define infer_loop NULL
 #define infer_mel_weights NULL
 #define infer_normalizer NULL
 #define infer_one_hot_encoder NULL
@@ -36,18 +24,8 @@
 #define infer_optional NULL
 #define infer_optional_get_element NULL
 #define infer_optional_has_element NULL
-#define infer_qlinear_binary NULL
-#define infer_qlinear_concat NULL
-#define infer_qlinear_softmax NULL
-#define infer_qlinear_unary NULL
-#define infer_quantize NULL
-#define infer_recurrent NULL
 #define infer_regex_full_match NULL
-#define infer_resize NULL
-#define infer_roi_align NULL
-#define infer_rotary_embedding NULL
 #define infer_scaler NULL
-#define infer_scan NULL
 #define infer_sequence_at NULL
 #define infer_sequence_construct NULL
 #define infer_sequence_empty NULL
@@ -62,7 +40,6 @@
 #define infer_tree_classifier NULL
 #define infer_tree_ensemble NULL
 #define infer_tree_regressor NULL
-#define infer_upsample NULL
 #define infer_window NULL
 #define infer_zip_map NULL
 
