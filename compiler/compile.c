@@ -1,7 +1,7 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
 #include "compile.h"
 
-#include "emit/target.h"
+#include "emit/report.h"
 #include "figures.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
@@ -25,6 +25,7 @@ typedef struct Compilation {
     Plan           plan;
     Emission       emission;
     Figures        figures;
+    Measure        measure; /* with --cc */
     FileSet        files;
 } Compilation;
 
@@ -158,6 +159,28 @@ static const char *header_path(const Compilation *c)
     return arena_printf(c->arena, "%.*s.h", (int)(length - 2), c->options->output);
 }
 
+static void add_report(Compilation *c)
+{
+    Text *text = arena_one(c->arena, Text);
+
+    *text = text_new(c->arena);
+    report_json(&c->emission, c->options->cc ? &c->measure : NULL, text);
+    add_text(c, c->options->report, text);
+}
+
+static void add_map(Compilation *c)
+{
+    const char *dot = strrchr(c->options->map, '.');
+    Text       *text = arena_one(c->arena, Text);
+
+    *text = text_new(c->arena);
+    if (dot && !strcmp(dot, ".html"))
+        map_html(&c->emission, text);
+    else
+        map_svg(&c->emission, text);
+    add_text(c, c->options->map, text);
+}
+
 static int stage_write(Compilation *c)
 {
     const char *output = c->options->output;
@@ -176,6 +199,10 @@ static int stage_write(Compilation *c)
     }
     if (c->options->main)
         add_text(c, c->options->main, &c->emission.main);
+    if (c->options->report)
+        add_report(c);
+    if (c->options->map)
+        add_map(c);
     return files_publish(&c->files, c->diag);
 }
 
@@ -213,11 +240,9 @@ static int stage_limits(Compilation *c)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");
     if (o->cc) {
-        Measure measure;
-
-        if (build_measure(&c->emission, o->cc, &measure) < 0)
+        if (build_measure(&c->emission, o->cc, &c->measure) < 0)
             return -1;
-        figures_add(&c->figures, &measure, o);
+        figures_add(&c->figures, &c->measure, o);
     }
     return figures_check(&c->figures, &c->emission, &remedy);
 }

@@ -25,17 +25,6 @@ static void put_requirement(const Target *target, Text *text)
                     target->requires, target->name);
 }
 
-/* The header lies beside the C file under its name; of a C file on standard output it is called as the model is. */
-static const char *header_stem(Emit *emit)
-{
-    const char *output = emit->emission->options->output;
-
-    if (!output || !strcmp(output, "-"))
-        return emit->name;
-    output = emit_stem(emit->arena, output);
-    return arena_strndup(emit->arena, output, strlen(output) - 2);
-}
-
 /* The parts are made before the chunks are chosen, since their names are what chooses. */
 static void put_source(Emit *emit, Text *text)
 {
@@ -52,7 +41,7 @@ static void put_source(Emit *emit, Text *text)
     text_put(&used, weights.size && (strstr(weights.data, "NAN") || strstr(weights.data, "INFINITY")) ? " NAN " : "");
     emit_chunks(emit, &used, &includes, &chunks);
     put_banner(emit, text);
-    text_printf(text, "#include \"%s.h\"\n%s\n", header_stem(emit), includes.size ? includes.data : "");
+    text_printf(text, "#include \"%s.h\"\n%s\n", emit_header_stem(emit), includes.size ? includes.data : "");
     put_requirement(target_find(emit->emission->options->target ? emit->emission->options->target : "portable"), text);
     if (emit->emission->options->code == CODE_SHARED)
         text_put(text, "#ifndef OCC_SHARED\n#define OCC_SHARED 1 /* one copy of each kernel, called with arguments */\n#endif\n\n");
@@ -84,6 +73,9 @@ int emit_c(Emission *emission)
     emission->main = text_new(emit.arena);
     emission->weights = text_new(emit.arena);
     emit_weights_place(&emit);
+    emission->weight_bytes = emit.weight_bytes;
+    emission->state_bytes = emit.state_bytes;
+    emission->weight_form = emit.weights == WEIGHTS_INLINE ? "inline" : emit.weights == WEIGHTS_OBJECT ? "object" : "file";
     emit_names(&emit);
     put_source(&emit, &emission->source);
     emit_header(&emit, &emission->header);

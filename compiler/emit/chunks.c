@@ -140,7 +140,28 @@ static const Standard standards[] = {
 };
 enum { NSTANDARD = sizeof standards / sizeof *standards };
 
-static void find_headers(const char *text, bool *needed)
+/* Lower-case words of math.h and string.h that are no macros. */
+static bool is_function(const char *word, const char *header)
+{
+    if (strcmp(header, "math.h") && strcmp(header, "string.h"))
+        return false;
+    return word[0] >= 'a' && word[0] <= 'z' && strncmp(word, "is", 2) && strcmp(word, "signbit");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void note_function(Emit *emit, const char *word, size_t length)
+{
+    for (int i = 0; i < emit->nlibc; i++)
+        if (!strncmp(emit->libc[i], word, length) && !emit->libc[i][length])
+            return;
+    ARENA_PUSH(emit->arena, emit->libc, emit->nlibc, emit->clibc, arena_strndup(emit->arena, word, length));
+}
+
+static void find_headers(Emit *emit, const char *text, bool *needed)
 {
     const char *word;
     char        padded[40];
@@ -152,8 +173,13 @@ static void find_headers(const char *text, bool *needed)
         padded[0] = ' ';
         memcpy(padded + 1, word, length);
         memcpy(padded + 1 + length, " ", 2);
-        for (int i = 0; i < NSTANDARD; i++)
-            needed[i] = needed[i] || strstr(standards[i].words, padded);
+        for (int i = 0; i < NSTANDARD; i++) {
+            if (!strstr(standards[i].words, padded))
+                continue;
+            needed[i] = true;
+            if (is_function(padded + 1, standards[i].header))
+                note_function(emit, word, length);
+        }
     }
 }
 
@@ -173,10 +199,14 @@ void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks)
             text_printf(chunks, "/* -- %s */\n\n", template_chunk[i].file);
         file = template_chunk[i].file;
         text_printf(chunks, "%s\n", template_chunk[i].text);
-        find_headers(template_chunk[i].text, needed);
+        find_headers(emit, template_chunk[i].text, needed);
     }
-    find_headers(text->data, needed);
+    find_headers(emit, text->data, needed);
     for (int i = 0; i < NSTANDARD; i++)
         if (needed[i])
             text_printf(includes, "#include <%s>\n", standards[i].header);
+    if (emit->nlibc)
+        qsort(emit->libc, (size_t)emit->nlibc, sizeof *emit->libc, compare_names);
+    emit->emission->libc = emit->libc;
+    emit->emission->nlibc = emit->nlibc;
 }

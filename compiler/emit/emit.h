@@ -52,6 +52,8 @@ typedef struct Emit {
     int           nfunction, cfunction;
     StepFunction *expression;
     int           nexpression, cexpression;
+    const char  **libc;          /* functions of the C library that the source names */
+    int           nlibc, clibc;
     int           status;        /* -1 once something could not be printed */
 } Emit;
 
@@ -65,6 +67,7 @@ const char *emit_port_shape(Emit *emit, const Type *type);             /* the sa
 const char *emit_origin(Emit *emit, const Step *step);                 /* "Conv 'conv1' + Relu" */
 const char *emit_ctype(DType dtype);                                   /* of one stored element: "float", "const char *" */
 const char *emit_stem(Arena *arena, const char *path);                 /* the last part of a path */
+const char *emit_header_stem(const Emit *emit);                        /* the header's file name without ".h" */
 bool        emit_port_is_caller(const Emit *emit, const Port *port);   /* it is a member of the inputs or outputs */
 const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not give it */
 

@@ -109,7 +109,7 @@ static void put_tables(Emit *emit, Text *text)
     const char    *output = emit->emission->options->output;
     bool           file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
 
-    text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit->name);
+    text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit_header_stem(emit));
     put_ports(emit, text, true);
     put_ports(emit, text, false);
     put_calls(emit, text);

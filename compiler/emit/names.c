@@ -18,6 +18,16 @@ const char *emit_stem(Arena *arena, const char *path)
     return text_comment(arena, slash ? slash + 1 : path ? path : "");
 }
 
+const char *emit_header_stem(const Emit *emit)
+{
+    const char *output = emit->emission->options->output;
+
+    if (!output || !strcmp(output, "-"))
+        return emit->name;
+    output = emit_stem(emit->arena, output);
+    return arena_strndup(emit->arena, output, strlen(output) - 2);
+}
+
 bool emit_port_is_caller(const Emit *emit, const Port *port)
 {
     BufferKind kind;

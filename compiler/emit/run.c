@@ -1,6 +1,7 @@
 /* run.c - the run function: checks of what the caller gave, then a line for each step. */
 #include "emit/emit.h"
 #include "program/flow.h"
+#include "program/plan.h"
 #include "program/sequence.h"
 
 #include <string.h>
@@ -350,8 +351,9 @@ static void put_guard_table(Emit *emit, Text *text)
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
         for (int k = 0; k < b->nspan && emit->plan->offset[i] >= 0; k++, count++)
-            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit->plan->offset[i] + b->span[k].lo),
-                        (long long)(emit->plan->offset[i] + b->span[k].hi), b->span[k].begin, b->span[k].end);
+            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit->plan->offset[i] + (b->copies > 1 ? 0 : b->span[k].lo)),
+                        (long long)(emit->plan->offset[i] + (b->copies > 1 ? buffer_bytes(b) : b->span[k].hi)), b->span[k].begin,
+                        b->span[k].end);
     }
     text_put(text, count ? "};\n#endif\n\n" : "    {0, 0, 0, 0},\n};\n#endif\n\n");
 }

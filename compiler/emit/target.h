@@ -12,7 +12,11 @@ typedef struct Emission {
     const char    *name;   /* identifier: "mnist" */
     const char    *upper;  /* "MNIST" */
     Diag          *diag;
-    Text           source, header, main, weights; /* filled by the target; weights: the side file of --weights=object|file */
+    Text           source, header, main, weights; /* filled by the target; weights: the side file OUTPUT.weights */
+    int64_t        weight_bytes, state_bytes;      /* filled by the target: distinct constants; the state block */
+    const char    *weight_form;                    /* "inline", "object", "file" */
+    const char *const *libc;                       /* functions of the C library that the source names, sorted */
+    int            nlibc;
 } Emission;
 
 typedef struct Target {

@@ -1,0 +1,315 @@
+/* map.c - the memory map as a picture: steps from left to right, bytes of the arena upwards, a box for each stretch of
+ * bytes and steps in which a buffer holds something. Every buffer has its label in its largest boxes, as large as fits. */
+#include "emit/report.h"
+
+#include "program/plan.h"
+
+#include <string.h>
+
+/* Lengths in pixels of the drawing at its natural size. */
+enum { LEFT = 96, TOP = 64, RIGHT = 24, FONT = 12, SMALLEST_STEP = 14, LEAST_WIDTH = 960, MOST_WIDTH = 12000 };
+
+typedef struct Map {
+    const Emission *e;
+    const Program  *program;
+    Text           *out;
+    int             steps;         /* drawn; at least 1 */
+    int64_t         bytes;         /* height of the plot; at least 1 */
+    double          step_width, plot_width, plot_height, bottom;
+    int             peak;          /* step */
+} Map;
+
+static const char *const fills[][2] = { /* by BufferKind: even and odd ids */
+    {"#9ecae1", "#c6dbef"}, {"#d9d9d9", "#ededed"}, {"#bcbddc", "#bcbddc"}, {"#eeeeee", "#eeeeee"},
+    {"#fdd0a2", "#fdae6b"}, {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
+};
+static const char *const kinds[] = {"activation", "scratch", "extents", "weight", "state", "input", "output"};
+
+/* ---------------------------------------------------------------------------------------------------------------- text */
+
+static void put_escaped(Text *out, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '<')
+            text_put(out, "&lt;");
+        else if (*c == '>')
+            text_put(out, "&gt;");
+        else if (*c == '&')
+            text_put(out, "&amp;");
+        else if (*c == '"')
+            text_put(out, "&quot;");
+        else if (*c < 0x20 || *c >= 0x7f)
+            text_put(out, "_");
+        else
+            text_write(out, (const char *)c, 1);
+    }
+}
+
+/* "30,720" */
+static const char *grouped(Arena *arena, int64_t value)
+{
+    char digits[24], out[32];
+    int  n = 0, used = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    while (n-- > 0) {
+        out[used++] = digits[n];
+        if (n % 3 == 0 && n)
+            out[used++] = ',';
+    }
+    return arena_strndup(arena, out, (size_t)used);
+}
+
+static const char *buffer_label(const Map *map, const Buffer *b)
+{
+    const char *colon = strchr(b->name ? b->name : "", ':');
+    const char *name = b->value ? b->value->name : colon ? colon + 1 : b->name ? b->name : "";
+
+    return arena_printf(map->program->arena, "%s %s", name, grouped(map->program->arena, buffer_bytes(b)));
+}
+
+/* "Conv 'conv1' + Relu" */
+static const char *step_label(const Map *map, int index)
+{
+    const Step *step = &map->program->step[index];
+    Text        text = text_new(map->program->arena);
+
+    text_printf(&text, "%d", index);
+    for (int i = 0; i < step->norigin && i < 3; i++) {
+        const Loc *loc = &step->origin[i]->loc;
+        text_printf(&text, "%s%s", i ? " + " : " ", loc->op ? loc->op : "");
+        if (!i && loc->name && *loc->name)
+            text_printf(&text, " %s", loc->name);
+    }
+    if (!step->norigin)
+        text_put(&text, step->kind == STEP_KERNEL ? " copy" : " extent");
+    return text.data;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- boxes */
+
+typedef struct Box {
+    double x, y, width, height;
+} Box;
+
+static Box box_of(const Map *map, const Buffer *b, const Span *span)
+{
+    int64_t offset = map->e->plan->offset[b->id], lo = offset + span->lo, hi = offset + span->hi;
+    Box     box;
+
+    if (b->copies > 1)
+        hi = offset + buffer_bytes(b);
+    box.x = LEFT + span->begin * map->step_width;
+    box.width = (span->end - span->begin) * map->step_width;
+    box.height = (double)(hi - lo) / (double)map->bytes * map->plot_height;
+    box.y = TOP + map->plot_height * (1.0 - (double)hi / (double)map->bytes);
+    return box;
+}
+
+/* The label in the box, lying or standing, whichever can be larger. */
+static void put_label(const Map *map, const Box *box, const char *label)
+{
+    double length = 0.58 * (double)strlen(label), across, along, font;
+    bool   standing = box->height > box->width * 1.5;
+
+    across = standing ? box->width : box->height;
+    along = standing ? box->height : box->width;
+    font = across * 0.8 < (along - 2) / length ? across * 0.8 : (along - 2) / length;
+    font = font > FONT ? FONT : font < 0.8 ? 0.8 : font;
+    text_printf(map->out, "<text class=\"b\" font-size=\"%.2f\" ", font);
+    if (standing)
+        text_printf(map->out, "transform=\"translate(%.2f %.2f) rotate(-90)\">", box->x + box->width / 2 + font * 0.35,
+                    box->y + box->height / 2);
+    else
+        text_printf(map->out, "x=\"%.2f\" y=\"%.2f\">", box->x + box->width / 2, box->y + box->height / 2 + font * 0.35);
+    put_escaped(map->out, label);
+    text_put(map->out, "</text>\n");
+}
+
+static void put_boxes(const Map *map, const Buffer *b)
+{
+    const char *label = buffer_label(map, b);
+
+    text_put(map->out, "<g class=\"buffer\">");
+    for (int i = 0; i < b->nspan; i++) {
+        Box box = box_of(map, b, &b->span[i]);
+        text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>", box.x, box.y, box.width,
+                    box.height, fills[b->kind][b->id & 1]);
+        put_escaped(map->out, label);
+        text_printf(map->out, " bytes, %s, %s at %s, steps %d to %d</title></rect>\n", kinds[b->kind], dtype_info(b->dtype)->name,
+                    grouped(map->program->arena, map->e->plan->offset[b->id] + b->span[i].lo), b->span[i].begin, b->span[i].end - 1);
+    }
+    text_put(map->out, "</g>\n");
+}
+
+/* A label in every box that is not much smaller than the buffer's largest. Drawn above all boxes: they may overlap. */
+static void put_labels(const Map *map, const Buffer *b)
+{
+    double largest = 0;
+
+    for (int i = 0; i < b->nspan; i++) {
+        Box box = box_of(map, b, &b->span[i]);
+        if (box.width * box.height > largest)
+            largest = box.width * box.height;
+    }
+    for (int i = 0; i < b->nspan; i++) {
+        Box box = box_of(map, b, &b->span[i]);
+        if (box.width * box.height >= largest / 4)
+            put_label(map, &box, buffer_label(map, b));
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- axes */
+
+/* 1, 2 or 5 times a power of ten, or a power of two for bytes, so that at most `most` ticks are drawn. */
+static int64_t tick(int64_t range, int most)
+{
+    static const int factor[] = {1, 2, 5};
+    int64_t          unit = 1;
+
+    for (int i = 0; range / (unit * factor[i]) > most; i = (i + 1) % 3)
+        if (i == 2)
+            unit *= 10;
+    for (int i = 0; i < 3; i++)
+        if (range / (unit * factor[i]) <= most)
+            return unit * factor[i];
+    return unit * 10;
+}
+
+static int64_t byte_tick(int64_t range)
+{
+    int64_t unit = 1;
+
+    while (range / unit > 16)
+        unit *= 2;
+    return unit;
+}
+
+static void put_byte_axis(const Map *map)
+{
+    int64_t unit = byte_tick(map->bytes);
+
+    for (int64_t at = 0; at <= map->bytes; at += unit) {
+        double y = TOP + map->plot_height * (1.0 - (double)at / (double)map->bytes);
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"grid\"/>", LEFT - 4, LEFT + map->plot_width, y, y);
+        text_printf(map->out, "<text x=\"%d\" y=\"%.2f\" class=\"y\">%s</text>\n", LEFT - 8, y + 4, grouped(map->program->arena, at));
+    }
+}
+
+static void put_step_axis(const Map *map)
+{
+    bool    each = map->step_width >= 10;
+    int64_t unit = each ? 1 : tick(map->steps, 60);
+
+    for (int64_t s = 0; s < map->program->nstep; s += unit) {
+        double x = LEFT + ((double)s + 0.5) * map->step_width;
+        text_printf(map->out, "<text class=\"s\" transform=\"translate(%.2f %.2f) rotate(-60)\">", x + 3, TOP + map->plot_height + 12);
+        put_escaped(map->out, each || map->step_width * (double)unit >= 10 ? step_label(map, (int)s) : "");
+        text_put(map->out, "</text>\n");
+    }
+}
+
+static void put_peak(const Map *map)
+{
+    const Plan *plan = map->e->plan;
+    Arena      *arena = map->program->arena;
+    double      x = LEFT + map->peak * map->step_width;
+    double      bound = TOP + map->plot_height * (1.0 - (double)plan->bound / (double)map->bytes);
+    double      peak = TOP + map->plot_height * (1.0 - (double)plan->peak / (double)map->bytes);
+    bool        right = x - LEFT > map->plot_width / 2;
+
+    if (!map->program->nstep)
+        return;
+    text_printf(map->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%.2f\" class=\"peak\"/>\n", x, TOP - 18, map->step_width,
+                map->plot_height + 18);
+    text_printf(map->out, "<text x=\"%.2f\" y=\"%d\" class=\"m\" text-anchor=\"%s\">peak: step %d, %s bytes live</text>\n",
+                right ? x + map->step_width : x, TOP - 22, right ? "end" : "start", map->peak,
+                grouped(arena, program_live_bytes(map->program, map->e->options->plan.io_arena, map->peak)));
+    text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>\n", LEFT, LEFT + map->plot_width, peak, peak);
+    if (plan->bound < plan->peak)
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"bound\"/>\n", LEFT, LEFT + map->plot_width, bound, bound);
+}
+
+static void put_title(const Map *map)
+{
+    const Plan *plan = map->e->plan;
+    Arena      *arena = map->program->arena;
+
+    text_printf(map->out, "<text x=\"%d\" y=\"20\" class=\"t\">", LEFT);
+    put_escaped(map->out, map->e->name);
+    text_printf(map->out, ": arena of %s bytes, lower bound %s, %d steps, planner %s</text>\n", grouped(arena, plan->peak),
+                grouped(arena, plan->bound), map->program->nstep, plan->planner ? plan->planner : "none");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- drawing */
+
+static const char style[] =
+    "text{font-family:Helvetica,Arial,sans-serif;fill:#222}.b{text-anchor:middle;pointer-events:none}.y{font-size:11px;"
+    "text-anchor:end}.s{font-size:9px;text-anchor:end}.t{font-size:15px;font-weight:bold}.m{font-size:12px;fill:#b30000}"
+    ".buffer rect{stroke:#555;stroke-width:.4}.buffer:hover rect{stroke:#000;stroke-width:1.5}.grid{stroke:#e4e4e4}"
+    ".peak{fill:#b30000;fill-opacity:.13}.arena{stroke:#b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
+
+static Map map_new(const Emission *e, Text *out)
+{
+    Map map = {.e = e, .program = e->program, .out = out};
+    int named = 0;
+
+    map.steps = e->program->nstep > 0 ? e->program->nstep : 1;
+    map.bytes = e->plan->peak > 0 ? e->plan->peak : 1;
+    map.plot_width = (double)map.steps * SMALLEST_STEP;
+    map.plot_width = map.plot_width < LEAST_WIDTH ? LEAST_WIDTH : map.plot_width > MOST_WIDTH ? MOST_WIDTH : map.plot_width;
+    map.step_width = map.plot_width / map.steps;
+    for (int i = 0; i < e->program->nbuffer; i++)
+        named += e->plan->offset[i] >= 0;
+    map.plot_height = named > 300 ? 1400 : named > 60 ? 1000 : 640;
+    map.bottom = 170;
+    map.peak = program_peak_step(e->program, e->options->plan.io_arena);
+    return map;
+}
+
+void map_svg(const Emission *e, Text *out)
+{
+    Map    map = map_new(e, out);
+    double width = LEFT + map.plot_width + RIGHT, height = TOP + map.plot_height + map.bottom;
+
+    text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n", width, height,
+                width, height);
+    text_printf(out, "<style>%s</style>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", style, width, height);
+    put_title(&map);
+    put_byte_axis(&map);
+    for (int i = 0; i < map.program->nbuffer; i++)
+        if (e->plan->offset[i] >= 0)
+            put_boxes(&map, &map.program->buffer[i]);
+    for (int i = 0; i < map.program->nbuffer; i++)
+        if (e->plan->offset[i] >= 0)
+            put_labels(&map, &map.program->buffer[i]);
+    put_step_axis(&map);
+    put_peak(&map);
+    text_put(out, "</svg>\n");
+}
+
+/* The drawing in a page: the label follows the mouse, the wheel with Ctrl zooms as browsers do. */
+void map_html(const Emission *e, Text *out)
+{
+    text_put(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
+    put_escaped(out, e->name);
+    text_put(out, " memory map</title>\n<style>body{margin:0;background:#fff}#label{position:fixed;left:0;top:0;padding:4px 8px;"
+                  "background:#222;color:#fff;font:13px sans-serif;border-radius:3px;pointer-events:none;visibility:hidden}</style>"
+                  "</head><body>\n<div id=\"label\"></div>\n");
+    map_svg(e, out);
+    text_put(out, "<script>\n"
+                  "const label = document.getElementById('label');\n"
+                  "for (const rect of document.querySelectorAll('.buffer rect')) {\n"
+                  "  const title = rect.querySelector('title'), text = title.textContent;\n"
+                  "  title.remove();\n"
+                  "  rect.addEventListener('mousemove', event => {\n"
+                  "    label.textContent = text;\n"
+                  "    label.style.visibility = 'visible';\n"
+                  "    label.style.left = Math.min(event.clientX + 14, innerWidth - label.offsetWidth - 4) + 'px';\n"
+                  "    label.style.top = Math.min(event.clientY + 14, innerHeight - label.offsetHeight - 4) + 'px';\n"
+                  "  });\n"
+                  "  rect.addEventListener('mouseleave', () => { label.style.visibility = 'hidden'; });\n"
+                  "}\n</script>\n</body></html>\n");
+}

@@ -1,0 +1,224 @@
+/* report.c - the report of --report: what was planned, buffer by buffer and step by step, as JSON. */
+#include "emit/report.h"
+
+#include "program/plan.h"
+#include "support/json.h"
+#include "version.h"
+
+#include <string.h>
+
+/* Raised when a field changes its meaning or goes; new fields do not raise it. */
+enum { REPORT_VERSION = 1 };
+
+static const char *const kind_names[] = {"activation", "scratch", "extents", "weight", "state", "input", "output"};
+static const char *const step_names[] = {"kernel", "set", "load", "check", "if", "loop"};
+
+static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
+{
+    json_list(json, key);
+    json_flat(json);
+    for (int i = 0; i < rank; i++)
+        json_int(json, NULL, dim[i].max);
+    json_close(json, ']');
+}
+
+static void put_model(Json *json, const Emission *e)
+{
+    const Model *model = e->program->model;
+    const char  *slash = model->path ? strrchr(model->path, '/') : NULL;
+    char         hex[65];
+
+    for (int i = 0; i < 32; i++) {
+        hex[2 * i] = "0123456789abcdef"[model->sha256[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[model->sha256[i] & 15];
+    }
+    hex[64] = 0;
+    json_object(json, "model");
+    json_text(json, "file", slash ? slash + 1 : model->path);
+    json_text(json, "sha256", hex);
+    json_text(json, "name", e->name);
+    json_close(json, '}');
+}
+
+static int64_t bytes_of_kind(const Emission *e, BufferKind kind)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < e->program->nbuffer; i++)
+        if (e->program->buffer[i].kind == kind)
+            bytes += e->program->buffer[i].size;
+    return bytes;
+}
+
+static void put_memory(Json *json, const Emission *e)
+{
+    static const char *const greedy[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+    const Plan              *plan = e->plan;
+    bool                     io_arena = e->options->plan.io_arena != 0;
+
+    json_object(json, "memory");
+    json_int(json, "arena", plan->peak);
+    json_int(json, "arena_align", plan->align);
+    json_int(json, "lower_bound", plan->bound);
+    json_text(json, "status", plan->status);
+    json_text(json, "planner", plan->planner);
+    json_object(json, "planners");
+    for (int i = 0; i < 4; i++)
+        json_int(json, greedy[i], plan->greedy[i]);
+    json_close(json, '}');
+    json_int(json, "state", e->state_bytes);
+    json_int(json, "inputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_IN));
+    json_int(json, "outputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_OUT));
+    json_int(json, "weights", e->weight_bytes);
+    json_text(json, "weights_form", e->weight_form);
+    json_close(json, '}');
+}
+
+static void put_size(Json *json, const char *key, int64_t value)
+{
+    if (value >= 0)
+        json_int(json, key, value);
+}
+
+static void put_code(Json *json, const Emission *e, const Measure *m)
+{
+    json_object(json, "code");
+    json_list(json, "libc");
+    json_flat(json);
+    for (int i = 0; i < e->nlibc; i++)
+        json_text(json, NULL, e->libc[i]);
+    json_close(json, ']');
+    if (m) {
+        json_text(json, "compiler", e->options->cc);
+        put_size(json, "stack", m->stack);
+        put_size(json, "text", m->code);
+        put_size(json, "constants", m->constants);
+        put_size(json, "data", m->writable);
+        json_text(json, "outside", m->outside);
+    }
+    json_close(json, '}');
+}
+
+static void put_peak(Json *json, const Emission *e)
+{
+    const Program *p = e->program;
+    int            io_arena = e->options->plan.io_arena, step = program_peak_step(p, io_arena);
+
+    json_object(json, "peak");
+    json_int(json, "step", step);
+    json_int(json, "live", program_live_bytes(p, io_arena, step));
+    json_list(json, "buffers");
+    json_flat(json);
+    for (int i = 0; i < p->nbuffer; i++)
+        for (int k = 0; k < p->buffer[i].nspan && e->plan->offset[i] >= 0; k++)
+            if (p->buffer[i].span[k].begin <= step && step < p->buffer[i].span[k].end) {
+                json_int(json, NULL, i);
+                break;
+            }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_ports(Json *json, const char *key, const Port *port, int count)
+{
+    json_list(json, key);
+    for (int i = 0; i < count; i++) {
+        json_object(json, NULL);
+        json_flat(json);
+        json_text(json, "name", port[i].value->name);
+        json_text(json, "member", port[i].name);
+        json_text(json, "type", dtype_info(port[i].type.dtype)->name);
+        put_extents(json, "extents", port[i].type.rank < 0 ? 0 : port[i].type.rank, port[i].type.dim);
+        json_int(json, "buffer", port[i].buffer);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_buffer(Json *json, const Emission *e, int id)
+{
+    const Buffer *b = &e->program->buffer[id];
+
+    json_object(json, NULL);
+    json_flat(json);
+    json_int(json, "id", id);
+    json_text(json, "name", b->name);
+    json_text(json, "tensor", b->value ? b->value->name : NULL);
+    json_text(json, "kind", kind_names[b->kind]);
+    json_text(json, "type", dtype_info(b->dtype)->name);
+    json_int(json, "bytes", buffer_bytes(b));
+    json_int(json, "align", b->align);
+    if (e->plan->offset[id] >= 0) {
+        json_int(json, "offset", e->plan->offset[id]);
+        json_list(json, "spans");
+        for (int k = 0; k < b->nspan; k++) {
+            json_list(json, NULL);
+            json_int(json, NULL, b->span[k].begin);
+            json_int(json, NULL, b->span[k].end);
+            json_int(json, NULL, b->span[k].lo);
+            json_int(json, NULL, b->span[k].hi);
+            json_close(json, ']');
+        }
+        json_close(json, ']');
+    }
+    json_close(json, '}');
+}
+
+static void put_accesses(Json *json, const char *key, const Step *step, int access)
+{
+    json_list(json, key);
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && step->operand[i].access & access)
+            json_int(json, NULL, step->operand[i].buffer);
+    json_close(json, ']');
+}
+
+static void put_step(Json *json, const Emission *e, int index)
+{
+    const Step *step = &e->program->step[index];
+
+    json_object(json, NULL);
+    json_flat(json);
+    json_int(json, "step", index);
+    json_text(json, "kind", step_names[step->kind]);
+    if (step->kernel)
+        json_text(json, "kernel", step->kernel->name);
+    json_list(json, "nodes");
+    for (int i = 0; i < step->norigin; i++) {
+        json_object(json, NULL);
+        json_int(json, "node", step->origin[i]->loc.node);
+        json_text(json, "op", step->origin[i]->loc.op);
+        json_text(json, "name", step->origin[i]->loc.name);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    put_accesses(json, "reads", step, OPERAND_READS);
+    put_accesses(json, "writes", step, OPERAND_WRITES);
+    json_int(json, "live", program_live_bytes(e->program, e->options->plan.io_arena, index));
+    json_close(json, '}');
+}
+
+void report_json(const Emission *e, const Measure *measure, Text *out)
+{
+    Json json = json_new(out);
+
+    json_object(&json, NULL);
+    json_int(&json, "version", REPORT_VERSION);
+    json_text(&json, "generator", "occamyc " OCCAMYC_VERSION);
+    json_text(&json, "options", e->options->command_line ? e->options->command_line : "");
+    put_model(&json, e);
+    put_memory(&json, e);
+    put_code(&json, e, measure);
+    put_peak(&json, e);
+    put_ports(&json, "inputs", e->program->in, e->program->nin);
+    put_ports(&json, "outputs", e->program->out, e->program->nout);
+    json_list(&json, "buffers");
+    for (int i = 0; i < e->program->nbuffer; i++)
+        put_buffer(&json, e, i);
+    json_close(&json, ']');
+    json_list(&json, "steps");
+    for (int i = 0; i < e->program->nstep; i++)
+        put_step(&json, e, i);
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
