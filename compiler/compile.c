@@ -9,6 +9,7 @@
 #include "program/lower.h"
 #include "program/plan.h"
 #include "support/files.h"
+#include "verify.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -44,6 +45,8 @@ static int stage_read(Compilation *c)
         return -1;
     c->model->bound = c->options->bound;
     c->model->nbound = c->options->nbound;
+    if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options->verify, c->diag) < 0)
+        return -1;
     return graph_check(c->model, c->diag);
 }
 
@@ -273,6 +276,12 @@ static int stage_summary(Compilation *c)
     return 0;
 }
 
+/* After the files are written: a wrong result can then be looked at. */
+static int stage_verify(Compilation *c)
+{
+    return c->options->verify ? verify_run(&c->emission, c->options->verify, &c->output->summary) : 0;
+}
+
 static const Stage pipeline[] = {
     {"read", stage_read, NULL},
     {"infer", stage_infer, NULL},
@@ -283,6 +292,7 @@ static const Stage pipeline[] = {
     {"limits", stage_limits, NULL},
     {"write", stage_write, NULL},
     {"summary", stage_summary, NULL},
+    {"verify", stage_verify, NULL},
 };
 
 /* The stages up to the plan. */
