@@ -102,7 +102,18 @@ int upgrade_group_norm(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-/* Inference only: the ratio does not matter. Before version 10 the mask had the data's type. */
+/* The mask of the versions before 10, numbers of the data's type: all 1, since nothing is dropped. */
+static void mask_of_ones(Node *node)
+{
+    Value *one = upgrade_float_like(node, 1.0f, node->in[0]);
+    Node  *ones = upgrade_maker(upgrade_make2(node, OP_onnx_Expand, one, upgrade_make1(node, OP_onnx_Shape, node->in[0])));
+
+    ones->out[0] = node->out[1];
+    ones->out[0]->def = ones;
+    node->nout = 1;
+}
+
+/* Inference only: the ratio does not matter. */
 int upgrade_dropout(Model *model, Node *node, Diag *diag)
 {
     (void)model;
@@ -111,7 +122,7 @@ int upgrade_dropout(Model *model, Node *node, Diag *diag)
     if (!has_inputs(node, 1))
         return diag_error(diag, node->loc, "found no input");
     if (node->opset < 10 && node->nout > 1 && node->out[1])
-        return diag_unsupported(diag, node->loc, "a mask as numbers; export the model for inference");
+        mask_of_ones(node);
     upgrade_drop_attr(node, "ratio");
     upgrade_drop_attr(node, "is_test");
     return 0;
