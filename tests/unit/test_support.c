@@ -1,6 +1,8 @@
 /* test_support.c - the arena, messages, growing text and whole-file writes. */
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/map.h"
+#include "support/sha256.h"
 #include "support/text.h"
 
 #include <math.h>
@@ -208,6 +210,74 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
     remove(path);
 }
 
+/* The examples of FIPS 180-4, and lengths around a block's end against digests made by coreutils. */
+static void digests_are_those_of_the_standard(void **state)
+{
+    static const struct {
+        size_t      count; /* of the letter a; 0: the text */
+        const char *text, *digest;
+    } example[] = {
+        {0, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {0, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {0, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {1000000, NULL, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof example / sizeof *example; i++) {
+        size_t  bytes = example[i].count ? example[i].count : strlen(example[i].text);
+        char   *data = malloc(bytes + 1), hex[65] = {0};
+        uint8_t digest[32];
+        memset(data, 'a', bytes + 1);
+        if (example[i].text)
+            memcpy(data, example[i].text, bytes);
+        sha256(data, bytes, digest);
+        for (int k = 0; k < 32; k++)
+            snprintf(hex + 2 * k, 3, "%02x", digest[k]);
+        assert_string_equal(hex, example[i].digest);
+        free(data);
+    }
+}
+
+static void a_map_finds_what_was_put(void **state)
+{
+    Arena *arena = arena_new(0);
+    Map    map = {.arena = arena};
+    int    number[1000];
+
+    (void)state;
+    assert_null(map_find(&map, "nothing"));
+    for (int i = 0; i < 1000; i++)
+        *map_put(&map, arena_printf(arena, "name%d", i)) = &number[i];
+    for (int i = 0; i < 1000; i++)
+        assert_ptr_equal(*map_find(&map, arena_printf(arena, "name%d", i)), &number[i]);
+    assert_null(map_find(&map, "name1000"));
+    assert_int_equal(map.count, 1000);
+    arena_free(arena);
+}
+
+static int freed;
+
+static void count_free(void *data)
+{
+    freed = freed * 10 + *(int *)data;
+}
+
+static void a_child_goes_with_its_parent(void **state)
+{
+    Arena     *parent = arena_new(0), *child = arena_child(parent);
+    static int first = 1, second = 2;
+
+    (void)state;
+    freed = 0;
+    arena_at_free(child, count_free, &first);
+    arena_free(arena_child(parent));
+    assert_int_equal(freed, 0);
+    arena_at_free(parent, count_free, &second);
+    arena_free(parent);
+    assert_int_equal(freed, 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +291,9 @@ int main(void)
         cmocka_unit_test(floats_read_back_to_the_same_bits),
         cmocka_unit_test(quoted_text_and_comments_cannot_be_left),
         cmocka_unit_test(long_text_grows),
+        cmocka_unit_test(digests_are_those_of_the_standard),
+        cmocka_unit_test(a_map_finds_what_was_put),
+        cmocka_unit_test(a_child_goes_with_its_parent),
         cmocka_unit_test(a_file_is_written_whole_or_not_at_all),
     };
 
