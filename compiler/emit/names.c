@@ -169,9 +169,10 @@ const char *emit_port_shape(Emit *emit, const Type *type)
 
 const char *emit_origin(Emit *emit, const Step *step)
 {
-    Text text = text_new(emit->arena);
+    static const char *const kinds[] = {"copy", "extent", "extent", "check", "branch", "loop"}; /* by StepKind */
+    Text                     text = text_new(emit->arena);
 
-    text_put(&text, step->norigin ? "" : "copy");
+    text_put(&text, step->norigin ? "" : kinds[step->kind]);
     for (int i = 0; i < step->norigin; i++) {
         const Loc *loc = &step->origin[i]->loc;
         text_printf(&text, "%s%s", i ? " + " : "", loc->op ? text_comment(emit->arena, loc->op) : "step");

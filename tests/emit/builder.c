@@ -259,12 +259,17 @@ static void must(Build *b, int result, const char *what)
         fail_msg("%s: %s", what, b->diag.nmessage ? b->diag.message[0] : "no message");
 }
 
+void build_emit_again(Build *b)
+{
+    must(b, target_find(b->options.target ? b->options.target : "portable")->emit(&b->emission), "emit");
+}
+
 void build_emit(Build *b)
 {
     program_liveness(b->program);
     must(b, program_check(b->program, &b->diag), "program_check");
     must(b, program_plan(b->program, &b->options.plan, &b->plan, &b->diag), "program_plan");
-    must(b, target_find(b->options.target ? b->options.target : "portable")->emit(&b->emission), "emit");
+    build_emit_again(b);
 }
 
 const char *build_write(Build *b, const char *tag)

@@ -47,6 +47,7 @@ Step *build_map(Build *b, const char *node, Scalar *expr, Operand y, Extent n, i
 
 /* Plan (liveness, planner, checks) and emit; fails the running test with the message otherwise. */
 void build_emit(Build *b);
+void build_emit_again(Build *b); /* without planning */
 
 /* Write the emitted files to build/tests/emit/gen/<tag>/, compile the C file with `flags` as a shared object, load it.
  * Returns the handle of dlopen; fails the running test when the compiler prints anything. */

@@ -122,11 +122,371 @@ static void the_host_program_runs_raw_files(void **state)
     build_free(b);
 }
 
+/* ------------------------------------------------------------------------------------------------- run-time extents */
+
+/* y = x + 1 over n * 3 elements, n of 1 to 5. */
+static Build *bounded(void)
+{
+    Build  *b = build_new("bounded");
+    Type    type = tensor(DTYPE_F32, 2, 5, 3, 0);
+    Scalar *s = scalar_new(b, true, DTYPE_F32);
+    Operand read;
+    Extent  n, count;
+    int     x, y;
+    static const char *const names[] = {"batch", NULL};
+
+    n = extent_leaf(b->model, EXPR_DIM, 0, 0, 1, 5);
+    type.dim[0] = n;
+    x = build_in(b, "x", type);
+    b->model->value[0]->dim_name = names;
+    type.dim[0] = extent_op(b->model, EXPR_MUL, n, extent_const(1));
+    y = build_out(b, "y", type);
+    count = build_slot(b, extent_op(b->model, EXPR_MUL, n, extent_const(3)));
+    build_step(b, STEP_SET)->set = count;
+    read = whole(b, x, type, OPERAND_READS);
+    node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1), node_literal(b, s, DTYPE_F32, 1.0), -1);
+    build_map(b, "increment", s, whole(b, y, type, OPERAND_WRITES), count, 1, &read);
+    return b;
+}
+
+static void a_bounded_extent_is_a_member_and_is_checked(void **state)
+{
+    typedef struct In {
+        const float *x;
+        int64_t      batch;
+    } In;
+    Build *b = bounded();
+    void  *handle;
+    int  (*run)(const Memory *, const In *, Pair *);
+    float  x[15], y[15];
+    Memory memory = {aligned_alloc(64, 1024)};
+    In     in = {x, 2};
+    Pair   out = {y};
+
+    (void)state;
+    build_emit(b);
+    assert_non_null(strstr(b->emission.header.data, "int64_t batch; /* 1 to 5: axis 0 of x */"));
+    assert_non_null(strstr(b->emission.header.data, "const float *x; /* [batch][3] */"));
+    handle = build_load(b, "bounded", "gcc", STRICT " -O2");
+    run = (int (*)(const Memory *, const In *, Pair *))build_symbol(handle, "bounded_run");
+    for (int i = 0; i < 15; i++) {
+        x[i] = (float)i;
+        y[i] = -1.0f;
+    }
+    assert_int_equal(run(&memory, &in, &out), 0);
+    for (int i = 0; i < 15; i++)
+        assert_true(y[i] == (i < 6 ? (float)i + 1.0f : -1.0f));
+    in.batch = 6;
+    assert_int_equal(run(&memory, &in, &out), -3);
+    in.batch = 0;
+    assert_int_equal(run(&memory, &in, &out), -3);
+    dlclose(handle);
+    free(memory.arena);
+    build_free(b);
+}
+
+/* for (i = 0; i < trips; i++) if (i < 2) acc += x; else acc += 10 x; the trip count is an element of an input. */
+static Build *looping(void)
+{
+    Build  *b = build_new("looping");
+    Type    type = tensor(DTYPE_F32, 1, 4, 0, 0), one = tensor(DTYPE_I64, 0, 0, 0, 0);
+    int     x = build_in(b, "x", type), trips = build_in(b, "trips", one), y = build_out(b, "y", type);
+    Extent  counter = build_slot(b, extent_leaf(b->model, EXPR_VAR, 0, 0, 0, 8));
+    Extent  limit = build_slot(b, extent_leaf(b->model, EXPR_ELEM, 1, 0, 0, 8));
+    Extent  early = build_slot(b, extent_op(b->model, EXPR_LT, counter, extent_const(2)));
+    Operand read[2];
+    Step   *load = build_step(b, STEP_LOAD);
+
+    load->slot = b->program->slot[limit.expr];
+    load->set = limit;
+    load->operand = arena_one(b->arena, Operand);
+    load->operand[0] = whole(b, trips, one, OPERAND_READS);
+    load->noperand = load->nparam = 1;
+    for (int branch = -1; branch < 2; branch++) {
+        Scalar *s = scalar_new(b, true, DTYPE_F32);
+        if (branch == 0) {
+            Step *loop = build_step(b, STEP_LOOP);
+            loop->slot = b->program->slot[counter.expr];
+            loop->set = limit;
+            loop->body[0] = (Range){3, 7};
+            loop = build_step(b, STEP_SET);
+            loop->slot = b->program->slot[early.expr];
+            loop->set = early;
+            loop = build_step(b, STEP_IF);
+            loop->set = early;
+            loop->body[0] = (Range){5, 6};
+            loop->body[1] = (Range){6, 7};
+        }
+        read[0] = whole(b, branch < 0 ? x : y, type, OPERAND_READS);
+        read[1] = whole(b, x, type, OPERAND_READS);
+        if (branch < 0)
+            node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 0, 1), node_literal(b, s, DTYPE_F32, 0.0), -1);
+        else
+            node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1),
+                    node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 1, 1), node_literal(b, s, DTYPE_F32, branch ? 10.0 : 1.0), -1), -1);
+        build_map(b, "step", s, whole(b, y, type, OPERAND_WRITES), extent_const(4), branch < 0 ? 1 : 2, read);
+    }
+    return b;
+}
+
+static void loops_branches_and_loaded_integers(void **state)
+{
+    typedef struct In {
+        const float   *x;
+        const int64_t *trips;
+    } In;
+    Build  *b = looping();
+    float   x[4] = {1, 2, 3, 4}, y[4];
+    int64_t trips = 3;
+    In      in = {x, &trips};
+    Pair    out = {y};
+    Memory  memory = {aligned_alloc(64, 1024)};
+    void   *handle;
+    int   (*run)(const Memory *, const In *, Pair *);
+
+    (void)state;
+    build_emit(b);
+    handle = build_load(b, "looping", "clang", STRICT " -O2 -DOCC_GUARD");
+    run = (int (*)(const Memory *, const In *, Pair *))build_symbol(handle, "looping_run");
+    for (trips = 0; trips < 5; trips++) {
+        float factor = 0;
+        for (int i = 0; i < trips; i++)
+            factor += i < 2 ? 1.0f : 10.0f;
+        assert_int_equal(run(&memory, &in, &out), 0);
+        for (int i = 0; i < 4; i++)
+            assert_true(y[i] == factor * x[i]);
+    }
+    trips = 9;
+    assert_int_equal(run(&memory, &in, &out), -5);
+    trips = -1;
+    assert_int_equal(run(&memory, &in, &out), -5);
+    dlclose(handle);
+    free(memory.arena);
+    build_free(b);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- weights */
+
+static void weights_beside_the_code_give_the_same(void **state)
+{
+    Build *b = two_maps("object", 37);
+    void  *handle;
+
+    (void)state;
+    b->options.weights = WEIGHTS_OBJECT;
+    build_emit(b);
+    assert_int_equal(b->emission.weights.size, 37 * 4);
+    for (int i = 0; i < 2; i++) {
+        handle = build_load(b, "object", i ? "clang" : "gcc", STRICT " -O2 -DOBJECT_VERIFY");
+        run_two_maps((RunPair)build_symbol(handle, "object_run"), 37);
+        assert_int_equal(((int (*)(void))build_symbol(handle, "object_verify"))(), 0);
+        dlclose(handle);
+    }
+    b->emission.weights.data[5] ^= 1;
+    handle = build_load(b, "object", "gcc", STRICT " -O2 -DOBJECT_VERIFY");
+    assert_int_equal(((int (*)(void))build_symbol(handle, "object_verify"))(), -7);
+    dlclose(handle);
+    build_free(b);
+}
+
+static void weights_of_a_file_are_taken_by_init(void **state)
+{
+    typedef struct FileMemory {
+        void       *arena;
+        const void *weights;
+    } FileMemory;
+    Build      *b = two_maps("filed", 16);
+    float       x[16] = {1}, z[16];
+    Pair        in = {x}, out = {z};
+    FileMemory  memory = {aligned_alloc(64, 1024), NULL};
+    char       *weights = aligned_alloc(64, 64);
+    void       *handle;
+    int       (*run)(const FileMemory *, const Pair *, Pair *);
+    int       (*init)(FileMemory *, const void *, int64_t, int);
+
+    (void)state;
+    b->options.weights = WEIGHTS_FILE;
+    build_emit(b);
+    handle = build_load(b, "filed", "gcc", STRICT " -O2");
+    run = (int (*)(const FileMemory *, const Pair *, Pair *))build_symbol(handle, "filed_run");
+    init = (int (*)(FileMemory *, const void *, int64_t, int))build_symbol(handle, "filed_init");
+    memcpy(weights, b->emission.weights.data, 64);
+    assert_int_equal(run(&memory, &in, &out), -1);
+    assert_int_equal(init(&memory, weights, 60, 1), -7);
+    assert_int_equal(init(&memory, weights + 1, 64, 1), -2);
+    assert_int_equal(init(&memory, weights, 64, 1), 0);
+    assert_int_equal(run(&memory, &in, &out), 0);
+    assert_true(z[0] == 16.0f);
+    weights[3] ^= 1;
+    assert_int_equal(init(&memory, weights, 64, 1), -7);
+    dlclose(handle);
+    free(weights);
+    free(memory.arena);
+    build_free(b);
+}
+
+static void equal_constants_exist_once(void **state)
+{
+    Build  *b = two_maps("once", 37);
+    float   same[37];
+    Operand read[2];
+    Type    type = tensor(DTYPE_F32, 2, 1, 37, 0);
+    Scalar *s = scalar_new(b, true, DTYPE_F32);
+    int     copy;
+
+    (void)state;
+    memcpy(same, b->program->buffer[3].source, sizeof same);
+    copy = build_weight(b, "copy", DTYPE_F32, 37, same);
+    read[0] = whole(b, b->program->out[0].buffer, type, OPERAND_READS);
+    read[1] = whole(b, copy, type, OPERAND_READS);
+    node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1), node_load(b, s, DTYPE_F32, 1, 1), -1);
+    build_map(b, "again", s, whole(b, b->program->out[0].buffer, type, OPERAND_WRITES), extent_const(37), 2, read);
+    build_emit(b);
+    assert_null(strstr(b->emission.source.data, "w_copy"));
+    assert_int_equal(b->emission.weight_bytes, 148);
+    build_free(b);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ guarantees */
+
+static void nothing_writable_and_nothing_from_outside(void **state)
+{
+    Build      *b = two_maps("pure", 37);
+    const char *folder;
+    char       *text;
+    int         status;
+
+    (void)state;
+    build_emit(b);
+    folder = build_write(b, "pure");
+    for (int i = 0; i < 2; i++) {
+        run_quiet(arena_printf(b->arena, "cd %s && %s " STRICT " -O2 -ffreestanding -c pure.c 2>&1", folder, i ? "clang" : "gcc"));
+        text = run_text(arena_printf(b->arena, "cd %s && nm pure.o | grep -v ' [TtRr] ' | grep -vE ' U (memcpy|memset)$' 2>&1", folder), &status);
+        assert_string_equal(text, "");
+        free(text);
+    }
+    build_free(b);
+}
+
+static void size_matters_keeps_one_copy_of_a_kernel(void **state)
+{
+    Build      *b = two_maps("small", 37);
+    const char *folder;
+
+    (void)state;
+    build_emit(b);
+    folder = build_write(b, "small");
+    run_quiet(arena_printf(b->arena, "cd %s && gcc " STRICT " -Os -c small.c && nm small.o | grep -q 't occ_map_vf_f32' 2>&1", folder));
+    run_quiet(arena_printf(b->arena, "cd %s && gcc " STRICT " -O2 -c small.c && ! nm small.o | grep 't occ_map_vf_f32' 2>&1", folder));
+    build_free(b);
+}
+
+static void two_models_live_in_one_program(void **state)
+{
+    Build      *a = two_maps("left", 5), *b = two_maps("right", 7);
+    const char *folder;
+    FILE       *file;
+
+    (void)state;
+    build_emit(a);
+    build_emit(b);
+    build_write(a, "both");
+    folder = build_write(b, "both");
+    file = fopen(arena_printf(a->arena, "%s/both.cc", folder), "w");
+    fprintf(file, "#include \"left.h\"\n#include \"right.h\"\n#include \"left.h\"\n"
+                  "static_assert(LEFT_ARENA_SIZE < RIGHT_ARENA_SIZE, \"usable at compile time\");\n"
+                  "int main() { return left_run(0, 0, 0) == LEFT_ENULL && right_run(0, 0, 0) == RIGHT_ENULL ? 0 : 1; }\n");
+    fclose(file);
+    run_quiet(arena_printf(a->arena, "cd %s && gcc " STRICT " -c left.c right.c && g++ -Wall -Wextra -Wpedantic -Werror -o both both.cc "
+                           "left.o right.o -lm && ./both 2>&1", folder));
+    build_free(a);
+    build_free(b);
+}
+
+static void the_same_program_gives_the_same_bytes(void **state)
+{
+    Build *a = two_maps("again", 37), *b;
+
+    (void)state;
+    build_emit(a);
+    a->options.main = "main.c";
+    build_emit(a);
+    b = two_maps("again", 37);
+    b->options.main = "main.c";
+    build_emit(b);
+    assert_string_equal(a->emission.source.data, b->emission.source.data);
+    assert_string_equal(a->emission.header.data, b->emission.header.data);
+    assert_string_equal(a->emission.main.data, b->emission.main.data);
+    assert_null(strstr(a->emission.source.data, "folder/"));
+    build_free(a);
+    build_free(b);
+}
+
+/* A step that writes beyond what the plan gave it is found by the guarded build, and by it alone. */
+static void the_guarded_build_finds_a_broken_plan(void **state)
+{
+    Build *b = two_maps("broken", 37);
+    float  x[37] = {0}, z[37];
+    Pair   in = {x}, out = {z};
+    Memory memory = {aligned_alloc(64, 1024)};
+    void  *handle;
+
+    (void)state;
+    build_emit(b);
+    b->program->buffer[2].span[0].hi -= 4;
+    build_emit_again(b);
+    handle = build_load(b, "broken", "gcc", STRICT " -O2");
+    assert_int_equal(((RunPair)build_symbol(handle, "broken_run"))(&memory, &in, &out), 0);
+    dlclose(handle);
+    handle = build_load(b, "broken", "gcc", STRICT " -O2 -DOCC_GUARD");
+    assert_int_equal(((RunPair)build_symbol(handle, "broken_run"))(&memory, &in, &out), -8);
+    dlclose(handle);
+    free(memory.arena);
+    build_free(b);
+}
+
+/* --io=arena: the structs are empty, the header tells the offsets. */
+static void inputs_and_outputs_in_the_arena(void **state)
+{
+    Build  *b = two_maps("inside", 37);
+    Memory  memory = {aligned_alloc(64, 1024)};
+    char    unused[8];
+    void   *handle;
+    float  *x, *z;
+
+    (void)state;
+    b->options.plan.io_arena = 1;
+    build_emit(b);
+    assert_non_null(strstr(b->emission.header.data, "#define INSIDE_IN_x "));
+    handle = build_load(b, "inside", "clang", STRICT " -O2 -DOCC_GUARD");
+    x = (float *)(void *)((char *)memory.arena + b->plan.offset[b->program->in[0].buffer]);
+    z = (float *)(void *)((char *)memory.arena + b->plan.offset[b->program->out[0].buffer]);
+    for (int i = 0; i < 37; i++)
+        x[i] = 1.0f;
+    assert_int_equal(((RunPair)build_symbol(handle, "inside_run"))(&memory, (Pair *)(void *)unused, (Pair *)(void *)unused), 0);
+    for (int i = 0; i < 37; i++)
+        assert_true(z[i] == ((float)i - 4.0f) * ((float)i - 4.0f));
+    dlclose(handle);
+    free(memory.arena);
+    build_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_compiles_clean_and_computes),
         cmocka_unit_test(the_host_program_runs_raw_files),
+        cmocka_unit_test(a_bounded_extent_is_a_member_and_is_checked),
+        cmocka_unit_test(loops_branches_and_loaded_integers),
+        cmocka_unit_test(weights_beside_the_code_give_the_same),
+        cmocka_unit_test(weights_of_a_file_are_taken_by_init),
+        cmocka_unit_test(equal_constants_exist_once),
+        cmocka_unit_test(nothing_writable_and_nothing_from_outside),
+        cmocka_unit_test(size_matters_keeps_one_copy_of_a_kernel),
+        cmocka_unit_test(two_models_live_in_one_program),
+        cmocka_unit_test(the_same_program_gives_the_same_bytes),
+        cmocka_unit_test(the_guarded_build_finds_a_broken_plan),
+        cmocka_unit_test(inputs_and_outputs_in_the_arena),
     };
 
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);
