@@ -239,6 +239,7 @@ static int stage_limits(Compilation *c)
     Remedy         remedy = {ram_under, c};
 
     c->figures = figures_of(c->program, &c->plan, o);
+    c->figures.weights = c->emission.weight_bytes; /* identical ones counted once */
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");
@@ -247,7 +248,9 @@ static int stage_limits(Compilation *c)
             return -1;
         figures_add(&c->figures, &c->measure, o);
     }
-    return figures_check(&c->figures, &c->emission, &remedy);
+    if (figures_check(&c->figures, &c->emission, &remedy) < 0)
+        return -1;
+    return o->baseline ? baseline_check(&c->figures, &c->emission) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- summary */

@@ -31,4 +31,7 @@ typedef struct Remedy {
  * alive there, and what would help. */
 int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
+/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors. */
+int baseline_check(const Figures *figures, const Emission *emission);
+
 #endif
