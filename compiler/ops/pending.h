@@ -2,30 +2,19 @@
 #ifndef OCC_OPS_PENDING_H
 #define OCC_OPS_PENDING_H
 
-#define infer_array_feature_extractor NULL
-#define infer_binarizer NULL
 #define infer_cast_map NULL
-#define infer_category_mapper NULL
 #define infer_concat_from_sequence NULL
 #define infer_cross_entropy_loss NULL
 #define infer_dft NULL
 #define infer_dict_vectorizer NULL
-#define infer_feature_vectorizer NULL
 #define infer_gradient NULL
-#define infer_imputer NULL
-#define infer_label_encoder NULL
 #define infer_likelihood_loss NULL
-#define infer_linear_classifier NULL
-#define infer_linear_regressor NULL
 #define infer_mel_weights NULL
-#define infer_normalizer NULL
-#define infer_one_hot_encoder NULL
 #define infer_optimizer NULL
 #define infer_optional NULL
 #define infer_optional_get_element NULL
 #define infer_optional_has_element NULL
 #define infer_regex_full_match NULL
-#define infer_scaler NULL
 #define infer_sequence_at NULL
 #define infer_sequence_construct NULL
 #define infer_sequence_empty NULL
@@ -35,11 +24,6 @@
 #define infer_sequence_map NULL
 #define infer_split_to_sequence NULL
 #define infer_stft NULL
-#define infer_svm_classifier NULL
-#define infer_svm_regressor NULL
-#define infer_tree_classifier NULL
-#define infer_tree_ensemble NULL
-#define infer_tree_regressor NULL
 #define infer_window NULL
 #define infer_zip_map NULL
 
