@@ -22,6 +22,13 @@ void contents_where(Infer *infer, Node *node);
 void contents_cast(Infer *infer, Node *node, DType to);
 void contents_clip(Infer *infer, Node *node);
 
+/* Output element (i, j, ...) is input element (start + i * stride, ...): slices and transpositions. `stride` and `start` are
+ * in elements of the input's row-major order, one stride for each axis of the output. */
+void contents_view(Infer *infer, Node *node, int64_t start, const int64_t *stride);
+void contents_concat(Infer *infer, Node *node, int axis);
+/* Row-major strides of a tensor with constant extents, elements; false: an extent is not constant. */
+bool contents_strides(const Type *type, int64_t *stride);
+
 /* One element, for reductions too. */
 Extent content_apply(Infer *infer, ContentOp op, Extent a, Extent b);
 

@@ -62,6 +62,20 @@ static void either_contents(Infer *infer, Node *node, int output, Extent conditi
     infer_track(infer, node, output, a, na);
 }
 
+/* Exporters write x.squeeze(axis) as an If on extent == 1 whose branches differ in rank. What follows was made for the
+ * squeezed value, so that branch is taken, and the run stops where the extents are not equal. */
+static bool takes_equal_branch(const Infer *infer, const Node *node, Extent condition)
+{
+    if (infer->model->expr[condition.expr].op != EXPR_EQ)
+        return false;
+    for (int i = 0; i < node->nout; i++) {
+        const Type *a = &node->body[0]->out[i]->type, *b = &node->body[1]->out[i]->type;
+        if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && a->rank != b->rank)
+            return true;
+    }
+    return false;
+}
+
 static int join_branches(Infer *infer, Node *node, Extent condition)
 {
     for (int i = 0; i < node->nout; i++) {
@@ -95,6 +109,7 @@ static int only_branch(Infer *infer, Node *node, Graph *branch)
 int infer_if(Infer *infer, Node *node)
 {
     Extent condition;
+    int    known;
 
     if (infer_need_exactly(infer, node, 0, DTYPE_BOOL) < 0 || infer_need_scalar(infer, node, 0) < 0 ||
         infer_elems(infer, node, 0, 0, 1, &condition, 1) < 0)
@@ -105,9 +120,13 @@ int infer_if(Infer *infer, Node *node)
                               node->nout);
     if (condition.expr < 0)
         return only_branch(infer, node, node->body[condition.max ? 0 : 1]);
+    known = infer->model->ncheck;
     if (infer_nodes(infer, node->body[0]) < 0 || infer_nodes(infer, node->body[1]) < 0)
         return -1;
-    return join_branches(infer, node, condition);
+    if (!takes_equal_branch(infer, node, condition))
+        return join_branches(infer, node, condition);
+    infer->model->ncheck = known; /* the walk comes by the branch again */
+    return infer_check(infer, node, condition, "extents that decide a rank differ") < 0 ? -1 : only_branch(infer, node, node->body[0]);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- Loop */

@@ -88,14 +88,40 @@ static int infer_node(Infer *infer, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ the walk */
 
+static bool leaves_graph(const Node *node)
+{
+    return !node->nout || all_constant(node);
+}
+
+/* Checks of nodes that leave go to the next node that stays (else the last), since their conditions may still matter. Checks
+ * were recorded in the order of the nodes. */
+static void move_checks(Model *model, const Graph *graph, int first)
+{
+    Node *stays = NULL;
+    int   at = graph->nnode - 1;
+
+    for (int i = 0; i < graph->nnode; i++)
+        stays = leaves_graph(graph->node[i]) ? stays : graph->node[i];
+    for (int c = model->ncheck - 1; c >= first; c--) {
+        Check *check = &model->check[c];
+        if (check->node->graph != graph)
+            continue;
+        for (; at >= 0 && graph->node[at] != check->node; at--)
+            stays = leaves_graph(graph->node[at]) ? stays : graph->node[at];
+        if (leaves_graph(check->node) && stays)
+            check->node = stays;
+    }
+}
+
 /* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to others. */
-static void drop_constant_nodes(Graph *graph)
+static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
 {
     int kept = 0;
 
+    move_checks(model, graph, first_check);
     for (int i = 0; i < graph->nnode; i++) {
         Node *node = graph->node[i];
-        if (node->nout && !all_constant(node)) {
+        if (!leaves_graph(node)) {
             graph->node[kept++] = node;
             continue;
         }
@@ -109,7 +135,7 @@ static void drop_constant_nodes(Graph *graph)
 /* A rule may put nodes right after its own (an If gives way to its branch), so the count is read anew. */
 int infer_nodes(Infer *infer, Graph *graph)
 {
-    int status = 0;
+    int status = 0, first_check = infer->model->ncheck;
 
     if (infer->depth > MAX_DEPTH)
         return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': bodies are nested more than %d deep; flatten the model",
@@ -123,7 +149,7 @@ int infer_nodes(Infer *infer, Graph *graph)
         status = infer_node(infer, graph->node[i]);
     infer->depth--;
     if (!infer->trial && !status)
-        drop_constant_nodes(graph);
+        drop_constant_nodes(infer->model, graph, first_check);
     return status;
 }
 

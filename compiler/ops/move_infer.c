@@ -1,5 +1,5 @@
 /* move_infer.c - types of operators that give the same elements another shape or order. */
-#include "ops/infer.h"
+#include "ops/contents.h"
 
 #include <string.h>
 
@@ -206,6 +206,18 @@ int infer_unsqueeze(Infer *infer, Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------------- order */
 
+static void transpose_contents(Infer *infer, Node *node, const int64_t *permutation)
+{
+    int64_t stride[MAX_RANK], permuted[MAX_RANK];
+    int     rank = node->in[0]->type.rank;
+
+    if (!contents_strides(&node->in[0]->type, stride))
+        return;
+    for (int i = 0; i < rank; i++)
+        permuted[i] = stride[permutation ? (permutation[i] < 0 ? permutation[i] + rank : permutation[i]) : rank - 1 - i];
+    contents_view(infer, node, 0, permuted);
+}
+
 int infer_transpose(Infer *infer, Node *node)
 {
     const Type    *x = infer_in(node, 0);
@@ -223,9 +235,10 @@ int infer_transpose(Infer *infer, Node *node)
     type = infer_shaped(x->dtype, x);
     for (int i = 0; i < x->rank; i++)
         type.dim[i] = x->dim[count ? (permutation[i] < 0 ? permutation[i] + x->rank : permutation[i]) : x->rank - 1 - i];
-    if (x->rank < 2)
-        return set_reshaped(infer, node, type);
-    return infer_set(infer, node, 0, type);
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    transpose_contents(infer, node, permutation);
+    return 0;
 }
 
 static int read_block(Infer *infer, const Node *node, int64_t *block)

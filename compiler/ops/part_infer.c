@@ -1,25 +1,9 @@
 /* part_infer.c - types of operators that take parts of tensors, join them, or repeat them. */
-#include "ops/infer.h"
+#include "ops/contents.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------------- Concat */
-
-static void concat_contents(Infer *infer, Node *node)
-{
-    Extent all[INFER_TRACKED], next[INFER_TRACKED];
-    int    total = 0, count;
-
-    if (!infer_wants(node, 0) || node->out[0]->type.rank != 1)
-        return;
-    for (int i = 0; i < node->nin; i++) {
-        if (!infer_known(node->in[i], next, &count) || total + count > INFER_TRACKED)
-            return;
-        memcpy(all + total, next, sizeof *all * (size_t)count);
-        total += count;
-    }
-    infer_track(infer, node, 0, all, total);
-}
 
 int infer_concat(Infer *infer, Node *node)
 {
@@ -41,7 +25,7 @@ int infer_concat(Infer *infer, Node *node)
     }
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    concat_contents(infer, node);
+    contents_concat(infer, node, axis);
     return 0;
 }
 
@@ -183,20 +167,23 @@ static int read_cuts(Infer *infer, const Node *node, Cut *cut, int *ncut)
     return 0;
 }
 
-/* Contents of a sliced vector, where the places are known. */
-static void slice_contents(Infer *infer, Node *node, const Cut *cut)
+/* Contents of a slice of a small tensor, where the places are known. */
+static void slice_contents(Infer *infer, Node *node, const Cut *cut, int n)
 {
-    Extent  elem[INFER_TRACKED], out[INFER_TRACKED], extent = node->in[0]->type.dim[0];
-    int     count, n = 0;
-    int64_t start, end;
+    const Type *x = infer_in(node, 0);
+    int64_t     stride[MAX_RANK], start = 0;
 
-    if (!infer_known(node->in[0], elem, &count) || cut->start.expr >= 0 || cut->end.expr >= 0)
+    if (!contents_strides(x, stride))
         return;
-    start = position(infer, cut->start, extent, extent_const(0), extent_const(cut->step > 0 ? count : count - 1)).max;
-    end = position(infer, cut->end, extent, extent_const(cut->step > 0 ? 0 : -1), extent_const(cut->step > 0 ? count : count - 1)).max;
-    for (int64_t i = start; cut->step > 0 ? i < end : i > end; i += cut->step)
-        out[n++] = elem[i];
-    infer_track(infer, node, 0, out, n);
+    for (int i = 0; i < n; i++) {
+        Extent extent = x->dim[cut[i].axis], first;
+        if (cut[i].start.expr >= 0)
+            return;
+        first = position(infer, cut[i].start, extent, extent_const(0), extent_const(extent.max - (cut[i].step < 0)));
+        start += first.max * stride[cut[i].axis];
+        stride[cut[i].axis] *= cut[i].step;
+    }
+    contents_view(infer, node, start, stride);
 }
 
 int infer_slice(Infer *infer, Node *node)
@@ -212,8 +199,7 @@ int infer_slice(Infer *infer, Node *node)
         type.dim[cut[i].axis] = cut_extent(infer, &cut[i], type.dim[cut[i].axis]);
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    if (n == 1 && type.rank == 1)
-        slice_contents(infer, node, cut);
+    slice_contents(infer, node, cut, n);
     return 0;
 }
 
