@@ -79,18 +79,18 @@ int baseline_check(const Figures *figures, const Emission *emission)
     char           *text = file_read_whole(diag->arena, path, &bytes);
     const JsonNode *report = text ? json_read(diag->arena, text, bytes) : NULL;
     const JsonNode *memory = json_member(report, "memory"), *code = json_member(report, "code");
-    int64_t         old_arena = json_number(memory, "arena", -1);
-    bool            ram = false, failed;
+    int64_t         old_arena = json_number(memory, "arena", -1), old_ram;
+    bool            failed;
 
     if (!text)
         return diag_usage(diag, "--baseline: cannot read '%s': %s", path, strerror(errno));
     if (old_arena < 0)
         return diag_usage(diag, "--baseline: '%s' is no report of occamyc; wanted a file written by --report", path);
-    ram |= worse(emission, "the arena", old_arena, figures->arena);
-    ram |= worse(emission, "the state", json_number(memory, "state", -1), figures->state);
-    if (ram)
+    old_ram = old_arena + json_number(memory, "state", 0) + json_number(memory, "inputs", 0) + json_number(memory, "outputs", 0);
+    failed = worse(emission, "RAM (arena, state, inputs and outputs)", old_ram,
+                   figures->arena + figures->state + figures->inputs + figures->outputs);
+    if (failed)
         tell_changes(report, emission);
-    failed = ram;
     failed |= worse(emission, "the weights", json_number(memory, "weights", -1), figures->weights);
     failed |= worse(emission, "the stack", json_number(code, "stack", -1), figures->stack);
     return failed ? -1 : 0;

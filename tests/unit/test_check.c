@@ -1,0 +1,219 @@
+/* test_check.c - program_check accepts a sound program and names each thing that can be wrong with one. */
+#include "world.h"
+
+#include <string.h>
+
+static const Param  two_params[] = {{PARAM_WRITES, "uint8_t *", "y"}, {PARAM_READS, "const uint8_t *", "x"}, {PARAM_INT, "int64_t", "n"}};
+static const Kernel two = {.name = "two", .file = "two.c", .param = two_params, .nparam = 3};
+
+enum { IN, ACT, OUT, SCRATCH };
+
+/* in -> act -> out, each by the kernel `two`; the scratch is not used. */
+static void sound(World *w)
+{
+    world_buffer(w, BUFFER_IN, 16);
+    world_buffer(w, BUFFER_ACT, 16);
+    world_buffer(w, BUFFER_OUT, 16);
+    world_buffer(w, BUFFER_SCRATCH, 16);
+    for (int s = 0; s < 2; s++) {
+        Extent *n = arena_one(w->arena, Extent);
+        Step   *step;
+
+        world_step(w, STEP_KERNEL);
+        step = &w->program->step[s];
+        step->kernel = &two;
+        world_writes(w, s, s + 1);
+        world_reads(w, s, s);
+        *n = (Extent){16, -1};
+        step->arg = arena_one(w->arena, Arg);
+        step->arg[0] = (Arg){.kind = ARG_INT, .count = 1, .ints = n};
+        step->narg = 1;
+    }
+}
+
+/* The check fails, and its message holds `part`. */
+static void refuses(World *w, const char *part)
+{
+    w->diag.nmessage = 0;
+    w->diag.status = DIAG_NONE;
+    assert_int_equal(program_check(w->program, &w->diag), -1);
+    assert_int_equal(w->diag.status, DIAG_BUG);
+    if (!strstr(w->diag.message[0], part))
+        fail_msg("found '%s', wanted '%s' in it", w->diag.message[0], part);
+}
+
+static void accepts(World *w)
+{
+    if (program_check(w->program, &w->diag) < 0)
+        fail_msg("%s", w->diag.message[0]);
+}
+
+static void a_sound_program_is_accepted(void **state)
+{
+    sound(*state);
+    accepts(*state);
+}
+
+static void buffers_are_checked(void **state)
+{
+    World  *w = *state;
+    Buffer *b;
+
+    sound(w);
+    b = &w->program->buffer[ACT];
+    b->align = 3;
+    refuses(w, "alignment 3");
+    b->align = 1;
+    b->size = -1;
+    refuses(w, "-1 bytes");
+    b->size = 16;
+    b->copies = 2;
+    refuses(w, "is no scratch");
+    b->copies = 1;
+    b->id = 7;
+    refuses(w, "calls itself 7");
+    b->id = ACT;
+    b->kind = BUFFER_WEIGHT;
+    refuses(w, "no contents");
+}
+
+static void operands_stay_inside(void **state)
+{
+    World   *w = *state;
+    Operand *x;
+
+    sound(w);
+    x = &w->program->step[1].operand[1];
+    x->dim[0].max = 17;
+    refuses(w, "touches bytes 0..17 of 'b1', which has 16");
+    x->dim[0].max = 16;
+    x->stride[0].max = -1;
+    refuses(w, "touches bytes -15..1");
+    x->offset.max = 15;
+    accepts(w); /* backwards from the last byte */
+    x->buffer = 9;
+    refuses(w, "names buffer 9 of 4");
+}
+
+static void accesses_fit_kernels_and_kinds(void **state)
+{
+    World *w = *state;
+    Step  *s;
+
+    sound(w);
+    s = &w->program->step[1];
+    s->operand[1].access = 0;
+    refuses(w, "neither read nor written");
+    s->operand[1].access = OPERAND_READS | OPERAND_WRITES;
+    refuses(w, "only reads 'x'");
+    s->operand[1].access = OPERAND_READS;
+    s->operand[0].access = OPERAND_READS;
+    refuses(w, "writes 'y'");
+    s->operand[0].access = OPERAND_WRITES;
+    s->operand[0].buffer = IN;
+    refuses(w, "writes to 'b0', which is constant");
+    s->operand[0].buffer = OUT;
+    s->narg = 0;
+    refuses(w, "no argument for 'n'");
+    s->narg = 1;
+    s->arg[0].kind = ARG_FLOAT;
+    refuses(w, "the wrong kind");
+    s->arg[0].kind = ARG_INT;
+    s->nparam = 1;
+    refuses(w, "no operand for 'x'");
+    s->nparam = 2;
+    s->kernel = NULL;
+    refuses(w, "no kernel");
+}
+
+static void reads_come_after_writes(void **state)
+{
+    World *w = *state;
+    Step   first;
+
+    sound(w);
+    first = w->program->step[0];
+    w->program->step[0] = w->program->step[1];
+    w->program->step[1] = first;
+    refuses(w, "reads 'b1' before anything was written");
+}
+
+static void scratch_belongs_to_one_step(void **state)
+{
+    World *w = *state;
+
+    sound(w);
+    for (int s = 0; s < 2; s++)
+        w->program->step[s].operand[0].buffer = SCRATCH;
+    refuses(w, "reads 'b1' before");
+    for (int s = 0; s < 2; s++) {
+        w->program->step[s].operand[0].buffer = s + 1;
+        world_window(w, s, SCRATCH, 0, 16, OPERAND_WRITES);
+        w->program->step[s].nparam = 2;
+    }
+    refuses(w, "uses scratch 'b3' of step 0");
+}
+
+static void ranges_nest(void **state)
+{
+    World *w = *state;
+    Step  *loop;
+    Step   body[2];
+
+    sound(w);
+    memcpy(body, w->program->step, sizeof body);
+    world_step(w, STEP_KERNEL);
+    loop = w->program->step;
+    memcpy(loop + 1, body, sizeof body);
+    loop[0] = (Step){.kind = STEP_IF, .set = {1, -1}, .body = {{1, 2}, {2, 3}}, .until = -1};
+    accepts(w);
+    loop[0].body[1] = (Range){1, 3};
+    refuses(w, "a body is steps 1..3");
+    loop[0].body[1] = (Range){2, 4};
+    refuses(w, "ends by 3");
+}
+
+static void run_time_integers_have_slots_and_values(void **state)
+{
+    World *w = *state;
+    Extent e = {16, -1};
+
+    sound(w);
+    e = extent_leaf(w->program->model, EXPR_VAR, -1, 0, 0, 16);
+    w->program->step[1].arg[0].ints = &e;
+    refuses(w, "which no slot holds");
+    w->program->slot = arena_array(w->arena, int, w->program->model->nexpr);
+    w->program->nslot_of = w->program->model->nexpr;
+    w->program->nslot = 1;
+    refuses(w, "which nothing gives a value");
+}
+
+static void expressions_are_checked(void **state)
+{
+    World      *w = *state;
+    ScalarNode  node = {.op = SCALAR_LOAD, .operand = 0, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_U8, .stored = DTYPE_U8};
+    Scalar      expr = {.node = &node, .nnode = 1, .noperand = 1};
+
+    sound(w);
+    w->program->step[1].expr = &expr;
+    refuses(w, "takes no expression");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_sound_program_is_accepted),
+        T(buffers_are_checked),
+        T(operands_stay_inside),
+        T(accesses_fit_kernels_and_kinds),
+        T(reads_come_after_writes),
+        T(scratch_belongs_to_one_step),
+        T(ranges_nest),
+        T(run_time_integers_have_slots_and_values),
+        T(expressions_are_checked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
