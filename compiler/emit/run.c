@@ -149,8 +149,10 @@ static void put_set(Emit *emit, int index, int depth)
     const Step *step = &emit->program->step[index];
     Text        value = text_new(emit->arena);
 
-    if (step->set.expr >= 0)
+    if (step->set.expr >= 0 && emit->program->slot[step->set.expr] == step->slot)
         emit_extent_value(emit, &value, step->set.expr);
+    else if (step->set.expr >= 0) /* a copy of another one */
+        emit_extent(emit, &value, step->set);
     else
         text_int64(&value, step->set.max);
     put_slot(emit, step, value.data, depth);

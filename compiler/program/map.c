@@ -114,6 +114,8 @@ static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
     if (!nest.rank) { /* a scalar is a row of one */
         nest.rank = 1;
         nest.dim[0] = nest.y[0] = extent_const(1);
+        for (int n = 0; n < nx; n++)
+            nest.x[n][0] = extent_const(0);
     }
     return nest;
 }

@@ -20,7 +20,7 @@ static bool member_bytes(const Type *item, int64_t *bytes)
         *bytes = inner.size;
         return true;
     }
-    *bytes = item->rank < 0 ? 0 : type_bytes(item); /* of unknown rank: nothing is ever put in */
+    *bytes = type_bytes(item);
     return *bytes >= 0;
 }
 
@@ -33,7 +33,11 @@ bool sequence_layout(const Type *type, SequenceLayout *out)
         return false;
     if (type->kind == TYPE_SEQUENCE)
         l.capacity = type->count.max;
-    if (l.capacity < 0 || !member_bytes(type->item, &bytes))
+    if (l.capacity < 0)
+        return false;
+    if (l.capacity == 0)
+        bytes = 0; /* what is never put in may have no shape */
+    else if (!member_bytes(type->item, &bytes))
         return false;
     l.rank = type->item->kind == TYPE_TENSOR && type->item->rank > 0 ? type->item->rank : 0;
     if (!int_mul(l.capacity, l.rank, &words) || words > INT64_MAX / 64 || bytes > INT64_MAX / 64)
