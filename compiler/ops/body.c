@@ -122,10 +122,15 @@ static bool reads_body(Model *model, int expr, const Graph *body)
     return found;
 }
 
+bool body_reads(Model *model, Extent extent, const Graph *body)
+{
+    return extent.expr >= 0 && reads_body(model, extent.expr, body);
+}
+
 int body_export(Infer *infer, Node *node, const Graph *body, int output, int axis, Extent inside, Extent *out)
 {
     *out = inside;
-    if (inside.expr < 0 || !reads_body(infer->model, inside.expr, body))
+    if (!body_reads(infer->model, inside, body))
         return 0;
     return infer_unknown_extent(infer, node, output, axis, inside.max, out);
 }

@@ -27,6 +27,9 @@ typedef struct Join {
 } Join;
 int join_types(const Join *join, const Type *a, const Type *b, Type *out);
 
+/* Whether the extent depends on something that only the body has. */
+bool body_reads(Model *model, Extent extent, const Graph *body);
+
 /* Extents that only the body knows, as extents of an output of the node. */
 int body_export(Infer *infer, Node *node, const Graph *body, int output, int axis, Extent inside, Extent *out);
 

@@ -66,6 +66,9 @@ Type infer_shaped(DType dtype, const Type *like);                             /*
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
 
+/* The type of a tensor taken out of a sequence or optional: extents in which members differ are found out while running. */
+int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *out);
+
 /* Numpy broadcast of two shapes; appends run-time equality only as EXPR_BCAST (lowering adds the check). */
 int infer_broadcast(Infer *infer, const Node *node, const Type *a, const Type *b, Type *out);
 int infer_broadcast_inputs(Infer *infer, const Node *node, int first, int count, Type *out); /* omitted ones are skipped */

@@ -86,6 +86,13 @@ int infer_string_split(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 1, DTYPE_I64, x->rank, x->dim);
 }
 
+int infer_regex_full_match(Infer *infer, Node *node)
+{
+    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0)
+        return -1;
+    return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
+}
+
 int infer_tf_idf(Infer *infer, Node *node)
 {
     const Type    *x = infer_in(node, 0);
