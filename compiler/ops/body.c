@@ -234,8 +234,8 @@ static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, S
 {
     int known, status;
 
+    known = infer->model->nexpr; /* the parameters' variables are forgotten too: they are made anew with other bounds */
     set_params(infer, carry, state, ncarry);
-    known = infer->model->nexpr;
     infer->trial++;
     status = infer_nodes(infer, body);
     infer->trial--;

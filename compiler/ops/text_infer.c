@@ -14,6 +14,8 @@ static int64_t bytes_of(const Infer *infer, const Value *value)
             total += (int64_t)strlen(value->data->text[value->data->splat ? 0 : i]) + 1;
         return total;
     }
+    if (type_elements(&value->type) == 0)
+        return 0;
     if (value->type.text_bytes > 0)
         return value->type.text_bytes;
     flag = infer_bound(infer, value->name, BOUND_BYTES);
