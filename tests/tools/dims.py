@@ -1,8 +1,10 @@
 """Bounds for extents that a model leaves open, taken from stored values and written as --dim flags.
 
-An extent goes by its name where it has one, else by value and axis; a value of unknown rank by `elements`, a sequence by
-`count`, text that the model creates by `bytes`.
+An extent goes by its name where it has one, else by value and axis; a value of unknown rank by its axes, or by `elements`
+where stored values differ in rank; a sequence by `count`, text that the model creates by `bytes`.
 """
+
+import math
 
 
 def axis_names(kind, name):
@@ -32,7 +34,7 @@ def is_open(kind):
 def note_tensor(found, kind, name, value):
     names = axis_names(kind.tensor_type, name)
     if names is None:
-        found.setdefault(f"{name}:elements", []).append(value.count())
+        found.setdefault(f"{name}:shape", []).append(value.shape)
         return
     for axis, extent in zip(names, value.shape):
         if axis is not None:
@@ -58,8 +60,19 @@ def text_bytes(value):
     return len(value.raw) if value is not None and value.dtype == 8 else 0
 
 
+def split_shapes(found):
+    """Replace "value:shape", the stored shapes of a value without a declared rank, by what --dim can say of them."""
+    for key in [k for k in found if k.endswith(":shape")]:
+        shapes, name = found.pop(key), key.rpartition(":")[0]
+        if len({len(shape) for shape in shapes}) == 1 and shapes[0]:
+            found.update({f"{name}:{axis}": list(extents) for axis, extents in enumerate(zip(*shapes))})
+        else:
+            found[f"{name}:elements"] = [math.prod(shape) for shape in shapes]
+
+
 def print_bounds(found, pin):
     flags = []
+    split_shapes(found)
     for name, extents in found.items():
         low, high = min(extents), max(extents)
         flags += ["--dim", f"{name}={high}" if pin and low == high else f"{name}={0 if low == 0 else 1}..{high}"]
@@ -83,5 +96,6 @@ def output_flags(infos, sets, known):
             note_value(found, info.type, info.name, value)
             if text_bytes(value):
                 found.setdefault(f"{info.name}:bytes", []).append(text_bytes(value))
+    split_shapes(found)
     named = {flag.rsplit("=", 1)[0] for flag in known}
     return print_bounds({k: v for k, v in found.items() if k not in named}, False)

@@ -98,11 +98,19 @@ class Comparison(unittest.TestCase):
 
 
 class Bounds(unittest.TestCase):
+    def test_sequences(self):
+        sequence = helper.make_value_info("s", helper.make_sequence_type_proto(value_type(1, None)))
+        same = [tensors.from_numpy(np.zeros(shape, np.float32)) for shape in ((2, 3), (4, 3))]
+        mixed = [tensors.from_numpy(np.zeros(shape, np.float32)) for shape in ((2, 3), (7,))]
+        self.assertEqual(dims.input_flags([sequence], [[same]]), ["--dim", "s:count=2", "--dim", "s:0=1..4", "--dim", "s:1=3"])
+        self.assertEqual(dims.input_flags([sequence], [[mixed]]), ["--dim", "s:count=2", "--dim", "s:elements=1..7"])
+        self.assertEqual(dims.input_flags([sequence], [[[]]]), ["--dim", "s:count=0"])
+
     def test_names(self):
         infos = [helper.make_tensor_value_info("a:b", 1, ["batch", 3, None]), helper.make_tensor_value_info("c", 1, None)]
         sets = [[tensors.from_numpy(np.zeros((n, 3, 5), np.float32)), tensors.from_numpy(np.zeros(7, np.float32))]
                 for n in (1, 4)]
-        self.assertEqual(dims.input_flags(infos, sets), ["--dim", "batch=1..4", "--dim", "a:b:2=5", "--dim", "c:elements=7"])
+        self.assertEqual(dims.input_flags(infos, sets), ["--dim", "batch=1..4", "--dim", "a:b:2=5", "--dim", "c:0=7"])
 
 
 class Runs(unittest.TestCase):
