@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
     jmp_buf exhausted;
     Arena  *arena = arena_new(0);
-    Diag    diag = {.arena = arena};
+    Diag    diag = {.arena = arena, .file = "occamyc"}; /* until a model is named */
     int     failed;
 
     if (!arena || setjmp(exhausted)) {

@@ -114,10 +114,13 @@ int files_publish(FileSet *set, Diag *diag)
         if (!is_special(file->path) && write_temporary(set, file) < 0)
             return discard(set, diag, file, "; nothing was written");
     }
+    for (int i = 0; i < set->nfile; i++)
+        if (!set->file[i].temporary && write_in_place(&set->file[i]) < 0)
+            return discard(set, diag, &set->file[i], "; no file was replaced");
     for (int i = 0; i < set->nfile; i++) {
         OutputFile *file = &set->file[i];
 
-        if (file->temporary ? rename(file->temporary, file->path) : write_in_place(file))
+        if (file->temporary && rename(file->temporary, file->path))
             return discard(set, diag, file, i ? "; the files before it in this run were written" : "; nothing was written");
         file->temporary = NULL;
     }

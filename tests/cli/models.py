@@ -1,0 +1,132 @@
+"""Small models for the tests of the command line: sound ones, and one broken in each way that a file can be."""
+import os
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def value(name, extents, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, extents)
+
+
+def build(nodes, inputs, outputs, constants=(), opset=21):
+    graph = helper.make_graph(nodes, "test", inputs, outputs, list(constants))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def small():
+    """A result of [16][8] that two others need: the arena holds something."""
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], name="turn", perm=[1, 0]),
+        helper.make_node("Sigmoid", ["t"], ["s"], name="squash"),
+        helper.make_node("Gather", ["s", "rows"], ["g"], name="pick", axis=0),
+        helper.make_node("Add", ["g", "s"], ["a"], name="join"),
+        helper.make_node("Add", ["a", "c"], ["y"], name="shift"),
+    ]
+    constant = numpy_helper.from_array(numpy.arange(16, dtype=numpy.float32).reshape(16, 1), "c")
+    rows = numpy_helper.from_array(numpy.arange(15, -1, -1, dtype=numpy.int64), "rows")
+    return build(nodes, [value("x", [8, 16])], [value("y", [16, 8])], [constant, rows])
+
+
+def bounded():
+    nodes = [helper.make_node("Sigmoid", ["x:0"], ["y"], name="squash")]
+    return build(nodes, [value("x:0", ["n", 4])], [value("y", ["n", 4])])
+
+
+def stateful():
+    nodes = [helper.make_node("Add", ["x", "s"], ["y"], name="sum")]
+    return build(nodes, [value("x", [4]), value("s", [4])], [value("y", [4])])
+
+
+def named_node(op, inputs, **attributes):
+    return build([helper.make_node(op, inputs, ["y"], name="odd", **attributes)], [value("x", [2, 3])], [value("y", None)])
+
+
+def cycle():
+    nodes = [helper.make_node("Add", ["x", "b"], ["a"], name="one"), helper.make_node("Relu", ["a"], ["b"], name="two")]
+    return build(nodes, [value("x", [2])], [value("b", [2])])
+
+
+def external(location):
+    model = small()
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", location
+    return model
+
+
+def field(number, data):
+    """A protobuf field of wire type 2."""
+    length, size = b"", len(data)
+    while size > 127:
+        length, size = length + bytes([size & 127 | 128]), size >> 7
+    return bytes([number << 3 | 2]) + length + bytes([size]) + data
+
+
+def deep_nesting(levels=3000):
+    """Bytes of a model whose only node holds a graph, which holds a node, and so on; Python's protobuf would refuse it."""
+    graph = field(2, b"innermost")
+    for _ in range(levels):
+        attribute = field(1, b"body") + field(6, graph)
+        graph = field(1, field(4, b"Loop") + field(5, attribute))
+    return b"\x08\x0a" + field(8, b"\x10\x15") + field(7, graph)
+
+
+def huge():
+    model = small()
+    tensor = model.graph.initializer[0]
+    del tensor.dims[:]
+    tensor.dims.extend([1 << 40, 1 << 40])
+    return model
+
+
+def short_payload():
+    model = small()
+    model.graph.initializer[0].raw_data = b"123"
+    return model
+
+
+def newer_opset():
+    return build([helper.make_node("Relu", ["x"], ["y"])], [value("x", [2])], [value("y", [2])], opset=4000)
+
+
+def unknown_operator():
+    node = helper.make_node("Frobnicate", ["x"], ["y"], name="odd")
+    return build([node], [value("x", [2])], [value("y", [2])])
+
+
+def wrong_type():
+    nodes = [helper.make_node("Add", ["x", "i"], ["y"], name="odd")]
+    return build(nodes, [value("x", [2]), value("i", [2], TensorProto.INT32)], [value("y", [2])])
+
+
+def bad_shape():
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="odd")]
+    return build(nodes, [value("x", [2, 3]), value("w", [4, 5])], [value("y", [2, 5])])
+
+
+def duplicate_name():
+    nodes = [helper.make_node("Relu", ["x"], ["y"], name="one"), helper.make_node("Abs", ["x"], ["y"], name="two")]
+    return build(nodes, [value("x", [2])], [value("y", [2])])
+
+
+def write_all(folder):
+    models = {
+        "small": small(), "bounded": bounded(), "stateful": stateful(), "cycle": cycle(),
+        "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
+        "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),
+        "huge": huge(), "short_payload": short_payload(), "newer_opset": newer_opset(),
+        "unknown_operator": unknown_operator(), "wrong_type": wrong_type(), "bad_shape": bad_shape(),
+        "duplicate_name": duplicate_name(),
+    }
+    for name, model in models.items():
+        with open(os.path.join(folder, name + ".onnx"), "wb") as file:
+            file.write(model.SerializeToString())
+    whole = models["small"].SerializeToString()
+    for name, data in {"truncated": whole[: len(whole) * 2 // 3], "not_onnx": b"PK\x03\x04 no model at all", "empty": b"",
+                       "deep_nesting": deep_nesting()}.items():
+        with open(os.path.join(folder, name + ".onnx"), "wb") as file:
+            file.write(data)

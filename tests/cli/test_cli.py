@@ -1,0 +1,238 @@
+"""The command line from outside: every option, every exit status, every class of broken model. Usage: test_cli.py OCCAMYC [CC]"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import models
+
+OCCAMYC = os.path.abspath(sys.argv[1])
+CC = sys.argv[2] if len(sys.argv) > 2 else "cc"
+
+
+class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.folder = cls.holder.name
+        models.write_all(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    def run_it(self, *arguments, status=0, folder=None, prefix=""):
+        line = [OCCAMYC, *arguments] if not prefix else ["sh", "-c", prefix + ' exec "$0" "$@"', OCCAMYC, *arguments]
+        done = subprocess.run(line, cwd=folder or self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, status, "%s\n%s%s" % (" ".join(arguments), done.stdout, done.stderr))
+        return done
+
+    def fails(self, status, part, *arguments, **more):
+        done = self.run_it(*arguments, status=status, **more)
+        self.assertIn(part, done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done
+
+    # -- usage
+
+    def test_help_names_every_option_and_exit_status(self):
+        text = self.run_it("--help").stdout
+        for option in ("-o --name --target --dim --weights --threads --io --state --code --planner --order --time-limit "
+                       "--max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --dump --quiet "
+                       "--version --help").split():
+            self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
+        self.assertIn("70 a bug", text)
+
+    def test_version(self):
+        self.assertRegex(self.run_it("--version").stdout, r"^occamyc \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_is_status_1(self):
+        self.fails(1, "found no model")
+        self.fails(1, "unknown option '--frob'", "small.onnx", "--frob")
+        self.fails(1, "found a second model", "small.onnx", "bounded.onnx")
+        self.fails(1, "needs a value", "small.onnx", "--name")
+        self.fails(1, "takes no value", "small.onnx", "--quiet=1")
+        self.fails(1, "no_such_file.onnx", "no_such_file.onnx")
+
+    def test_bad_values_are_named_with_what_was_wanted(self):
+        for option, part in (
+            ("--name=2x", "a C identifier"), ("--name=while", "a C identifier"), ("--target=abacus", "portable"),
+            ("--dim=n", "NAME=N"), ("--dim=n=5..2", "A <= B"), ("--dim==4", "NAME=N"), ("--dim=n=x", "NAME=N"),
+            ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
+            ("--code=fast", "shared"), ("--planner=luck", "first-fit"), ("--order=alphabet", "model"),
+            ("--time-limit=0", "above 0"), ("--max-ram=1.5K", "a whole number"), ("--max-ram=12Q", "a whole number"),
+            ("--dump=everything", "graph"), ("-o=x", "unknown option"),
+        ):
+            self.fails(1, part, "small.onnx", option)
+        self.fails(1, "ends in .c", "small.onnx", "-o", "model.txt")
+
+    def test_a_bound_that_meets_no_extent_is_a_slip(self):
+        self.fails(1, "--dim=m", "bounded.onnx", "--dim", "n=1..4", "--dim", "m=3")
+
+    # -- what is made
+
+    def test_without_o_nothing_is_written(self):
+        before = sorted(os.listdir(self.folder))
+        self.assertIn("lower bound", self.run_it("small.onnx").stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(self.run_it("small.onnx", "--quiet").stdout, "")
+
+    def test_files_appear_under_the_names_asked_for(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.run_it("small.onnx", "-o", out + "/net.c", "--name=abc", "--report=" + out + "/r.json", "--map", out + "/m.svg",
+                        "--main=" + out + "/host.c")
+            self.assertEqual(sorted(os.listdir(out)), ["host.c", "m.svg", "net.c", "net.h", "r.json"])
+            with open(out + "/net.h") as header:
+                self.assertIn("ABC_ARENA_SIZE", header.read())
+            with open(out + "/r.json") as report:
+                self.assertEqual(json.load(report)["version"], 1)
+            line = CC.split() + ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "net.c", "-o", "net.o"]
+            self.assertEqual(subprocess.run(line, cwd=out).returncode, 0)
+
+    def test_standard_output_takes_the_source(self):
+        done = self.run_it("small.onnx", "-o", "-")
+        self.assertIn("small_run", done.stdout)
+        self.assertIn("lower bound", done.stderr)
+
+    def test_dumps_are_stable_text(self):
+        for stage, part in (("graph", "Sigmoid 'squash'"), ("program", "step 0:"), ("plan", "plan: peak")):
+            first = self.run_it("small.onnx", "--dump=" + stage).stdout
+            self.assertIn(part, first)
+            self.assertEqual(first, self.run_it("small.onnx", "--dump", stage).stdout)
+
+    def test_planners_orders_forms_and_targets_are_accepted(self):
+        for planner in "auto first-fit best-fit longer-first bigger-first exact".split():
+            self.run_it("small.onnx", "--planner=" + planner)
+        for option in ("--order=model", "--order=auto", "--time-limit=5", "--code=shared", "--code=auto", "--io=arena",
+                       "--threads=2", "--target=null", "--target=cortex-m"):
+            self.run_it("small.onnx", option)
+
+    def test_weights_take_their_form(self):
+        with tempfile.TemporaryDirectory() as out:
+            for form, side in (("inline", False), ("object", True), ("file", True)):
+                self.run_it("small.onnx", "-o", "%s/%s.c" % (out, form), "--weights=" + form)
+                self.assertEqual(os.path.exists("%s/%s.c.weights" % (out, form)), side)
+
+    def test_extents_are_pinned_and_bounded(self):
+        self.fails(3, "--dim", "bounded.onnx")
+        for bound, most in (("n=3", 48), ("n=1..5", 80), ("n<=6", 96), ("x:0:0=1..7", 112), ("x:0:0=2", 32)):
+            done = self.run_it("bounded.onnx", "--dim", bound)
+            self.assertIn("inputs %d" % most, done.stdout)
+
+    def test_state_is_kept_by_name(self):
+        self.assertIn("state 16", self.run_it("stateful.onnx", "--state=y:s").stdout)
+        self.fails(1, "--state", "stateful.onnx", "--state=y:nothing")
+
+    # -- broken models
+
+    def test_each_broken_model_has_its_status_and_message(self):
+        for name, status, part in (
+            ("truncated", 2, "truncated.onnx"), ("not_onnx", 2, "not_onnx.onnx"), ("empty", 2, "empty.onnx"), ("cycle", 2, "cycl"),
+            ("missing_input", 2, "nowhere"), ("wrong_arity", 2, "Add"), ("external_outside", 2, "c"),
+            ("deep_nesting", 2, "nest"), ("huge", 2, "overflow"), ("short_payload", 2, "c"), ("wrong_type", 2, "Add"),
+            ("bad_shape", 2, "MatMul"), ("duplicate_name", 2, "y"), ("unknown_operator", 3, "Frobnicate"), ("newer_opset", 3, "4000"),
+        ):
+            with self.subTest(model=name):
+                done = self.fails(status, part, name + ".onnx")
+                self.assertTrue(done.stderr.startswith(name + ".onnx: "), done.stderr)
+
+    def test_missing_external_data_is_named(self):
+        done = self.run_it("external_missing.onnx", status=1) if False else subprocess.run(
+            [OCCAMYC, "external_missing.onnx"], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn("not_there.bin", done.stderr)
+
+    # -- outputs whole or absent
+
+    def test_what_cannot_be_written_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.fails(1, "cannot write", "small.onnx", "-o", out + "/none/net.c")
+            self.fails(1, "cannot write", "small.onnx", "-o", out + "/net.c", "--report=" + out + "/none/r.json")
+            self.fails(1, "cannot write", "small.onnx", "-o", out + "/net.c", "--report=" + out)
+            self.fails(1, "cannot write", "small.onnx", "-o", out + "/net.c", "--report=/dev/full")
+            self.assertEqual(os.listdir(out), [])
+
+    def test_a_full_disk_leaves_the_old_files(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.run_it("small.onnx", "-o", out + "/net.c", "--quiet")
+            with open(out + "/net.c") as file:
+                old = file.read()
+            self.fails(1, "cannot write", "small.onnx", "-o", out + "/net.c", "--name=other", prefix="ulimit -f 1; trap '' XFSZ;")
+            self.assertEqual(sorted(os.listdir(out)), ["net.c", "net.h"])
+            with open(out + "/net.c") as file:
+                self.assertEqual(file.read(), old)
+
+    def test_standard_output_that_is_full_is_noticed(self):
+        done = subprocess.run("'%s' --help > /dev/full" % OCCAMYC, shell=True, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+    # -- limits
+
+    def test_limits_are_status_4_with_step_tensors_and_remedy(self):
+        done = self.fails(4, "--max-ram: found", "small.onnx", "--max-ram=64")
+        self.assertRegex(done.stderr, r"peak is at step \d+, .*alive there, \d+ bytes")
+        self.assertRegex(done.stderr, r"\d+ bytes: '\w+', made by step \d+")
+        self.assertIn("remedy:", done.stderr)
+        self.run_it("small.onnx", "--max-ram=1M")
+
+    def test_a_smaller_bound_is_offered_with_what_it_saves(self):
+        done = self.fails(4, "--max-ram", "bounded.onnx", "--dim", "n=1..100", "--max-ram=1K")
+        self.assertRegex(done.stderr, r"remedy: a bound of at most 50 for n saves 1600 bytes")
+
+    def test_flash_and_stack_are_measured_by_the_compiler(self):
+        self.fails(1, "needs --cc", "small.onnx", "--max-flash=1M")
+        self.fails(1, "needs --cc", "small.onnx", "--max-stack=1M")
+        self.run_it("small.onnx", "--max-flash=10M", "--max-stack=1M", "--cc=" + CC + " -O2")
+        self.fails(4, "--max-flash: found", "small.onnx", "--max-flash=10", "--cc=" + CC + " -O2")
+        self.fails(4, "--max-stack: found", "small.onnx", "--max-stack=1", "--cc=" + CC + " -O2")
+        self.fails(1, "does not compile", "small.onnx", "--cc=false")
+
+    def test_a_failed_limit_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.fails(4, "--max-ram", "small.onnx", "-o", out + "/net.c", "--max-ram=1")
+            self.assertEqual(os.listdir(out), [])
+
+    def test_a_baseline_names_the_tensor_that_grew(self):
+        with tempfile.TemporaryDirectory() as out:
+            report = out + "/old.json"
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--report=" + report, "--io=arena")
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--baseline=" + report, "--io=arena")
+            self.run_it("bounded.onnx", "--dim=n=1..3", "--baseline=" + report, "--io=arena")
+            done = self.fails(4, "--baseline:", "bounded.onnx", "--dim=n=1..9", "--baseline=" + report, "--io=arena")
+            self.assertRegex(done.stderr, r"tensor 'x:0' grew from 64 to 144 bytes")
+            self.fails(1, "no report", "small.onnx", "--baseline=small.onnx")
+            self.fails(1, "cannot read", "small.onnx", "--baseline=none.json")
+
+    # -- verification
+
+    def test_verification_agrees_and_disagrees(self):
+        import numpy
+        from onnx import numpy_helper
+
+        with tempfile.TemporaryDirectory() as out:
+            x = numpy.linspace(-2, 2, 12, dtype=numpy.float32).reshape(3, 4)
+            os.mkdir(out + "/test_data_set_0")
+
+            def store(name, array):
+                with open("%s/test_data_set_0/%s.pb" % (out, name), "wb") as file:
+                    file.write(numpy_helper.from_array(array).SerializeToString())
+
+            store("input_0", x)
+            store("output_0", 1 / (1 + numpy.exp(-x)))
+            done = self.run_it("bounded.onnx", "--verify=" + out)
+            self.assertRegex(done.stdout, r"'y' float\[3\]\[4\]: max absolute \S+, relative \S+, ULP \d+")
+            self.assertIn("bounded by the stored inputs", done.stderr)
+            store("output_0", 1 / (1 + numpy.exp(-x)) + 0.01)
+            self.assertIn("differs", self.fails(4, "'y'", "bounded.onnx", "--verify=" + out).stderr)
+            store("output_0", numpy.zeros((3, 5), dtype=numpy.float32))
+            self.fails(4, "found extents [3][4], wanted [3][5]", "bounded.onnx", "--verify=" + out)
+            self.fails(1, "found no input_0.pb", "small.onnx", "--verify=" + self.folder)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
