@@ -128,7 +128,7 @@ static Node *node_start(Reader *reader, Scope *scope, const Onnx__NodeProto *pro
     if (proto->n_input > INT32_MAX / 64 || proto->n_output > INT32_MAX / 64)
         return NULL;
     if (frame && !scope->outer)
-        name = arena_printf(reader->arena, "%s/%s", frame->prefix, name);
+        name = arena_printf(reader->arena, "%s/%s", frame->prefix, name[0] ? name : text_or_empty(proto->op_type));
     node = node_new(scope->graph, OP_NONE, (int)proto->n_input, (int)proto->n_output, name);
     node->loc.node = frame && !scope->outer ? frame->call->loc.node : position;
     node->loc.op = arena_strdup(reader->arena, text_or_empty(proto->op_type));
@@ -149,13 +149,23 @@ static int node_upgrade(Reader *reader, Node *node)
     return 0;
 }
 
+/* Said once: every call around this one gives up as well. */
+static int too_large(Reader *reader)
+{
+    if (reader->nodes < MAX_NODES * 2)
+        diag_unsupported(reader->diag, (Loc){0}, "more than %d nodes or %zu MiB once functions are inlined; split the model", MAX_NODES,
+                         reader->limit >> 20);
+    reader->nodes = MAX_NODES * 2;
+    return -1;
+}
+
 static int node_read(Reader *reader, Scope *scope, const Onnx__NodeProto *proto, int position)
 {
     Onnx__FunctionProto *function = function_find(reader, proto);
     Node                *node = node_start(reader, scope, proto, position);
 
-    if (++reader->nodes > MAX_NODES || !node)
-        return diag_unsupported(reader->diag, (Loc){0}, "more than %d nodes once functions are inlined; split the model", MAX_NODES);
+    if (++reader->nodes > MAX_NODES || !node || arena_bytes(reader->arena) > reader->limit)
+        return too_large(reader);
     if (!function && op_resolve(reader, scope, proto, node->loc, &node->op, &node->opset))
         return -1;
     if (connect(reader, scope, node, proto) || attrs_read(reader, scope, node, proto->n_attribute, proto->attribute))
@@ -191,7 +201,7 @@ int nodes_read(Reader *reader, Scope *scope, size_t count, Onnx__NodeProto **nod
     for (size_t i = 0; i < count; i++)
         if (outputs_declare(reader, scope, node[i], (int)i))
             return -1;
-    for (size_t i = 0; i < count && reader->diag->nmessage < 20; i++) /* a broken exporter breaks many nodes alike */
+    for (size_t i = 0; i < count && reader->diag->nmessage < 20 && reader->nodes <= MAX_NODES; i++) /* a broken exporter breaks many nodes alike */
         if (node_read(reader, scope, node[i], (int)i))
             result = -1;
     return result;

@@ -18,7 +18,7 @@ static int newest_version(const char *domain)
 int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorSetIdProto **proto, OpsetImport **out, int *nout)
 {
     if (count > MAX_IMPORTS)
-        return diag_error(reader->diag, (Loc){0}, "%s: imports %zu operator sets, wanted at most %d", what, count, MAX_IMPORTS);
+        return diag_error(reader->diag, (Loc){0}, "%s imports %zu operator sets, wanted at most %d", what, count, MAX_IMPORTS);
     *out = arena_array(reader->arena, OpsetImport, count);
     *nout = (int)count;
     for (size_t i = 0; i < count; i++) {
@@ -26,11 +26,11 @@ int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorS
         long long   version = (long long)proto[i]->version;
         int         newest = newest_version(domain);
         if (version < 1 || version > INT32_MAX)
-            return diag_error(reader->diag, (Loc){0}, "%s: imports version %lld of operator set '%s', wanted 1 or higher", what, version,
-                              domain);
+            return diag_error(reader->diag, (Loc){0}, "%s imports version %lld of operator set '%s', wanted 1 or higher", what, version,
+                              is_onnx(domain) ? "ai.onnx" : domain);
         if (newest && version > newest)
             return diag_unsupported(reader->diag, (Loc){0},
-                                    "%s: imports version %lld of operator set '%s', the newest supported is %d; export the model for "
+                                    "%s imports version %lld of operator set '%s', the newest supported is %d; export the model for "
                                     "opset %d or lower",
                                     what, version, is_onnx(domain) ? "ai.onnx" : domain, newest, newest);
         (*out)[i] = (OpsetImport){is_onnx(domain) ? "" : arena_strdup(reader->arena, domain), (int)version};

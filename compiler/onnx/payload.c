@@ -189,7 +189,7 @@ static const void *from_field(Reader *reader, Loc loc, const char *what, const P
     out = arena_calloc(reader->arena, (size_t)elements, (size_t)dtype_info(dtype)->bytes);
     cursor_load(&cursor);
     if (!store_elements(&cursor, dtype, elements, out))
-        return refuse(reader, loc, what, dtype, elements, arena_printf(reader->scratch, "another number in %s", field_name(cursor.field)));
+        return refuse(reader, loc, what, dtype, elements, arena_printf(reader->scratch, "another number of them in %s", field_name(cursor.field)));
     return out;
 }
 

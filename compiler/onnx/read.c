@@ -106,6 +106,7 @@ Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t
     reader.function.arena = reader.external.arena = reader.scratch;
     reader.wire.base = data;
     reader.wire.size = bytes;
+    reader.limit = arena_bytes(arena) + ((size_t)512 << 20) + bytes * 32;
     sha256(data, bytes, reader.model->sha256);
     result = model_read(&reader);
     arena_free(reader.scratch);

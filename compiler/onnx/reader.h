@@ -10,7 +10,7 @@
 
 enum {
     MAX_BUILD_DEPTH = 100,      /* graphs inside graphs and functions inside functions */
-    MAX_NODES = 4000000,        /* after inlining */
+    MAX_NODES = 200000,         /* after inlining */
     MAX_NODE_ATTRIBUTES = 256,
     MAX_IMPORTS = 256,
     MAX_FUNCTIONS = 100000
@@ -26,6 +26,7 @@ typedef struct Reader {
     Map    function;  /* "domain\nname\noverload" -> Onnx__FunctionProto */
     Map    external;  /* location -> File */
     int    depth, nodes;
+    size_t limit;     /* bytes that the model may take in the arena: functions within functions multiply */
 } Reader;
 
 /* A mapped file. */

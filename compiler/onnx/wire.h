@@ -10,8 +10,8 @@
 
 enum {
     WIRE_MAX_DEPTH = 100,           /* messages inside messages */
-    WIRE_MAX_MESSAGES = 4000000,
-    WIRE_MAX_MEMBERS = 16000000,    /* fields in all that reach the decoder */
+    WIRE_MAX_MESSAGES = 2000000,
+    WIRE_MAX_MEMBERS = 8000000,     /* fields in all that reach the decoder */
     WIRE_PAYLOAD_RECORD = 8         /* bytes that stand in TensorProto.raw_data: first payload and count, uint32_t each */
 };
 

@@ -1,0 +1,570 @@
+"""Makes broken models, one for each way in which a model can be wrong, into the folder given: NAME.onnx for each NAME.err here.
+
+The same bytes every time. `check_errors.py` runs occamyc over them and compares what it says with the .err files.
+"""
+import os
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def info(name, shape=(2,), kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(nodes, inputs=None, outputs=None, initializers=(), opset=17, ir=8, **more):
+    inputs = [info("x")] if inputs is None else inputs
+    outputs = [info("y")] if outputs is None else outputs
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers), sparse_initializer=more.pop("sparse", []))
+    imports = more.pop("imports", [helper.make_opsetid("", opset)])
+    made = helper.make_model(graph, opset_imports=imports, **more)
+    made.ir_version = ir
+    made.producer_name = ""
+    return made
+
+
+def relu(i="x", o="y", **more):
+    return helper.make_node("Relu", [i], [o], **more)
+
+
+def weight(name="w", shape=(2,), kind=TensorProto.FLOAT):
+    count = int(np.prod(shape))
+    return helper.make_tensor(name, kind, shape, [1] * count)
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, content):
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+# ------------------------------------------------------------------------------------------------ files that are no models
+
+@case
+def empty():
+    return b""
+
+
+@case
+def not_onnx():
+    return b"This is the readme of a model, not the model.\n" * 20
+
+
+@case
+def not_onnx_picture():
+    return b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
+
+
+@case
+def truncated():
+    whole = model([relu()], initializers=[weight(shape=(64,))]).SerializeToString()
+    return whole[:len(whole) * 2 // 3]
+
+
+@case
+def truncated_length():
+    return model([relu()]).SerializeToString() + varint(7 << 3 | 2) + b"\xff"
+
+
+@case
+def nested_type():
+    content = b""
+    for _ in range(2000):
+        content = field(4, field(1, content))
+    return b"\x08\x08" + field(7, field(11, field(1, b"x") + field(2, content)))
+
+
+@case
+def nested_graphs():
+    content = b""
+    for _ in range(400):
+        content = field(1, field(5, field(1, b"body") + field(6, content)))
+    return b"\x08\x08" + field(7, content)
+
+
+@case
+def many_messages():
+    return b"\x08\x08" + field(7, b"\x0a\x00" * 4100000)
+
+
+@case
+def group_wire_type():
+    return model([relu()]).SerializeToString() + b"\x3b"
+
+
+# ---------------------------------------------------------------------------------------------------------------- versions
+
+@case
+def newer_opset():
+    return model([relu()], opset=29)
+
+
+@case
+def newer_opset_of_function():
+    function = helper.make_function("own", "F", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 99)])
+    return model([helper.make_node("F", ["x"], ["y"], domain="own")], functions=[function],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)])
+
+
+@case
+def newer_ir():
+    return model([relu()], ir=15)
+
+
+@case
+def no_opset():
+    return model([relu()], imports=[])
+
+
+@case
+def zero_opset():
+    return model([relu()], opset=0)
+
+
+@case
+def no_graph():
+    made = model([relu()])
+    made.ClearField("graph")
+    return made
+
+
+# --------------------------------------------------------------------------------------------------------------- operators
+
+@case
+def unknown_operator():
+    return model([helper.make_node("Convv", ["x"], ["y"], name="first")])
+
+
+@case
+def unknown_domain():
+    return model([helper.make_node("Frobnicate", ["x"], ["y"], domain="com.example")],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)])
+
+
+@case
+def operator_of_another_domain():
+    return model([helper.make_node("FusedConv", ["x"], ["y"])])
+
+
+@case
+def too_few_inputs():
+    return model([helper.make_node("Add", ["x"], ["y"])])
+
+
+@case
+def too_many_inputs():
+    return model([helper.make_node("Relu", ["x", "x"], ["y"])])
+
+
+@case
+def too_many_outputs():
+    return model([helper.make_node("Relu", ["x"], ["y", "z"])])
+
+
+@case
+def no_body():
+    return model([helper.make_node("Loop", ["", "", "x"], ["y"])])
+
+
+@case
+def one_branch():
+    branch = helper.make_graph([relu("x", "b")], "then", [], [info("b")])
+    return model([helper.make_node("If", ["c"], ["y"], then_branch=branch)], inputs=[info("x"), info("c", (), TensorProto.BOOL)])
+
+
+@case
+def graph_in_plain_operator():
+    return model([helper.make_node("Relu", ["x"], ["y"], extra=helper.make_graph([], "g2", [], []))])
+
+
+# ------------------------------------------------------------------------------------------------------------------- edges
+
+@case
+def missing_input():
+    return model([helper.make_node("Add", ["x", "nowhere"], ["y"], name="sum")])
+
+
+@case
+def missing_input_in_body():
+    branch = helper.make_graph([relu("nowhere", "b")], "branch", [], [info("b")])
+    return model([helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)],
+                 inputs=[info("c", (), TensorProto.BOOL)])
+
+
+@case
+def missing_output():
+    return model([relu("x", "z")])
+
+
+@case
+def no_outputs():
+    return model([relu()], outputs=[])
+
+
+@case
+def cycle():
+    return model([helper.make_node("Add", ["x", "b"], ["a"], name="one"), relu("a", "b", name="two"), relu("b", "y")])
+
+
+@case
+def cycle_of_one():
+    return model([helper.make_node("Add", ["x", "y"], ["y"], name="self")])
+
+
+@case
+def cycle_through_body():
+    branch = helper.make_graph([relu("y", "b")], "branch", [], [info("b")])
+    return model([helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)],
+                 inputs=[info("c", (), TensorProto.BOOL)])
+
+
+@case
+def name_twice():
+    return model([relu("x", "y"), helper.make_node("Abs", ["x"], ["y"])])
+
+
+@case
+def name_of_input_twice():
+    return model([relu()], inputs=[info("x"), info("x")])
+
+
+@case
+def name_of_input_made():
+    return model([relu("x", "x")], outputs=[info("x")])
+
+
+@case
+def initializer_twice():
+    return model([relu("w", "y")], inputs=[], initializers=[weight(), weight()])
+
+
+@case
+def attribute_twice():
+    node = helper.make_node("Softmax", ["x"], ["y"], axis=0)
+    node.attribute.append(helper.make_attribute("axis", 1))
+    return model([node])
+
+
+@case
+def attribute_of_nothing():
+    node = helper.make_node("Softmax", ["x"], ["y"], axis=0)
+    node.attribute[0].ClearField("type")
+    node.attribute[0].ClearField("i")
+    return model([node])
+
+
+@case
+def attribute_refers_to_nothing():
+    node = helper.make_node("Softmax", ["x"], ["y"], axis=0)
+    node.attribute[0].ref_attr_name = "axis"
+    return model([node])
+
+
+@case
+def constant_of_nothing():
+    return model([helper.make_node("Constant", [], ["y"])], inputs=[])
+
+
+# ----------------------------------------------------------------------------------------------------------------- tensors
+
+def with_weight(tensor, **more):
+    return model([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[tensor], **more)
+
+
+@case
+def contents_too_short():
+    tensor = weight()
+    tensor.ClearField("float_data")
+    tensor.raw_data = b"1234567"
+    return with_weight(tensor)
+
+
+@case
+def contents_too_long():
+    tensor = weight()
+    tensor.float_data.append(1.0)
+    return with_weight(tensor)
+
+
+@case
+def contents_missing():
+    tensor = weight()
+    tensor.ClearField("float_data")
+    return with_weight(tensor)
+
+
+@case
+def contents_in_wrong_field():
+    tensor = weight()
+    tensor.ClearField("float_data")
+    tensor.int64_data.extend([1, 2])
+    return with_weight(tensor)
+
+
+@case
+def strings_too_few():
+    tensor = helper.make_tensor("w", TensorProto.STRING, (2,), [b"one", b"two"])
+    tensor.dims[0] = 3
+    return with_weight(tensor)
+
+
+@case
+def extent_negative():
+    tensor = weight()
+    tensor.dims[0] = -2
+    return with_weight(tensor)
+
+
+@case
+def size_overflow():
+    tensor = weight()
+    tensor.dims[:] = [1 << 31, 1 << 31, 4]
+    return with_weight(tensor)
+
+
+@case
+def size_that_no_file_holds():
+    tensor = weight()
+    tensor.dims[:] = [1 << 40]
+    return with_weight(tensor)
+
+
+@case
+def too_many_axes():
+    tensor = weight(shape=(1,) * 9)
+    return with_weight(tensor)
+
+
+@case
+def too_many_axes_of_input():
+    return model([relu()], inputs=[info("x", (1,) * 9)])
+
+
+@case
+def element_type_unknown():
+    tensor = weight()
+    tensor.data_type = 99
+    return with_weight(tensor)
+
+
+@case
+def element_type_of_six_bits():
+    tensor = weight()
+    tensor.data_type = 27
+    return with_weight(tensor)
+
+
+@case
+def segmented():
+    tensor = weight()
+    tensor.segment.begin = 0
+    tensor.segment.end = 1
+    return with_weight(tensor)
+
+
+@case
+def wrong_type_of_initializer():
+    return with_weight(weight(), inputs=[info("x"), info("w", (2,), TensorProto.INT64)])
+
+
+@case
+def input_without_type():
+    made = model([relu()])
+    made.graph.input[0].ClearField("type")
+    return made
+
+
+@case
+def input_of_maps():
+    made = model([relu()])
+    made.graph.input[0].type.map_type.key_type = TensorProto.INT64
+    made.graph.input[0].type.map_type.value_type.tensor_type.elem_type = TensorProto.FLOAT
+    return made
+
+
+def sparse(values, indices, dims):
+    tensor = numpy_helper.from_array(np.array(values, np.float32), "w")
+    return helper.make_sparse_tensor(tensor, numpy_helper.from_array(np.array(indices, np.int64)), dims)
+
+
+@case
+def sparse_index_outside():
+    return model([helper.make_node("Add", ["x", "w"], ["y"])], sparse=[sparse([1, 2], [0, 9], [4])])
+
+
+@case
+def sparse_without_fit():
+    return model([helper.make_node("Add", ["x", "w"], ["y"])], sparse=[sparse([1, 2], [0, 1, 2], [4])])
+
+
+@case
+def sparse_too_large():
+    return model([helper.make_node("Add", ["x", "w"], ["y"])], sparse=[sparse([1, 2], [0, 1], [1 << 33])])
+
+
+# ----------------------------------------------------------------------------------------------------------- external data
+
+def external(location, offset=None, length=None, shape=(2,)):
+    tensor = weight(shape=shape)
+    tensor.ClearField("float_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", offset), ("length", length)):
+        if value is not None:
+            entry = tensor.external_data.add()
+            entry.key, entry.value = key, str(value)
+    return with_weight(tensor)
+
+
+@case
+def external_missing():
+    return external("nowhere.bin")
+
+
+@case
+def external_above():
+    return external("../occamyc_outside.bin")
+
+
+@case
+def external_absolute():
+    return external("/etc/hostname")
+
+
+@case
+def external_through_link(folder):
+    link = os.path.join(folder, "link.bin")
+    if not os.path.islink(link):
+        os.symlink("/etc/passwd", link)
+    return external("link.bin")
+
+
+@case
+def external_folder(folder):
+    os.makedirs(os.path.join(folder, "sub"), exist_ok=True)
+    return external("sub")
+
+
+@case
+def external_too_short(folder):
+    with open(os.path.join(folder, "seven.bin"), "wb") as file:
+        file.write(b"1234567")
+    return external("seven.bin")
+
+
+@case
+def external_offset_outside():
+    return external("seven.bin", offset=1 << 62)
+
+
+@case
+def external_offset_no_number():
+    return external("seven.bin", offset="-4")
+
+
+@case
+def external_length_wrong(folder):
+    with open(os.path.join(folder, "sixteen.bin"), "wb") as file:
+        file.write(bytes(16))
+    return external("sixteen.bin", offset=0, length=12)
+
+
+@case
+def external_without_place():
+    return external(None)
+
+
+# --------------------------------------------------------------------------------------------------------------- functions
+
+def with_functions(functions, node=None):
+    node = node or helper.make_node("F", ["x"], ["y"], domain="own", name="call")
+    return model([node], functions=functions, imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)])
+
+
+def function(name, inputs, outputs, nodes):
+    return helper.make_function("own", name, inputs, outputs, nodes, [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)])
+
+
+@case
+def function_calls_itself():
+    return with_functions([function("F", ["a"], ["b"], [helper.make_node("G", ["a"], ["b"], domain="own")]),
+                           function("G", ["a"], ["b"], [helper.make_node("F", ["a"], ["b"], domain="own")])])
+
+
+@case
+def function_twice():
+    return with_functions([function("F", ["a"], ["b"], [relu("a", "b")])] * 2)
+
+
+@case
+def function_with_other_inputs():
+    return with_functions([function("F", [], ["b"], [relu("a", "b")])])
+
+
+@case
+def function_makes_nothing():
+    return with_functions([function("F", ["a"], ["b"], [relu("a", "c")])])
+
+
+@case
+def function_reads_outside():
+    return with_functions([function("F", ["a"], ["b"], [helper.make_node("Add", ["a", "x"], ["b"])])])
+
+
+@case
+def function_grows_without_end():
+    chain = [function("F%d" % i, ["a"], ["b"], [helper.make_node("F%d" % (i + 1), ["a"], ["c"], domain="own"),
+                                               helper.make_node("F%d" % (i + 1), ["c"], ["b"], domain="own")]) for i in range(40)]
+    return with_functions(chain + [function("F40", ["a"], ["b"], [relu("a", "b")])],
+                          helper.make_node("F0", ["x"], ["y"], domain="own"))
+
+
+# ---------------------------------------------------------------------------------------------------------- older versions
+
+@case
+def old_slice_without_ends():
+    return model([helper.make_node("Slice", ["x"], ["y"], starts=[0])], opset=9)
+
+
+@case
+def old_cast_to_nonsense():
+    return model([helper.make_node("Cast", ["x"], ["y"], to="FLOTA")], opset=5, ir=3)
+
+
+@case
+def old_batch_norm_that_trains():
+    node = helper.make_node("BatchNormalization", ["x", "w", "w", "w", "w"], ["y", "a", "b", "c", "d"])
+    return model([node], initializers=[weight()], opset=9)
+
+
+@case
+def old_scan_with_lengths():
+    body = helper.make_graph([relu("a", "b")], "body", [info("a")], [info("b")])
+    node = helper.make_node("Scan", ["n", "x"], ["y"], body=body, num_scan_inputs=1)
+    return model([node], inputs=[info("x", (1, 2)), info("n", (1,), TensorProto.INT64)], opset=8)
+
+
+def main():
+    folder = sys.argv[1]
+    os.makedirs(folder, exist_ok=True)
+    for name, make in CASES.items():
+        made = make(folder) if make.__code__.co_argcount else make()
+        with open(os.path.join(folder, name + ".onnx"), "wb") as file:
+            file.write(made if isinstance(made, bytes) else made.SerializeToString(deterministic=True))
+    print("%d broken models in %s" % (len(CASES), folder))
+
+
+main()
