@@ -1,16 +1,22 @@
 """Reverse-mode differentiation over numpy arrays, just large enough to train the small models of this folder.
 
-A Node holds a float64 array and, after `backward`, the gradient of the loss by it. Training in double precision and
-rounding the weights makes the committed files independent of the machine's linear algebra library.
+A Node holds a float64 array and, after `backward`, the gradient of the loss by it. What enters a sum is first rounded
+so that the sum is exact (`exact`): no order of adding, hence no machine's linear algebra library, changes the result.
 """
 
 import numpy as np
 
-# Exported weights are multiples of this: far coarser than what two machines' float64 rounding makes of one training.
-GRID = 2.0 ** -12
+BITS = 20                   # of an operand: a product takes 40, which leaves float64 room for sums of 8,192 terms
+GRID = 2.0 ** -12           # exported weights are multiples of this
 
-# Weights are rounded to this after every step, so that a difference in the last place of float64 dies instead of growing.
-SNAP = 2.0 ** -16
+
+def exact(array):
+    """The array rounded to BITS below its greatest magnitude."""
+    largest = np.abs(array).max(initial=0.0)
+    if largest == 0.0:
+        return array
+    grid = 2.0 ** (np.frexp(largest)[1] - BITS)
+    return np.round(array / grid) * grid
 
 
 class Node:
@@ -34,9 +40,9 @@ class Node:
         return self + as_node(other) * -1.0
 
     def __matmul__(self, other):
-        return Node(self.value @ other.value,
-                    [(self, lambda g: fit(g @ np.swapaxes(other.value, -1, -2), self.value)),
-                     (other, lambda g: fit(np.swapaxes(self.value, -1, -2) @ g, other.value))])
+        left, right = exact(self.value), exact(other.value)
+        return Node(left @ right, [(self, lambda g: fit(exact(g) @ np.swapaxes(right, -1, -2), self.value)),
+                                   (other, lambda g: fit(np.swapaxes(left, -1, -2) @ exact(g), other.value))])
 
     def __getitem__(self, index):
         def back(g):
@@ -53,7 +59,7 @@ class Node:
 
     def mean(self, axis):
         count = self.value.shape[axis]
-        return Node(self.value.mean(axis, keepdims=True), [(self, lambda g: np.repeat(g / count, count, axis))])
+        return Node(exact(self.value).sum(axis, keepdims=True) / count, [(self, lambda g: np.repeat(g / count, count, axis))])
 
     def apply(self, value, slope):
         """An elementwise function given by its value and its slope."""
@@ -66,6 +72,8 @@ def as_node(value):
 
 def fit(gradient, value):
     """Undo broadcasting: sum a gradient down to the extents of the value it belongs to."""
+    if gradient.shape != value.shape:
+        gradient = exact(gradient)
     while gradient.ndim > value.ndim:
         gradient = gradient.sum(0)
     for axis, extent in enumerate(value.shape):
@@ -90,14 +98,14 @@ def sigmoid(x):
 
 def inverse_root(x, epsilon):
     y = 1 / np.sqrt(x.value + epsilon)
-    return x.apply(y, -0.5 * y ** 3)
+    return x.apply(y, -0.5 * y * y * y)
 
 
 def softmax(x):
     """Over the last axis."""
     e = np.exp(x.value - x.value.max(-1, keepdims=True))
-    y = e / e.sum(-1, keepdims=True)
-    return Node(y, [(x, lambda g: y * (g - (g * y).sum(-1, keepdims=True)))])
+    y = e / exact(e).sum(-1, keepdims=True)
+    return Node(y, [(x, lambda g: y * (g - exact(g * y).sum(-1, keepdims=True)))])
 
 
 def layer_norm(x, scale, shift, epsilon=1e-5):
@@ -110,7 +118,7 @@ def cross_entropy(logits, labels):
     """Mean over all rows of [..., classes]; labels hold one class per row."""
     flat, wanted = logits.value.reshape(-1, logits.value.shape[-1]), labels.reshape(-1)
     e = np.exp(flat - flat.max(-1, keepdims=True))
-    chance = e / e.sum(-1, keepdims=True)
+    chance = e / exact(e).sum(-1, keepdims=True)
     rows = np.arange(len(wanted))
 
     def back(g):
@@ -131,11 +139,11 @@ def convolve3x3(x, weight, bias):
     padded = np.pad(x.value, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.stack([padded[:, :, i, j]
                         for i in shifted(rows) for j in shifted(columns)], 2)             # [N, C, 9, H, W]
-    patches = windows.transpose(0, 3, 4, 1, 2).reshape(-1, channels * 9)                  # [N*H*W, C*9]
-    flat = weight.value.reshape(len(weight.value), -1)
+    patches = exact(windows.transpose(0, 3, 4, 1, 2).reshape(-1, channels * 9))           # [N*H*W, C*9]
+    flat = exact(weight.value.reshape(len(weight.value), -1))
 
     def rows_of(g):
-        return g.transpose(0, 2, 3, 1).reshape(-1, g.shape[1])
+        return exact(g.transpose(0, 2, 3, 1).reshape(-1, g.shape[1]))
 
     def to_input(g):
         parts = (rows_of(g) @ flat).reshape(images, rows, columns, channels, 9).transpose(0, 3, 4, 1, 2)
@@ -146,7 +154,7 @@ def convolve3x3(x, weight, bias):
 
     value = (patches @ flat.T + bias.value).reshape(images, rows, columns, -1).transpose(0, 3, 1, 2)
     return Node(value, [(x, to_input), (weight, lambda g: (rows_of(g).T @ patches).reshape(weight.value.shape)),
-                        (bias, lambda g: g.sum((0, 2, 3)))])
+                        (bias, lambda g: exact(g).sum((0, 2, 3)))])
 
 
 def max_pool2x2(x):
@@ -202,8 +210,7 @@ class Adam:
         for node, m, v in zip(self.nodes, self.first, self.second):
             m += 0.1 * (node.gradient - m)
             v += 0.001 * (node.gradient ** 2 - v)
-            change = rate * (m / (1 - 0.9 ** self.step)) / (np.sqrt(v / (1 - 0.999 ** self.step)) + 1e-6)
-            node.value = np.round((node.value - change) / SNAP) * SNAP
+            node.value = node.value - rate * (m / (1 - 0.9 ** self.step)) / (np.sqrt(v / (1 - 0.999 ** self.step)) + 1e-8)
 
 
 def start(random, *shape, fan_in=None):

@@ -1,1 +1,1 @@
-BchancesJ1„Ô<tê:šs:·Yx?øi :
+BchancesJSÒ<wç:“­y:ükx?1çž:
