@@ -16,4 +16,7 @@ typedef struct LinearWeights {
  * likewise. */
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights);
 
+/* The node's output 0 is x [..., k] times weights + bias, and waits for its elementwise consumers. */
+int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights);
+
 #endif

@@ -1,0 +1,115 @@
+/* linear_lower.c - matrix products by constant weights: a product is a convolution of one tap over rows. */
+#include "ops/linear.h"
+#include "ops/panels.h"
+#include "ops/rules.h"
+
+/* A waiting product: x [rows][k] times panels, result [rows][n]. */
+typedef struct Linear {
+    Operand x, w, bias;
+    Extent  rows;
+    int64_t k, n;
+} Linear;
+
+static Operand constant_bias(Lower *lower, const LinearWeights *weights)
+{
+    return weights->bias ? lower_weight(lower, weights->bias, DTYPE_F32, 1, &weights->n, "bias") : operand_absent(DTYPE_F32);
+}
+
+static Operand constant_panels(Lower *lower, const LinearWeights *w)
+{
+    const int64_t stride[4] = {0, w->stride_n, w->stride_k, 0};
+
+    return panels_constant(lower, w->data, (PanelShape){1, w->n, w->k, 1}, stride, w->name);
+}
+
+/* The step itself; y and x are [rows][...] with neighbouring columns (x: any column stride). */
+static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn, Pending *p,
+                  const Extent *pitch)
+{
+    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    const Extent         unit = extent_const(1), zero = extent_const(0);
+    const Extent         xdim[5] = {unit, extent_const(l->k), unit, unit, l->rows}, xs[5] = {zero, xcolumn, zero, zero, xrow};
+    const Extent         ydim[5] = {unit, extent_const(l->n), unit, unit, l->rows}, ys[5] = {zero, ycolumn, zero, zero, yrow};
+    Step                *step = step_begin(lower, NULL, "conv_f32");
+
+    step_reads(lower, step, l->x);
+    step_reads(lower, step, l->w);
+    step_reads(lower, step, l->bias);
+    step_writes(lower, step, y);
+    step_int(lower, step, 1);
+    step_extents(lower, step, 5, xdim);
+    step_extents(lower, step, 5, xs);
+    step_extents(lower, step, 5, ydim);
+    step_extents(lower, step, 5, ys);
+    step_ints(lower, step, 3, one);
+    step_ints(lower, step, 3, one);
+    step_ints(lower, step, 3, one);
+    step_ints(lower, step, 3, none);
+    step_ints(lower, step, 3, none);
+    step_int(lower, step, p ? p->noperand : 0);
+    step_extents(lower, step, p ? p->noperand : 0, pitch);
+    if (p && p->expr->nnode > 1)
+        step_expr(lower, step, p->expr, p->operand, p->noperand);
+    return step_end(lower, step);
+}
+
+int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)
+{
+    Linear l = {x, constant_panels(lower, weights), constant_bias(lower, weights), x.dim[0], weights->k, weights->n};
+
+    return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
+}
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    Extent pitch;
+
+    return panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
+}
+
+/* All axes of y but the last are rows of equal distance. */
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    Linear *l = p->detail;
+    Extent  pitch[SCALAR_MAX_OPERANDS], row;
+    Operand whole = y;
+
+    panels_epilogue(p, p->type.rank - 1, pitch);
+    if (!panels_pitch(lower->model, &y, y.rank - 1, &row)) {
+        whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
+        panels_pitch(lower->model, &whole, y.rank - 1, &row);
+    }
+    if (append(lower, l, whole, l->x.stride[0], l->x.stride[1], row, whole.stride[y.rank - 1], p, pitch) < 0)
+        return -1;
+    return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
+}
+
+/* x as [rows][k]: a view where rows lie at equal distances, else a copy. */
+static int flatten_rows(Lower *lower, Operand x, Linear *l)
+{
+    Extent flat[2] = {operand_count(lower, &x, 0, x.rank - 1), extent_const(l->k)};
+
+    l->rows = flat[0];
+    if (operand_reshape(lower, x, 2, flat, &l->x))
+        return 0;
+    if (lower_dense(lower, x, &x) < 0)
+        return -1;
+    return operand_reshape(lower, x, 2, flat, &l->x) ? 0 : -1;
+}
+
+int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+    Linear  *l = arena_one(lower->program->arena, Linear);
+
+    l->k = weights->k;
+    l->n = weights->n;
+    if (flatten_rows(lower, x, l) < 0)
+        return -1;
+    l->w = constant_panels(lower, weights);
+    l->bias = constant_bias(lower, weights);
+    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = l, .layout = LAYOUT_ROW_MAJOR};
+    p->expr = arena_one(lower->program->arena, Scalar);
+    scalar_acc(lower, p->expr, DTYPE_F32);
+    return lower_output_pending(lower, node, 0, p);
+}

@@ -1,0 +1,115 @@
+/* panels.c - weights in panels, and the operands of epilogues. */
+#include "ops/panels.h"
+
+enum { PANEL = 32 };
+
+static int64_t block_width(int64_t outputs, int64_t block)
+{
+    int64_t left = outputs - block * PANEL;
+
+    return left >= PANEL ? PANEL : (left + 3) / 4 * 4;
+}
+
+static int64_t group_elements(PanelShape s)
+{
+    int64_t elements = 0;
+
+    for (int64_t b = 0; b * PANEL < s.outputs; b++)
+        elements += block_width(s.outputs, b) * s.inputs * s.taps;
+    return elements;
+}
+
+int64_t panels_elements(PanelShape shape)
+{
+    return shape.groups * group_elements(shape);
+}
+
+Operand panels_constant(Lower *lower, const float *data, PanelShape s, const int64_t *stride, const char *name)
+{
+    int64_t elements = panels_elements(s);
+    float  *to = arena_array(lower->program->arena, float, elements + 1), *next = to;
+
+    for (int64_t g = 0; g < s.groups; g++)
+        for (int64_t b = 0; b * PANEL < s.outputs; b++) {
+            int64_t width = block_width(s.outputs, b), count = s.outputs - b * PANEL;
+
+            for (int64_t t = 0; t < s.taps; t++)
+                for (int64_t i = 0; i < s.inputs; i++, next += width)
+                    for (int64_t o = 0; o < width && o < count; o++)
+                        next[o] = data[g * stride[0] + (b * PANEL + o) * stride[1] + i * stride[2] + t * stride[3]];
+        }
+    return lower_weight(lower, to, DTYPE_F32, 1, &elements, name);
+}
+
+/* One copy for all whole blocks, one for the narrow last block of each group. */
+static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, int64_t first, int64_t blocks, int64_t width)
+{
+    int64_t lanes = s.outputs - first * PANEL < PANEL ? s.outputs - first * PANEL : PANEL;
+    Operand from = w, to = panels;
+    Extent  oi = extent_const(s.inputs), n[5] = {extent_const(s.groups), extent_const(blocks), extent_const(s.taps), oi,
+                                                 extent_const(lanes)};
+    int64_t whole = width * s.inputs * s.taps;
+    int64_t strides[5] = {group_elements(s), whole, width * s.inputs, width, 1};
+
+    if (!blocks)
+        return 0;
+    from.rank = to.rank = 5;
+    for (int i = 0; i < 5; i++) {
+        from.dim[i] = to.dim[i] = n[i];
+        to.stride[i] = extent_const(strides[i]);
+    }
+    from.stride[0] = extent_const(w.stride[0].max * s.outputs);
+    from.stride[1] = extent_const(w.stride[0].max * PANEL);
+    from.stride[2] = w.stride[w.rank - 1]; /* taps are one axis, see panels_computed */
+    from.stride[3] = w.stride[1];
+    from.stride[4] = w.stride[0];
+    from.offset = extent_op(lower->model, EXPR_ADD, w.offset, extent_const(w.stride[0].max * first * PANEL));
+    to.offset = extent_const(first * PANEL * s.inputs * s.taps);
+    return lower_copy(lower, NULL, from, to);
+}
+
+int panels_computed(Lower *lower, Operand w, PanelShape s, Operand *out)
+{
+    int64_t whole = s.outputs / PANEL, elements = panels_elements(s);
+    Extent  flat[3] = {extent_const(s.groups * s.outputs), extent_const(s.inputs), extent_const(s.taps)};
+    Type    type = type_tensor(DTYPE_F32, 1, &elements);
+    Operand view;
+
+    if (!operand_reshape(lower, w, 3, flat, &view) && (lower_dense(lower, w, &w) < 0 || !operand_reshape(lower, w, 3, flat, &view)))
+        return -1;
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "panels");
+    if (copy_blocks(lower, view, *out, s, 0, whole, PANEL) < 0)
+        return -1;
+    return copy_blocks(lower, view, *out, s, whole, s.outputs % PANEL ? 1 : 0, block_width(s.outputs, whole));
+}
+
+bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch)
+{
+    Extent wanted = extent_const(0);
+    bool   first = true;
+
+    if (!extent_is_const(x->stride[channel]) || x->stride[channel].max > INT32_MAX || x->stride[channel].max < 0)
+        return false;
+    for (int i = x->rank; i-- > 0;) {
+        if (i == channel || (extent_is_const(x->dim[i]) && x->dim[i].max == 1))
+            continue;
+        if (first)
+            wanted = *pitch = x->stride[i];
+        else if (!extent_same(wanted, x->stride[i]))
+            return false;
+        wanted = extent_op(model, EXPR_MUL, wanted, x->dim[i]);
+        first = false;
+    }
+    if (first)
+        *pitch = extent_const(0);
+    return true;
+}
+
+void panels_epilogue(Pending *p, int channel, Extent *pitch)
+{
+    for (int i = 0; i < p->noperand; i++)
+        panels_pitch(p->node->graph->model, &p->operand[i], channel, &pitch[i]);
+    for (int i = 0; i < p->expr->nnode; i++)
+        if (p->expr->node[i].op == SCALAR_LOAD)
+            p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[channel].max;
+}

@@ -1,0 +1,29 @@
+/* panels.h - weights in the order in which the kernels of convolutions and products read them, and the epilogue's operands.
+ * The order is that of occ_conv_f32: [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its
+ * outputs rounded up to 4. */
+#ifndef OCC_OPS_PANELS_H
+#define OCC_OPS_PANELS_H
+
+#include "program/lower.h"
+
+/* Weights as a program sees them: element (group, output, input, tap). */
+typedef struct PanelShape {
+    int64_t groups, outputs, inputs, taps; /* outputs and inputs of one group */
+} PanelShape;
+
+int64_t panels_elements(PanelShape shape);
+
+/* Constant float weights, element (g, o, i, t) at data[g * stride[0] + o * stride[1] + i * stride[2] + t * stride[3]]. */
+Operand panels_constant(Lower *lower, const float *data, PanelShape shape, const int64_t *stride, const char *name);
+
+/* Weights that are computed while running, `w` with axes [group * outputs][inputs][tap ...]: copied into panels by steps. */
+int panels_computed(Lower *lower, Operand w, PanelShape shape, Operand *out);
+
+/* Of an operand with the result's axes that an epilogue reads: elements between pixels (all axes but `channel`, row-major).
+ * False when it does not lie so, or its channels have a stride that only the run knows. */
+bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch);
+
+/* Give the loads of a pending expression the strides of their channels, and list the pitches. */
+void panels_epilogue(Pending *p, int channel, Extent *pitch);
+
+#endif
