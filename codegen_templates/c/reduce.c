@@ -1,0 +1,57 @@
+/* reduce.c - sums, means, extremes and products over any axes, for element types without vectors. */
+#include "occ_base.h"
+#include "reduce_f32.c"
+
+#ifndef TPL_T
+#define TPL_T double
+#define TPL_N f64
+#endif
+
+OCC_HOT TPL_T occ_reduce_join_TPL_N(TPL_T sum, TPL_T term, int64_t kind)
+{
+    switch (kind) {
+    case OCC_REDUCE_MAX:
+        return sum < term ? term : sum;
+    case OCC_REDUCE_MIN:
+        return term < sum ? term : sum;
+    case OCC_REDUCE_PROD:
+        return (TPL_T)(sum * term);
+    case OCC_REDUCE_L1:
+        return (TPL_T)(term < 0 ? sum - term : sum + term);
+    case OCC_REDUCE_SUMSQUARE:
+        return (TPL_T)(sum + term * term);
+    default:
+        return (TPL_T)(sum + term);
+    }
+}
+
+/* reduce - as occ_reduce_f32, for SUM, MEAN, MAX, MIN, PROD, L1 and SUMSQUARE; `empty`: the value of no terms */
+OCC_INLINE void occ_reduce_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *empty, int64_t kind, int64_t krank,
+                                 const occ_extent *kdim, const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank,
+                                 const occ_extent *rdim, const occ_extent *rstride)
+{
+    occ_walk to = {krank, {0}, 0}, from = {krank, {0}, 0};
+    int64_t  count = 1, places = 1;
+
+    for (int64_t r = 0; r < rrank; r++)
+        count *= rdim[r];
+    for (int64_t r = 0; r < krank; r++)
+        places *= kdim[r];
+    if (!places)
+        return;
+    do {
+        occ_walk walk = {rrank, {0}, 0};
+        TPL_T    sum = *empty;
+
+        if (count > 0) {
+            if (kind == OCC_REDUCE_MAX || kind == OCC_REDUCE_MIN)
+                sum = x[from.offset];
+            do
+                sum = occ_reduce_join_TPL_N(sum, x[from.offset + walk.offset], kind);
+            while (occ_walk_next(&walk, rdim, rstride));
+            if (kind == OCC_REDUCE_MEAN)
+                sum = (TPL_T)(sum / (TPL_T)count);
+        }
+        y[to.offset] = sum;
+    } while (occ_walk_next(&to, kdim, kystride) && occ_walk_next(&from, kdim, kxstride));
+}

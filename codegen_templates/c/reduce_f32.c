@@ -1,0 +1,183 @@
+/* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor, by vectors along the axis whose
+ * elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
+#include "occ_base.h"
+#include "occ_vec.h"
+#include "occ_vmath.h"
+
+/* What is computed of the terms. */
+#define OCC_REDUCE_SUM 0
+#define OCC_REDUCE_MEAN 1
+#define OCC_REDUCE_MAX 2
+#define OCC_REDUCE_MIN 3
+#define OCC_REDUCE_PROD 4
+#define OCC_REDUCE_L1 5
+#define OCC_REDUCE_L2 6
+#define OCC_REDUCE_SUMSQUARE 7
+#define OCC_REDUCE_LOGSUM 8
+#define OCC_REDUCE_LOGSUMEXP 9
+
+/* A place in a nest of loops: extents, strides, counters. */
+typedef struct occ_walk {
+    int64_t rank, at[8], offset;
+} occ_walk;
+
+/* Step to the next place; 0 after the last. */
+OCC_HOT int occ_walk_next(occ_walk *walk, const occ_extent *dim, const occ_extent *stride)
+{
+    for (int64_t r = walk->rank; r-- > 0;) {
+        walk->offset += stride[r];
+        if (++walk->at[r] < dim[r])
+            return 1;
+        walk->offset -= walk->at[r] * stride[r];
+        walk->at[r] = 0;
+    }
+    return 0;
+}
+
+/* The value that an empty set of terms gives. */
+OCC_HOT float occ_reduce_start(int64_t kind)
+{
+    const union {
+        uint32_t bits;
+        float    value;
+    } infinity = {0x7f800000u};
+
+    return kind == OCC_REDUCE_MAX ? -infinity.value : kind == OCC_REDUCE_MIN ? infinity.value : kind == OCC_REDUCE_PROD ? 1.0f : 0.0f;
+}
+
+OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind)
+{
+    switch (kind) {
+    case OCC_REDUCE_MAX:
+        return occ_vmax(sum, term);
+    case OCC_REDUCE_MIN:
+        return occ_vmin(sum, term);
+    case OCC_REDUCE_PROD:
+        return occ_vmul(sum, term);
+    case OCC_REDUCE_L1:
+        return occ_vadd(sum, occ_vabs(term));
+    case OCC_REDUCE_L2:
+    case OCC_REDUCE_SUMSQUARE:
+        return sum + term * term;
+    case OCC_REDUCE_LOGSUMEXP:
+        return occ_vadd(sum, occ_vexp(occ_vsub(term, top)));
+    default:
+        return occ_vadd(sum, term);
+    }
+}
+
+/* Of partial results. */
+OCC_HOT occ_vf occ_reduce_merge(occ_vf a, occ_vf b, int64_t kind)
+{
+    if (kind == OCC_REDUCE_MAX)
+        return occ_vmax(a, b);
+    if (kind == OCC_REDUCE_MIN)
+        return occ_vmin(a, b);
+    return kind == OCC_REDUCE_PROD ? occ_vmul(a, b) : occ_vadd(a, b);
+}
+
+OCC_HOT occ_vf occ_reduce_end(occ_vf sum, occ_vf top, float count, int64_t kind)
+{
+    switch (kind) {
+    case OCC_REDUCE_MEAN:
+        return occ_vdiv(sum, occ_vset(count));
+    case OCC_REDUCE_L2:
+        return occ_vsqrt(sum);
+    case OCC_REDUCE_LOGSUM:
+        return occ_vlog(sum);
+    case OCC_REDUCE_LOGSUMEXP:
+        return occ_vadd(occ_vlog(sum), top);
+    default:
+        return sum;
+    }
+}
+
+/* An infinite maximum is no offset: infinity minus infinity is no number. */
+OCC_HOT occ_vf occ_reduce_top(occ_vf top)
+{
+    return occ_vselect(occ_vlt(occ_vabs(top), occ_vset(3.4e38f)), top, occ_vset(0.0f));
+}
+
+/* n results side by side: the terms of each lie at the places of the walk. */
+OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_extent *dim, const occ_extent *stride, int some,
+                                occ_vf top, int64_t kind)
+{
+    occ_walk walk = {rank, {0}, 0};
+    occ_vf   sum = occ_vset(occ_reduce_start(kind));
+
+    if (some)
+        do
+            sum = occ_reduce_join(sum, occ_vload(x + walk.offset, n), top, kind);
+        while (occ_walk_next(&walk, dim, stride));
+    return sum;
+}
+
+/* One result: terms along the innermost reduced axis (stride s) by vectors, four at a time to hide latency. */
+OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *dim, const occ_extent *stride, int some,
+                               float top, int64_t kind)
+{
+    const int64_t n = rank ? dim[rank - 1] : 1, s = rank ? stride[rank - 1] : 1;
+    occ_walk      walk = {rank ? rank - 1 : 0, {0}, 0};
+    occ_vf        sum[4], tops = occ_vset(top), start = occ_vset(occ_reduce_start(kind));
+    float         result = occ_reduce_start(kind);
+
+    for (int i = 0; i < 4; i++)
+        sum[i] = start;
+    if (!some)
+        return result;
+    do {
+        const float *row = x + walk.offset;
+        int64_t      i = 0;
+
+        for (; s == 1 && i + 4 * OCC_W <= n; i += 4 * OCC_W) {
+            OCC_UNROLL(4)
+            for (int k = 0; k < 4; k++)
+                sum[k] = occ_reduce_join(sum[k], occ_vload(row + i + k * OCC_W, OCC_W), tops, kind);
+        }
+        for (; i < n; i += OCC_W) {
+            int    lanes = (int)occ_min(OCC_W, n - i);
+            occ_vf term = s == 1 ? occ_vload(row + i, lanes) : occ_vloads(row + i * s, s, lanes);
+
+            sum[0] = occ_vpick(occ_vmask_first(lanes), occ_reduce_join(sum[0], term, tops, kind), sum[0]);
+        }
+    } while (occ_walk_next(&walk, dim, stride));
+    sum[0] = occ_reduce_merge(occ_reduce_merge(sum[0], sum[1], kind), occ_reduce_merge(sum[2], sum[3], kind), kind);
+    for (int i = 0; i < OCC_W; i++)
+        result = occ_vlane(occ_reduce_merge(occ_vset(result), occ_vset(occ_vlane(sum[0], i)), kind), 0);
+    return result;
+}
+
+/* reduce - y = kind of the terms of x over the reduced axes, for every place of the kept axes.
+ *   kept    extents kdim [krank] with strides kystride in y and kxstride in x; at least one axis
+ *   reduced extents rdim [rrank] with strides rstride in x, elements; an extent of 0 gives the value of the empty set */
+OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t krank, const occ_extent *kdim,
+                               const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank, const occ_extent *rdim,
+                               const occ_extent *rstride)
+{
+    const int64_t last = krank - 1, wide = kdim[last] > 1 && kxstride[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
+    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
+    int64_t       count = 1, places = 1;
+
+    for (int64_t r = 0; r < rrank; r++)
+        count *= rdim[r];
+    for (int64_t r = 0; r < krank; r++)
+        places *= kdim[r];
+    if (!places)
+        return;
+    do {
+        for (int64_t c = 0; c < kdim[last]; c += wide ? OCC_W : 1) {
+            const float *terms = x + from.offset + c * kxstride[last];
+            int          n = wide ? (int)occ_min(OCC_W, kdim[last] - c) : 1;
+            occ_vf       top = occ_vset(0.0f), sum;
+
+            if (kind == OCC_REDUCE_LOGSUMEXP) {
+                top = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, top, OCC_REDUCE_MAX)
+                           : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, 0.0f, OCC_REDUCE_MAX));
+                top = occ_reduce_top(top);
+            }
+            sum = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, top, kind)
+                       : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, occ_vlane(top, 0), kind));
+            occ_vstores(y + to.offset + c * kystride[last], kystride[last], occ_reduce_end(sum, top, (float)count, kind), n);
+        }
+    } while (occ_walk_next(&to, kdim, kystride) && occ_walk_next(&from, kdim, kxstride));
+}
