@@ -196,7 +196,7 @@ OCC_HOT occ_vf occ_vload(const float *p, int n)
     return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
 #else
     occ_vf v = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         v[i] = p[i];
     return v;
 #endif
@@ -218,7 +218,7 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
 #elif defined(__AVX__)
     __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
 #else
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         p[i] = v[i];
 #endif
 #endif
@@ -232,7 +232,7 @@ OCC_HOT occ_vf occ_vloads(const float *p, int64_t stride, int n)
     return *p;
 #else
     float lane[OCC_W] = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = p[i * stride];
     return occ_vload(lane, OCC_W);
 #endif
@@ -244,7 +244,7 @@ OCC_HOT void occ_vstores(float *p, int64_t stride, occ_vf v, int n)
     (void)stride, (void)n;
     *p = v;
 #else
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         p[i * stride] = v[i];
 #endif
 }
@@ -266,7 +266,7 @@ OCC_HOT occ_vf occ_vload_u8(const uint8_t *p, int n)
     if (n == OCC_W)
         memcpy(&b, p, OCC_W);
     else
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && i < OCC_W; i++)
             b[i] = p[i];
     return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
 #endif
@@ -283,7 +283,7 @@ OCC_HOT occ_vf occ_vload_i8(const int8_t *p, int n)
     if (n == OCC_W)
         memcpy(&b, p, OCC_W);
     else
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && i < OCC_W; i++)
             b[i] = p[i];
     return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
 #endif
@@ -309,7 +309,7 @@ OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
 OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);
 }
@@ -317,7 +317,7 @@ OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
 OCC_HOT occ_vf occ_vloads_i8(const int8_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);
 }
@@ -330,7 +330,7 @@ OCC_HOT occ_vf occ_vloads_bool(const uint8_t *p, int64_t stride, int n)
 OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);
 }

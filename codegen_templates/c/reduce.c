@@ -17,7 +17,7 @@ OCC_HOT TPL_T occ_reduce_join_TPL_N(TPL_T sum, TPL_T term, int64_t kind)
     case OCC_REDUCE_PROD:
         return (TPL_T)(sum * term);
     case OCC_REDUCE_L1:
-        return (TPL_T)(term < 0 ? sum - term : sum + term);
+        return (TPL_T)(term > 0 ? sum + term : sum - term);
     case OCC_REDUCE_SUMSQUARE:
         return (TPL_T)(sum + term * term);
     default:

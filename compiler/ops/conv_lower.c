@@ -1,7 +1,7 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
 #include "ops/panels.h"
 #include "ops/rules.h"
-#include "ops/window.h"
+#include "ops/spatial.h"
 
 /* What a waiting convolution remembers. */
 typedef struct Conv {
@@ -19,37 +19,12 @@ static bool accepts(const Pending *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
 }
 
-/* Strides or extents of an operand as {batch, channels, depth, height, width}; missing leading axes are 1 wide. */
-static void five(const Operand *x, bool strides, Extent channels, Extent *out)
-{
-    int lead = 5 - x->rank;
-
-    out[0] = strides ? x->stride[0] : x->dim[0];
-    out[1] = strides ? x->stride[1] : channels;
-    for (int i = 2; i < 5; i++)
-        out[i] = i - lead < 2 ? extent_const(strides ? 0 : 1) : strides ? x->stride[i - lead] : x->dim[i - lead];
-}
-
-static void three(const int64_t *values, int naxes, int64_t missing, Extent *out)
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = extent_const(i < 3 - naxes ? missing : values[i - 3 + naxes]);
-}
-
-static void put(Lower *lower, Step *step, const Operand *x, bool strides, int64_t channels)
-{
-    Extent values[5];
-
-    five(x, strides, extent_const(channels), values);
-    step_extents(lower, step, 5, values);
-}
-
 static int finish(Lower *lower, Pending *p, Operand y)
 {
     const Conv   *c = p->detail;
     const Window *w = &c->window;
     const int64_t tile[3] = {0, 0, 0};
-    Extent        pitch[SCALAR_MAX_OPERANDS], values[3];
+    Extent        pitch[SCALAR_MAX_OPERANDS];
     Step         *step = step_begin(lower, NULL, "conv_f32");
 
     panels_epilogue(p, CHANNEL, pitch);
@@ -58,19 +33,14 @@ static int finish(Lower *lower, Pending *p, Operand y)
     step_reads(lower, step, c->bias);
     step_writes(lower, step, y);
     step_int(lower, step, c->groups);
-    put(lower, step, &c->x, false, c->inputs);
-    put(lower, step, &c->x, true, 0);
-    put(lower, step, &y, false, c->outputs);
-    put(lower, step, &y, true, 0);
-    three(w->kernel, w->naxes, 1, values);
-    step_extents(lower, step, 3, values);
-    three(w->stride, w->naxes, 1, values);
-    step_extents(lower, step, 3, values);
-    three(w->dilation, w->naxes, 1, values);
-    step_extents(lower, step, 3, values);
-    for (int i = 0; i < 3; i++)
-        values[i] = i < 3 - w->naxes ? extent_const(0) : w->begin[i - 3 + w->naxes];
-    step_extents(lower, step, 3, values);
+    spatial_dims(lower, step, &c->x, c->inputs);
+    spatial_strides(lower, step, &c->x);
+    spatial_dims(lower, step, &y, c->outputs);
+    spatial_strides(lower, step, &y);
+    spatial_ints(lower, step, w->kernel, w->naxes, 1);
+    spatial_ints(lower, step, w->stride, w->naxes, 1);
+    spatial_ints(lower, step, w->dilation, w->naxes, 1);
+    spatial_extents(lower, step, w->begin, w->naxes);
     step_ints(lower, step, 3, tile);
     step_int(lower, step, p->noperand);
     step_extents(lower, step, p->noperand, pitch);
@@ -123,10 +93,10 @@ int lower_conv(Lower *lower, Node *node)
     Conv    *c = arena_one(lower->program->arena, Conv);
     Infer    infer = {.model = lower->model, .diag = lower->diag};
 
-    if (node->in[0]->type.dtype != DTYPE_F32 || node->in[0]->type.rank > 5)
-        return diag_unsupported(lower->diag, node->loc, "found a convolution of rank %d over %s, wanted 1 to 3 spatial axes over "
-                                "float; cast the inputs", node->in[0]->type.rank, dtype_info(node->in[0]->type.dtype)->name);
-    if (window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
+    if (node->in[0]->type.dtype != DTYPE_F32)
+        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the inputs",
+                                dtype_info(node->in[0]->type.dtype)->name);
+    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
         window_extents(&infer, node, &node->in[0]->type, false, &c->window) < 0)
         return -1;
     c->groups = node_int(node, "group", 1);

@@ -1,0 +1,72 @@
+/* occ_tile.h - the register tile: a few pixels times a few vectors of channels, the innermost part of every convolution and
+ * matrix product. Weights come in panels of OCC_PANEL channels, [k][OCC_PANEL], whatever the width of the vectors.
+ * Knows nothing of windows or images. */
+#ifndef OCC_TILE_H
+#define OCC_TILE_H
+
+#include "occ_expr.h"
+
+/* Channels of a weight panel; the last one is as narrow as its channels rounded up to 4. */
+#define OCC_PANEL 32
+
+/* Vectors across a tile, and pixels down it that the registers hold for 1, 2, 3 and 4 vectors. */
+#if OCC_W == 16
+#define OCC_TILE_VECTORS 2
+#define OCC_TILE_ROWS(vectors) ((vectors) == 1 ? 24 : (vectors) == 2 ? 14 : (vectors) == 3 ? 9 : 7)
+#elif OCC_W == 8
+#define OCC_TILE_VECTORS 2
+#define OCC_TILE_ROWS(vectors) ((vectors) == 1 ? 12 : (vectors) == 2 ? 6 : (vectors) == 3 ? 4 : 3)
+#elif OCC_W == 4 && defined(__aarch64__)
+#define OCC_TILE_VECTORS 2
+#define OCC_TILE_ROWS(vectors) ((vectors) == 1 ? 16 : (vectors) == 2 ? 10 : (vectors) == 3 ? 7 : 5)
+#else
+#define OCC_TILE_VECTORS 2
+#define OCC_TILE_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 4 : (vectors) == 3 ? 3 : 2)
+#endif
+#define OCC_TILE_MAX 32 /* accumulators of the largest tile */
+
+/* One step of k: acc[i][j] += x[i] * w[j].
+ *   x      of the tile's first pixel; pixel i lies `across` elements further for each of its `columns`, `down` for each row
+ *   w      one row of the panel; vector j at j * OCC_W; `lanes` of the last vector exist
+ *   panel  elements to the next panel, for tiles wider than one
+ *   rows, columns, vectors: literals */
+OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel, int rows,
+                           int columns, int vectors, int lanes)
+{
+    occ_vf b[4];
+    OCC_UNROLL(4)
+    for (int j = 0; j < vectors; j++) {
+        const float *p = w + j * OCC_W / OCC_PANEL * panel + j * OCC_W % OCC_PANEL;
+        b[j] = occ_vload(p, j == vectors - 1 ? lanes : OCC_W);
+    }
+    OCC_UNROLL(32)
+    for (int i = 0; i < rows; i++) {
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++) {
+            const occ_vf a = occ_vset(x[i * down + c * across]);
+            OCC_UNROLL(4)
+            for (int j = 0; j < vectors; j++)
+                acc[(i * columns + c) * vectors + j] += a * b[j];
+        }
+    }
+}
+
+/* `depth` steps of k, x moving by `step` elements and w by `pitch`. With a pace, every pace-th step fetches one cache line of
+ * what `next` points to, which is the panel after this one, and moves it. */
+OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
+                          int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int vectors, int lanes,
+                          const float **next, int64_t pace)
+{
+    int64_t k = 0;
+    if (pace > 0)
+        for (; k + pace <= depth; k += pace) {
+            OCC_PREFETCH(*next);
+            *next += 16;
+            for (int64_t s = 0; s < pace; s++, x += step, w += pitch)
+                occ_tile_step(acc, x, down, across, w, panel, rows, columns, vectors, lanes);
+        }
+    for (; k < depth; k++, x += step, w += pitch)
+        occ_tile_step(acc, x, down, across, w, panel, rows, columns, vectors, lanes);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels where
+ * channels follow each other, else one result at a time. */
+#include "occ_base.h"
+#include "occ_vec.h"
+#include "occ_vmath.h"
+
+#define OCC_POOL_MAX 0
+#define OCC_POOL_MEAN 1      /* of the elements inside the input */
+#define OCC_POOL_MEAN_PADS 2 /* of the elements inside the padded input */
+#define OCC_POOL_LP 3
+
+/* Taps first <= t < last of a window that begins at `begin` lie in 0 .. extent-1. */
+typedef struct occ_window {
+    int64_t first, last;
+} occ_window;
+
+OCC_HOT occ_window occ_window_taps(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation)
+{
+    occ_window w;
+
+    w.first = begin < 0 ? occ_min(occ_ceil_div(-begin, dilation), kernel) : 0;
+    w.last = occ_max(w.first, occ_min(kernel, occ_ceil_div(extent - begin, dilation)));
+    return w;
+}
+
+OCC_HOT occ_vf occ_pool_join(occ_vf sum, occ_vf term, int64_t kind, float p)
+{
+    if (kind == OCC_POOL_MAX)
+        return occ_vmax(sum, term);
+    if (kind != OCC_POOL_LP)
+        return occ_vadd(sum, term);
+    term = occ_vabs(term);
+    if (p == 1.0f)
+        return occ_vadd(sum, term);
+    if (p == 2.0f)
+        return sum + term * term;
+    return occ_vadd(sum, occ_vselect(occ_vlt(occ_vset(0.0f), term), occ_vexp(occ_vmul(occ_vset(p), occ_vlog(term))), occ_vset(0.0f)));
+}
+
+OCC_HOT occ_vf occ_pool_end(occ_vf sum, int64_t count, int64_t kind, float p)
+{
+    if (kind == OCC_POOL_MAX || (kind == OCC_POOL_LP && p == 1.0f))
+        return sum;
+    if (kind != OCC_POOL_LP)
+        return occ_vdiv(sum, occ_vset((float)count));
+    if (p == 2.0f)
+        return occ_vsqrt(sum);
+    return occ_vselect(occ_vlt(occ_vset(0.0f), sum), occ_vexp(occ_vmul(occ_vset(1.0f / p), occ_vlog(sum))), occ_vset(0.0f));
+}
+
+/* n channels of one result. begin: of the window on each axis; pad_end: how far padding reaches behind the input */
+OCC_HOT occ_vf occ_pool_window(const float *x, int n, const occ_extent *xdim, const occ_extent *xstride, const int64_t *begin,
+                               const occ_extent *kernel, const occ_extent *dilation, const occ_extent *pad_end, int64_t kind,
+                               float p)
+{
+    const union {
+        uint32_t bits;
+        float    value;
+    } lowest = {0xff800000u};
+    occ_vf     sum = occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
+    occ_window w[3];
+    int64_t    count = 1;
+
+    for (int k = 0; k < 3; k++) {
+        w[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
+        if (kind == OCC_POOL_MEAN_PADS)
+            count *= occ_max(0, occ_min(kernel[k], occ_ceil_div(xdim[2 + k] + pad_end[k] - begin[k], dilation[k])));
+        else
+            count *= w[k].last - w[k].first;
+    }
+    for (int64_t d = w[0].first; d < w[0].last; d++)
+        for (int64_t h = w[1].first; h < w[1].last; h++) {
+            const float *row = x + (begin[0] + d * dilation[0]) * xstride[2] + (begin[1] + h * dilation[1]) * xstride[3];
+
+            for (int64_t t = w[2].first; t < w[2].last; t++)
+                sum = occ_pool_join(sum, occ_vload(row + (begin[2] + t * dilation[2]) * xstride[4], n), kind, p);
+        }
+    return occ_pool_end(sum, count, kind, p);
+}
+
+/* pool - y = kind of x over windows.
+ *   x, y  {batch, channels, depth, height, width} of extents xdim, ydim and strides xstride, ystride in elements
+ *   kernel, stride, dilation, pad, pad_end  {depth, height, width}; pad, pad_end: before and behind the input
+ *   p: of the norm, for LP */
+OCC_INLINE void occ_pool_f32(const float *x, float *y, int64_t kind, const occ_extent *xdim, const occ_extent *xstride,
+                             const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,
+                             const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
+                             const occ_extent *pad_end, float p)
+{
+    const int64_t step = xstride[1] == 1 && ystride[1] == 1 ? OCC_W : 1;
+
+    for (int64_t b = 0; b < ydim[0]; b++)
+        for (int64_t d = 0; d < ydim[2]; d++)
+            for (int64_t h = 0; h < ydim[3]; h++)
+                for (int64_t w = 0; w < ydim[4]; w++) {
+                    const int64_t begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], w * stride[2] - pad[2]};
+                    float        *to = y + b * ystride[0] + d * ystride[2] + h * ystride[3] + w * ystride[4];
+
+                    for (int64_t c = 0; c < ydim[1]; c += step) {
+                        int n = (int)occ_min(step, ydim[1] - c);
+
+                        occ_vstore(to + c * ystride[1],
+                                   occ_pool_window(x + b * xstride[0] + c * xstride[1], n, xdim, xstride, begin, kernel, dilation,
+                                                   pad_end, kind, p), n);
+                    }
+                }
+}

@@ -1,0 +1,95 @@
+/* pool_lower.c - pooling over windows and over whole images. */
+#include "ops/rules.h"
+#include "ops/spatial.h"
+
+enum { POOL_MAX, POOL_MEAN, POOL_MEAN_PADS, POOL_LP }; /* OCC_POOL_* */
+
+static void put_window(Lower *lower, Step *step, const Window *w)
+{
+    spatial_ints(lower, step, w->kernel, w->naxes, 1);
+    spatial_ints(lower, step, w->stride, w->naxes, 1);
+    spatial_ints(lower, step, w->dilation, w->naxes, 1);
+    spatial_extents(lower, step, w->begin, w->naxes);
+}
+
+static int read_window(Lower *lower, const Node *node, Window *w)
+{
+    Infer infer = {.model = lower->model, .diag = lower->diag};
+
+    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, NULL, w) < 0)
+        return -1;
+    return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, w);
+}
+
+static int pool(Lower *lower, Node *node, int kind, double p)
+{
+    Operand x, y;
+    Window  w;
+    Step   *step;
+
+    if (node->in[0]->type.dtype != DTYPE_F32)
+        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
+                                dtype_info(node->in[0]->type.dtype)->name);
+    if (read_window(lower, node, &w) < 0 || lower_input(lower, node, 0, &x) < 0 ||
+        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    step = step_begin(lower, node, "pool_f32");
+    step_reads(lower, step, x);
+    step_writes(lower, step, y);
+    step_int(lower, step, kind);
+    spatial_dims(lower, step, &x, -1);
+    spatial_strides(lower, step, &x);
+    spatial_dims(lower, step, &y, -1);
+    spatial_strides(lower, step, &y);
+    put_window(lower, step, &w);
+    spatial_extents(lower, step, w.end, w.naxes);
+    step_float(lower, step, p);
+    return step_end(lower, step);
+}
+
+int lower_average_pool(Lower *lower, Node *node)
+{
+    return pool(lower, node, node_int(node, "count_include_pad", 0) ? POOL_MEAN_PADS : POOL_MEAN, 0.0);
+}
+
+int lower_lp_pool(Lower *lower, Node *node)
+{
+    return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
+}
+
+/* With places, or for types without vectors. */
+static int max_places(Lower *lower, Node *node)
+{
+    Operand x, y, place = operand_absent(DTYPE_I64);
+    Window  w;
+    Step   *step;
+
+    if (dtype_info(node->in[0]->type.dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; cast the input to float",
+                                dtype_info(node->in[0]->type.dtype)->name);
+    if (read_window(lower, node, &w) < 0 || lower_input(lower, node, 0, &x) < 0 ||
+        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    if (node->nout > 1 && node->out[1] && lower_output_dense(lower, node, 1, &place) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "maxpool", x.dtype));
+    step_reads(lower, step, x);
+    step_writes(lower, step, y);
+    step_writes(lower, step, place);
+    spatial_dims(lower, step, &x, -1);
+    spatial_strides(lower, step, &x);
+    spatial_dims(lower, step, &y, -1);
+    spatial_strides(lower, step, &y);
+    put_window(lower, step, &w);
+    step_int(lower, step, node_int(node, "storage_order", 0));
+    if (step_end(lower, step) < 0)
+        return -1;
+    return place.buffer >= 0 ? lower_output_done(lower, node, 1, place) : 0;
+}
+
+int lower_max_pool(Lower *lower, Node *node)
+{
+    bool places = node->nout > 1 && node->out[1];
+
+    return places || node->in[0]->type.dtype != DTYPE_F32 ? max_places(lower, node) : pool(lower, node, POOL_MAX, 0.0);
+}

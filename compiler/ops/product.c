@@ -1,0 +1,196 @@
+/* product.c - products of two tensors that are both computed while running. */
+#include "ops/product.h"
+#include "ops/panels.h"
+
+/* A waiting product: a [stack][rows][k], b [stack][k][columns], broadcast to the stack of the result. */
+typedef struct Product {
+    Operand a, b;
+    int     stack;        /* axes of it */
+    Extent  dim[MAX_RANK];
+    Extent  rows, columns, depth;
+} Product;
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    const Product *m = p->detail;
+    Extent         pitch;
+
+    /* a vector result has lost its row or column axis: its operands cannot be told apart by the result's axes */
+    return p->type.rank == m->stack + 2 && panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
+}
+
+static bool is_unit(Extent stride)
+{
+    return extent_is_const(stride) && stride.max == 1;
+}
+
+/* Strides of the stack axes of an operand with trailing row and column axes. */
+static void put_stack(Lower *lower, Step *step, const Operand *x, int stack)
+{
+    step_extents(lower, step, stack, x->stride);
+}
+
+/* Either the columns of b are neighbours, or the rows of b and the columns of a: else b is copied. */
+static int fit(Lower *lower, Product *m)
+{
+    bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
+    int  column = m->stack + 1, row = m->stack;
+
+    if (is_unit(m->b.stride[column]) && !one_column)
+        return 0;
+    if (is_unit(m->b.stride[row]) && is_unit(m->a.stride[column]))
+        return 0;
+    return lower_dense(lower, m->b, &m->b);
+}
+
+/* y with the axes [stack][rows][columns], which the result has but for vectors. */
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    Product *m = p->detail;
+    Extent   pitch[SCALAR_MAX_OPERANDS], dim[MAX_RANK];
+    Operand  to, whole = y;
+    Step    *step;
+
+    if (fit(lower, m) < 0)
+        return -1;
+    for (int i = 0; i < m->stack; i++)
+        dim[i] = m->dim[i];
+    dim[m->stack] = m->rows;
+    dim[m->stack + 1] = m->columns;
+    if (!operand_reshape(lower, whole, m->stack + 2, dim, &to) || !is_unit(to.stride[m->stack + 1])) {
+        whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
+        operand_reshape(lower, whole, m->stack + 2, dim, &to);
+    }
+    panels_epilogue(p, p->type.rank - 1, pitch);
+    step = step_begin(lower, NULL, "matmul_f32");
+    step_writes(lower, step, to);
+    step_reads(lower, step, m->a);
+    step_reads(lower, step, m->b);
+    step_int(lower, step, m->stack);
+    step_extents(lower, step, m->stack, m->dim);
+    put_stack(lower, step, &to, m->stack);
+    put_stack(lower, step, &m->a, m->stack);
+    put_stack(lower, step, &m->b, m->stack);
+    step_extent(lower, step, m->rows);
+    step_extent(lower, step, m->columns);
+    step_extent(lower, step, m->depth);
+    step_extent(lower, step, to.stride[m->stack]);
+    for (int i = 0; i < 2; i++)
+        step_extent(lower, step, m->a.stride[m->stack + i]);
+    for (int i = 0; i < 2; i++)
+        step_extent(lower, step, m->b.stride[m->stack + i]);
+    step_int(lower, step, p->noperand);
+    step_extents(lower, step, p->noperand, pitch);
+    if (p->expr->nnode > 1)
+        step_expr(lower, step, p->expr, p->operand, p->noperand);
+    if (step_end(lower, step) < 0)
+        return -1;
+    return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
+}
+
+/* An axis of one element in front of or behind a vector. */
+static Operand add_axis(Operand x, bool behind)
+{
+    int at = behind ? x.rank : 0;
+
+    for (int i = x.rank; i > at; i--) {
+        x.dim[i] = x.dim[i - 1];
+        x.stride[i] = x.stride[i - 1];
+    }
+    x.dim[at] = extent_const(1);
+    x.stride[at] = extent_const(0);
+    x.rank++;
+    return x;
+}
+
+/* Repeat the leading axes of x to the stack; its last two stay. */
+static Operand to_stack(Lower *lower, Operand x, const Product *m)
+{
+    Extent dim[MAX_RANK];
+
+    for (int i = 0; i < m->stack; i++)
+        dim[i] = m->dim[i];
+    dim[m->stack] = x.dim[x.rank - 2];
+    dim[m->stack + 1] = x.dim[x.rank - 1];
+    return operand_broadcast(lower, x, m->stack + 2, dim);
+}
+
+static Pending *start(Lower *lower, Node *node, Product *m)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+
+    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = m, .layout = LAYOUT_ROW_MAJOR,
+                   .type = node->out[0]->type};
+    p->expr = arena_one(lower->program->arena, Scalar);
+    scalar_acc(lower, p->expr, DTYPE_F32);
+    return p;
+}
+
+int product_matmul(Lower *lower, Node *node)
+{
+    Product *m = arena_one(lower->program->arena, Product);
+    Operand  a, b;
+    int      vectors;
+
+    if (lower_input(lower, node, 0, &a) < 0 || lower_input(lower, node, 1, &b) < 0)
+        return -1;
+    vectors = (a.rank == 1) + (b.rank == 1);
+    if (a.rank == 1)
+        a = add_axis(a, false);
+    if (b.rank == 1)
+        b = add_axis(b, true);
+    m->stack = node->out[0]->type.rank + vectors - 2;
+    for (int i = 0; i < m->stack; i++)
+        m->dim[i] = node->out[0]->type.dim[i];
+    m->rows = a.dim[a.rank - 2];
+    m->depth = a.dim[a.rank - 1];
+    m->columns = b.dim[b.rank - 1];
+    m->a = to_stack(lower, a, m);
+    m->b = to_stack(lower, b, m);
+    return lower_output_pending(lower, node, 0, start(lower, node, m));
+}
+
+/* alpha * product + beta * C, in the epilogue where C lies so that it can be read there. */
+static int add_addend(Lower *lower, Node *node, Pending *p, double alpha, double beta)
+{
+    int result = 0, scaled;
+
+    if (alpha != 1.0)
+        result = scalar_op(lower, p->expr, SCALAR_mul, result, scalar_literal(lower, p->expr, DTYPE_F32, alpha), -1);
+    if (node->nin > 2 && node->in[2]) {
+        Operand c;
+
+        if (lower_input(lower, node, 2, &c) < 0)
+            return -1;
+        c = operand_broadcast(lower, c, 2, node->out[0]->type.dim);
+        if (!accepts(p, &c) && lower_dense(lower, c, &c) < 0)
+            return -1;
+        p->operand[p->noperand] = c;
+        scaled = scalar_load(lower, p->expr, DTYPE_F32, p->noperand++);
+        if (beta != 1.0)
+            scaled = scalar_op(lower, p->expr, SCALAR_mul, scaled, scalar_literal(lower, p->expr, DTYPE_F32, beta), -1);
+        scalar_op(lower, p->expr, SCALAR_add, result, scaled, -1);
+    }
+    return 0;
+}
+
+int product_gemm(Lower *lower, Node *node)
+{
+    static const int swap[] = {1, 0};
+    Product         *m = arena_one(lower->program->arena, Product);
+    Pending         *p;
+
+    if (lower_input(lower, node, 0, &m->a) < 0 || lower_input(lower, node, 1, &m->b) < 0)
+        return -1;
+    if (node_int(node, "transA", 0))
+        m->a = operand_permute(m->a, swap);
+    if (node_int(node, "transB", 0))
+        m->b = operand_permute(m->b, swap);
+    m->rows = m->a.dim[0];
+    m->depth = m->a.dim[1];
+    m->columns = m->b.dim[1];
+    p = start(lower, node, m);
+    if (add_addend(lower, node, p, (double)node_float(node, "alpha", 1.0f), (double)node_float(node, "beta", 1.0f)) < 0)
+        return -1;
+    return lower_output_pending(lower, node, 0, p);
+}

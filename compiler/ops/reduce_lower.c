@@ -1,0 +1,165 @@
+/* reduce_lower.c - reductions over axes and pooling over whole images. */
+#include "ops/reduce.h"
+#include "ops/rules.h"
+
+static const struct {
+    OpKind op;
+    int    kind;
+} kinds[] = {
+    {OP_onnx_ReduceSum, REDUCE_SUM},   {OP_onnx_ReduceMean, REDUCE_MEAN}, {OP_onnx_ReduceMax, REDUCE_MAX},
+    {OP_onnx_ReduceMin, REDUCE_MIN},   {OP_onnx_ReduceProd, REDUCE_PROD}, {OP_onnx_ReduceL1, REDUCE_L1},
+    {OP_onnx_ReduceL2, REDUCE_L2},     {OP_onnx_ReduceSumSquare, REDUCE_SUMSQUARE}, {OP_onnx_ReduceLogSum, REDUCE_LOGSUM},
+    {OP_onnx_ReduceLogSumExp, REDUCE_LOGSUMEXP}, {OP_onnx_GlobalAveragePool, REDUCE_MEAN}, {OP_onnx_GlobalMaxPool, REDUCE_MAX},
+};
+
+static int kind_of(const Node *node)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].op == node->op)
+            return kinds[i].kind;
+    return REDUCE_SUM;
+}
+
+/* y without its reduced axes of one element. */
+static Operand kept_of(Operand y, int rank, const bool *reduced, bool keepdims)
+{
+    Operand kept = y;
+    int     n = 0;
+
+    for (int i = 0, k = 0; i < rank; i++) {
+        if (!reduced[i]) {
+            kept.dim[n] = y.dim[k];
+            kept.stride[n++] = y.stride[k];
+        }
+        k += keepdims || !reduced[i];
+    }
+    kept.rank = n;
+    return kept;
+}
+
+/* The innermost axis of the loops is the one whose elements are neighbours in x; `other` follows, or is NULL. */
+static void sort_by_stride(int n, Extent *stride, Extent *dim, Extent *other)
+{
+    Extent *lists[3] = {stride, dim, other};
+
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && stride[k - 1].max < stride[k].max; k--)
+            for (int l = 0; l < 3 && lists[l]; l++) {
+                Extent t = lists[l][k];
+
+                lists[l][k] = lists[l][k - 1];
+                lists[l][k - 1] = t;
+            }
+}
+
+static int empty_value(Lower *lower, DType dtype, int kind, Operand *out)
+{
+    static const double zero;
+    int64_t             bytes = dtype_info(dtype)->bytes;
+    char               *one = arena_alloc(lower->program->arena, 16);
+    double              f = 1.0;
+    int64_t             i = 1;
+
+    if (kind == REDUCE_PROD) {
+        const char *from = dtype == DTYPE_F64 ? (const char *)&f : (const char *)&i;
+
+        for (int64_t k = 0; k < bytes; k++)
+            one[k] = from[k];
+    }
+    *out = lower_weight(lower, kind == REDUCE_PROD ? (const void *)one : &zero, dtype, 0, NULL, "empty");
+    return 0;
+}
+
+int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
+{
+    bool    fast = x.dtype == DTYPE_F32;
+    Operand kept = kept_of(y, x.rank, reduced, keepdims), empty;
+    Extent  kx[MAX_RANK + 1], rdim[MAX_RANK], rx[MAX_RANK];
+    int     nk = 0, nr = 0;
+    Step   *step;
+
+    for (int i = 0; i < x.rank; i++)
+        if (reduced[i]) {
+            rdim[nr] = x.dim[i];
+            rx[nr++] = x.stride[i];
+        } else {
+            kx[nk++] = x.stride[i];
+        }
+    sort_by_stride(nk, kx, kept.dim, kept.stride);
+    sort_by_stride(nr, rx, rdim, NULL);
+    if (!nk) {
+        kept.dim[0] = kept.stride[0] = kx[0] = extent_const(1);
+        nk = 1;
+    }
+    if (!fast && empty_value(lower, x.dtype, kind, &empty) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    if (!fast)
+        step_reads(lower, step, empty);
+    step_int(lower, step, kind);
+    step_int(lower, step, nk);
+    step_extents(lower, step, nk, kept.dim);
+    step_extents(lower, step, nk, kept.stride);
+    step_extents(lower, step, nk, kx);
+    step_int(lower, step, nr);
+    step_extents(lower, step, nr, rdim);
+    step_extents(lower, step, nr, rx);
+    return step_end(lower, step);
+}
+
+/* Low-precision floats are reduced as float and rounded once. */
+static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdims, int kind)
+{
+    DType   stored = node->in[0]->type.dtype;
+    bool    narrow = dtype_info(stored)->class == 'L';
+    Operand x, y;
+    Type    wide = node->out[0]->type;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (stored != DTYPE_F32 && !narrow && (kind == REDUCE_L2 || kind >= REDUCE_LOGSUM))
+        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input", dtype_info(stored)->name);
+    if (!narrow) {
+        if (lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
+            return -1;
+        return reduce_append(lower, node, x, y, reduced, keepdims, kind);
+    }
+    wide.dtype = DTYPE_F32;
+    y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_append(lower, node, x, y, reduced, keepdims, kind) < 0 ||
+        lower_convert(lower, y, stored, &y) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, y);
+}
+
+int lower_reduce(Lower *lower, Node *node)
+{
+    int     rank = node->in[0]->type.rank, count = 0;
+    bool    reduced[MAX_RANK] = {false}, given = node->nin > 1 && node->in[1];
+    int64_t axes[MAX_RANK];
+    Operand x;
+
+    if (given && !const_ints(node->in[1], axes, MAX_RANK, &count))
+        return diag_unsupported(lower->diag, node->loc, "found axes that are known only while running; make them constant");
+    if (!count && node_int(node, "noop_with_empty_axes", 0)) {
+        if (lower_input(lower, node, 0, &x) < 0)
+            return -1;
+        return lower_output_view(lower, node, 0, x);
+    }
+    for (int i = 0; i < count; i++)
+        reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
+    for (int i = 0; i < rank && !count; i++)
+        reduced[i] = true;
+    return reduce_any(lower, node, reduced, node_int(node, "keepdims", 1) != 0, kind_of(node));
+}
+
+int lower_global_pool(Lower *lower, Node *node)
+{
+    bool reduced[MAX_RANK] = {false};
+
+    for (int i = 2; i < node->in[0]->type.rank; i++)
+        reduced[i] = true;
+    return reduce_any(lower, node, reduced, true, kind_of(node));
+}

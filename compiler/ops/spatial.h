@@ -1,0 +1,20 @@
+/* spatial.h - tensors with up to three spatial axes as the five axes that window kernels take. */
+#ifndef OCC_OPS_SPATIAL_H
+#define OCC_OPS_SPATIAL_H
+
+#include "ops/window.h"
+#include "program/lower.h"
+
+/* Append {batch, channels, depth, height, width} extents or strides of x; missing leading spatial axes are 1 wide.
+ * channels < 0: those of x. */
+void spatial_dims(Lower *lower, Step *step, const Operand *x, int64_t channels);
+void spatial_strides(Lower *lower, Step *step, const Operand *x);
+
+/* Append one integer for each of depth, height, width; `missing` for absent leading axes. */
+void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing);
+void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
+
+/* Refuses more than three spatial axes. */
+int spatial_need(Lower *lower, const Node *node);
+
+#endif
