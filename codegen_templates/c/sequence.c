@@ -2,11 +2,12 @@
  * Knows nothing of element types but their width.
  *
  *   int64_t count            members, or whether an optional is there
- *   int64_t extent[capacity][rank]
+ *   int64_t extent[capacity][rank]; where the rank is not known before: [capacity][9], the rank in front of the extents
  *   member 0 at byte data, member 1 at byte data + distance, ...: dense, each at its own extents
  *
- * `from` and `to` are { capacity in members, data in bytes, distance in bytes }; `limit` [rank] the largest extents that a
- * member of the result may have, in elements; `width` the bytes of an element. */
+ * `from` and `to` are { capacity in members, data in bytes, distance in bytes, rank or -1 }; `limit` [rank] the largest
+ * extents that a member of the result may have, in elements (rank -1: [1], all elements together); `width` the bytes of an
+ * element. */
 #include "occ_base.h"
 
 OCC_HOT int64_t occ_word(const uint8_t *x, int64_t i)
@@ -21,6 +22,44 @@ OCC_HOT void occ_word_set(uint8_t *y, int64_t i, int64_t word)
     memcpy(y + 8 * i, &word, 8);
 }
 
+/* The rank and extents of member i; returns the rank. */
+OCC_HOT int64_t occ_member_extents(const uint8_t *x, int64_t i, const occ_extent *from, int64_t *dim)
+{
+    const int64_t first = from[3] < 0 ? 2 + 9 * i : 1 + from[3] * i, rank = from[3] < 0 ? occ_word(x, first - 1) : from[3];
+    for (int64_t a = 0; a < rank; a++)
+        dim[a] = occ_word(x, first + a);
+    return rank;
+}
+
+OCC_HOT int64_t occ_elements(int64_t rank, const occ_extent *dim)
+{
+    int64_t n = 1;
+    for (int64_t a = 0; a < rank; a++)
+        n *= dim[a];
+    return n;
+}
+
+/* The extents of member k, where they fit. */
+OCC_HOT int occ_member_declare(uint8_t *y, int64_t k, const occ_extent *to, int64_t rank, const occ_extent *dim,
+                               const occ_extent *limit)
+{
+    const int64_t first = to[3] < 0 ? 2 + 9 * k : 1 + to[3] * k;
+    if (k >= to[0] || rank > 8)
+        return OCC_ECAPACITY;
+    if (to[3] >= 0 && rank != to[3])
+        return OCC_ESHAPE;
+    if (to[3] < 0 && occ_elements(rank, dim) > limit[0])
+        return OCC_ECAPACITY;
+    for (int64_t a = 0; a < rank; a++) {
+        if (to[3] >= 0 && dim[a] > limit[a])
+            return OCC_ECAPACITY;
+        occ_word_set(y, first + a, dim[a]);
+    }
+    if (to[3] < 0)
+        occ_word_set(y, first - 1, rank);
+    return 0;
+}
+
 /* store_words - y[i] = word[i], n integers. */
 OCC_INLINE void occ_store_words(int64_t *y, int64_t n, const occ_extent *word)
 {
@@ -30,50 +69,48 @@ OCC_INLINE void occ_store_words(int64_t *y, int64_t n, const occ_extent *word)
 
 /* sequence_check - what a caller gave: count and extents within their bounds.
  *   truth  not 0: an optional, whose count is 0 or 1 */
-OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int64_t truth, int64_t rank,
-                                  const occ_extent *limit)
+OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int64_t truth, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0);
     if (count < 0 || count > from[0] || (truth && count > 1))
         return OCC_EEXTENT;
-    for (int64_t i = 0; i < count * rank; i++)
-        if (occ_word(x, 1 + i) < 0 || occ_word(x, 1 + i) > limit[i % rank])
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t rank = from[3] < 0 ? occ_word(x, 1 + 9 * i) : from[3], first = from[3] < 0 ? 2 + 9 * i : 1 + rank * i;
+        int64_t elements = 1;
+        if (rank < 0 || rank > 8)
             return OCC_EEXTENT;
+        for (int64_t a = 0; a < rank; a++) {
+            const int64_t extent = occ_word(x, first + a);
+            if (extent < 0 || extent > limit[from[3] < 0 ? 0 : a])
+                return OCC_EEXTENT;
+            elements *= extent;
+            if (from[3] < 0 && elements > limit[0])
+                return OCC_EEXTENT;
+        }
+    }
     return 0;
-}
-
-/* Bytes of a member whose extents are the `rank` words from `first` on. */
-OCC_HOT int64_t occ_member_bytes(const uint8_t *x, int64_t first, int64_t rank, int64_t width)
-{
-    for (int64_t i = 0; i < rank; i++)
-        width *= occ_word(x, first + i);
-    return width;
 }
 
 /* Member i of x becomes member k of y. */
 OCC_HOT int occ_member_copy(const uint8_t *x, int64_t i, const occ_extent *from, uint8_t *y, int64_t k, const occ_extent *to,
-                            int64_t rank, int64_t width, const occ_extent *limit)
+                            int64_t width, const occ_extent *limit)
 {
-    if (k >= to[0])
-        return OCC_ECAPACITY;
-    for (int64_t a = 0; a < rank; a++) {
-        const int64_t extent = occ_word(x, 1 + i * rank + a);
-        if (extent > limit[a])
-            return OCC_ECAPACITY;
-        occ_word_set(y, 1 + k * rank + a, extent);
-    }
-    memcpy(y + to[1] + k * to[2], x + from[1] + i * from[2], (size_t)occ_member_bytes(x, 1 + i * rank, rank, width));
-    return 0;
+    int64_t dim[8];
+    const int64_t rank = occ_member_extents(x, i, from, dim);
+    const int status = occ_member_declare(y, k, to, rank, dim, limit);
+    if (!status)
+        memcpy(y + to[1] + k * to[2], x + from[1] + i * from[2], (size_t)(occ_elements(rank, dim) * width));
+    return status;
 }
 
 /* sequence_copy - all members of x to y, whose capacities may differ. */
-OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t rank, int64_t width, const occ_extent *from,
-                                 const occ_extent *to, const occ_extent *limit)
+OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t width, const occ_extent *from, const occ_extent *to,
+                                 const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0);
     int status = 0;
     for (int64_t i = 0; i < count && !status; i++)
-        status = occ_member_copy(x, i, from, y, i, to, rank, width, limit);
+        status = occ_member_copy(x, i, from, y, i, to, width, limit);
     occ_word_set(y, 0, count);
     return status;
 }
@@ -86,28 +123,22 @@ OCC_INLINE int occ_sequence_insert(const uint8_t *x, const uint8_t *item, uint8_
                                    const occ_extent *to, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0), at = append ? count : position < 0 ? position + count : position;
-    int64_t bytes = width;
     int status = 0;
     if (at < 0 || at > count)
         return OCC_EINDEX;
-    if (count >= to[0])
-        return OCC_ECAPACITY;
     for (int64_t i = 0; i < count && !status; i++)
-        status = occ_member_copy(x, i, from, y, i + (i >= at), to, rank, width, limit);
-    for (int64_t a = 0; a < rank; a++) {
-        if (dim[a] > limit[a])
-            return OCC_ECAPACITY;
-        occ_word_set(y, 1 + at * rank + a, dim[a]);
-        bytes *= dim[a];
-    }
-    memcpy(y + to[1] + at * to[2], item, (size_t)bytes);
+        status = occ_member_copy(x, i, from, y, i + (i >= at), to, width, limit);
+    if (!status)
+        status = occ_member_declare(y, at, to, rank, dim, limit);
+    if (!status)
+        memcpy(y + to[1] + at * to[2], item, (size_t)(occ_elements(rank, dim) * width));
     occ_word_set(y, 0, count + 1);
     return status;
 }
 
 /* sequence_erase - y is x without the member at `position`, which counts from the end when negative.
  *   last  not 0: without the last one, whatever the position */
-OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position, int64_t last, int64_t rank, int64_t width,
+OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position, int64_t last, int64_t width,
                                   const occ_extent *from, const occ_extent *to, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0), at = last ? count - 1 : position < 0 ? position + count : position;
@@ -116,7 +147,7 @@ OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position
         return OCC_EINDEX;
     for (int64_t i = 0; i < count && !status; i++)
         if (i != at)
-            status = occ_member_copy(x, i, from, y, i - (i > at), to, rank, width, limit);
+            status = occ_member_copy(x, i, from, y, i - (i > at), to, width, limit);
     occ_word_set(y, 0, count - 1);
     return status;
 }
@@ -129,19 +160,17 @@ OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, int64_t outer, i
                                   int64_t count, const occ_extent *size, int64_t rank, const occ_extent *dim, int64_t axis,
                                   const occ_extent *to, const occ_extent *limit)
 {
-    int64_t at = 0, members = chunk > 0 ? occ_ceil_div(extent, chunk) : count;
-    if (members > to[0])
-        return OCC_ECAPACITY;
+    int64_t at = 0, own[8], members = chunk > 0 ? occ_ceil_div(extent, chunk) : count;
     for (int64_t i = 0; i < members; i++) {
         const int64_t n = chunk > 0 ? occ_min(chunk, extent - at) : size[i];
+        int status;
         if (n < 0 || n > extent - at)
             return OCC_ESHAPE;
-        for (int64_t a = 0; a < rank; a++) {
-            const int64_t d = a == axis ? n : dim[a];
-            if (d > limit[a])
-                return OCC_ECAPACITY;
-            occ_word_set(y, 1 + i * rank + a, d);
-        }
+        for (int64_t a = 0; a < rank; a++)
+            own[a] = a == axis ? n : dim[a];
+        status = occ_member_declare(y, i, to, rank, own, limit);
+        if (status)
+            return status;
         for (int64_t o = 0; o < outer; o++)
             memcpy(y + to[1] + i * to[2] + o * n * inner, x + (o * extent + at) * inner, (size_t)(n * inner));
         at += n;
@@ -151,36 +180,43 @@ OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, int64_t outer, i
 }
 
 /* sequence_joined - the extents of all members put together.
- *   dim      [rank] the result's along the members' axes; with `stacked` [rank + 1], the new axis at `axis`
- *   stacked  not 0: members lie side by side along a new axis */
-OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank, int64_t axis, int64_t stacked)
+ *   dim      [rank] the result's; with `stacked` the members have one axis less, and `axis` is the new one */
+OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank, int64_t axis, int64_t stacked,
+                                   const occ_extent *from)
 {
     const int64_t count = occ_word(x, 0);
-    int64_t total = 0;
+    int64_t total = 0, own[8];
+    for (int64_t a = 0; a < rank; a++)
+        dim[a] = 0;
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t a = 0; a < rank; a++)
-            if ((stacked || a != axis) && occ_word(x, 1 + i * rank + a) != occ_word(x, 1 + a))
+        if (occ_member_extents(x, i, from, own) != rank - stacked)
+            return OCC_ESHAPE;
+        for (int64_t a = 0; a < rank; a++) {
+            if (a == axis)
+                continue;
+            if (i > 0 && dim[a] != own[a - (stacked && a > axis)])
                 return OCC_ESHAPE;
-        total += stacked ? 1 : occ_word(x, 1 + i * rank + axis);
+            dim[a] = own[a - (stacked && a > axis)];
+        }
+        total += stacked ? 1 : own[axis];
     }
-    for (int64_t a = 0; a < rank + (stacked != 0); a++)
-        dim[a] = a == axis ? total : count ? occ_word(x, 1 + a - (stacked && a > axis)) : 0;
+    dim[axis] = total;
     return 0;
 }
 
 /* sequence_concat - the members of x, which agree as sequence_joined wants, put together along axis
- * `axis` of the result y: with stacking the new axis, 0 <= axis <= rank, else one of theirs. */
-OCC_INLINE void occ_sequence_concat(const uint8_t *x, uint8_t *y, int64_t rank, int64_t axis, int64_t width,
-                                    const occ_extent *from)
+ * `axis` of the result y: with stacking the new axis, 0 <= axis <= rank of the members, else one of theirs. */
+OCC_INLINE void occ_sequence_concat(const uint8_t *x, uint8_t *y, int64_t axis, int64_t width, const occ_extent *from)
 {
     const int64_t count = occ_word(x, 0);
-    int64_t outer = 1, pitch = 0, at = 0;
-    for (int64_t a = 0; a < axis && count; a++)
-        outer *= occ_word(x, 1 + a);
-    for (int64_t i = 0; i < count; i++)
-        pitch += occ_member_bytes(x, 1 + i * rank + axis, rank - axis, width);
+    int64_t outer = 1, pitch = 0, at = 0, dim[8];
     for (int64_t i = 0; i < count; i++) {
-        const int64_t run = occ_member_bytes(x, 1 + i * rank + axis, rank - axis, width);
+        const int64_t rank = occ_member_extents(x, i, from, dim);
+        outer = occ_elements(axis, dim);
+        pitch += occ_elements(rank - axis, dim + axis) * width;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t rank = occ_member_extents(x, i, from, dim), run = occ_elements(rank - axis, dim + axis) * width;
         for (int64_t o = 0; o < outer; o++)
             memcpy(y + o * pitch + at, x + from[1] + i * from[2] + o * run, (size_t)run);
         at += run;

@@ -38,7 +38,7 @@ typedef struct HostPort {
     const char *name, *type; /* as in the model: "x", "float" */
     int bits, bytes;         /* of an element in a file, in memory */
     int is_signed, is_text;
-    int rank;
+    int rank;                /* -1: each member says its own, in front of its extents; axis[0] is the most elements */
     HostAxis axis[8];        /* members of a sequence: the largest extents */
     HostPlace place;
     size_t at;               /* bytes: of the pointer in its struct, of the tensor in its block */

@@ -127,12 +127,14 @@ static void host_read_plain(Host *h, const HostPort *port, const char *argument,
 /* One member with its extents in the header; a member without extents is a vector, or has those that are fixed. */
 static void host_read_member(const HostPort *port, const HostLayout *layout, char *path, int64_t index, unsigned char *to)
 {
-    int64_t extent[8], *header = (int64_t *)(void *)to + 1 + index * port->rank;
+    int64_t extent[8] = {0}, elements = 1, *header = (int64_t *)(void *)to + 1 + index * (port->rank < 0 ? 9 : port->rank);
     int rank = host_split(path, extent);
 
     if (index >= layout->capacity)
         host_fail(port->name, "more members than the model was compiled for");
-    if (rank < 0) {
+    if (rank < 0 && port->rank < 0) {
+        rank = 0;
+    } else if (rank < 0) {
         int64_t bytes, others = 1;
         free(host_read_file(path, &bytes));
         rank = port->rank;
@@ -143,10 +145,16 @@ static void host_read_member(const HostPort *port, const HostLayout *layout, cha
         if (rank)
             extent[0] = others && !port->is_text ? bytes * 8 / (others * port->bits) : extent[0];
     }
-    if (rank != port->rank)
+    if (port->rank >= 0 && rank != port->rank)
         host_fail(port->name, "the number of extents differs from the input's rank");
-    for (int i = 0; i < rank; i++)
+    if (port->rank < 0)
+        *header++ = rank;
+    for (int i = 0; i < rank; i++) {
         header[i] = extent[i];
+        elements *= extent[i];
+    }
+    if (port->rank < 0 && elements > port->axis[0].extent)
+        host_fail(port->name, "a member has more elements than the model was compiled for");
     host_read_tensor(port, path, rank, extent, to + layout->data + index * layout->distance, layout->distance);
 }
 
@@ -200,8 +208,10 @@ static void host_write_members(Host *h, const HostPort *port, const HostLayout *
 
     for (int64_t i = 0; i < header[0]; i++) {
         char name[60];
+        const int64_t *kept = header + 1 + i * (port->rank < 0 ? 9 : port->rank);
+        const int rank = port->rank < 0 ? (int)*kept++ : port->rank;
         snprintf(name, sizeof name, is_list ? "%s.%lld" : "%s", label, (long long)i);
-        host_write_tensor(port, h->folder, name, port->rank, header + 1 + i * port->rank, from + layout->data + i * layout->distance);
+        host_write_tensor(port, h->folder, name, rank, kept, from + layout->data + i * layout->distance);
     }
 }
 
@@ -209,7 +219,7 @@ static void host_write_output(Host *h, int index)
 {
     const HostPort *port = &host_model.out[index];
     const unsigned char *from = host_block(h, port, &h->out_block[index]);
-    int64_t extent[8], present = 1;
+    int64_t extent[8] = {0}, present = 1;
     char label[40];
 
     snprintf(label, sizeof label, "%d", index);

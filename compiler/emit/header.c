@@ -39,10 +39,13 @@ static const char *put_nested(Emit *emit, Text *text, const Type *type, const ch
     if (item->kind != TYPE_TENSOR)
         inner = put_nested(emit, text, item, arena_printf(emit->arena, "%s_item", name));
     width = dtype_info(item->dtype)->class == 'C' ? width / 2 : width > 0 ? width : 1;
-    words = 1 + l.capacity * l.rank;
+    words = 1 + l.capacity * l.words;
     text_printf(text, "typedef struct {\n    int64_t %s; /* %s%lld */\n", list ? "count" : "present", list ? "members: 0 to " : "0 or ",
                 (long long)l.capacity);
-    if (l.rank && l.capacity)
+    if (l.rank < 0)
+        text_printf(text, "    int64_t extent[%lld][%d]; /* of each member: its rank, then its extents; at most %lld elements */\n",
+                    (long long)l.capacity, l.words, (long long)item->dim[0].max);
+    else if (l.rank && l.capacity)
         text_printf(text, "    int64_t extent[%lld][%d]; /* of each member, at most %s */\n", (long long)l.capacity, l.rank,
                     emit_shape(emit, item->rank, item->dim));
     if (l.data > 8 * words)

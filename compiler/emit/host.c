@@ -60,12 +60,14 @@ static void put_port(Emit *emit, Text *text, const Port *port, bool in)
     text_put(text, "    {");
     text_quoted(text, name, strlen(name));
     text_printf(text, ", \"%s\", %d, %d, %d, %d, %d,\n     {", info->name, info->bits, info->bytes, info->class == 'I',
-                info->class == 'S', tensor->rank < 0 ? 0 : tensor->rank);
+                info->class == 'S', tensor->rank);
     for (int i = 0; i < tensor->rank; i++) {
         text_put(text, i ? ", " : "");
         put_axis(emit, text, tensor->dim[i]);
     }
-    text_put(text, tensor->rank > 0 ? "},\n     " : "{HOST_FIXED, 1, 0}},\n     ");
+    if (tensor->rank < 0)
+        put_axis(emit, text, tensor->dim[0]);
+    text_put(text, tensor->rank ? "},\n     " : "{HOST_FIXED, 1, 0}},\n     ");
     put_place(emit, text, port, in);
     text_printf(text, ", %lld", (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
     put_layout(text, optional);

@@ -7,11 +7,6 @@
 
 enum { WHICH_INDEX = 100 }; /* number of the run-time integer that holds an index; those below are extents */
 
-static int rank_of(const Type *sequence)
-{
-    return sequence->item->kind == TYPE_TENSOR && sequence->item->rank > 0 ? sequence->item->rank : 0;
-}
-
 static int64_t width_of(const Type *sequence)
 {
     return dtype_info(sequence->item->dtype)->bytes;
@@ -53,16 +48,14 @@ int lower_sequence_empty(Lower *lower, Node *node)
 int lower_sequence_construct(Lower *lower, Node *node)
 {
     const Type *type = &node->out[0]->type;
-    int         rank = rank_of(type);
-    Extent     *words = arena_array(lower->arena, Extent, 1 + node->nin * rank);
+    Extent     *words = arena_array(lower->arena, Extent, 1 + node->nin * (1 + MAX_RANK));
+    int         count = 1;
     Operand     x, y;
 
     words[0] = extent_const(node->nin);
     for (int i = 0; i < node->nin; i++)
-        for (int k = 0; k < rank; k++)
-            words[1 + i * rank + k] = node->in[i]->type.dim[k];
-    if (place_out(lower, node, &y) < 0 ||
-        sequence_store(lower, sequence_words(lower, y, extent_const(0), 1 + (int64_t)node->nin * rank), words) < 0)
+        count += sequence_keep(type, &node->in[i]->type, words + count);
+    if (place_out(lower, node, &y) < 0 || sequence_store(lower, sequence_words(lower, y, extent_const(0), count), words) < 0)
         return -1;
     for (int i = 0; i < node->nin; i++)
         if (lower_input(lower, node, i, &x) < 0 ||
@@ -87,9 +80,9 @@ int lower_sequence_insert(Lower *lower, Node *node)
     step_writes(lower, step, y);
     step_extent(lower, step, position);
     step_int(lower, step, !given(node, 2));
-    step_int(lower, step, rank_of(to));
+    step_int(lower, step, item->rank);
     step_int(lower, step, width_of(to));
-    step_extents(lower, step, rank_of(to), item->dim);
+    step_extents(lower, step, item->rank, item->dim);
     sequence_step_layout(lower, step, from);
     sequence_step_layout(lower, step, to);
     sequence_step_limits(lower, step, to);
@@ -110,7 +103,6 @@ int lower_sequence_erase(Lower *lower, Node *node)
     step_writes(lower, step, y);
     step_extent(lower, step, position);
     step_int(lower, step, !given(node, 1));
-    step_int(lower, step, rank_of(to));
     step_int(lower, step, width_of(to));
     sequence_step_layout(lower, step, from);
     sequence_step_layout(lower, step, to);
@@ -122,12 +114,10 @@ int lower_sequence_erase(Lower *lower, Node *node)
 static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Extent index)
 {
     Value *made = node->out[0];
-    int    rank = rank_of(type);
-    Extent first = extent_op(lower->model, EXPR_ADD, extent_const(1), extent_op(lower->model, EXPR_MUL, index, extent_const(rank)));
 
     if (control_is_nested(made))
         return sequence_view(lower, made, sequence_member(lower, type, x, index, type->item));
-    if (sequence_extents(lower, made, sequence_words(lower, x, first, rank)) < 0)
+    if (sequence_take(lower, made, type, x, index) < 0)
         return -1;
     return lower_output_view(lower, node, 0, sequence_member(lower, type, x, index, &made->type));
 }
@@ -261,25 +251,29 @@ int lower_concat_from_sequence(Lower *lower, Node *node)
     const Type *from = &node->in[0]->type;
     int64_t     rank = node->out[0]->type.rank, axis = node_int(node, "axis", 0), stacked = node_int(node, "new_axis", 0) != 0;
     Type        extents = type_tensor(DTYPE_I64, 1, &rank);
-    Operand     x, y, dim = lower_temporary(lower, &extents, LAYOUT_ROW_MAJOR, "joined extents");
+    Operand     x, y, dim;
     Step       *step;
 
     axis += axis < 0 ? rank : 0;
+    if (rank < 0)
+        return diag_unsupported(lower->diag, node->loc, "the rank of '%s' is known only while running; declare its shape in the "
+                                                        "model", node->out[0]->name);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
+    dim = lower_temporary(lower, &extents, LAYOUT_ROW_MAJOR, "joined extents");
     step = step_begin(lower, node, "sequence_joined");
     step_reads(lower, step, x);
     step_writes(lower, step, dim);
-    step_int(lower, step, rank_of(from));
+    step_int(lower, step, rank);
     step_int(lower, step, axis);
     step_int(lower, step, stacked);
+    sequence_step_layout(lower, step, from);
     if (step_end(lower, step) < 0 || sequence_extents(lower, node->out[0], dim) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, "sequence_concat");
     step_reads(lower, step, x);
     step_writes(lower, step, y);
-    step_int(lower, step, rank_of(from));
     step_int(lower, step, axis);
     step_int(lower, step, width_of(from));
     sequence_step_layout(lower, step, from);

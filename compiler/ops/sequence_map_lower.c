@@ -4,20 +4,6 @@
 #include "program/lower.h"
 #include "program/sequence.h"
 
-static int rank_of(const Type *sequence)
-{
-    return sequence->item->kind == TYPE_TENSOR && sequence->item->rank > 0 ? sequence->item->rank : 0;
-}
-
-/* The words of member `index`, after the count. */
-static Operand member_words(Lower *lower, const Type *type, Operand x, Extent index)
-{
-    int    rank = rank_of(type);
-    Extent first = extent_op(lower->model, EXPR_MUL, index, extent_const(rank));
-
-    return sequence_words(lower, x, extent_op(lower->model, EXPR_ADD, first, extent_const(1)), rank);
-}
-
 /* Parameter i of the body: the member in hand of a sequence, or the whole of a tensor. */
 static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
 {
@@ -29,7 +15,7 @@ static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
     lower->place[to->id] = lower->place[from->id];
     if (from->type.kind != TYPE_SEQUENCE)
         return 0;
-    if (sequence_extents(lower, to, member_words(lower, &from->type, x, iteration)) < 0)
+    if (sequence_take(lower, to, &from->type, x, iteration) < 0)
         return -1;
     lower->place[to->id] = (Place){.kind = PLACE_OPERAND,
                                    .operand = sequence_member(lower, &from->type, x, iteration, &to->type)};
@@ -40,6 +26,7 @@ static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
 static int map_result(Lower *lower, Node *node, int i, Extent iteration)
 {
     Value  *from = node->body[0]->out[i], *to = node->out[i];
+    Extent  words[1 + MAX_RANK];
     Operand x, y;
 
     if (!to)
@@ -47,7 +34,8 @@ static int map_result(Lower *lower, Node *node, int i, Extent iteration)
     if (lower_value(lower, from, &x) < 0)
         return -1;
     y = lower->place[to->id].operand;
-    if (rank_of(&to->type) && sequence_store(lower, member_words(lower, &to->type, y, iteration), from->type.dim) < 0)
+    if (sequence_keep(&to->type, &from->type, words) &&
+        sequence_store(lower, sequence_kept(lower, &to->type, y, iteration), words) < 0)
         return -1;
     return lower_copy(lower, node, x, sequence_member(lower, &to->type, y, iteration, &from->type));
 }

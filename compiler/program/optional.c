@@ -2,21 +2,30 @@
 #include "program/control.h"
 #include "program/sequence.h"
 
+/* Stop before anything is copied that has no room. */
+static int check_room(Lower *lower, const Type *item, const Type *from)
+{
+    Extent elements;
+
+    if (item->kind == TYPE_TENSOR && item->rank < 0) {
+        elements = type_count(lower->model, from);
+        return lower_check(lower, extent_op(lower->model, EXPR_LT, elements, extent_const(item->dim[0].max + 1)));
+    }
+    for (int i = 0; item->kind == TYPE_TENSOR && i < item->rank; i++)
+        if (lower_check(lower, extent_op(lower->model, EXPR_LT, from->dim[i], extent_const(item->dim[i].max + 1))) < 0)
+            return -1;
+    return 0;
+}
+
 static int put_member(Lower *lower, Value *from, const Type *type, Operand y)
 {
-    Extent  words[1 + MAX_RANK];
+    Extent  words[2 + MAX_RANK];
     Operand x, member;
-    int     rank = type->item->kind == TYPE_TENSOR && type->item->rank > 0 ? type->item->rank : 0;
+    int     kept = sequence_keep(type, &from->type, words + 1);
 
     words[0] = extent_const(1);
-    for (int i = 0; i < rank; i++)
-        words[1 + i] = from->type.dim[i];
-    if (lower_value(lower, from, &x) < 0)
-        return -1;
-    for (int i = 0; i < rank; i++)
-        if (lower_check(lower, extent_op(lower->model, EXPR_LT, from->type.dim[i], extent_const(type->item->dim[i].max + 1))) < 0)
-            return -1;
-    if (sequence_store(lower, sequence_words(lower, y, extent_const(0), 1 + rank), words) < 0)
+    if (lower_value(lower, from, &x) < 0 || check_room(lower, type->item, &from->type) < 0 ||
+        sequence_store(lower, sequence_words(lower, y, extent_const(0), 1 + kept), words) < 0)
         return -1;
     member = sequence_member(lower, type, y, extent_const(0), &from->type);
     return control_is_nested(from) ? sequence_copy_operands(lower, &from->type, x, type->item, member)
@@ -24,15 +33,15 @@ static int put_member(Lower *lower, Value *from, const Type *type, Operand y)
 }
 
 /* Zeros in the header and in those of what would be inside. */
-static int put_nothing(Lower *lower, const Type *type, Operand y)
+int optional_clear(Lower *lower, const Type *type, Operand y)
 {
     Extent none = extent_const(0);
 
     if (sequence_store(lower, sequence_words(lower, y, none, 1), &none) < 0)
         return -1;
-    if (type->item->kind == TYPE_TENSOR || type->kind == TYPE_SEQUENCE)
+    if (type->item->kind == TYPE_TENSOR || type->kind == TYPE_SEQUENCE || type->count.max == 0)
         return 0;
-    return put_nothing(lower, type->item, sequence_member(lower, type, y, none, type->item));
+    return optional_clear(lower, type->item, sequence_member(lower, type, y, none, type->item));
 }
 
 int optional_wrap(Lower *lower, Value *from, Value *to)
@@ -42,7 +51,7 @@ int optional_wrap(Lower *lower, Value *from, Value *to)
     if (sequence_place(lower, to) < 0)
         return -1;
     y = lower->place[to->id].operand;
-    if ((from ? put_member(lower, from, &to->type, y) : put_nothing(lower, &to->type, y)) < 0)
+    if ((from ? put_member(lower, from, &to->type, y) : optional_clear(lower, &to->type, y)) < 0)
         return -1;
     return sequence_made(lower, to);
 }
@@ -65,7 +74,7 @@ int optional_unwrap(Lower *lower, Value *from, Value *to)
         return -1;
     if (control_is_nested(to))
         return sequence_view(lower, to, sequence_member(lower, type, x, extent_const(0), type->item));
-    if (sequence_extents(lower, to, sequence_words(lower, x, extent_const(1), type->item->rank)) < 0)
+    if (sequence_take(lower, to, type, x, extent_const(0)) < 0)
         return -1;
     x = sequence_member(lower, type, x, extent_const(0), &to->type);
     if (place->kind == PLACE_OPERAND)

@@ -20,6 +20,8 @@ static bool member_bytes(const Type *item, int64_t *bytes)
         *bytes = inner.size;
         return true;
     }
+    if (item->kind == TYPE_TENSOR && item->rank < 0) /* dim[0]: the most elements that a member has */
+        return int_mul(item->dim[0].max, dtype_info(item->dtype)->bytes, bytes);
     *bytes = type_bytes(item);
     return *bytes >= 0;
 }
@@ -31,7 +33,7 @@ bool sequence_layout(const Type *type, SequenceLayout *out)
 
     if (!is_nested(type) || !type->item)
         return false;
-    if (type->kind == TYPE_SEQUENCE)
+    if (type->kind == TYPE_SEQUENCE || type->count.max == 0)
         l.capacity = type->count.max;
     if (l.capacity < 0)
         return false;
@@ -39,8 +41,9 @@ bool sequence_layout(const Type *type, SequenceLayout *out)
         bytes = 0; /* what is never put in may have no shape */
     else if (!member_bytes(type->item, &bytes))
         return false;
-    l.rank = type->item->kind == TYPE_TENSOR && type->item->rank > 0 ? type->item->rank : 0;
-    if (!int_mul(l.capacity, l.rank, &words) || words > INT64_MAX / 64 || bytes > INT64_MAX / 64)
+    l.rank = type->item->kind != TYPE_TENSOR || !l.capacity ? 0 : type->item->rank < 0 ? -1 : type->item->rank;
+    l.words = l.rank < 0 ? 1 + MAX_RANK : l.rank;
+    if (!int_mul(l.capacity, l.words, &words) || words > INT64_MAX / 64 || bytes > INT64_MAX / 64)
         return false;
     l.data = int_round_up(8 * (words + 1), SEQUENCE_ALIGN);
     l.distance = int_round_up(bytes, SEQUENCE_ALIGN);
@@ -94,7 +97,6 @@ static int check_port(Lower *lower, const Type *type, Operand x)
     step_reads(lower, step, x);
     sequence_step_layout(lower, step, type);
     step_int(lower, step, type->kind == TYPE_OPTIONAL);
-    step_int(lower, step, type->item->kind == TYPE_TENSOR && type->item->rank > 0 ? type->item->rank : 0);
     sequence_step_limits(lower, step, type);
     if (step_end(lower, step) < 0)
         return -1;
@@ -149,6 +151,27 @@ Operand sequence_words(Lower *lower, Operand sequence, Extent first, int64_t wor
     x.dim[0] = extent_const(words);
     x.stride[0] = extent_const(1);
     return x;
+}
+
+Operand sequence_kept(Lower *lower, const Type *type, Operand sequence, Extent index)
+{
+    SequenceLayout l;
+
+    sequence_layout(type, &l);
+    return sequence_words(lower, sequence, add(lower, extent_const(1), times(lower, index, l.words)), l.words);
+}
+
+int sequence_keep(const Type *type, const Type *member, Extent *words)
+{
+    int            n = 0;
+    SequenceLayout l;
+
+    sequence_layout(type, &l);
+    if (l.rank < 0)
+        words[n++] = extent_const(member->rank);
+    for (int i = 0; i < (l.rank < 0 ? MAX_RANK : l.rank); i++)
+        words[n++] = i < member->rank ? member->dim[i] : extent_const(0);
+    return n;
 }
 
 Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent index, const Type *member)
@@ -232,16 +255,25 @@ int sequence_made(Lower *lower, Value *value)
     return sequence_load(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), value->type.count);
 }
 
+/* An extent that is nowhere else: of the value itself, or of an optional input, which has it in its header. */
+static bool found_here(const Lower *lower, const Value *made, Extent extent)
+{
+    const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
+
+    if (!is_leaf(lower, extent))
+        return false;
+    return e->value == made->id || (e->op == EXPR_DIM && lower->model->value[e->value]->type.kind == TYPE_OPTIONAL);
+}
+
 int sequence_extents(Lower *lower, const Value *made, Operand words)
 {
     Extent first = words.offset;
 
     for (int i = 0; i < made->type.rank; i++) {
         Extent wanted = made->type.dim[i], found;
-        bool   own = is_leaf(lower, wanted) && lower->model->expr[wanted.expr].value == made->id;
 
         words.offset = add(lower, first, extent_const(i));
-        if (own) {
+        if (found_here(lower, made, wanted)) {
             if (sequence_load(lower, words, wanted) < 0)
                 return -1;
             continue;
@@ -251,6 +283,25 @@ int sequence_extents(Lower *lower, const Value *made, Operand words)
             return -1;
     }
     return 0;
+}
+
+int sequence_take(Lower *lower, const Value *made, const Type *type, Operand sequence, Extent index)
+{
+    Operand        kept = sequence_kept(lower, type, sequence, index);
+    SequenceLayout l;
+    Extent         rank;
+
+    sequence_layout(type, &l);
+    if (made->type.rank < 0)
+        return diag_unsupported(lower->diag, lower->node ? lower->node->loc : (Loc){0},
+                                "the rank of '%s' is known only while running; declare its shape in the model", made->name);
+    if (l.rank < 0) {
+        if (sequence_integer(lower, kept, made, MAX_RANK + 1, 0, MAX_RANK, &rank) < 0 ||
+            lower_check(lower, extent_op(lower->model, EXPR_EQ, rank, extent_const(made->type.rank))) < 0)
+            return -1;
+        kept.offset = add(lower, kept.offset, extent_const(1));
+    }
+    return sequence_extents(lower, made, kept);
 }
 
 int sequence_store(Lower *lower, Operand words, const Extent *value)
@@ -268,19 +319,20 @@ int sequence_store(Lower *lower, Operand words, const Extent *value)
 void sequence_step_layout(Lower *lower, Step *step, const Type *type)
 {
     SequenceLayout l;
-    int64_t        layout[3];
+    int64_t        layout[4];
 
     sequence_layout(type, &l);
     layout[0] = l.capacity;
     layout[1] = l.data;
     layout[2] = l.distance;
-    step_ints(lower, step, 3, layout);
+    layout[3] = l.rank;
+    step_ints(lower, step, 4, layout);
 }
 
 void sequence_step_limits(Lower *lower, Step *step, const Type *type)
 {
     int64_t limit[MAX_RANK];
-    int     rank = type->item->kind == TYPE_TENSOR && type->item->rank > 0 ? type->item->rank : 0;
+    int     rank = type->item->kind != TYPE_TENSOR ? 0 : type->item->rank < 0 ? 1 : type->item->rank;
 
     for (int i = 0; i < rank; i++)
         limit[i] = type->item->dim[i].max;
@@ -297,7 +349,7 @@ static bool same_layout(const Type *a, const Type *b)
         return false;
     if (is_nested(a->item))
         return is_nested(b->item) && same_layout(a->item, b->item);
-    for (int i = 0; i < la.rank; i++)
+    for (int i = 0; i < (la.rank < 0 ? 1 : la.rank); i++)
         if (a->item->dim[i].max > b->item->dim[i].max)
             return false;
     return true;
@@ -309,7 +361,6 @@ static int copy_members(Lower *lower, const Type *from, Operand x, const Type *t
 
     step_reads(lower, step, x);
     step_writes(lower, step, y);
-    step_int(lower, step, to->item->rank > 0 ? to->item->rank : 0);
     step_int(lower, step, dtype_info(to->item->dtype)->bytes);
     sequence_step_layout(lower, step, from);
     sequence_step_layout(lower, step, to);
@@ -321,6 +372,8 @@ int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type
 {
     Operand head_x, head_y;
 
+    if (from->kind == TYPE_OPTIONAL && from->count.max == 0)
+        return optional_clear(lower, to, y);
     if (!is_nested(from->item) && !is_nested(to->item))
         return copy_members(lower, from, x, to, y);
     if (same_layout(from, to))
