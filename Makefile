@@ -42,7 +42,7 @@ $(BUILD)/gen/templates.c: $(BUILD)/embed $(TEMPLATES) schemas/kernels.def
 	$(BUILD)/embed $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/templates.o: $(BUILD)/gen/templates.c
-	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -c -o $@ $<
+	$(CC) $(STD) -Wall -Wextra $(CFLAGS) -O1 -DOCC_HOSTED -DOCC_SHARED -DOCC_FORCE_SCALAR $(SANFLAG) -I. -Icompiler -c -o $@ $<
 
 # -- the compiler -----------------------------------------------------------------------------------------------------
 OCC_SRC := $(filter-out compiler/main.c,$(wildcard compiler/*.c compiler/*/*.c))

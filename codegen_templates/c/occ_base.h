@@ -22,7 +22,11 @@
 #else
 #define OCC_WIDE unused
 #endif
+#if defined(OCC_HOSTED) /* inside the compiler: quick to build, called with variables */
+#define OCC_HOT static __attribute__((OCC_WIDE))
+#else
 #define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
+#endif
 #if defined(OCC_SHARED) || defined(__OPTIMIZE_SIZE__)
 #define OCC_INLINE static __attribute__((OCC_WIDE))
 #else
