@@ -72,17 +72,21 @@ static int resize_by_scales(Infer *infer, Node *node, int input, Type *type)
 }
 
 /* One scale for all axes: the smallest (not_larger) or largest that sizes ask for; half goes up. */
-static int keep_aspect(Infer *infer, const Node *node, const Extent *size, const int *axes, int count, bool smallest, Type *type)
+static int keep_aspect(Infer *infer, Node *node, const Extent *size, const int *axes, int count, bool smallest, Type *type)
 {
     double scale = smallest ? INFINITY : 0.0;
+    bool   constant = true;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
+        constant &= size[i].expr < 0 && type->dim[axes[i]].expr < 0;
+    for (int i = 0; i < count && !constant; i++)
+        if (infer_unknown_extent(infer, node, 0, axes[i], -1, &type->dim[axes[i]]) < 0)
+            return -1;
+    for (int i = 0; i < count && constant; i++) {
         double own = (double)size[i].max / (double)type->dim[axes[i]].max;
-        if (size[i].expr >= 0 || type->dim[axes[i]].expr >= 0)
-            return diag_unsupported(infer->diag, node->loc, "keeping the aspect ratio needs extents known at compile time; pin them with --dim");
         scale = smallest ? fmin(scale, own) : fmax(scale, own);
     }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && constant; i++)
         type->dim[axes[i]] = extent_const((int64_t)floor((double)type->dim[axes[i]].max * scale + 0.5));
     return 0;
 }

@@ -153,11 +153,27 @@ int infer_nodes(Infer *infer, Graph *graph)
     return status;
 }
 
+/* What an elementwise node makes is at least as large as what it reads: a declared result bounds its inputs too. */
+static void spread_promises(const Graph *graph)
+{
+    for (int i = graph->nnode - 1; i >= 0; i--) {
+        const Node *node = graph->node[i];
+        if (!(op_info[node->op].traits & OP_ELEMENTWISE) || !node->out[0] || node->out[0]->promise.kind != TYPE_TENSOR)
+            continue;
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k] && node->in[k]->def && node->in[k]->promise.kind == TYPE_NONE) {
+                node->in[k]->promise = node->out[0]->promise;
+                node->in[k]->promise.dtype = DTYPE_NONE;
+            }
+    }
+}
+
 /* A promise of the model's outputs is checked when their types are set; here only that all of them have one. */
 int infer_graph(Infer *infer, Graph *graph)
 {
     if (!graph->parent && infer_inputs(infer, graph) < 0)
         return -1;
+    spread_promises(graph);
     if (infer_nodes(infer, graph) < 0)
         return -1;
     for (int i = 0; i < graph->nout; i++)

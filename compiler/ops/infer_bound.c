@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-/* Elements: an extent above this never fits a memory and counts as unbounded. */
-static const int64_t UNBOUNDED = (int64_t)1 << 47;
+/* An extent that is known only while running and may be above this (elements) counts as unbounded: its interval comes from
+ * an integer type, not from the model. Tensors above the second limit (bytes) are looked at again. */
+static const int64_t UNBOUNDED = (int64_t)1 << 28;
+static const int64_t LARGE = (int64_t)1 << 36;
 
 typedef struct Bound {
     bool    known;
@@ -183,15 +185,14 @@ static int refuse_extent(Infer *infer, const Node *node, const Value *value, int
                             value->name, axis, value->name, axis);
 }
 
-static int bound_axis(Infer *infer, const Node *node, const Value *value, int axis, int rank, Extent *dim)
+/* Clamp one extent; `wide`: the declared extent is wanted too. */
+static int bound_axis(Infer *infer, const Node *node, const Value *value, int axis, int rank, bool wide, Extent *dim)
 {
     Bound flag = flag_bound(infer, value->name, axis);
 
-    if (!flag.known && dim->max > UNBOUNDED)
+    if (!flag.known && dim->expr >= 0 && (wide || dim->max > UNBOUNDED))
         flag = promised(infer, value, axis, rank);
-    if (!flag.known)
-        return dim->max > UNBOUNDED && !infer->trial ? refuse_extent(infer, node, value, axis) : 0;
-    return infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim);
+    return flag.known ? infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim) : 0;
 }
 
 /* A tensor that arrives without a rank takes the declared one; its extents are found out while running. */
@@ -211,14 +212,27 @@ static int adopt_rank(Infer *infer, const Node *node, const Value *value, Type *
     return 0;
 }
 
+static bool is_large(const Type *type)
+{
+    int64_t bytes = type_bytes(type);
+
+    return bytes < 0 || bytes > LARGE;
+}
+
 static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type)
 {
     if (type->rank < 0 && adopt_rank(infer, node, value, type) < 0)
         return -1;
+    for (int wide = 0; wide <= 1; wide++)
+        for (int axis = 0; axis < type->rank; axis++)
+            if ((!wide || is_large(type)) && bound_axis(infer, node, value, axis, type->rank, wide, &type->dim[axis]) < 0)
+                return -1;
+    if (infer->trial || type->rank < 0)
+        return 0;
     for (int axis = 0; axis < type->rank; axis++)
-        if (bound_axis(infer, node, value, axis, type->rank, &type->dim[axis]) < 0)
-            return -1;
-    if (type->rank >= 0 && type_bytes(type) < 0 && !infer->trial)
+        if (type->dim[axis].expr >= 0 && type->dim[axis].max > UNBOUNDED)
+            return refuse_extent(infer, node, value, axis);
+    if (type_bytes(type) < 0)
         return diag_unsupported(infer->diag, node->loc, "output '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);
     return 0;
@@ -253,9 +267,9 @@ int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, i
     declared = promised(infer, value, axis, value->promise.rank);
     if (!flag.known && declared.known)
         flag = declared;
-    if (!flag.known && infer->trial && (max < 0 || max > UNBOUNDED))
-        max = UNBOUNDED;
-    if (!flag.known && (max < 0 || max > UNBOUNDED))
+    if (!flag.known && infer->trial && max < 0)
+        max = (int64_t)1 << 47;
+    if (!flag.known && !infer->trial && (max < 0 || max > UNBOUNDED))
         return refuse_extent(infer, node, value, axis);
     if (!flag.known || (max >= 0 && max < flag.hi))
         flag.hi = max;

@@ -1,4 +1,5 @@
 /* move_infer.c - types of operators that give the same elements another shape or order. */
+#include "ops/axes.h"
 #include "ops/contents.h"
 
 #include <string.h>
@@ -167,20 +168,26 @@ int infer_squeeze(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
     Type        type = {0};
-    int64_t     axes[MAX_RANK];
+    Axes        axes;
     bool        chosen[MAX_RANK] = {false};
-    int         count;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_constants(infer, node, 1, axes, MAX_RANK, &count) < 0)
+    if (infer_need_tensor(infer, node, 0) < 0 || axes_read(infer, node, 1, x->rank, &axes) < 0)
         return -1;
-    if ((count < 0 ? squeeze_all(infer, node, x, chosen) : infer_axes(infer, node, axes, count, x->rank, chosen)) < 0)
-        return -1;
+    if (axes.count < 0) {
+        axes.count = 0;
+        if (squeeze_all(infer, node, x, chosen) < 0)
+            return -1;
+        for (int i = 0; i < x->rank; i++) {
+            axes.named[i] = extent_const(chosen[i]);
+            axes.count += chosen[i];
+        }
+    }
     for (int i = 0; i < x->rank; i++) {
-        if (!chosen[i])
-            type.dim[type.rank++] = x->dim[i];
-        else if (infer_need_equal(infer, node, x->dim[i], extent_const(1), "an extent to squeeze and 1") < 0)
+        Extent left = extent_select(infer->model, axes.named[i], x->dim[i], extent_const(1));
+        if (infer_need_equal(infer, node, left, extent_const(1), "an extent to squeeze and 1") < 0)
             return -1;
     }
+    type.rank = axes_drop(infer, &axes, x, type.dim);
     return set_reshaped(infer, node, type);
 }
 
@@ -188,19 +195,18 @@ int infer_unsqueeze(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
     Type        type = {0};
-    int64_t     axes[MAX_RANK];
-    bool        chosen[MAX_RANK];
-    int         count, from = 0;
+    Axes        axes;
+    int64_t     more;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_constants(infer, node, 1, axes, MAX_RANK, &count) < 0)
+    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 0, 1) < 0)
         return -1;
-    type.rank = x->rank + count;
-    if (type.rank > MAX_RANK)
-        return diag_unsupported(infer->diag, node->loc, "the result would have rank %d; at most %d is supported", type.rank, MAX_RANK);
-    if (infer_axes(infer, node, axes, count, type.rank, chosen) < 0)
+    more = type_elements(&node->in[1]->type);
+    if (more < 0 || more > MAX_RANK - x->rank)
+        return diag_unsupported(infer->diag, node->loc, "the result would have rank %lld; at most %d is supported",
+                                (long long)(x->rank + more), MAX_RANK);
+    if (axes_read(infer, node, 1, x->rank + (int)more, &axes) < 0)
         return -1;
-    for (int i = 0; i < type.rank; i++)
-        type.dim[i] = chosen[i] ? extent_const(1) : x->dim[from++];
+    type.rank = axes_insert(infer, &axes, x, type.dim);
     return set_reshaped(infer, node, type);
 }
 

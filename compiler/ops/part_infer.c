@@ -1,4 +1,5 @@
 /* part_infer.c - types of operators that take parts of tensors, join them, or repeat them. */
+#include "ops/axes.h"
 #include "ops/contents.h"
 
 #include <string.h>
@@ -87,122 +88,6 @@ int infer_split(Infer *infer, Node *node)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- Slice */
-
-/* One axis of a slice. */
-typedef struct Cut {
-    int     axis;
-    Extent  start, end; /* as the model gives them: negative ones count from the back, large ones mean the end */
-    int64_t step;
-} Cut;
-
-/* A position counted from the front, within [lo,hi]. */
-static Extent position(Infer *infer, Extent at, Extent extent, Extent lo, Extent hi)
-{
-    Extent from_back = infer_add(infer, at, extent);
-
-    if (extent_min(infer->model, at) < 0)
-        at = at.max < 0 ? from_back
-                        : extent_select(infer->model, extent_op(infer->model, EXPR_LT, at, extent_const(0)), from_back, at);
-    return infer_clamp(infer, at, lo, hi);
-}
-
-/* At most this many elements lie between start and end, where both count from the same side: clamping brings them only
- * closer. An interval of its own, since that of the difference of two clamped ends is wider. */
-static Extent distance(Infer *infer, const Cut *cut, Extent extent)
-{
-    Model *model = infer->model;
-    Extent end = cut->end;
-    bool   start_front = extent_min(model, cut->start) >= 0, start_back = cut->start.max < 0;
-
-    if (start_back && extent_min(model, end) >= extent.max)
-        end = extent_const(0); /* the end, counted from the back */
-    else if (!(start_front && extent_min(model, end) >= 0) && !(start_back && end.max < 0))
-        return extent;
-    return extent_op(model, EXPR_MAX, infer_sub(infer, end, cut->start), extent_const(0));
-}
-
-/* Elements that a cut leaves: ceil((end - start) / step), never below 0. */
-static Extent cut_extent(Infer *infer, const Cut *cut, Extent extent)
-{
-    Extent zero = extent_const(0), one = extent_const(1), start, end, span;
-
-    if (cut->step > 0) {
-        start = position(infer, cut->start, extent, zero, extent);
-        end = position(infer, cut->end, extent, zero, extent);
-        span = infer_sub(infer, end, start);
-        if (distance(infer, cut, extent).max < span.max)
-            span = extent_op(infer->model, EXPR_MIN, span, distance(infer, cut, extent));
-    } else {
-        start = position(infer, cut->start, extent, zero, infer_sub(infer, extent, one));
-        end = position(infer, cut->end, extent, extent_const(-1), infer_sub(infer, extent, one));
-        span = infer_sub(infer, start, end);
-    }
-    span = extent_op(infer->model, EXPR_MAX, span, zero);
-    span = extent_op(infer->model, EXPR_CEILDIV, span, extent_const(cut->step > 0 ? cut->step : -(cut->step + 1) + 1));
-    return span;
-}
-
-static int read_cuts(Infer *infer, const Node *node, Cut *cut, int *ncut)
-{
-    Extent  start[MAX_RANK], end[MAX_RANK];
-    int64_t axes[MAX_RANK], steps[MAX_RANK];
-    int     naxes, nsteps, rank = node->in[0]->type.rank;
-    int     n = infer_elems(infer, node, 1, INT64_MIN, INT64_MAX, start, MAX_RANK);
-
-    if (n < 0 || infer_elems(infer, node, 2, INT64_MIN, INT64_MAX, end, MAX_RANK) < 0 ||
-        infer_constants(infer, node, 3, axes, MAX_RANK, &naxes) < 0 || infer_constants(infer, node, 4, steps, MAX_RANK, &nsteps) < 0)
-        return -1;
-    if (type_elements(&node->in[2]->type) != n || (naxes >= 0 && naxes != n) || (nsteps >= 0 && nsteps != n))
-        return diag_error(infer->diag, node->loc, "starts, ends, axes and steps have %d, %lld, %d and %d entries, wanted as many", n,
-                          (long long)type_elements(&node->in[2]->type), naxes, nsteps);
-    for (int i = 0; i < n; i++) {
-        cut[i] = (Cut){0, start[i], end[i], nsteps >= 0 ? steps[i] : 1};
-        if (cut[i].step == 0 || cut[i].step == INT64_MIN)
-            return diag_error(infer->diag, node->loc, "a step is %lld", (long long)cut[i].step);
-        if (infer_axis(infer, node, naxes >= 0 ? axes[i] : i, rank, &cut[i].axis) < 0)
-            return -1;
-    }
-    *ncut = n;
-    return 0;
-}
-
-/* Contents of a slice of a small tensor, where the places are known. */
-static void slice_contents(Infer *infer, Node *node, const Cut *cut, int n)
-{
-    const Type *x = infer_in(node, 0);
-    int64_t     stride[MAX_RANK], start = 0;
-
-    if (!contents_strides(x, stride))
-        return;
-    for (int i = 0; i < n; i++) {
-        Extent extent = x->dim[cut[i].axis], first;
-        if (cut[i].start.expr >= 0)
-            return;
-        first = position(infer, cut[i].start, extent, extent_const(0), extent_const(extent.max - (cut[i].step < 0)));
-        start += first.max * stride[cut[i].axis];
-        stride[cut[i].axis] *= cut[i].step;
-    }
-    contents_view(infer, node, start, stride);
-}
-
-int infer_slice(Infer *infer, Node *node)
-{
-    Cut  cut[MAX_RANK];
-    int  n = 0;
-    Type type;
-
-    if (infer_need_tensor(infer, node, 0) < 0 || read_cuts(infer, node, cut, &n) < 0)
-        return -1;
-    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
-    for (int i = 0; i < n; i++)
-        type.dim[cut[i].axis] = cut_extent(infer, &cut[i], type.dim[cut[i].axis]);
-    if (infer_set(infer, node, 0, type) < 0)
-        return -1;
-    slice_contents(infer, node, cut, n);
-    return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------------- repeated elements */
 
 /* Every element the same: contents of a scalar spread over the output. */
@@ -262,29 +147,39 @@ int infer_tile(Infer *infer, Node *node)
 
 /* --------------------------------------------------------------------------------------------------------------- padding */
 
+/* What is added to axis `axis`: the pads of the entry that names it. */
+static Extent padding_of(Infer *infer, const Axes *axes, const Extent *pads, int n, int axis, int rank)
+{
+    Extent sum = extent_const(0);
+
+    if (axes->count < 0)
+        return infer_add(infer, pads[axis], pads[n / 2 + axis]);
+    for (int k = 0; k < axes->count; k++)
+        sum = extent_select(infer->model, axes_match(infer, axes, k, axis, rank), infer_add(infer, pads[k], pads[n / 2 + k]), sum);
+    return sum;
+}
+
 /* Input 1 holds begins, then ends, for the axes of input 3 or for all; negative padding cuts. */
 int infer_pad(Infer *infer, Node *node)
 {
-    Extent  pads[2 * MAX_RANK];
-    int64_t axes[MAX_RANK];
-    Type    type;
-    int     naxes, n;
+    Extent pads[2 * MAX_RANK];
+    Axes   axes;
+    Type   type;
+    int    n;
 
     if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
-        infer_constants(infer, node, 3, axes, MAX_RANK, &naxes) < 0 || (infer_has(node, 2) && infer_need_scalar(infer, node, 2) < 0))
+        axes_read(infer, node, 3, node->in[0]->type.rank, &axes) < 0 ||
+        (infer_has(node, 2) && infer_need_scalar(infer, node, 2) < 0))
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     n = infer_elems(infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK);
     if (n < 0)
         return -1;
-    if (n != 2 * (naxes >= 0 ? naxes : type.rank))
-        return diag_error(infer->diag, node->loc, "'pads' has %d entries, wanted %d", n, 2 * (naxes >= 0 ? naxes : type.rank));
-    for (int i = 0; i < n / 2; i++) {
-        int axis;
-        if (infer_axis(infer, node, naxes >= 0 ? axes[i] : i, type.rank, &axis) < 0)
-            return -1;
-        type.dim[axis] = infer_add(infer, type.dim[axis], infer_add(infer, pads[i], pads[n / 2 + i]));
-        if (infer_within(infer, node, type.dim[axis], 0, INT64_MAX, "a padded extent", &type.dim[axis]) < 0)
+    if (n != 2 * (axes.count >= 0 ? axes.count : type.rank))
+        return diag_error(infer->diag, node->loc, "'pads' has %d entries, wanted %d", n, 2 * (axes.count >= 0 ? axes.count : type.rank));
+    for (int i = 0; i < type.rank; i++) {
+        type.dim[i] = infer_add(infer, type.dim[i], padding_of(infer, &axes, pads, n, i, type.rank));
+        if (infer_within(infer, node, type.dim[i], 0, INT64_MAX, "a padded extent", &type.dim[i]) < 0)
             return -1;
     }
     return infer_set(infer, node, 0, type);

@@ -5,6 +5,15 @@
 
 /* ------------------------------------------------------------------------------------------- quantise and dequantise */
 
+/* A zero point has the scale's shape; single ones may differ in rank. */
+static int need_zero_point(Infer *infer, const Node *node)
+{
+    if (!infer_has(node, 2) || (infer_need_tensor(infer, node, 2) == 0 && type_elements(&node->in[1]->type) == 1 &&
+                                type_elements(&node->in[2]->type) == 1))
+        return 0;
+    return infer_need_same_shape(infer, node, 1, 2);
+}
+
 /* A scale (input 1) is one number, a vector along `axis`, or a tensor of blocks along it; the zero point has its shape. */
 static int need_scale(Infer *infer, const Node *node)
 {
@@ -12,7 +21,7 @@ static int need_scale(Infer *infer, const Node *node)
     int64_t     block = node_int(node, "block_size", 0);
     int         axis;
 
-    if (infer_need_dtype(infer, node, 1, "FL") < 0 || (infer_has(node, 2) && infer_need_same_shape(infer, node, 1, 2) < 0))
+    if (infer_need_dtype(infer, node, 1, "FL") < 0 || need_zero_point(infer, node) < 0)
         return -1;
     if (scale->rank == 0 || (scale->rank == 1 && type_elements(scale) == 1 && !block))
         return 0;

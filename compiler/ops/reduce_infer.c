@@ -1,22 +1,22 @@
 /* reduce_infer.c - types of reductions and running sums. */
+#include "ops/axes.h"
 #include "ops/contents.h"
 
 #include <string.h>
 
 /* Which axes are reduced: input 1, else all (or none with noop_with_empty_axes). */
-static int reduced_axes(Infer *infer, const Node *node, int rank, bool *chosen)
+static int reduced_axes(Infer *infer, const Node *node, Axes *axes)
 {
-    int64_t axes[MAX_RANK];
-    int     count;
+    int rank = node->in[0]->type.rank;
 
-    if (infer_constants(infer, node, 1, axes, MAX_RANK, &count) < 0)
+    if (axes_read(infer, node, 1, rank, axes) < 0)
         return -1;
-    if (count <= 0) {
+    if (axes->count <= 0 && !node_int(node, "noop_with_empty_axes", 0)) {
+        axes->count = rank;
         for (int i = 0; i < rank; i++)
-            chosen[i] = !node_int(node, "noop_with_empty_axes", 0);
-        return 0;
+            axes->named[i] = extent_const(1);
     }
-    return infer_axes(infer, node, axes, count, rank, chosen);
+    return 0;
 }
 
 /* A small vector reduced to one element. */
@@ -38,16 +38,19 @@ static void reduce_contents(Infer *infer, Node *node)
 int infer_reduce(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
-    bool        chosen[MAX_RANK] = {false};
-    bool        keep = node_int(node, "keepdims", 1) != 0, boolean = node->op == OP_onnx_ReduceMax || node->op == OP_onnx_ReduceMin;
+    bool        boolean = node->op == OP_onnx_ReduceMax || node->op == OP_onnx_ReduceMin;
     Type        type = {.kind = TYPE_TENSOR};
+    Axes        axes;
 
-    if (infer_need_dtype(infer, node, 0, boolean ? "FLIUB" : "FLIU") < 0 || reduced_axes(infer, node, x->rank, chosen) < 0)
+    if (infer_need_dtype(infer, node, 0, boolean ? "FLIUB" : "FLIU") < 0 || reduced_axes(infer, node, &axes) < 0)
         return -1;
     type.dtype = x->dtype;
-    for (int i = 0; i < x->rank; i++)
-        if (keep || !chosen[i])
-            type.dim[type.rank++] = chosen[i] ? extent_const(1) : x->dim[i];
+    type.rank = x->rank;
+    if (node_int(node, "keepdims", 1))
+        for (int i = 0; i < x->rank; i++)
+            type.dim[i] = extent_select(infer->model, axes.named[i], extent_const(1), x->dim[i]);
+    else
+        type.rank = axes_drop(infer, &axes, x, type.dim);
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
     reduce_contents(infer, node);

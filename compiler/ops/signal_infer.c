@@ -1,5 +1,5 @@
 /* signal_infer.c - types of Fourier transforms and windows. */
-#include "ops/infer.h"
+#include "ops/axes.h"
 
 /* Of a real signal only the first half of the spectrum and its middle is kept. */
 static Extent spectrum(Infer *infer, const Node *node, Extent length, int64_t usual)
@@ -19,30 +19,45 @@ static int need_numbers(Infer *infer, const Node *node, int input)
                       (long long)last.max);
 }
 
-/* x [...][axis][...][1 or 2], length (1), axis (2). The inverse of a one-sided spectrum is real and has `length` samples. */
+/* Samples of the result along an axis of `extent` samples. */
+static int dft_length(Infer *infer, const Node *node, Extent extent, Extent *out)
+{
+    bool inverse = node_int(node, "inverse", 0) != 0, onesided = node_int(node, "onesided", 0) != 0;
+
+    if (inverse && onesided)
+        extent = infer_mul(infer, infer_sub(infer, extent, extent_const(1)), extent_const(2));
+    if (infer_scalar(infer, node, 1, 1, INT64_MAX, extent, out) < 0)
+        return -1;
+    if (!inverse)
+        *out = spectrum(infer, node, *out, 0);
+    return 0;
+}
+
+/* x [...][axis][...][1 or 2], length (1), axis (2). The inverse of a one-sided spectrum is real. */
 int infer_dft(Infer *infer, Node *node)
 {
-    Type    type;
-    Extent  length;
-    int64_t axes[1];
-    int     axis, count;
-    bool    inverse = node_int(node, "inverse", 0) != 0, onesided = node_int(node, "onesided", 0) != 0;
+    bool half = node_int(node, "inverse", 0) && node_int(node, "onesided", 0);
+    Type type;
+    Axes axes;
+    int  last;
 
     if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0 || need_numbers(infer, node, 0) < 0 ||
-        infer_constants(infer, node, 2, axes, 1, &count) < 0)
+        axes_read(infer, node, 2, node->in[0]->type.rank, &axes) < 0)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
-    if (infer_axis(infer, node, count < 0 ? -2 : axes[0], type.rank, &axis) < 0)
+    last = type.rank - 1;
+    if (axes.count < 0)
+        axes.named[last - 1] = extent_const(1);
+    if (infer_check(infer, node, extent_op(infer->model, EXPR_EQ, axes.named[last], extent_const(0)),
+                    "the axis holds the parts of a number, wanted another one") < 0)
         return -1;
-    if (axis == type.rank - 1)
-        return diag_error(infer->diag, node->loc, "axis %d holds the parts of a number, wanted another one", axis);
-    length = type.dim[axis];
-    if (inverse && onesided)
-        length = infer_mul(infer, infer_sub(infer, length, extent_const(1)), extent_const(2));
-    if (infer_scalar(infer, node, 1, 1, INT64_MAX, length, &length) < 0)
-        return -1;
-    type.dim[axis] = inverse ? length : spectrum(infer, node, length, 0);
-    type.dim[type.rank - 1] = extent_const(inverse && onesided ? 1 : 2);
+    for (int i = 0; i < last; i++) {
+        Extent length;
+        if (dft_length(infer, node, type.dim[i], &length) < 0)
+            return -1;
+        type.dim[i] = extent_select(infer->model, axes.named[i], length, type.dim[i]);
+    }
+    type.dim[last] = extent_const(half ? 1 : 2);
     return infer_set(infer, node, 0, type);
 }
 
