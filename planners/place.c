@@ -1,47 +1,110 @@
 /* place.c - the best plan found by every strategy together.
- * Greedy orders first, cheapest first; the search for a smaller plan stops as soon as the peak equals the bound. */
-#include "space.h"
+ * Greedy orders first, cheapest first; then exact search from the best of them. All stop as soon as the peak equals the
+ * bound, or fits where nothing more is asked for. */
+#include "exact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Does the plan keep to the regions, and is nothing smaller asked for or possible? */
-static bool satisfied(const Space *s, const PlanLimits *limits, int64_t peak, int64_t bound)
+typedef struct Portfolio {
+    const Space      *space;
+    const PlanLimits *limits;
+    PlanResult       *result;      /* holds the best plan so far, its peak, and the bound */
+    int64_t          *offset;      /* [n] the plan being made */
+    int32_t          *region;      /* [n] */
+    Effort            effort;
+} Portfolio;
+
+/* The peak below which nothing more is asked for. */
+static int64_t enough(const Portfolio *f)
 {
-    return peak <= bound || (limits->fit && s->nregion == 1 && peak <= s->region[0].size);
+    bool fit = f->limits->fit && f->space->nregion == 1 && f->space->region[0].size < INT64_MAX;
+    return fit && f->space->region[0].size > f->result->bound ? f->space->region[0].size : f->result->bound;
 }
 
-/* Keeps the plan in offset[], region[] if it is the smallest yet; with several regions the first that fits comes before
- * all that do not, which greedy_place shows by its peak alone since overflow only ever adds. */
-static void keep_best(const Space *s, const int64_t *offset, const int32_t *region, PlanResult *result)
+static bool satisfied(const Portfolio *f)
 {
-    int64_t peak = space_peak(s, offset, region);
+    return f->result->peak <= enough(f);
+}
 
-    if (peak >= result->peak)
+/* Keeps the plan being made if it is the smallest yet. */
+static void keep_best(Portfolio *f)
+{
+    int64_t peak = space_peak(f->space, f->offset, f->region);
+
+    if (peak >= f->result->peak)
         return;
-    result->peak = peak;
-    memcpy(result->offset, offset, (size_t)s->n * sizeof *offset);
-    if (result->region)
-        memcpy(result->region, region, (size_t)s->n * sizeof *region);
+    f->result->peak = peak;
+    memcpy(f->result->offset, f->offset, (size_t)f->space->n * sizeof *f->offset);
+    if (f->result->region)
+        memcpy(f->result->region, f->region, (size_t)f->space->n * sizeof *f->region);
+}
+
+static int try_greedy(Portfolio *f)
+{
+    int status = PLAN_OK;
+
+    for (int order = 0; order < GREEDY_ORDERS && !status; order++)
+        for (int tight = 0; tight < 2 && !status && !satisfied(f); tight++) {
+            status = greedy_place(f->space, (GreedyOrder)order, tight, f->offset, f->region);
+            f->result->nodes += f->space->n;
+            if (!status)
+                keep_best(f);
+        }
+    return status;
+}
+
+static int try_exact(Portfolio *f)
+{
+    int64_t before = f->effort.nodes, bound = f->result->bound;
+    int     status;
+
+    if (satisfied(f))
+        return PLAN_OK;
+    memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
+    status = exact_improve(f->space, &f->effort, enough(f), f->offset, &bound);
+    f->result->nodes += before - f->effort.nodes;
+    if (status)
+        return status;
+    if (bound > f->result->bound) {
+        f->result->bound = bound;
+        f->result->proof = PLAN_PROOF_SEARCH;
+    }
+    if (f->space->plain && f->space->nregion == 1)
+        keep_best(f);
+    return PLAN_OK;
+}
+
+static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int64_t default_nodes)
+{
+    Portfolio f = {s, limits, result, NULL, NULL, {default_nodes, 0, limits->seed}};
+    int       status;
+
+    if (limits->nodes > 0)
+        f.effort.nodes = limits->nodes;
+    else if (limits->seconds > 0)
+        f.effort.nodes = INT64_MAX;
+    if (limits->seconds > 0)
+        f.effort.deadline = clock() + (clock_t)(limits->seconds * CLOCKS_PER_SEC) + 1;
+    f.offset = calloc((size_t)s->n + 1, sizeof *f.offset);
+    f.region = calloc((size_t)s->n + 1, sizeof *f.region);
+    result->peak = INT64_MAX;
+    status = f.offset && f.region ? try_greedy(&f) : PLAN_ENOMEM;
+    if (!status)
+        status = try_exact(&f);
+    free(f.offset);
+    free(f.region);
+    return status;
 }
 
 static int place(const Space *s, const PlanLimits *limits, PlanResult *result)
 {
-    int64_t *offset = calloc((size_t)s->n + 1, sizeof *offset);
-    int32_t *region = calloc((size_t)s->n + 1, sizeof *region);
-    int      status = offset && region ? PLAN_OK : PLAN_ENOMEM;
+    return run(s, limits, result, PLAN_DEFAULT_NODES);
+}
 
-    result->peak = INT64_MAX;
-    for (int order = 0; order < GREEDY_ORDERS && !status; order++)
-        for (int tight = 0; tight < 2 && !status && !satisfied(s, limits, result->peak, result->bound); tight++) {
-            status = greedy_place(s, (GreedyOrder)order, tight, offset, region);
-            result->nodes += s->n;
-            if (!status)
-                keep_best(s, offset, region, result);
-        }
-    free(offset);
-    free(region);
-    return status;
+static int exact(const Space *s, const PlanLimits *limits, PlanResult *result)
+{
+    return run(s, limits, result, INT64_MAX);
 }
 
 int plan_place(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
@@ -49,8 +112,14 @@ int plan_place(const PlanProblem *problem, const PlanLimits *limits, PlanResult 
     return plan_run(problem, limits, result, place);
 }
 
+int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
+{
+    return plan_run(problem, limits, result, exact);
+}
+
 const PlanPlanner plan_planners[] = {
-    {"best", plan_place, "everything together"},
+    {"best", plan_place, "every strategy, stopping at the default effort"},
+    {"exact", plan_exact, "every strategy, searching until the proof"},
     {"first-fit", plan_first_fit, "by birth, lowest gap"},
     {"best-fit", plan_best_fit, "by birth, tightest gap"},
     {"longer-first", plan_longer_first, "by lifetime, lowest gap"},

@@ -106,37 +106,75 @@ static int is_live(const PlanProblem *p, int b)
     return 0;
 }
 
-/* Can buffers b, b+1, ... be placed below peak, given those before? */
-static int extend(const PlanProblem *p, int b, int64_t peak, int64_t *offset)
+/* What every pair may do, looked up by distance, so that trying all offsets stays affordable. */
+typedef struct Trial {
+    const PlanProblem *problem;
+    int64_t            offset[ORACLE_BUFFERS];
+    int                live[ORACLE_BUFFERS];
+    char               agrees[ORACLE_BUFFERS][ORACLE_BUFFERS][2 * ORACLE_REACH + 1];
+} Trial;
+
+static void prepare(Trial *t, const PlanProblem *p)
 {
-    const PlanBuffer *x = &p->buffer[b];
+    t->problem = p;
+    for (int a = 0; a < p->nbuffer; a++) {
+        t->live[a] = is_live(p, a);
+        for (int b = 0; b < a; b++)
+            for (int x = -ORACLE_REACH; x <= ORACLE_REACH; x++) {
+                t->offset[a] = x > 0 ? x : 0;
+                t->offset[b] = x > 0 ? 0 : -x;
+                t->agrees[a][b][x + ORACLE_REACH] = (char)oracle_pair_agrees(p, a, b, t->offset);
+            }
+    }
+}
+
+/* Can buffers b, b+1, ... be placed below peak, given those before? */
+static int extend(Trial *t, int b, int64_t peak)
+{
+    const PlanBuffer *x = &t->problem->buffer[b];
     int64_t           first = 0, last, align = x->align > 1 ? x->align : 1;
 
-    if (b == p->nbuffer)
+    if (b == t->problem->nbuffer)
         return 1;
-    if (!is_live(p, b))
-        return extend(p, b + 1, peak, offset);
+    if (!t->live[b])
+        return extend(t, b + 1, peak);
     last = peak - x->size;
     if (x->fixed >= 0) {
         first = x->fixed;
         last = x->fixed + x->size <= peak ? x->fixed : -1;
     }
-    for (offset[b] = first; offset[b] <= last; offset[b] += align) {
+    for (t->offset[b] = first; t->offset[b] <= last; t->offset[b] += align) {
         int good = 1;
         for (int j = 0; j < b && good; j++)
-            good = !is_live(p, j) || oracle_pair_agrees(p, b, j, offset);
-        if (good && extend(p, b + 1, peak, offset))
+            good = !t->live[j] || t->agrees[b][j][t->offset[b] - t->offset[j] + ORACLE_REACH];
+        if (good && extend(t, b + 1, peak))
             return 1;
     }
     return 0;
 }
 
+/* Bytes live in the heaviest step; nothing can be said so easily where overlap is permitted. */
+static int64_t heaviest_step(const PlanProblem *p)
+{
+    int64_t heaviest = 0;
+
+    for (int step = 0; step < p->nstep && p->npermit == 0; step++) {
+        int64_t sum = 0;
+        for (int i = 0; i < p->nspan; i++)
+            if (p->span[i].begin <= step && step < p->span[i].end)
+                sum += p->span[i].hi - p->span[i].lo;
+        heaviest = sum > heaviest ? sum : heaviest;
+    }
+    return heaviest;
+}
+
 int64_t oracle_least_peak(const PlanProblem *p, int64_t limit)
 {
-    int64_t offset[ORACLE_BUFFERS];
+    Trial t;
 
-    for (int64_t peak = 0; peak <= limit; peak++)
-        if (extend(p, 0, peak, offset))
+    prepare(&t, p);
+    for (int64_t peak = heaviest_step(p); peak <= limit; peak++)
+        if (extend(&t, 0, peak))
             return peak;
     return -1;
 }

@@ -4,7 +4,7 @@
 
 #include "planners/planner.h"
 
-enum { ORACLE_BUFFERS = 12, ORACLE_SPANS = 36, ORACLE_PERMITS = 12 };
+enum { ORACLE_BUFFERS = 12, ORACLE_SPANS = 36, ORACLE_PERMITS = 12, ORACLE_REACH = 80 };
 
 enum OracleFeature {               /* what a random problem may contain besides plain buffers */
     WITH_WINDOWS = 1,              /* several spans with windows of bytes */
@@ -32,7 +32,7 @@ void oracle_sample(Sample *sample, uint64_t *state, int nbuffer, unsigned featur
 /* Nonzero if the pair (a, b) may lie at these offsets: every byte of every step is looked at. */
 int oracle_pair_agrees(const PlanProblem *problem, int a, int b, const int64_t *offset);
 
-/* The least peak of any plan, by trying all offsets below each candidate peak; at most limit, else -1. */
+/* The least peak of any plan, by trying all offsets below each candidate peak; at most limit (<= ORACLE_REACH), else -1. */
 int64_t oracle_least_peak(const PlanProblem *problem, int64_t limit);
 
 #endif

@@ -1,0 +1,314 @@
+/* part.c - reduces a plain problem to independent parts, each with as few sections as say everything.
+ * A section matters only if its live set is contained in no other's. For intervals those are the sections that follow a
+ * birth and end with a death, with no death in between (maximal cliques of an interval graph). A buffer that is live
+ * several times counts as several intervals here, which keeps a section too many at worst.
+ * Parts: cuts where no buffer's lifetime, holes included, crosses from one kept section to the next. */
+#include "part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Stretch {           /* sections [begin,end) in which a buffer is live without a break */
+    int     buffer, begin, end;
+    int64_t life;                  /* steps */
+} Stretch;
+
+typedef struct Reduction {
+    const Space *space;
+    Stretch     *stretch;          /* by buffer, then begin; first in sections of the space, then in kept ones */
+    int          nstretch;
+    int         *kept_before;      /* [nsection+1] kept sections before each */
+    int          nkept;
+    int         *cut_before;       /* [nkept+1] parts that begin before or at each kept section */
+    int          npart;
+    int64_t      rounding;         /* common divisor of all alignments */
+    int64_t      grain;
+} Reduction;
+
+/* Spans that touch in time become one stretch. */
+static void collect_stretches(Reduction *r)
+{
+    const Space *s = r->space;
+
+    for (int i = 0; i < s->span_at[s->n]; i++) {
+        const PlanSpan *x = &s->span[i];
+        Stretch        *before = r->nstretch ? &r->stretch[r->nstretch - 1] : NULL;
+        if (before && before->buffer == x->buffer && before->end == x->begin)
+            before->end = x->end;
+        else
+            r->stretch[r->nstretch++] = (Stretch){x->buffer, x->begin, x->end, 0};
+    }
+}
+
+/* birth, death: [nsection+1] flags per boundary. */
+static void keep_sections(Reduction *r, char *birth, char *death)
+{
+    bool born = false;
+
+    for (int i = 0; i < r->nstretch; i++) {
+        r->stretch[i].life = r->space->step_at[r->stretch[i].end] - r->space->step_at[r->stretch[i].begin];
+        birth[r->stretch[i].begin] = 1;
+        death[r->stretch[i].end] = 1;
+    }
+    for (int t = 0; t < r->space->nsection; t++) {
+        r->kept_before[t] = r->nkept;
+        born = born || birth[t];
+        if (born && death[t + 1]) {
+            r->nkept++;
+            born = false;
+        }
+    }
+    r->kept_before[r->space->nsection] = r->nkept;
+    for (int i = 0; i < r->nstretch; i++) {
+        r->stretch[i].begin = r->kept_before[r->stretch[i].begin];
+        r->stretch[i].end = r->kept_before[r->stretch[i].end];
+    }
+}
+
+/* Numbers the parts: cut_before[t] - 1 is the part of kept section t. */
+static void number_parts(Reduction *r)
+{
+    int crossing = 0;
+
+    for (int i = 0; i < r->nstretch; i++) {
+        int hull_end = r->stretch[i].end, begin = r->stretch[i].begin;
+        while (i + 1 < r->nstretch && r->stretch[i + 1].buffer == r->stretch[i].buffer)
+            hull_end = r->stretch[++i].end;
+        if (begin + 1 < hull_end) {            /* crosses the boundaries begin+1 .. hull_end-1 */
+            r->cut_before[begin + 1]++;
+            r->cut_before[hull_end]--;
+        }
+    }
+    for (int t = 0, part = 0; t <= r->nkept; t++) {
+        crossing += r->cut_before[t];
+        if (t < r->nkept)
+            part += crossing == 0;
+        r->cut_before[t] = part;
+        r->npart = part;
+    }
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t x = a % b;
+        a = b;
+        b = x;
+    }
+    return a;
+}
+
+/* Every offset of a placement in which nothing can be lowered is a sum of rounded sizes, or a multiple of an alignment,
+ * or fixed: hence a multiple of the grain. With one alignment for all, sizes rounded up to it are all that matters. */
+static void find_grain(Reduction *r)
+{
+    const Space *s = r->space;
+    bool         mixed = false;
+    int64_t      sum = 0;
+
+    for (int i = 0; i < r->nstretch; i++) {
+        int64_t align = space_align(s, r->stretch[i].buffer, 0);
+        mixed |= i > 0 && align != r->rounding;
+        mixed |= s->problem->buffer[r->stretch[i].buffer].fixed >= 0;
+        r->rounding = common_divisor(align, r->rounding);
+    }
+    for (int i = 0; i < r->nstretch; i++) {
+        const PlanBuffer *buffer = &s->problem->buffer[r->stretch[i].buffer];
+        int64_t           align = space_align(s, r->stretch[i].buffer, 0);
+        sum = common_divisor(round_up(buffer->size, r->rounding), sum);
+        if (mixed && align > 1)
+            sum = common_divisor(align, sum);
+        if (buffer->fixed > 0)
+            sum = common_divisor(buffer->fixed, sum);
+    }
+    r->grain = sum ? sum : 1;
+}
+
+/* Arrays of one part, for n buffers, m sections and k pairs of both. */
+static bool part_reserve(Part *p, int n, int m, int k)
+{
+    size_t wide = (size_t)n + 1;
+
+    p->origin = calloc(wide, sizeof *p->origin);
+    p->size = calloc(wide, sizeof *p->size);
+    p->need = calloc(wide, sizeof *p->need);
+    p->align = calloc(wide, sizeof *p->align);
+    p->fixed = calloc(wide, sizeof *p->fixed);
+    p->life = calloc(wide, sizeof *p->life);
+    p->first = calloc(wide, sizeof *p->first);
+    p->last = calloc(wide, sizeof *p->last);
+    p->twin = calloc(wide, sizeof *p->twin);
+    p->section_at = calloc(wide, sizeof *p->section_at);
+    p->section = calloc((size_t)k + 1, sizeof *p->section);
+    p->member_at = calloc((size_t)m + 2, sizeof *p->member_at);
+    p->member = calloc((size_t)k + 1, sizeof *p->member);
+    return p->origin && p->size && p->need && p->align && p->fixed && p->life && p->first && p->last && p->twin && p->section_at &&
+           p->section && p->member_at && p->member;
+}
+
+void parts_close(Part *part, int count)
+{
+    for (int i = 0; i < count; i++) {
+        Part *p = &part[i];
+        void *all[] = {p->origin, p->size, p->need, p->align, p->fixed, p->life, p->first, p->last, p->twin, p->section_at, p->section,
+                       p->member_at, p->member};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+            free(all[k]);
+    }
+    free(part);
+}
+
+/* The members of every section, from the sections of every buffer. */
+static void transpose(Part *p)
+{
+    for (int i = 0; i < p->section_at[p->n]; i++)
+        p->member_at[p->section[i] + 1]++;
+    for (int s = 0; s < p->m; s++)
+        p->member_at[s + 1] += p->member_at[s];
+    for (int b = 0; b < p->n; b++)
+        for (int i = p->section_at[b]; i < p->section_at[b + 1]; i++)
+            p->member[p->member_at[p->section[i]]++] = b;
+    for (int s = p->m; s > 0; s--)
+        p->member_at[s] = p->member_at[s - 1];
+    p->member_at[0] = 0;
+}
+
+static bool are_twins(const Part *p, int a, int b)
+{
+    int count = p->section_at[a + 1] - p->section_at[a];
+
+    return p->first[a] == p->first[b] && p->last[a] == p->last[b] && p->size[a] == p->size[b] && p->need[a] == p->need[b] &&
+           p->align[a] == p->align[b] && p->fixed[a] < 0 && p->fixed[b] < 0 &&
+           count == p->section_at[b + 1] - p->section_at[b] &&
+           !memcmp(p->section + p->section_at[a], p->section + p->section_at[b], (size_t)count * sizeof *p->section);
+}
+
+/* The nearest twin before each buffer is a member of its first section. */
+static void find_twins(Part *p)
+{
+    for (int b = 0; b < p->n; b++) {
+        int s = p->first[b];
+        p->twin[b] = -1;
+        for (int i = p->member_at[s]; i < p->member_at[s + 1] && p->member[i] < b; i++)
+            if (are_twins(p, p->member[i], b))
+                p->twin[b] = p->member[i];
+    }
+}
+
+/* The same bound as bound_live, for this part alone. */
+static void measure(Part *p)
+{
+    p->bound = 0;
+    for (int s = 0; s < p->m; s++) {
+        int64_t sum = 0, slack = 0;
+        for (int i = p->member_at[s]; i < p->member_at[s + 1]; i++) {
+            int     b = p->member[i];
+            int64_t end = p->need[b] + (p->fixed[b] > 0 ? p->fixed[b] : 0);
+            sum += p->size[b];
+            slack = p->size[b] - p->need[b] > slack ? p->size[b] - p->need[b] : slack;
+            p->bound = end > p->bound ? end : p->bound;
+        }
+        p->bound = sum - slack > p->bound ? sum - slack : p->bound;
+    }
+}
+
+/* One stretch of a buffer into its part; sections are renumbered from the part's first. */
+static void add_stretch(const Reduction *r, Part *p, const Stretch *x, int base)
+{
+    const PlanBuffer *buffer = &r->space->problem->buffer[x->buffer];
+    bool              more = p->n > 0 && p->origin[p->n - 1] == x->buffer;
+    int               b = more ? p->n - 1 : p->n++;
+
+    if (!more) {
+        p->origin[b] = x->buffer;
+        p->size[b] = round_up(buffer->size, r->rounding);
+        p->need[b] = buffer->size;
+        p->align[b] = common_divisor(space_align(r->space, x->buffer, 0), r->grain) == r->grain
+                          ? space_align(r->space, x->buffer, 0)
+                          : r->grain;
+        p->fixed[b] = buffer->fixed;
+        p->first[b] = x->begin - base;
+        p->section_at[b + 1] = p->section_at[b];
+        p->uniform = p->uniform && buffer->fixed < 0 && p->align[b] == r->grain;
+    }
+    p->life[b] += x->life;
+    for (int t = x->begin; t < x->end; t++)
+        p->section[p->section_at[b + 1]++] = t - base;
+    p->last[b] = x->end - base;
+}
+
+/* Fills all parts; counts: [npart] x {buffers, sections, pairs}, first section of each part in base[]. */
+static bool fill_parts(const Reduction *r, Part *part, int (*count)[3], int *base)
+{
+    for (int t = r->nkept; t-- > 0;) {
+        count[r->cut_before[t] - 1][1]++;
+        base[r->cut_before[t] - 1] = t;
+    }
+    for (int i = 0; i < r->nstretch; i++) {
+        int k = r->cut_before[r->stretch[i].begin] - 1;
+        count[k][0] += i == 0 || r->stretch[i - 1].buffer != r->stretch[i].buffer;
+        count[k][2] += r->stretch[i].end - r->stretch[i].begin;
+    }
+    for (int k = 0; k < r->npart; k++) {
+        if (!part_reserve(&part[k], count[k][0], count[k][1], count[k][2]))
+            return false;
+        part[k].m = count[k][1];
+        part[k].grain = r->grain;
+        part[k].uniform = true;
+    }
+    for (int i = 0; i < r->nstretch; i++) {
+        int k = r->cut_before[r->stretch[i].begin] - 1;
+        add_stretch(r, &part[k], &r->stretch[i], base[k]);
+    }
+    for (int k = 0; k < r->npart; k++) {
+        transpose(&part[k]);
+        find_twins(&part[k]);
+        measure(&part[k]);
+    }
+    return true;
+}
+
+static int reduce(Reduction *r, Part **part, int *count)
+{
+    int (*counts)[3];
+    int *base;
+    bool good;
+
+    find_grain(r);
+    number_parts(r);
+    counts = calloc((size_t)r->npart + 1, sizeof *counts);
+    base = calloc((size_t)r->npart + 1, sizeof *base);
+    *part = calloc((size_t)r->npart + 1, sizeof **part);
+    *count = r->npart;
+    good = counts && base && *part && fill_parts(r, *part, counts, base);
+    free(counts);
+    free(base);
+    if (!good && *part)
+        parts_close(*part, r->npart);
+    return good ? PLAN_OK : PLAN_ENOMEM;
+}
+
+int parts_open(const Space *s, Part **part, int *count)
+{
+    size_t    wide = (size_t)s->nsection + 2;
+    Reduction r = {.space = s};
+    char     *birth = calloc(wide, 1), *death = calloc(wide, 1);
+    int       status = PLAN_ENOMEM;
+
+    r.stretch = calloc((size_t)s->span_at[s->n] + 1, sizeof *r.stretch);
+    r.kept_before = calloc(wide, sizeof *r.kept_before);
+    r.cut_before = calloc(wide, sizeof *r.cut_before);
+    *part = NULL;
+    *count = 0;
+    if (birth && death && r.stretch && r.kept_before && r.cut_before) {
+        collect_stretches(&r);
+        keep_sections(&r, birth, death);
+        status = reduce(&r, part, count);
+    }
+    free(birth);
+    free(death);
+    free(r.stretch);
+    free(r.kept_before);
+    free(r.cut_before);
+    return status;
+}

@@ -1,0 +1,459 @@
+/* search.c - is there a placement of this part below a capacity? Complete, bottom up, in nondecreasing offset.
+ *
+ * Among all placements take the first in the order "lowest offset, then rank": every buffer of it rests on the ground or
+ * on a buffer placed before it, and none could be put lower. Only that one is looked for, so
+ *   - a buffer is placed only at its support, the highest end of what is placed in its sections;
+ *   - after b is placed at x all others have low >= x (above x where their rank is smaller);
+ *   - the next offset is below support + size of every unplaced buffer, which could else have been slid underneath.
+ * What a placement implies for the others: search_state.c. Where no unplaced buffer crosses from one section to the next
+ * the halves are solved alone. A buffer that spans all sections of its piece can be moved to the top: it is set aside and
+ * the piece's capacity shrinks by its size. Twins (same sections and size) keep their index order. Refuted states, that
+ * is (set, lows, supports), are remembered: all that the search does below depends on them alone.
+ * The rank prefers what lies in heavy sections; weight grows where refutations were found, so that restarts turn to the
+ * sections that decide (after dom/wdeg, Boussemart et al. 2004).
+ * The bottom-up order, splitting and section floors follow MiniMalloc (Moffitt, ASPLOS 2024). */
+#include "search_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MEMO_BITS = 16 };
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+Search *search_open(const Part *p)
+{
+    Search *s = calloc(1, sizeof *s);
+    size_t  n = (size_t)p->n + 1, m = (size_t)p->m + 1, k = (size_t)p->section_at[p->n] + 1;
+
+    if (!s)
+        return NULL;
+    s->part = p;
+    s->item = calloc(n, sizeof *s->item);
+    s->rank = calloc(n, sizeof *s->rank);
+    s->offset = calloc(n, sizeof *s->offset);
+    s->placed = calloc(n, 1);
+    s->rem = calloc(m, sizeof *s->rem);
+    s->cap = calloc(m, sizeof *s->cap);
+    s->shrunk = calloc(m, sizeof *s->shrunk);
+    s->weights = calloc(m * SEARCH_LANES, sizeof *s->weights);
+    s->active = calloc(m, sizeof *s->active);
+    s->member = calloc(k, sizeof *s->member);
+    s->spot = calloc(k, sizeof *s->spot);
+    s->cross = calloc(m, sizeof *s->cross);
+    s->queue = calloc(m, sizeof *s->queue);
+    s->queued = calloc(m, 1);
+    s->late = calloc(n, sizeof *s->late);
+    s->memo = calloc((size_t)2 << MEMO_BITS, sizeof *s->memo);
+    s->trail_room = 1 << 12;
+    s->trail = malloc(s->trail_room * sizeof *s->trail);
+    s->choice_room = n + 64;
+    s->choice = malloc(s->choice_room * sizeof *s->choice);
+    s->piece_room = m + 64;
+    s->piece = malloc(s->piece_room * sizeof *s->piece);
+    s->list = malloc(n * sizeof *s->list);
+    if (!s->item || !s->rank || !s->offset || !s->placed || !s->rem || !s->cap || !s->shrunk || !s->weights || !s->late || !s->active || !s->member || !s->spot ||
+        !s->cross || !s->queue || !s->queued || !s->memo || !s->trail || !s->choice || !s->piece || !s->list) {
+        search_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+void search_close(Search *s)
+{
+    void *all[] = {s->item, s->rank, s->offset, s->placed, s->rem, s->cap, s->shrunk, s->weights, s->late, s->active, s->member, s->spot, s->cross,
+                   s->queue, s->queued, s->memo, s->trail, s->choice, s->piece, s->list};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(s);
+}
+
+/* -- pieces --------------------------------------------------------------------------------------------------------- */
+
+static bool solve(Search *s, int *list, int count);
+
+/* A state: which buffers are left, and all that the search reads of them. */
+static void fingerprint(const Search *s, const int *list, int count, uint64_t key[2])
+{
+    uint64_t a = s->epoch, b = (uint64_t)s->cap[s->part->first[list[0]]];
+
+    for (int i = 0; i < count; i++) {
+        const Item *x = &s->item[list[i]];
+        uint64_t    h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) + mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
+        a += h;
+        b += mix(h ^ UINT64_C(0x2545f4914f6cdd1d));
+    }
+    key[0] = mix(a);
+    key[1] = mix(b + a);
+}
+
+static bool is_refuted(const Search *s, const uint64_t key[2])
+{
+    const uint64_t *slot = s->memo + 2 * (key[0] >> (64 - MEMO_BITS));
+    return slot[0] == key[0] && slot[1] == key[1];
+}
+
+static void remember(Search *s, const uint64_t key[2])
+{
+    uint64_t *slot = s->memo + 2 * (key[0] >> (64 - MEMO_BITS));
+    slot[0] = key[0];
+    slot[1] = key[1];
+}
+
+/* Sets aside the buffers that span the whole piece, at its top. Returns how many stay, at the front of list[]. */
+static int set_aside(Search *s, int *list, int count, int first, int last)
+{
+    const Part *p = s->part;
+    int64_t     taken = 0;
+
+    for (int i = 0; i < count;) {
+        int b = list[i];
+        if (p->section_at[b + 1] - p->section_at[b] < last - first) {
+            i++;
+            continue;
+        }
+        taken += s->item[b].size;
+        s->offset[b] = s->cap[first] - taken;
+        state_take_out(s, b);
+        list[i] = list[--count];
+        list[count] = b;
+    }
+    for (int t = first; t < last && taken; t++) {
+        state_change(s, &s->cap[t], s->cap[t] - taken);
+        state_change(s, &s->shrunk[t], s->shrunk[t] + taken);
+        state_look_again(s, t);
+    }
+    return count;
+}
+
+static int by_offset_and_rank(const void *left, const void *right)
+{
+    const Choice *a = left, *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->rank - b->rank;
+}
+
+/* Pushes the buffers that can come next, first things first; returns how many. */
+static int choose(Search *s, const int *list, int count, int first, int last)
+{
+    const Part *p = s->part;
+    int64_t     below = INT64_MAX, latest = INT64_MAX;
+    int         n = 0;
+    void       *stack = s->choice;
+    Choice     *choice;
+
+    if (!state_make_room(s, &stack, &s->choice_room, s->nchoice, (size_t)count, sizeof *choice))
+        return 0;
+    s->choice = stack;
+    choice = s->choice + s->nchoice;
+
+    for (int i = 0; i < count; i++) {
+        const Item *x = &s->item[list[i]];
+        if (p->fixed[list[i]] < 0 && x->support + x->size < below)
+            below = x->support + x->size;
+    }
+    for (int t = first; t < last; t++)
+        if (s->active[t] && s->cap[t] - s->rem[t] < latest)
+            latest = s->cap[t] - s->rem[t];
+    for (int i = 0; i < count; i++) {
+        int         b = list[i];
+        const Item *x = &s->item[b];
+        if (p->fixed[b] < 0 ? x->low != x->support : x->low != p->fixed[b])
+            continue;
+        if (x->low >= below || x->low > latest || (p->twin[b] >= 0 && !s->placed[p->twin[b]]))
+            continue;
+        choice[n++] = (Choice){x->low, s->rank[b], b};
+    }
+    qsort(choice, (size_t)n, sizeof *choice, by_offset_and_rank);
+    s->nchoice += (size_t)n;
+    return n;
+}
+
+/* Moves b to the end of list[]. */
+static void move_last(int *list, int count, int b)
+{
+    int i = 0;
+
+    while (list[i] != b)
+        i++;
+    list[i] = list[count - 1];
+    list[count - 1] = b;
+}
+
+/* Tries every buffer that can come next. */
+static bool branch(Search *s, int *list, int count, int first, int last)
+{
+    size_t base = s->nchoice;
+    int    n = choose(s, list, count, first, last);
+    bool   found = false;
+
+    for (int i = 0; i < n && !found && !s->stopped; i++) {
+        size_t mark = s->ntrail;
+        int    b = s->choice[base + (size_t)i].buffer;
+        if (++s->nodes > s->limit || (s->nodes % 256 == 0 && s->deadline && clock() > s->deadline)) {
+            s->late_already = s->nodes <= s->limit;
+            s->stopped = true;
+            break;
+        }
+        move_last(list, count, b);
+        found = state_put_down(s, b, list, count) && solve(s, list, count - 1);
+        if (!found) {
+            state_undo(s, mark);
+            state_put_back(s, b);
+        }
+    }
+    s->nchoice = base;
+    return found;
+}
+
+/* After the piece shrank: do all lows still leave room below its top? */
+static bool still_fits(Search *s, const int *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Item *x = &s->item[list[i]];
+        int64_t     over = x->low - (x->limit - s->shrunk[s->part->first[list[i]]]);
+        if (over > 0) {
+            state_exceeded(s, over);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One connected piece in sections [first,last), nothing of it spanning all of them. */
+static bool solve_core(Search *s, int *list, int count, int first, int last)
+{
+    uint64_t key[2];
+    bool     found;
+
+    fingerprint(s, list, count, key);
+    if (is_refuted(s, key))
+        return false;
+    found = branch(s, list, count, first, last);
+    if (!found && !s->stopped)
+        remember(s, key);
+    return found;
+}
+
+static bool solve_piece(Search *s, int *list, int count, int first, int last)
+{
+    size_t mark = s->ntrail;
+    int    kept = count;
+    bool   found;
+
+    if (s->part->uniform && s->capacity % s->part->grain == 0)
+        kept = set_aside(s, list, count, first, last);
+    if (kept == count)
+        return solve_core(s, list, count, first, last);
+    found = state_propagate(s, still_fits(s, list, kept)) && solve(s, list, kept);
+    if (!found) {
+        state_undo(s, mark);
+        for (int i = kept; i < count; i++)
+            state_put_back(s, list[i]);
+    }
+    return found;
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const Piece *a = left, *b = right;
+    return a->count != b->count ? a->count - b->count : a->first - b->first;
+}
+
+/* Cuts list[] where no unplaced buffer crosses from one section to the next, pushes the pieces, smallest first. */
+static int cut(Search *s, int *list, int count)
+{
+    const Part *p = s->part;
+    int         first = p->m, last = 0, n = 0, at = 0;
+    void       *stack = s->piece;
+    Piece      *piece;
+
+    for (int i = 0; i < count; i++) {
+        first = p->first[list[i]] < first ? p->first[list[i]] : first;
+        last = p->last[list[i]] > last ? p->last[list[i]] : last;
+    }
+    if (!state_make_room(s, &stack, &s->piece_room, s->npiece, (size_t)(last > first ? last - first : 0), sizeof *piece))
+        return 0;
+    s->piece = stack;
+    piece = s->piece + s->npiece;
+    for (int t = first; t < last; t++) {
+        Piece one = {at, 0, t, t};
+        while (t + 1 < last && s->cross[t] > 0)
+            t++;
+        one.last = t + 1;
+        for (int i = at; i < count; i++)
+            if (p->first[list[i]] >= one.first && p->first[list[i]] < one.last) {
+                int b = list[i];
+                list[i] = list[at];
+                list[at++] = b;
+            }
+        one.count = at - one.begin;
+        if (one.count)
+            piece[n++] = one;
+    }
+    qsort(piece, (size_t)n, sizeof *piece, by_count);
+    s->npiece += (size_t)n;
+    return n;
+}
+
+/* All of list[], none of it placed. On success all are; else nothing has changed but the order of list[]. */
+static bool solve(Search *s, int *list, int count)
+{
+    size_t base = s->npiece, mark = s->ntrail;
+    int    n = cut(s, list, count);
+    bool   found = !s->stopped;
+
+    for (int k = 0; k < n && found; k++) {
+        Piece one = s->piece[base + (size_t)k];
+        found = solve_piece(s, list + one.begin, one.count, one.first, one.last);
+    }
+    s->npiece = base;
+    if (!found) {
+        state_undo(s, mark);
+        for (int i = 0; i < count; i++)
+            if (s->placed[list[i]])
+                state_put_back(s, list[i]);
+    }
+    return found;
+}
+
+/* -- the way in ----------------------------------------------------------------------------------------------------- */
+
+typedef struct Key {
+    double key[3];
+    int    buffer;
+} Key;
+
+static int by_key(const void *left, const void *right)
+{
+    const Key *a = left, *b = right;
+
+    for (int i = 0; i < 3; i++)
+        if (a->key[i] != b->key[i])
+            return a->key[i] > b->key[i] ? -1 : 1;
+    return a->buffer - b->buffer;
+}
+
+/* The weight of the heaviest section of b, made heavier by the share of refutations found there. */
+static double heaviest(const Search *s, int b, int64_t most_refutations)
+{
+    const Part *p = s->part;
+    double      load = 0;
+
+    for (int i = p->section_at[b]; i < p->section_at[b + 1]; i++) {
+        int    t = p->section[i];
+        double here = (double)s->rem[t] * (1 + 5.0 * (double)s->weight[t] / (double)most_refutations);
+        load = here > load ? here : load;
+    }
+    return load;
+}
+
+/* One way of ordering buffers that could lie at the same offset: sections, life in steps, size and load, larger first. */
+typedef enum Measure { SECTIONS, STEPS, AREA, LOAD } Measure;
+
+static const struct Lane {
+    Measure by[3];
+    double  noise;                 /* relative */
+} lanes[SEARCH_LANES] = {
+    {{LOAD, SECTIONS, AREA}, 0}, {{LOAD, AREA, SECTIONS}, 0}, {{LOAD, STEPS, AREA}, 0}, {{LOAD, SECTIONS, AREA}, 0.05}};
+
+static double measure(const Search *s, int b, Measure what, int64_t most_refutations)
+{
+    const Part *p = s->part;
+
+    switch (what) {
+    case SECTIONS: return (double)(p->section_at[b + 1] - p->section_at[b]);
+    case STEPS:    return (double)p->life[b];
+    case AREA:     return (double)p->life[b] * (double)p->size[b];
+    default:       return heaviest(s, b, most_refutations);
+    }
+}
+
+static bool rank_buffers(Search *s, const struct Lane *lane, uint64_t seed)
+{
+    const Part *p = s->part;
+    Key        *key = malloc((size_t)p->n * sizeof *key + 1);
+    int64_t     most = 1;
+
+    if (!key)
+        return false;
+    for (int t = 0; t < p->m; t++)
+        most = s->weight[t] > most ? s->weight[t] : most;
+    for (int b = 0; b < p->n; b++) {
+        double shake = (double)(mix(seed + (uint64_t)b * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
+        key[b].buffer = b;
+        for (int i = 0; i < 3; i++)
+            key[b].key[i] = measure(s, b, lane->by[i], most) * (1 + lane->noise * (shake - 0.5));
+    }
+    qsort(key, (size_t)p->n, sizeof *key, by_key);
+    for (int i = 0; i < p->n; i++)
+        s->rank[key[i].buffer] = i;
+    free(key);
+    return true;
+}
+
+/* One descent with backtracking, cut off after so many nodes. */
+static SearchAnswer run_lane(Search *s, int64_t capacity, int lane, uint64_t seed, int64_t nodes)
+{
+    const Part *p = s->part;
+    bool        good = state_reset(s, capacity), found;
+
+    s->weight = s->weights + (size_t)lane * ((size_t)p->m + 1);
+    s->nodes = 0;
+    s->limit = nodes;
+    if (!rank_buffers(s, &lanes[lane], seed))
+        return SEARCH_NO_MEMORY;
+    for (int t = 0; t < p->m; t++)
+        state_look_again(s, t);
+    found = state_propagate(s, good) && solve(s, s->list, p->n);
+    return s->no_memory ? SEARCH_NO_MEMORY : found ? SEARCH_FOUND : s->stopped ? SEARCH_STOPPED : SEARCH_NONE;
+}
+
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair and Zuckerman 1993) */
+static int64_t luby(int64_t i)
+{
+    int64_t k = 1;
+
+    while ((INT64_C(1) << k) - 1 < i + 1)
+        k++;
+    return (INT64_C(1) << k) - 1 == i + 1 ? INT64_C(1) << (k - 1) : luby(i - (INT64_C(1) << (k - 1)) + 1);
+}
+
+/* The least capacity >= c at which some buffer may lie higher than just below it. */
+static int64_t next_capacity(const Part *p, int64_t c)
+{
+    int64_t best = INT64_MAX;
+
+    for (int b = 0; b < p->n; b++) {
+        int64_t one = c < p->need[b] ? p->need[b] : p->need[b] + round_up(c - p->need[b], p->align[b]);
+        best = one < best ? one : best;
+    }
+    return best;
+}
+
+SearchAnswer search_run(Search *s, int64_t capacity, Effort *effort, int64_t *offset, int64_t *next)
+{
+    SearchAnswer answer = SEARCH_STOPPED;
+
+    s->epoch = mix((uint64_t)capacity);
+    s->deadline = effort->deadline;
+    for (int64_t i = 0; answer == SEARCH_STOPPED && effort->nodes > 0 && !s->late_already; i++) {
+        int     lane = (int)(i % SEARCH_LANES);
+        int64_t nodes = SEARCH_RESTART * luby(i / SEARCH_LANES);
+        answer = run_lane(s, capacity, lane, effort->seed + (uint64_t)i, nodes < effort->nodes ? nodes : effort->nodes);
+        effort->nodes -= s->nodes + 1;
+    }
+    if (answer == SEARCH_FOUND)
+        memcpy(offset, s->offset, (size_t)s->part->n * sizeof *offset);
+    *next = s->least == INT64_MAX ? INT64_MAX : next_capacity(s->part, capacity + s->least);
+    return answer;
+}

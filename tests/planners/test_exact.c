@@ -1,0 +1,168 @@
+/* test_exact.c - proofs against an oracle that tries every offset, on thousands of random small problems. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "oracle.h"
+
+enum { LIMIT = 64 };               /* bytes: above the peak of every sample */
+
+/* One sample: the plan is right, the proof true, the bound below the least peak. Returns 1 if optimality was claimed. */
+static int agrees(const Sample *s, PlanFn planner)
+{
+    int64_t    offset[ORACLE_BUFFERS], least = oracle_least_peak(&s->problem, LIMIT);
+    PlanResult r = {.offset = offset};
+
+    assert_int_equal(planner(&s->problem, NULL, &r), PLAN_OK);
+    if (least < 0) {
+        assert_int_equal(r.status, PLAN_INFEASIBLE);
+        return 1;
+    }
+    assert_true(plan_check(&s->problem, &r));
+    assert_true(r.bound <= least && least <= r.peak);
+    if (r.status == PLAN_OPTIMAL)
+        assert_int_equal(r.peak, least);
+    return r.status == PLAN_OPTIMAL;
+}
+
+/* Every plain problem must be proven; with windows and permits at least what is claimed must be true. */
+static void compare(unsigned features, int samples, int buffers, uint64_t seed, int all)
+{
+    int proven = 0;
+
+    for (int i = 0; i < samples; i++) {
+        Sample s;
+        oracle_sample(&s, &seed, buffers, features);
+        proven += agrees(&s, plan_place);
+    }
+    print_message("    %d of %d proven\n", proven, samples);
+    if (all)
+        assert_int_equal(proven, samples);
+}
+
+static void plain_problems_are_solved(void **state)
+{
+    (void)state;
+    compare(0, 3000, 7, 11, 1);
+}
+
+static void holes_are_used(void **state)
+{
+    (void)state;
+    compare(WITH_HOLES, 3000, 7, 12, 1);
+}
+
+static void mixed_alignment_is_kept(void **state)
+{
+    (void)state;
+    compare(WITH_ALIGNMENT | WITH_HOLES, 3000, 6, 13, 1);
+}
+
+static void fixed_buffers_stay(void **state)
+{
+    (void)state;
+    compare(WITH_FIXED | WITH_ALIGNMENT | WITH_HOLES, 3000, 6, 14, 1);
+}
+
+static void windows_and_permits_claim_only_what_is_true(void **state)
+{
+    (void)state;
+    compare(WITH_ALL, 3000, 6, 15, 0);
+}
+
+/* Zero slack: blocks cut from a full rectangle, so the least peak is the bound and every byte of it is used. */
+static void perfect_packings_are_found(void **state)
+{
+    uint64_t seed = 16;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        enum { MOST = 24 };
+        PlanBuffer  buffer[MOST];
+        PlanSpan    span[MOST] = {{0, 0, 12, 0, 24}};
+        int64_t     offset[MOST];
+        int         n = 1;
+        PlanResult  r = {.offset = offset};
+        PlanProblem p = {.buffer = buffer, .span = span, .nstep = 12};
+        while (n < MOST) {
+            PlanSpan *x = &span[oracle_below(&seed, n)];
+            int       width = x->end - x->begin, height = (int)(x->hi - x->lo);
+            span[n] = *x;
+            if (oracle_below(&seed, 2) && width > 1)
+                x->end = span[n].begin = x->begin + 1 + oracle_below(&seed, width - 1);
+            else if (height > 1)
+                x->hi = x->lo + 1 + oracle_below(&seed, height - 1), span[n].hi -= x->hi;
+            else
+                continue;
+            n++;
+        }
+        for (int b = 0; b < n; b++) {
+            span[b].buffer = b;
+            buffer[b] = (PlanBuffer){span[b].hi, 1, 0, -1};
+        }
+        p.nbuffer = p.nspan = n;
+        assert_int_equal(plan_place(&p, NULL, &r), PLAN_OK);
+        assert_true(plan_check(&p, &r));
+        assert_int_equal(r.peak, 24);
+        assert_int_equal(r.status, PLAN_OPTIMAL);
+    }
+}
+
+static void the_same_limits_give_the_same_plan(void **state)
+{
+    uint64_t seed = 17;
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        Sample     s;
+        int64_t    first[ORACLE_BUFFERS], second[ORACLE_BUFFERS];
+        PlanLimits limits = {.nodes = 50, .seed = 5};
+        PlanResult a = {.offset = first}, b = {.offset = second};
+        oracle_sample(&s, &seed, ORACLE_BUFFERS, WITH_ALL & ~(unsigned)WITH_FIXED);
+        assert_int_equal(plan_place(&s.problem, &limits, &a), PLAN_OK);
+        assert_int_equal(plan_place(&s.problem, &limits, &b), PLAN_OK);
+        assert_int_equal(a.nodes, b.nodes);
+        assert_memory_equal(first, second, (size_t)s.problem.nbuffer * sizeof *first);
+    }
+}
+
+static void a_capacity_below_the_least_peak_is_refuted(void **state)
+{
+    uint64_t seed = 18;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        Sample     s;
+        int64_t    offset[ORACLE_BUFFERS], least;
+        PlanResult r = {.offset = offset};
+        PlanLimits limits = {.fit = 1};
+        oracle_sample(&s, &seed, 7, 0);
+        least = oracle_least_peak(&s.problem, LIMIT);
+        limits.capacity = least - 1;
+        if (least < 2)
+            continue;
+        assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
+        assert_int_equal(r.status, PLAN_INFEASIBLE);
+        limits.capacity = least;
+        assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
+        assert_int_equal(r.status, PLAN_OPTIMAL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_problems_are_solved),
+        cmocka_unit_test(holes_are_used),
+        cmocka_unit_test(mixed_alignment_is_kept),
+        cmocka_unit_test(fixed_buffers_stay),
+        cmocka_unit_test(windows_and_permits_claim_only_what_is_true),
+        cmocka_unit_test(perfect_packings_are_found),
+        cmocka_unit_test(the_same_limits_give_the_same_plan),
+        cmocka_unit_test(a_capacity_below_the_least_peak_is_refuted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+}
