@@ -41,12 +41,10 @@ OCC_HOT int64_t occ_extent_div(int64_t a, int64_t b)
     return a / b - (a % b && (a < 0) != (b < 0));
 }
 
-/* Of the sign of b > 0. */
+/* Of the sign of b. */
 OCC_HOT int64_t occ_extent_mod(int64_t a, int64_t b)
 {
-    if (b <= 0)
-        return 0;
-    return a % b < 0 ? a % b + b : a % b;
+    return b ? a - occ_extent_div(a, b) * b : 0;
 }
 
 /* Towards plus infinity. */

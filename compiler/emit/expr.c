@@ -112,18 +112,25 @@ static void put_value(Printer *p, int index)
         text_printf(&p->body, "t%d", index);
 }
 
+/* Types with an infinity, and the one without NaN, know one conversion only. */
+static bool saturating(const ScalarNode *n, DType to)
+{
+    return n->saturate || to == DTYPE_F16 || to == DTYPE_BF16 || to == DTYPE_F4E2M1;
+}
+
 static void put_cast(Printer *p, const ScalarNode *n)
 {
     DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
 
     if (p->vector) {
-        if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to)
+        bool byte = n->saturate && (to == DTYPE_U8 || to == DTYPE_I8); /* rounded and clamped before: storing converts */
+        if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to && !byte)
             refuse(p, "a conversion to an integer type");
         text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? "occ_vnot(occ_veq(" : "");
         put_value(p, n->a);
         text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? ", occ_vset(0.0f)))" : "");
     } else if (dtype_info(to)->class == 'L') {
-        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(to), suffix(to), n->saturate ? "" : "_wrap");
+        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(to), suffix(to), saturating(n, to) ? "" : "_unsaturated");
         text_put(&p->body, from == DTYPE_F32 ? "" : arena_printf(p->emit->arena, "occ_cast_%s_f32(", suffix(from)));
         put_value(p, n->a);
         text_put(&p->body, from == DTYPE_F32 ? "))" : ")))");
@@ -176,7 +183,8 @@ static void put_node(Printer *p, int index)
     case SCALAR_ROUND_TO:
         if (p->vector)
             refuse(p, "a rounding to a low-precision type");
-        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s(", suffix(n->dtype_to), suffix(n->dtype_to));
+        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(n->dtype_to), suffix(n->dtype_to),
+                    saturating(n, n->dtype_to) ? "" : "_unsaturated");
         put_value(p, n->a);
         text_put(&p->body, "))");
         break;
@@ -191,8 +199,9 @@ static void put_result(Printer *p, int last)
     bool  low = !p->vector && dtype_info(p->stored)->class == 'L';
 
     text_put(&p->body, "    return ");
-    if (low)
-        text_printf(&p->body, "occ_f32_to_%s(", suffix(p->stored));
+    if (low) /* what was rounded without saturation may be infinite: it stays so */
+        text_printf(&p->body, "occ_f32_to_%s%s(", suffix(p->stored),
+                    p->expr->node[last].op == SCALAR_ROUND_TO && !saturating(&p->expr->node[last], p->stored) ? "_unsaturated" : "");
     else if (!p->vector && dtype != p->stored)
         text_printf(&p->body, "occ_cast_%s_%s(", suffix(dtype), suffix(p->stored));
     put_value(p, last);
@@ -226,7 +235,7 @@ static void print_body(Printer *p)
         const ScalarNode *n = &expr->node[i];
         if (!live[i] || n->op == SCALAR_ACC || n->op == SCALAR_LITERAL)
             continue;
-        text_printf(&p->body, "    const %s t%d = ", p->vector ? "occ_vf" : emit_ctype(computed(n->dtype)), i);
+        text_printf(&p->body, "    const %s t%d = ", p->vector ? "occ_vf" : dtype_info(computed(n->dtype))->ctype, i);
         put_node(p, i);
         text_put(&p->body, ";\n");
     }
@@ -260,7 +269,7 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Lo
 
     p.stored = p.vector ? DTYPE_F32 : dtype_of_suffix(type + strlen("occ_fn_"));
     p.expr = expr && expr->nnode ? expr : identity(emit, p.stored);
-    element = p.vector ? "occ_vf" : emit_ctype(p.stored);
+    element = p.vector ? "occ_vf" : dtype_info(p.stored)->ctype;
     print_body(&p);
     made.body = arena_printf(emit->arena, "(const occ_expr *e, %s acc, int64_t c%s)\n{\n%s%s%s%s%s", element,
                              p.vector ? ", int n" : "", p.uses_e ? "" : "    (void)e;\n", p.uses_acc ? "" : "    (void)acc;\n",

@@ -70,13 +70,16 @@ static bool push_cast(Ready *ready, DType from, DType to)
     return from == to || push_call(ready, "cast_%s_%s", dtype_info(from)->suffix, dtype_info(to)->suffix);
 }
 
+static bool push_narrow(Ready *ready, DType low, bool saturate)
+{
+    bool plain = saturate || low == DTYPE_F16 || low == DTYPE_BF16 || low == DTYPE_F4E2M1;
+
+    return push_call(ready, plain ? "f32_to_%s%s" : "f32_to_%s_unsaturated%s", dtype_info(low)->suffix, "");
+}
+
 static bool push_round(Ready *ready, DType low, bool saturate)
 {
-    const char *suffix = dtype_info(low)->suffix;
-    bool        plain = saturate || low == DTYPE_F16 || low == DTYPE_BF16 || low == DTYPE_F4E2M1;
-
-    return push_call(ready, plain ? "f32_to_%s%s" : "f32_to_%s_unsaturated%s", suffix, "") &&
-           push_call(ready, "%s_to_f32%s", suffix, "");
+    return push_narrow(ready, low, saturate) && push_call(ready, "%s_to_f32%s", dtype_info(low)->suffix, "");
 }
 
 static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
@@ -98,7 +101,7 @@ static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
         return is_low(n->dtype) ? push_cast(ready, from, DTYPE_F32) && push_round(ready, n->dtype, n->saturate)
                                 : push_cast(ready, from, n->dtype);
     case SCALAR_ROUND_TO:
-        return push_round(ready, n->dtype_to, true);
+        return push_round(ready, n->dtype_to, n->saturate);
     default:
         if (scalar_info(n->op)->arity == 3)
             from = computed(in->expr->node[n->b].dtype);
@@ -109,11 +112,12 @@ static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
 /* The last step: the result as the kernel stores it. */
 static bool prepare_store(Interpreter *in, Ready *ready)
 {
-    DType from = computed(in->expr->node[in->expr->nnode - 1].dtype);
+    const ScalarNode *last = &in->expr->node[in->expr->nnode - 1];
+    DType             from = computed(last->dtype);
 
     if (!is_low(in->stored))
         return push_cast(ready, from, in->stored);
-    return push_cast(ready, from, DTYPE_F32) && push_call(ready, "f32_to_%s%s", dtype_info(in->stored)->suffix, "");
+    return push_cast(ready, from, DTYPE_F32) && push_narrow(ready, in->stored, last->op != SCALAR_ROUND_TO || last->saturate);
 }
 
 static bool vector_node_is_known(const Interpreter *in, const ScalarNode *n)
