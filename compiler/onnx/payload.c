@@ -18,7 +18,7 @@ static const Payload *payloads(const Reader *reader, const Onnx__TensorProto *te
     if (tensor->has_raw_data && tensor->raw_data.len == sizeof record)
         memcpy(record, tensor->raw_data.data, sizeof record);
     *count = record[1];
-    return reader->wire.payload + record[0];
+    return record[1] ? reader->wire.payload + record[0] : NULL;
 }
 
 /* The field in which elements of this type stand when they are not raw. */

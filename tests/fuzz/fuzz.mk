@@ -1,0 +1,45 @@
+# make fuzz: hostile models for FUZZ_SECONDS, then the lines that the corpus reaches; included by tests.mk.
+# Seeds are the small official models, the broken models and those of earlier findings (tests/fuzz/found).
+
+FUZZ_SECONDS ?= 1800
+FUZZ_JOBS    ?= $(shell nproc)
+FUZZ         := $(BUILD)/fuzz
+FUZZ_SRC     := tests/fuzz/target.c tests/fuzz/mutate.c
+COVERED      := compiler/onnx compiler/graph compiler/support compiler/ops compiler/program planners
+FUZZ_TOOLS   := $(BUILD)/fuzz_tools.stamp
+
+$(FUZZ_TOOLS): tests/tools/deps.sh
+	@mkdir -p $(@D)
+	sh tests/tools/deps.sh clang llvm
+	@touch $@
+
+$(FUZZ)/target: $(FUZZ_SRC) FORCE | $(FUZZ_TOOLS)
+	$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang SAN=1 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a
+	clang $(STD) -O1 -g -fsanitize=fuzzer,address,undefined -I. -Icompiler -I$(FUZZ)/gen -o $@ $(FUZZ_SRC) \
+	    $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a -lprotobuf-c -lm
+
+$(FUZZ)/seeds: $(CASES) | $(VENV)
+	rm -rf $@ && mkdir -p $@
+	$(PYTHON) tests/errors/make_errors.py $(FUZZ)/errors
+	for f in $$(find $(BUILD)/cases $(FUZZ)/errors models -name '*.onnx' -size -16k); do cp $$f $@/$$(echo $$f | tr / _); done
+	cp tests/fuzz/found/* $@ 2>/dev/null || true
+
+fuzz: $(FUZZ)/target $(FUZZ)/seeds
+	mkdir -p $(FUZZ)/corpus $(FUZZ)/crashes
+	cd $(FUZZ) && ./target -max_total_time=$(FUZZ_SECONDS) -fork=$(FUZZ_JOBS) -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=512 \
+	    -max_len=65536 -use_value_profile=0 -artifact_prefix=crashes/ corpus seeds
+	$(MAKE) --no-print-directory fuzz-coverage
+
+# Lines reached by the seeds and what the fuzzer kept, by folder.
+fuzz-coverage: FORCE
+	$(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
+	    $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a
+	clang $(STD) -O1 -g -fprofile-instr-generate -fcoverage-mapping -I. -Icompiler -I$(BUILD)/cover/gen -o $(BUILD)/cover/replay \
+	    tests/fuzz/replay.c tests/fuzz/target.c $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a -lprotobuf-c -lm
+	find $(FUZZ)/seeds $(FUZZ)/corpus -type f | LLVM_PROFILE_FILE=$(BUILD)/cover/%8m.profraw xargs -n 500 $(BUILD)/cover/replay
+	llvm-profdata merge -o $(BUILD)/cover/all.profdata $(BUILD)/cover/*.profraw
+	llvm-cov report $(BUILD)/cover/replay -instr-profile=$(BUILD)/cover/all.profdata $(COVERED)
+
+FORCE:
+
+.PHONY: fuzz fuzz-coverage FORCE

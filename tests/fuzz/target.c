@@ -1,0 +1,101 @@
+/* target.c - what is fuzzed: a file's bytes through reading, checking, inference, passes, lowering and planning. Whatever they
+ * are, they may at worst be refused. With OCC_FUZZ_BUGS set, a message of the class "bug in occamyc" counts as a crash too. */
+#include "onnx/read.h"
+#include "ops/infer.h"
+#include "passes/passes.h"
+#include "program/lower.h"
+#include "support/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MEMORY_LIMIT = 192 << 20, ARENA_ALIGN = 64, VECTOR_BYTES = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void add_bound(Model *model, int *capacity, const char *name, int axis, int64_t hi)
+{
+    DimBound bound = {.name = name, .axis = axis, .lo = axis == BOUND_NAME || axis >= 0 ? 1 : 0, .hi = hi};
+
+    ARENA_PUSH(model->arena, model->bound, model->nbound, *capacity, bound);
+}
+
+/* Bounds as a user would give them: without, most models stop at the first unknown extent. */
+static void bound_inputs(Model *model)
+{
+    int capacity = 0;
+
+    for (int i = 0; i < model->main->nin; i++) {
+        const Value *value = model->main->in[i];
+        const Type  *type = &value->type;
+        while (type->item) {
+            add_bound(model, &capacity, value->name, BOUND_COUNT, 3);
+            type = type->item;
+        }
+        if (type->rank < 0)
+            add_bound(model, &capacity, value->name, BOUND_ELEMENTS, 24);
+        for (int axis = 0; axis < type->rank; axis++)
+            if (type->dim[axis].max < 0) {
+                const char *name = value->dim_name ? value->dim_name[axis] : NULL;
+                add_bound(model, &capacity, name ? name : value->name, name ? BOUND_NAME : axis, 7);
+            }
+    }
+}
+
+static int optimise(Model *model, Diag *diag)
+{
+    static const Pass passes[] = {
+        {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"cse", pass_cse}, {"dce", pass_dce},
+    };
+
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (passes[i].run(model, diag) < 0 || graph_check(model, diag))
+            return -1;
+    return 0;
+}
+
+static int plan(Model *model, Diag *diag)
+{
+    Options  options = {.plan = {.planner = "auto"}};
+    Program *program;
+    Plan     found = {0};
+
+    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, &program, diag) || program_check(program, diag))
+        return -1;
+    program_liveness(program);
+    return program_plan(program, &options.plan, &found, diag);
+}
+
+static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
+{
+    Model *model = onnx_read_memory(arena, NULL, data, bytes, diag);
+    Infer  infer = {.model = model, .diag = diag};
+    Text   text = text_new(arena);
+
+    if (!model || graph_check(model, diag))
+        return -1;
+    graph_print(&text, model);
+    bound_inputs(model);
+    if (infer_graph(&infer, model->main) || graph_check(model, diag) || optimise(model, diag))
+        return -1;
+    return plan(model, diag);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    Arena  *arena = arena_new(MEMORY_LIMIT);
+    Diag    diag = {.arena = arena};
+    jmp_buf exhausted;
+
+    if (!setjmp(exhausted)) {
+        arena_on_exhausted(arena, &exhausted);
+        compile(arena, data, bytes, &diag);
+        if (diag.status == DIAG_BUG && getenv("OCC_FUZZ_BUGS")) {
+            for (int i = 0; i < diag.nmessage; i++)
+                fprintf(stderr, "%s\n", diag.message[i]);
+            abort();
+        }
+    }
+    arena_free(arena);
+    return 0;
+}
