@@ -58,20 +58,16 @@ OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, 
 {
     const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
     const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
-    const int joined = g->xchannel == 1 && step == g->inputs;
+    const int joined = g->xchannel == 1 && step == g->inputs; /* the taps of a row follow each other in x as in w */
+    const int64_t runs = joined ? 1 : taps[2].last - taps[2].first;
+    const int64_t depth = joined ? (taps[2].last - taps[2].first) * g->inputs : g->inputs;
     for (int64_t d = taps[0].first; d < taps[0].last; d++)
         for (int64_t h = taps[1].first; h < taps[1].last; h++) {
             const float *xrow = x + d * g->dilation[0] * g->xaxis[0] + h * g->dilation[1] * g->xaxis[1];
             const float *wrow = b->w + (d * g->kernel[1] + h) * g->kernel[2] * tap;
-            if (joined) { /* the taps of a row follow each other in x as in w */
-                occ_tile_run(acc, xrow + taps[2].first * step, 1, down, across, wrow + taps[2].first * tap, b->pitch, b->panel,
-                             (taps[2].last - taps[2].first) * g->inputs, rows, columns, b->vectors, b->lanes, &g->next,
-                             g->pace);
-                continue;
-            }
-            for (int64_t t = taps[2].first; t < taps[2].last; t++)
-                occ_tile_run(acc, xrow + t * step, g->xchannel, down, across, wrow + t * tap, b->pitch, b->panel, g->inputs,
-                             rows, columns, b->vectors, b->lanes, &g->next, g->pace);
+            for (int64_t t = taps[2].first; t < taps[2].first + runs; t++)
+                occ_tile_run(acc, xrow + t * step, g->xchannel, down, across, wrow + t * tap, b->pitch, b->panel, depth, rows,
+                             columns, b->vectors, b->lanes, &g->next, g->pace);
         }
 }
 
@@ -127,6 +123,28 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     occ_conv_store(g, b, acc, y, pixel, rows, columns);
 }
 
+/* The two tiles of shared code: as many pixels as the registers hold times all vectors, and one pixel times one vector. */
+OCC_INLINE void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, const int64_t *at, const occ_taps *taps)
+{
+    occ_conv_block wide = *b;
+    wide.vectors = OCC_TILE_VECTORS;
+    wide.lanes = wide.stored = OCC_W;
+    occ_conv_tile(g, &wide, image, at, taps, 1, OCC_TILE_ROWS(OCC_TILE_VECTORS));
+}
+
+OCC_INLINE void occ_conv_tile_one(occ_conv *g, const occ_conv_block *b, int64_t image, const int64_t *at, const occ_taps *taps)
+{
+    for (int j = 0; j < b->vectors; j++) {
+        occ_conv_block slim = *b;
+        slim.channel += j * OCC_W;
+        slim.w += j * OCC_W / OCC_PANEL * b->panel + j * OCC_W % OCC_PANEL;
+        slim.vectors = 1;
+        slim.lanes = j < b->vectors - 1 ? OCC_W : b->lanes;
+        slim.stored = j < b->vectors - 1 ? OCC_W : b->stored;
+        occ_conv_tile(g, &slim, image, at, taps, 1, 1);
+    }
+}
+
 /* `count` pixels of one row in tiles as even as can be; the remainders of literal counts are tiles of their own. */
 OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, const int64_t *from, const occ_taps *taps,
                           int64_t count)
@@ -142,13 +160,11 @@ OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, c
             occ_conv_tile(g, b, image, at, taps, 1, (int)size);
         return;
     }
-    for (; at[2] + most <= end; at[2] += most)
-        occ_conv_tile(g, b, image, at, taps, 1, OCC_TILE_ROWS(b->vectors));
-    if (most > 4)
-        for (; at[2] + 4 <= end; at[2] += 4)
-            occ_conv_tile(g, b, image, at, taps, 1, 4);
+    if (b->vectors == OCC_TILE_VECTORS && b->lanes == OCC_W && b->stored == OCC_W)
+        for (; at[2] + OCC_TILE_ROWS(OCC_TILE_VECTORS) <= end; at[2] += OCC_TILE_ROWS(OCC_TILE_VECTORS))
+            occ_conv_tile_full(g, b, image, at, taps);
     for (; at[2] < end; at[2]++)
-        occ_conv_tile(g, b, image, at, taps, 1, 1);
+        occ_conv_tile_one(g, b, image, at, taps);
 }
 
 /* Rows begin <= h < end of a strip `count` pixels wide that see the same taps: narrow strips take several rows a tile. */
@@ -215,19 +231,20 @@ OCC_HOT void occ_conv_tail(occ_conv *g, int64_t channel, const float *w, int64_t
                            int64_t begin, int64_t end)
 {
     const int64_t pitch = (count + 3) / 4 * 4, wide = OCC_TILE_VECTORS * OCC_W;
-    const int64_t joined = count > 2 * OCC_W && count <= 3 * OCC_W ? 3 * OCC_W : wide;
-    const int64_t full = joined == wide ? count / wide : 0;
-    int64_t rest = count - full * wide;
-    for (int64_t i = 0; i < full; i++)
-        occ_conv_some(g, channel + i * wide, w + i * wide, pitch, 0, wide, wide, first, last, begin, end);
-    channel += full * wide;
-    w += full * wide;
-    if (rest > 0 && OCC_KNOWN(rest))
-        occ_conv_some(g, channel, w, pitch, 0, rest, pitch - full * wide, first, last, begin, end);
-    else
-        for (; rest > 0; rest -= OCC_W, channel += OCC_W, w += OCC_W)
-            occ_conv_some(g, channel, w, pitch, 0, occ_min(rest, OCC_W), occ_min(rest + 3, OCC_W) / 4 * 4, first, last, begin,
-                          end);
+    const int three = OCC_KNOWN(count) && count > 2 * OCC_W && count <= 3 * OCC_W;
+    int64_t done = 0;
+    if (!three)
+        for (; done + wide <= count; done += wide)
+            occ_conv_some(g, channel + done, w + done, pitch, 0, wide, wide, first, last, begin, end);
+    if (OCC_KNOWN(count)) {
+        const int64_t rest = three ? count : count % wide;
+        if (rest > 0)
+            occ_conv_some(g, channel + done, w + done, pitch, 0, rest, pitch - (count - rest), first, last, begin, end);
+        return;
+    }
+    for (; done < count; done += OCC_W)
+        occ_conv_some(g, channel + done, w + done, pitch, 0, occ_min(count - done, OCC_W), occ_min(pitch - done, OCC_W), first,
+                      last, begin, end);
 }
 
 /* All channels of one group over a block of rows. g->w, g->bias, g->y and g->e are those of the whole convolution. */
@@ -244,11 +261,10 @@ OCC_HOT void occ_conv_block_of_rows(occ_conv *g, int64_t group, int vectors, int
             g->next = w + each * panel;
             occ_conv_some(g, channel, w + c, OCC_PANEL, panel, wide, wide, first, last, begin, end);
         }
-    for (; p < full; p++, w += panel)
-        for (int64_t c = 0; c < OCC_PANEL; c += OCC_PANEL / 2, channel += OCC_PANEL / 2)
-            occ_conv_some(g, channel, w + c, OCC_PANEL, panel, OCC_PANEL / 2, OCC_PANEL / 2, first, last, begin, end);
+    if (p < full) /* two panels a tile, and their count is odd */
+        occ_conv_some(g, channel, w, OCC_PANEL, panel, OCC_PANEL, OCC_PANEL, first, last, begin, end);
     if (rest > 0)
-        occ_conv_tail(g, channel, w, rest, first, last, begin, end);
+        occ_conv_tail(g, g->outputs - rest + group * g->outputs, w + (full - p) * panel, rest, first, last, begin, end);
 }
 
 /* Where every tap is the pixel itself and pixels lie evenly, the image is one long row. */
@@ -282,25 +298,24 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                              const occ_extent *dilation, const occ_extent *pad, const occ_extent *tile, int64_t nx,
                              const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
-    const int vectors = tile[0] == 0 ? OCC_TILE_VECTORS : tile[0] == 1 ? 1 : tile[0] == 4 && OCC_W > 4 ? 4 : 2;
+    const int vectors = !OCC_KNOWN(tile[0]) ? OCC_TILE_VECTORS
+                        : tile[0] == 1      ? 1
+                        : tile[0] == 4 && OCC_W > 4 ? 4
+                                                    : OCC_TILE_VECTORS;
     occ_conv g = {
         x, w, bias, y, xdim[0], xdim[1], ydim[1], {xdim[2], xdim[3], xdim[4]}, {ydim[2], ydim[3], ydim[4]},
         xstride[0], xstride[1], {xstride[2], xstride[3], xstride[4]},
         ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
         {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
         {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx, pitch, {{0}, {0}}, fn, w, tile[2]};
-    const int64_t rows = tile[1] == 0 ? g.out[1] : tile[1];
+    const int64_t rows = tile[1] == 0 ? g.out[1] : occ_min(tile[1], g.out[1]);
+    const int64_t images = rows == g.out[1] ? g.batch : 1;
     if (e)
         g.e = *e;
-    if (rows >= g.out[1])
+    if (rows == g.out[1])
         occ_conv_flatten(&g);
-    for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel) {
-        if (rows >= g.out[1]) {
-            occ_conv_block_of_rows(&g, group, vectors, 0, g.batch, 0, g.out[1]);
-            continue;
-        }
-        for (int64_t image = 0; image < g.batch; image++)
+    for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
+        for (int64_t image = 0; image < g.batch; image += images)
             for (int64_t h = 0; h < g.out[1]; h += rows)
-                occ_conv_block_of_rows(&g, group, vectors, image, image + 1, h, occ_min(h + rows, g.out[1]));
-    }
+                occ_conv_block_of_rows(&g, group, vectors, image, image + images, h, occ_min(h + rows, g.out[1]));
 }

@@ -12,6 +12,7 @@
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
+ *   OCC_SHARED  defined where size matters, or by -D: one copy of each kernel, called with variables
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
 #if defined(__GNUC__)
 #if !defined(__clang__)
@@ -27,16 +28,22 @@
 #else
 #define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
 #endif
-#if defined(OCC_SHARED) || defined(__OPTIMIZE_SIZE__)
-#define OCC_INLINE static __attribute__((OCC_WIDE))
+#if defined(__OPTIMIZE_SIZE__) && !defined(OCC_SHARED)
+#define OCC_SHARED
+#endif
+#if defined(OCC_SHARED)
+#define OCC_INLINE static __attribute__((noinline, OCC_WIDE))
+#define OCC_KNOWN(n) 0
 #else
 #define OCC_INLINE static inline __attribute__((always_inline, OCC_WIDE))
+#define OCC_KNOWN(n) __builtin_constant_p(n)
 #endif
 #define OCC_STEP static __attribute__((noinline, OCC_WIDE))
-#define OCC_KNOWN(n) __builtin_constant_p(n)
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define OCC_PRAGMA(text) _Pragma(#text)
-#if defined(__clang__)
+#if defined(OCC_HOSTED)
+#define OCC_UNROLL(n)
+#elif defined(__clang__)
 #if defined(__OPTIMIZE__)
 #define OCC_UNROLL(n) OCC_PRAGMA(clang loop unroll(full))
 #else

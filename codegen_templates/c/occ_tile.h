@@ -58,7 +58,7 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
                           const float **next, int64_t pace)
 {
     int64_t k = 0;
-    if (pace > 0)
+    if (OCC_KNOWN(pace) && pace > 0)
         for (; k + pace <= depth; k += pace) {
             OCC_PREFETCH(*next);
             *next += 16;

@@ -10,6 +10,8 @@
  * memory, aligned as one float is. */
 #if defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
 #define OCC_W 1
+#elif defined(OCC_FORCE_WIDTH) /* for tests: vectors that the machine lacks, made of those that it has */
+#define OCC_W OCC_FORCE_WIDTH
 #elif defined(__AVX512F__)
 #define OCC_W 16
 #elif defined(__AVX__)
@@ -190,9 +192,9 @@ OCC_HOT occ_vf occ_vload(const float *p, int n)
 #else
     if (n == OCC_W)
         return *(const occ_vfu *)p;
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && OCC_W == 16
     return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, (unsigned short)((1u << n) - 1));
-#elif defined(__AVX__)
+#elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
 #else
     occ_vf v = {0};
@@ -213,9 +215,9 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
         *(occ_vfu *)p = v;
         return;
     }
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && OCC_W == 16
     __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
-#elif defined(__AVX__)
+#elif defined(__AVX__) && OCC_W == 8
     __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
 #else
     for (int i = 0; i < n && i < OCC_W; i++)

@@ -104,13 +104,13 @@ OCC_HOT occ_vf occ_vsqrt(occ_vf a)
 {
 #if OCC_W == 1
     return a < 0.0f ? (float)NAN : sqrtf(a);
-#elif defined(__AVX512F__) && defined(__clang__)
+#elif defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
     return __builtin_ia32_sqrtps512(a, 4);
-#elif defined(__AVX512F__)
+#elif defined(__AVX512F__) && OCC_W == 16
     return __builtin_ia32_sqrtps512_mask(a, a, -1, 4);
-#elif defined(__AVX__)
+#elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_sqrtps256(a);
-#elif defined(__SSE2__)
+#elif defined(__SSE2__) && OCC_W == 4
     return __builtin_ia32_sqrtps(a);
 #else
     occ_vf y = a;

@@ -1,0 +1,42 @@
+# Tests of kernel templates: `make check-kernels`. Each test_*.c includes the template itself and is built for every vector
+# width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down.
+KERNEL_CCS    ?= gcc clang
+KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made
+KERNEL_TESTS  := $(patsubst tests/kernels/%.c,%,$(wildcard tests/kernels/test_*.c))
+KERNEL_ONLY   ?= $(KERNEL_TESTS)
+KERNEL_WARN   := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror
+KERNEL_FLAGS_w1  := -DOCC_FORCE_SCALAR
+KERNEL_FLAGS_w4  := $(if $(filter x86_64,$(shell uname -m)),-msse2)
+KERNEL_FLAGS_w8  := -mavx2 -mfma -mf16c
+KERNEL_FLAGS_w16 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
+# Sixteen lanes made of narrower vectors: the same text as for AVX-512, on any machine.
+KERNEL_FLAGS_w16made := -DOCC_FORCE_WIDTH=16 -Wno-psabi
+KERNEL_CAN_w1  := yes
+KERNEL_CAN_w4  := yes
+KERNEL_CAN_w16made := yes
+KERNEL_CAN_w8  := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo yes)
+KERNEL_CAN_w16 := $(shell grep -qw avx512bw /proc/cpuinfo 2>/dev/null && echo yes)
+
+# Templates of several element types: the TPL_ names written in, as the embed tool does. $(1): file, $(2): suffix, $(3): type.
+KERNEL_GEN := $(BUILD)/tests/kernels/gen
+$(KERNEL_GEN)/stamp: $(wildcard codegen_templates/c/*) tests/kernels/instantiate.sh
+	@mkdir -p $(@D)
+	sh tests/kernels/instantiate.sh codegen_templates/c $(@D)
+	@touch $@
+
+define KERNEL_TEST
+$(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp
+	@mkdir -p $$(@D)
+	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L -O2 -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
+
+check-kernel-$(1)-$(2)-$(3): $(BUILD)/tests/kernels/$(1)-$(2)-$(3)
+	@echo "== $(1) $(2) $(3)$(if $(KERNEL_CAN_$(3)),, (compiled only: this machine cannot run it))"
+	$(if $(KERNEL_CAN_$(3)),@$$<)
+
+.PHONY: check-kernel-$(1)-$(2)-$(3)
+endef
+$(foreach t,$(KERNEL_TESTS),$(foreach c,$(KERNEL_CCS),$(foreach w,$(KERNEL_WIDTHS),$(eval $(call KERNEL_TEST,$(t),$(c),$(w))))))
+
+check-kernels: $(foreach t,$(KERNEL_ONLY),$(foreach c,$(KERNEL_CCS),$(foreach w,$(KERNEL_WIDTHS),check-kernel-$(t)-$(c)-$(w))))
+
+.PHONY: check-kernels

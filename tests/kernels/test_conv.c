@@ -1,0 +1,45 @@
+/* test_conv.c - convolution with literal geometry: the specialised code of tiles, edges and remainders. */
+#include "conv_check.h"
+
+/* Literal geometry: name, channels in, out, width in, out, kernel, stride, dilation, pad, groups, vectors, rows, pace. */
+#define LITERALS(CONV) \
+    CONV(plain_3x3, 8, 64, 14, 14, 3, 1, 1, 1, 1, 0, 0, 0) CONV(narrow_map, 8, 32, 7, 7, 3, 1, 1, 1, 1, 0, 0, 0) \
+    CONV(tiny_map, 5, 20, 3, 3, 3, 1, 1, 1, 1, 0, 0, 0) CONV(one_by_one, 24, 72, 9, 9, 1, 1, 1, 0, 1, 0, 0, 0) \
+    CONV(strided, 16, 48, 13, 7, 3, 2, 1, 1, 1, 0, 2, 0) CONV(stem, 3, 33, 21, 11, 7, 2, 1, 3, 1, 0, 0, 0) \
+    CONV(dilated, 4, 12, 11, 11, 3, 1, 2, 2, 1, 0, 0, 0) CONV(grouped, 4, 6, 8, 8, 3, 1, 1, 1, 3, 0, 0, 0) \
+    CONV(wide_tile, 16, 128, 6, 6, 1, 1, 1, 0, 1, 4, 0, 0) CONV(slim_tile, 16, 64, 6, 6, 3, 1, 1, 1, 1, 1, 3, 0) \
+    CONV(paced, 32, 96, 9, 9, 3, 1, 1, 1, 1, 0, 0, 4) CONV(one_pixel, 64, 40, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0) \
+    CONV(only_padding, 3, 8, 2, 6, 3, 1, 1, 3, 1, 0, 0, 0) CONV(lone_channel, 1, 1, 10, 10, 3, 1, 1, 1, 1, 0, 0, 0)
+
+#define LITERAL(name, ic, oc, width, made, k, s, d, p, g, v, r, pace)                                                          \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
+    {                                                                                                                          \
+        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made};                            \
+        static const occ_extent xstride[] = {width * width * ic * g, 1, width * width * ic * g, width * ic * g, ic * g};       \
+        static const occ_extent ystride[] = {made * made * oc * g, 1, made * made * oc * g, made * oc * g, oc * g};            \
+        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};         \
+        static const occ_extent tile[] = {v, r, pace}, literal_pitch[] = {oc * g + 5, 0};                                      \
+        (void)c, (void)xs, (void)ys, (void)pitch;                                                                              \
+        occ_conv_f32(x, w, bias, y, g, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, tile, 2, literal_pitch, e, \
+                     epilogue);                                                                                                \
+    }
+LITERALS(LITERAL)
+
+static void literal_geometry(void **state)
+{
+    (void)state;
+#define CHECK(name, ic, oc, width, made, k, s, d, p, g, v, r, pace)                                                    \
+    {                                                                                                                  \
+        Conv c = {1, g, ic, oc, {1, width, width}, {1, made, made}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
+        check(&c, run_##name, 0, 1);                                                                                   \
+    }
+    LITERALS(CHECK)
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(literal_geometry)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
