@@ -135,22 +135,41 @@ int control_set(Lower *lower, Extent leaf, Extent value)
     return 0;
 }
 
-static bool owns(const Lower *lower, const Value *value, Extent extent)
+Extent control_leaf(const Lower *lower, const Value *value, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
+    Extent      found = extent_const(0);
 
-    return e && (e->op == EXPR_OUT || e->op == EXPR_VAR) && e->value == value->id;
+    if (!e)
+        return found;
+    if ((e->op == EXPR_OUT || e->op == EXPR_VAR || e->op == EXPR_DIM) && e->value == value->id)
+        return (Extent){e->hi, extent.expr};
+    for (int k = 0; k < 3 && found.expr < 0; k++) {
+        int operand = k == 0 ? e->a : k == 1 ? e->b : e->c;
+
+        if (operand >= 0)
+            found = control_leaf(lower, value, (Extent){0, operand});
+    }
+    return found;
 }
 
+static bool owns(const Lower *lower, const Value *value, Extent extent)
+{
+    return control_leaf(lower, value, extent).expr >= 0;
+}
+
+/* A leaf within bounds that inference checks in its own words: the leaf is what is set. */
 int control_give(Lower *lower, const Value *to, Extent extent, Extent value)
 {
+    Extent leaf = control_leaf(lower, to, extent);
+
     if (extent_same(extent, value))
         return 0;
-    if (!owns(lower, to, extent))
+    if (leaf.expr < 0)
         return lower_check(lower, extent_op(lower->model, EXPR_EQ, value, extent));
     if (lower_check(lower, extent_op(lower->model, EXPR_LT, value, extent_const(extent.max + 1))) < 0)
         return -1;
-    return control_set(lower, extent, value);
+    return control_set(lower, leaf, value);
 }
 
 int control_give_extents(Lower *lower, const Type *from, const Value *to)
@@ -206,11 +225,14 @@ int control_alias(Lower *lower, Node *node, int index, Value *from)
 
 void control_define(Lower *lower, const Value *value)
 {
-    if (control_is_nested(value) && owns(lower, value, value->type.count))
-        lower_slot(lower, value->type.count);
-    for (int i = 0; !control_is_nested(value) && i < value->type.rank; i++)
-        if (owns(lower, value, value->type.dim[i]))
-            lower_slot(lower, value->type.dim[i]);
+    bool nested = control_is_nested(value);
+
+    for (int i = 0; i < (nested ? 1 : value->type.rank); i++) {
+        Extent leaf = control_leaf(lower, value, nested ? value->type.count : value->type.dim[i]);
+
+        if (leaf.expr >= 0)
+            lower_slot(lower, leaf);
+    }
 }
 
 int control_extents(Lower *lower, const Value *value)
@@ -224,7 +246,7 @@ int control_extents(Lower *lower, const Value *value)
 int control_zero_extents(Lower *lower, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)
-        if (owns(lower, to, to->type.dim[i]) && control_set(lower, to->type.dim[i], extent_const(0)) < 0)
+        if (control_set(lower, control_leaf(lower, to, to->type.dim[i]), extent_const(0)) < 0)
             return -1;
     return 0;
 }

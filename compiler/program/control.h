@@ -36,6 +36,9 @@ int control_zero_extents(Lower *lower, const Value *to);
 /* dims[leaf] = value, whatever the leaf was; nothing when it is constant. */
 int control_set(Lower *lower, Extent leaf, Extent value);
 
+/* The leaf of `value` itself that `extent` is, or bounds; a constant when there is none. */
+Extent control_leaf(const Lower *lower, const Value *value, Extent extent);
+
 /* `extent`, one of `to`, turns out to be `value`: a leaf of its own is set, anything else is compared. */
 int control_give(Lower *lower, const Value *to, Extent extent, Extent value);
 

@@ -1,4 +1,5 @@
 /* sequence.c - where the parts of a sequence or optional lie, and the copies between them. */
+#include "program/control.h"
 #include "program/sequence.h"
 #include "support/int.h"
 #include <string.h>
@@ -229,13 +230,6 @@ int sequence_integer(Lower *lower, Operand word, const Value *value, int which, 
     return sequence_load(lower, word, *out);
 }
 
-static bool is_leaf(const Lower *lower, Extent extent)
-{
-    ExprOp op = extent.expr < 0 ? EXPR_CONST : lower->model->expr[extent.expr].op;
-
-    return op == EXPR_OUT || op == EXPR_VAR || op == EXPR_DIM;
-}
-
 int sequence_count(Lower *lower, Value *value, Extent *out)
 {
     SequenceLayout l;
@@ -250,19 +244,21 @@ int sequence_count(Lower *lower, Value *value, Extent *out)
 
 int sequence_made(Lower *lower, Value *value)
 {
-    if (!is_leaf(lower, value->type.count))
+    Extent leaf = control_leaf(lower, value, value->type.count);
+
+    if (leaf.expr < 0)
         return 0;
-    return sequence_load(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), value->type.count);
+    return sequence_load(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), leaf);
 }
 
-/* An extent that is nowhere else: of the value itself, or of an optional input, which has it in its header. */
-static bool found_here(const Lower *lower, const Value *made, Extent extent)
+/* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its header. */
+static Extent found_here(const Lower *lower, const Value *made, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
 
-    if (!is_leaf(lower, extent))
-        return false;
-    return e->value == made->id || (e->op == EXPR_DIM && lower->model->value[e->value]->type.kind == TYPE_OPTIONAL);
+    if (e && e->op == EXPR_DIM && lower->model->value[e->value]->type.kind == TYPE_OPTIONAL)
+        return extent;
+    return control_leaf(lower, made, extent);
 }
 
 int sequence_extents(Lower *lower, const Value *made, Operand words)
@@ -270,11 +266,11 @@ int sequence_extents(Lower *lower, const Value *made, Operand words)
     Extent first = words.offset;
 
     for (int i = 0; i < made->type.rank; i++) {
-        Extent wanted = made->type.dim[i], found;
+        Extent wanted = made->type.dim[i], found, leaf = found_here(lower, made, wanted);
 
         words.offset = add(lower, first, extent_const(i));
-        if (found_here(lower, made, wanted)) {
-            if (sequence_load(lower, words, wanted) < 0)
+        if (leaf.expr >= 0) {
+            if (sequence_load(lower, words, leaf) < 0)
                 return -1;
             continue;
         }
