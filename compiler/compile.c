@@ -50,15 +50,16 @@ static int stage_read(Compilation *c)
     return graph_check(c->model, c->diag);
 }
 
-static bool has_value(const Model *model, const char *name)
+/* The extents of a sequence's members are bounded where inference finds no bound of its own: saying more is harmless. */
+static bool is_nested(const Model *model, const char *name)
 {
     for (int i = 0; i < model->nvalue; i++)
         if (!strcmp(model->value[i]->name, name))
-            return true;
+            return model->value[i]->type.kind != TYPE_TENSOR;
     return false;
 }
 
-/* A bound that met no extent is a slip of the user's; one of elements is harmless where inference found more. */
+/* A bound that met no extent is a slip of the user's. */
 static int check_bounds(const Compilation *c)
 {
     int failures = 0;
@@ -66,7 +67,7 @@ static int check_bounds(const Compilation *c)
     for (int i = 0; i < c->model->nbound; i++) {
         const DimBound *bound = &c->model->bound[i];
 
-        if (bound->used || (bound->axis == BOUND_ELEMENTS && has_value(c->model, bound->name)))
+        if (bound->used || (bound->axis != BOUND_NAME && is_nested(c->model, bound->name)))
             continue;
         if (bound->axis == BOUND_NAME)
             failures += diag_usage(c->diag, "--dim=%s: the model has no run-time extent of this name", bound->name) < 0;

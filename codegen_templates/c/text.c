@@ -139,3 +139,34 @@ OCC_INLINE int occ_text_copy(const occ_text *x, occ_text *y, char *pool, int64_t
     }
     return 0;
 }
+
+/* text_equal - y[i] = whether a[i] and b[i] are the same text, for every index i of `rank` axes; y dense. */
+OCC_INLINE void occ_text_equal(const occ_text *a, const occ_text *b, uint8_t *y, int64_t rank, const occ_extent *dim,
+                               const occ_extent *astride, const occ_extent *bstride)
+{
+    const int64_t n = occ_count(rank, dim);
+    int64_t index[8] = {0}, before[8], ai = 0, bi = 0;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (uint8_t)occ_same_text(a[ai], b[bi]);
+        memcpy(before, index, sizeof before);
+        ai = occ_nest_step(rank, dim, index, ai, astride);
+        bi = occ_nest_step(rank, dim, before, bi, bstride);
+    }
+}
+
+/* text_where - y[i] = c[i] ? a[i] : b[i], for every index i of `rank` axes; y dense. */
+OCC_INLINE void occ_text_where(const uint8_t *c, const occ_text *a, const occ_text *b, occ_text *y, int64_t rank,
+                               const occ_extent *dim, const occ_extent *cstride, const occ_extent *astride,
+                               const occ_extent *bstride)
+{
+    const int64_t n = occ_count(rank, dim);
+    int64_t index[8] = {0}, before[8], same[8], ci = 0, ai = 0, bi = 0;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = c[ci] ? a[ai] : b[bi];
+        memcpy(before, index, sizeof before);
+        memcpy(same, index, sizeof same);
+        ci = occ_nest_step(rank, dim, index, ci, cstride);
+        ai = occ_nest_step(rank, dim, before, ai, astride);
+        bi = occ_nest_step(rank, dim, same, bi, bstride);
+    }
+}

@@ -1,5 +1,6 @@
 /* elementwise_lower.c - elementwise operators become scalar expressions that join their neighbours' loops. */
 #include "ops/rules.h"
+#include "ops/text.h"
 #include "program/lower.h"
 #include "program/sequence.h"
 #include <math.h>
@@ -84,6 +85,8 @@ int lower_direct(Lower *lower, Node *node)
     int           args[SCALAR_MAX_OPERANDS], result;
     Pending      *p;
 
+    if (text_given(node))
+        return text_lower_equal(lower, node);
     if (check_arity(lower, node) < 0)
         return -1;
     p = lower_elementwise(lower, node, scalar_info(row->scalar)->vector, args);
@@ -174,10 +177,11 @@ int lower_isinf(Lower *lower, Node *node)
 int lower_where(Lower *lower, Node *node)
 {
     int      args[3];
-    Pending *p = lower_elementwise(lower, node, true, args);
+    Pending *p;
 
-    if (node->out[0]->type.dtype == DTYPE_TEXT)
-        return diag_unsupported(lower->diag, node->loc, "text is not selected element by element; select indices and gather");
+    if (text_given(node))
+        return text_lower_where(lower, node);
+    p = lower_elementwise(lower, node, true, args);
     return p ? emit(lower, node, p, scalar_op(lower, p->expr, SCALAR_select, args[0], args[1], args[2])) : -1;
 }
 

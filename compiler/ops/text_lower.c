@@ -1,5 +1,6 @@
 /* text_lower.c - operators that make text or count it. What they make lies in a pool of characters. */
 #include "ops/rules.h"
+#include "ops/text.h"
 #include "program/control.h"
 #include "program/lower.h"
 
@@ -49,6 +50,49 @@ int lower_string_concat(Lower *lower, Node *node)
     step_extents(lower, step, type->rank, b.stride);
     step_int(lower, step, type->text_bytes);
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+bool text_given(const Node *node)
+{
+    for (int i = 0; i < node->nin; i++)
+        if (node->in[i] && node->in[i]->type.kind == TYPE_TENSOR && node->in[i]->type.dtype == DTYPE_TEXT)
+            return true;
+    return false;
+}
+
+/* A kernel over broadcast inputs: operands, the result, rank, extents, a stride list for each input. */
+static int broadcast_kernel(Lower *lower, Node *node, const char *kernel)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x[3], y;
+    Step       *step;
+
+    for (int i = 0; i < node->nin; i++) {
+        if (lower_input(lower, node, i, &x[i]) < 0)
+            return -1;
+        x[i] = operand_broadcast(lower, x[i], type->rank, type->dim);
+    }
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, kernel);
+    for (int i = 0; i < node->nin; i++)
+        step_reads(lower, step, x[i]);
+    step_writes(lower, step, y);
+    step_int(lower, step, type->rank);
+    step_extents(lower, step, type->rank, type->dim);
+    for (int i = 0; i < node->nin; i++)
+        step_extents(lower, step, type->rank, x[i].stride);
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+int text_lower_equal(Lower *lower, Node *node)
+{
+    return broadcast_kernel(lower, node, "text_equal");
+}
+
+int text_lower_where(Lower *lower, Node *node)
+{
+    return broadcast_kernel(lower, node, "text_where");
 }
 
 int lower_string_normalizer(Lower *lower, Node *node)

@@ -1,0 +1,11 @@
+/* text.h - what elementwise rules do where elements are text. */
+#ifndef OCC_OPS_TEXT_H
+#define OCC_OPS_TEXT_H
+
+#include "program/lower.h"
+
+bool text_given(const Node *node);                     /* some input holds text */
+int  text_lower_equal(Lower *lower, Node *node);
+int  text_lower_where(Lower *lower, Node *node);
+
+#endif
