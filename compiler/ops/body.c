@@ -90,8 +90,9 @@ static int join_holders(const Join *join, const Type *a, const Type *b, Type *ou
 int join_types(const Join *join, const Type *a, const Type *b, Type *out)
 {
     if (a->kind != b->kind)
-        return diag_error(join->infer->diag, join->node->loc, "'%s' is either a tensor or not one, wanted one kind of value",
-                          join->value->name);
+        return diag_unsupported(join->infer->diag, join->node->loc,
+                                "'%s' is one kind of value (tensor, sequence, optional) or another; make it the same kind always",
+                                join->value->name);
     return a->kind == TYPE_TENSOR ? join_tensors(join, a, b, out, false) : join_holders(join, a, b, out);
 }
 
@@ -208,6 +209,9 @@ static int compare_holder(Infer *infer, Node *node, const Carry *carry, State *s
     Join        join = {infer, node, carry->output, carry->param};
     Type        joined;
 
+    if (s->type.item->kind != TYPE_TENSOR && !type_same(&s->type, result))
+        return diag_unsupported(infer->diag, node->loc, "'%s' holds sequences and changes from iteration to iteration; carry plain sequences",
+                                carry->param->name);
     if (join_types(&join, &s->type, result, &joined) < 0)
         return -1;
     *changed |= compare_axis(infer, s, COUNT, carry->initial->count, s->type.count, result->count);

@@ -56,9 +56,9 @@ static Bound promised(const Infer *infer, const Value *value, int axis, int rank
     const Type *type = &value->promise;
     const char *name = dim_name(value, axis);
 
-    while (type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL)
+    while (type && (type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
         type = type->item;
-    if (type->kind != TYPE_TENSOR || type->rank != rank)
+    if (!type || type->kind != TYPE_TENSOR || type->rank != rank)
         return (Bound){0};
     if (type->dim[axis].max >= 0 && type->dim[axis].expr < 0)
         return (Bound){true, 0, type->dim[axis].max};
@@ -138,6 +138,16 @@ static int bind_tensor(Infer *infer, const Value *value, bool member, Type *type
     return 0;
 }
 
+/* A sequence that is always empty: whatever its members would be has no elements. */
+static int bind_no_member(Type *type)
+{
+    if (type->kind == TYPE_TENSOR && !type_is_static(type)) {
+        type->rank = -1;
+        type->dim[0] = extent_const(0);
+    }
+    return 0;
+}
+
 static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
 {
     Bound count;
@@ -158,7 +168,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
         return diag_unsupported(infer->diag, (Loc){0}, "input '%s': the count of its members has no bound; give --dim %s:count=0..N",
                                 value->name, value->name);
     type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
-    return bind_type(infer, value, true, type->item);
+    return count.hi ? bind_type(infer, value, true, type->item) : bind_no_member(type->item);
 }
 
 int infer_inputs(Infer *infer, Graph *graph)
@@ -238,6 +248,16 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
     return 0;
 }
 
+/* Members that differ have at most the extents that --dim gives them; putting one in that is larger stops the run. */
+static void bound_members(Infer *infer, const Value *value, Type *item)
+{
+    for (int axis = 0; item->kind == TYPE_TENSOR && axis < item->rank; axis++) {
+        Bound flag = flag_bound(infer, value->name, axis);
+        if (flag.known && item->dim[axis].expr >= 0 && flag.hi < item->dim[axis].max)
+            item->dim[axis] = extent_leaf(infer->model, EXPR_VAR, value->id, axis, 0, flag.hi);
+    }
+}
+
 int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
 {
     Bound count;
@@ -245,6 +265,8 @@ int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
     if (type->kind == TYPE_TENSOR)
         return bound_tensor(infer, node, value, type);
     count = flag_bound(infer, value->name, BOUND_COUNT);
+    if (type->item)
+        bound_members(infer, value, type->item);
     if (type->kind == TYPE_SEQUENCE && count.known &&
         infer_within(infer, node, type->count, count.lo, count.hi, "the count of members", &type->count) < 0)
         return -1;
