@@ -1,0 +1,250 @@
+/* order_beam.c - reordering of a long stretch by a beam: of all sets of k executed steps only the most promising are kept.
+ * Level by level every kept state is extended by each ready step; equal sets are merged; the least (peak so far, live
+ * bytes) survive. A state with a ready step that fits below its peak and frees at least what it makes takes that step and
+ * no other: no order is lost by it. Each state carries how often each value is still wanted and how many predecessors each
+ * step still waits for, so an extension costs only what the step touches. */
+#include "order_range.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner.h"
+
+typedef struct State {
+    int64_t  live, peak;
+    uint64_t set;                  /* hash of the executed steps */
+    int32_t *wanted;               /* [nvalue] uses to come */
+    int32_t *waits;                /* [nstep] predecessors to come */
+    int32_t *ready;                /* steps that wait for nothing */
+    int      nready;
+} State;
+
+typedef struct Extension {
+    int64_t  live, peak;
+    uint64_t set;
+    int32_t  parent, step;
+} Extension;
+
+typedef struct Beam {
+    const OrderGraph *graph;
+    int        width, nstate;
+    State     *state, *next;       /* [width] */
+    Extension *extension;
+    int        nextension, room;
+    struct Past { int32_t parent, step; } *past;     /* [count][width] */
+    int64_t    below;
+} Beam;
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Bytes live during step t and after it. */
+static void weigh(const Beam *b, const State *s, int t, int64_t *during, int64_t *after)
+{
+    const OrderGraph   *g = b->graph;
+    const OrderProblem *p = g->problem;
+    int64_t             made = 0, freed = 0, reuse = 0;
+
+    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
+        const OrderValue *v = &p->value[g->make[k]];
+        made += v->bytes;
+        freed += g->user_at[g->make[k]] == g->user_at[g->make[k] + 1] && !v->keep ? v->bytes : 0;
+    }
+    for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
+        const OrderUse *use = &p->use[g->read[k]];
+        if (p->value[use->value].keep || s->wanted[use->value] > 1)
+            continue;
+        freed += p->value[use->value].bytes;
+        reuse = use->reuse > reuse ? use->reuse : reuse;
+    }
+    *during = s->live + made + (p->scratch ? p->scratch[t] : 0) - (reuse < made ? reuse : made);
+    *after = s->live + made - freed;
+}
+
+static bool add_extension(Beam *b, Extension one)
+{
+    if (b->nextension == b->room) {
+        int        room = b->room ? b->room * 2 : 1024;
+        Extension *larger = realloc(b->extension, (size_t)room * sizeof *larger);
+        if (!larger)
+            return false;
+        b->extension = larger;
+        b->room = room;
+    }
+    b->extension[b->nextension++] = one;
+    return true;
+}
+
+/* All extensions of one state, or the one that costs nothing. */
+static bool extend(Beam *b, int parent)
+{
+    const State *s = &b->state[parent];
+    int          first = b->nextension;
+
+    for (int i = 0; i < s->nready; i++) {
+        int       t = s->ready[i];
+        Extension one = {0, 0, s->set + mix((uint64_t)t + 1), parent, t};
+        int64_t   during;
+        bool      costless;
+        weigh(b, s, t, &during, &one.live);
+        costless = during <= s->peak && one.live <= s->live;
+        one.peak = during > s->peak ? during : s->peak;
+        if (one.peak >= b->below)
+            continue;
+        if (costless)
+            b->nextension = first;
+        if (!add_extension(b, one))
+            return false;
+        if (costless)
+            break;
+    }
+    return true;
+}
+
+static int by_promise(const void *left, const void *right)
+{
+    const Extension *a = left, *b = right;
+
+    if (a->peak != b->peak)
+        return a->peak < b->peak ? -1 : 1;
+    if (a->live != b->live)
+        return a->live < b->live ? -1 : 1;
+    if (a->set != b->set)
+        return a->set < b->set ? -1 : 1;
+    return a->parent != b->parent ? a->parent - b->parent : a->step - b->step;
+}
+
+/* One extension becomes a state of the next level. */
+static void adopt(Beam *b, const Extension *e, State *to)
+{
+    const OrderGraph *g = b->graph;
+    const State      *from = &b->state[e->parent];
+
+    to->live = e->live;
+    to->peak = e->peak;
+    to->set = e->set;
+    memcpy(to->wanted, from->wanted, (size_t)g->problem->nvalue * sizeof *to->wanted);
+    memcpy(to->waits, from->waits, (size_t)g->problem->nstep * sizeof *to->waits);
+    to->nready = 0;
+    for (int i = 0; i < from->nready; i++)
+        if (from->ready[i] != e->step)
+            to->ready[to->nready++] = from->ready[i];
+    for (int k = g->read_at[e->step]; k < g->read_at[e->step + 1]; k++)
+        to->wanted[g->problem->use[g->read[k]].value]--;
+    for (int k = g->after_at[e->step]; k < g->after_at[e->step + 1]; k++)
+        if (--to->waits[g->after[k]] == 0)
+            to->ready[to->nready++] = g->after[k];
+}
+
+/* From level to level + 1; false when nothing below the known peak is left. */
+static bool next_level(Beam *b, int level)
+{
+    State *swap = b->state;
+    int    kept = 0;
+
+    qsort(b->extension, (size_t)b->nextension, sizeof *b->extension, by_promise);
+    for (int i = 0; i < b->nextension && kept < b->width; i++) {
+        const Extension *e = &b->extension[i];
+        bool             known = false;
+        for (int k = i - 1; k >= 0 && b->extension[k].peak == e->peak && b->extension[k].live == e->live; k--)
+            known |= b->extension[k].set == e->set;
+        for (int k = 0; k < kept && !known; k++)
+            known = b->next[k].set == e->set;
+        if (known)
+            continue;
+        b->past[(size_t)level * (size_t)b->width + (size_t)kept] = (struct Past){e->parent, e->step};
+        adopt(b, e, &b->next[kept++]);
+    }
+    b->state = b->next;
+    b->next = swap;
+    b->nstate = kept;
+    b->nextension = 0;
+    return kept > 0;
+}
+
+/* The state before the stretch: steps outside it are done, or never become ready. */
+static void begin(Beam *b, const int32_t *order, int count, int64_t start, const char *done)
+{
+    const OrderGraph *g = b->graph;
+    State            *s = &b->state[0];
+
+    *s = (State){start, 0, 0, s->wanted, s->waits, s->ready, 0};
+    for (int v = 0; v < g->problem->nvalue; v++) {
+        s->wanted[v] = 0;
+        for (int k = g->user_at[v]; k < g->user_at[v + 1]; k++)
+            s->wanted[v] += !done[g->user[k]];
+    }
+    for (int t = 0; t < g->problem->nstep; t++) {
+        s->waits[t] = 1;           /* a step outside the stretch keeps one predecessor that never comes */
+        for (int k = g->before_at[t]; k < g->before_at[t + 1]; k++)
+            s->waits[t] += !done[g->before[k]];
+    }
+    for (int i = 0; i < count; i++)
+        if (--s->waits[order[i]] == 0)
+            s->ready[s->nready++] = order[i];
+    b->nstate = 1;
+}
+
+static bool reserve(Beam *b, int count)
+{
+    size_t n = (size_t)b->graph->problem->nstep + 1, v = (size_t)b->graph->problem->nvalue + 1;
+
+    b->state = calloc((size_t)b->width, sizeof *b->state);
+    b->next = calloc((size_t)b->width, sizeof *b->next);
+    b->past = malloc((size_t)count * (size_t)b->width * sizeof *b->past + 1);
+    if (!b->state || !b->next || !b->past)
+        return false;
+    for (int i = 0; i < 2 * b->width; i++) {
+        State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
+        s->wanted = malloc(v * sizeof *s->wanted);
+        s->waits = malloc(n * sizeof *s->waits);
+        s->ready = malloc(n * sizeof *s->ready);
+        if (!s->wanted || !s->waits || !s->ready)
+            return false;
+    }
+    return true;
+}
+
+static void give_back(Beam *b)
+{
+    for (int i = 0; i < 2 * b->width && b->state && b->next; i++) {
+        State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
+        free(s->wanted);
+        free(s->waits);
+        free(s->ready);
+    }
+    free(b->state);
+    free(b->next);
+    free(b->past);
+    free(b->extension);
+}
+
+int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
+                   int width, int64_t *states)
+{
+    Beam b = {.graph = graph, .width = width, .below = peak};
+    bool going = reserve(&b, count), memory = going;
+
+    if (going)
+        begin(&b, order, count, start, done);
+    for (int level = 0; level < count && going; level++) {
+        for (int i = 0; i < b.nstate && memory; i++)
+            memory = extend(&b, i);
+        *states -= b.nstate;
+        going = memory && next_level(&b, level);
+    }
+    if (going) {
+        peak = b.state[0].peak;
+        for (int level = count - 1, at = 0; level >= 0; level--) {
+            struct Past past = b.past[(size_t)level * (size_t)width + (size_t)at];
+            order[level] = past.step;
+            at = past.parent;
+        }
+    }
+    give_back(&b);
+    return memory ? peak : PLAN_ENOMEM;
+}

@@ -1,0 +1,189 @@
+/* order_graph.c - the checker of orders, and the problem indexed for the strategies. The checker reads the problem only. */
+#include "order_range.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "planner.h"
+
+/* -- the checker ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes that step t frees because it is the last use, and the largest reuse among them. */
+static int64_t freed_at(const OrderProblem *p, const int *position, int t, int64_t *reuse)
+{
+    int64_t freed = 0;
+
+    *reuse = 0;
+    for (int i = 0; i < p->nuse; i++) {
+        int v = p->use[i].value, last = 1;
+        if (p->use[i].step != t || p->value[v].keep)
+            continue;
+        for (int k = 0; k < p->nuse; k++)
+            last &= p->use[k].value != v || position[p->use[k].step] <= position[t];
+        freed += last ? p->value[v].bytes : 0;
+        *reuse = last && p->use[i].reuse > *reuse ? p->use[i].reuse : *reuse;
+    }
+    return freed;
+}
+
+static int follows(const OrderProblem *p, const int *position)
+{
+    for (int i = 0; i < p->nuse; i++) {
+        int producer = p->value[p->use[i].value].producer;
+        if (producer >= 0 && position[producer] >= position[p->use[i].step])
+            return 0;
+    }
+    for (int i = 0; i < p->nedge; i++)
+        if (position[p->edge[i].first] >= position[p->edge[i].then])
+            return 0;
+    return 1;
+}
+
+static int64_t walk(const OrderProblem *p, const int32_t *order, const int *position)
+{
+    int64_t live = 0, peak = 0;
+
+    for (int v = 0; v < p->nvalue; v++) {
+        int used = p->value[v].keep != 0;
+        for (int i = 0; i < p->nuse; i++)
+            used |= p->use[i].value == v;
+        live += p->value[v].producer < 0 && used ? p->value[v].bytes : 0;
+    }
+    peak = live;
+    for (int i = 0; i < p->nstep; i++) {
+        int     t = order[i];
+        int64_t made = 0, unread = 0, reuse, freed = freed_at(p, position, t, &reuse), during;
+        for (int v = 0; v < p->nvalue; v++) {
+            int used = p->value[v].keep != 0;
+            if (p->value[v].producer != t)
+                continue;
+            for (int k = 0; k < p->nuse; k++)
+                used |= p->use[k].value == v;
+            made += p->value[v].bytes;
+            unread += used ? 0 : p->value[v].bytes;
+        }
+        during = live + made + (p->scratch ? p->scratch[t] : 0) - (reuse < made ? reuse : made);
+        peak = during > peak ? during : peak;
+        live += made - unread - freed;
+    }
+    return peak;
+}
+
+int64_t order_peak(const OrderProblem *p, const int32_t *order)
+{
+    int    *position = malloc(((size_t)p->nstep + 1) * sizeof *position);
+    int64_t peak = PLAN_EINVAL;
+    int     good = position != NULL;
+
+    if (!position)
+        return PLAN_ENOMEM;
+    for (int t = 0; t < p->nstep; t++)
+        position[t] = -1;
+    for (int i = 0; i < p->nstep && good; i++) {
+        good = order[i] >= 0 && order[i] < p->nstep && position[order[i]] < 0;
+        if (good)
+            position[order[i]] = i;
+    }
+    if (good && follows(p, position))
+        peak = walk(p, order, position);
+    free(position);
+    return peak;
+}
+
+/* -- the graph ------------------------------------------------------------------------------------------------------ */
+
+int order_malformed(const OrderProblem *p, char *why)
+{
+    if (p->nstep < 0 || p->nvalue < 0 || p->nuse < 0 || p->nedge < 0)
+        return snprintf(why, 160, "a negative count");
+    for (int v = 0; v < p->nvalue; v++)
+        if (p->value[v].bytes < 0 || p->value[v].bytes > INT64_C(1) << 44 || p->value[v].producer < -1 ||
+            p->value[v].producer >= p->nstep)
+            return snprintf(why, 160, "value %d: negative or beyond 2^44 bytes, or made by no step", v);
+    for (int i = 0; i < p->nuse; i++) {
+        const OrderUse *u = &p->use[i];
+        if (u->value < 0 || u->value >= p->nvalue || u->step < 0 || u->step >= p->nstep || u->reuse < 0 ||
+            u->reuse > p->value[u->value].bytes)
+            return snprintf(why, 160, "use %d: names no value or no step, or reuses more than there is", i);
+        if (p->value[u->value].producer >= u->step)
+            return snprintf(why, 160, "use %d: step %d reads value %d before it is made", i, (int)u->step, (int)u->value);
+    }
+    for (int i = 0; i < p->nedge; i++)
+        if (p->edge[i].first < 0 || p->edge[i].first >= p->edge[i].then || p->edge[i].then >= p->nstep)
+            return snprintf(why, 160, "edge %d: does not lead from a step to a later one", i);
+    for (int t = 0; p->scratch && t < p->nstep; t++)
+        if (p->scratch[t] < 0 || p->scratch[t] > INT64_C(1) << 44)
+            return snprintf(why, 160, "step %d: negative scratch, or beyond 2^44 bytes", t);
+    return 0;
+}
+
+/* Lists by key: at[k] .. at[k+1]-1 hold the items of key k in order. One pass counts, one fills. */
+typedef struct Filing {
+    int *at, *item;
+} Filing;
+
+static void file_one(Filing f, int key, int item, bool fill)
+{
+    if (fill)
+        f.item[f.at[key + 1]++] = item;
+    else
+        f.at[key + 2]++;
+}
+
+static void filing_sum(Filing f, int keys)
+{
+    for (int k = 0; k <= keys; k++)
+        f.at[k + 1] += f.at[k];
+}
+
+/* Counts, or fills in, everything there is to file. */
+static void file_all(const OrderProblem *p, const Filing f[5], bool fill)
+{
+    enum { MAKE, READ, USER, BEFORE, AFTER };
+    for (int v = 0; v < p->nvalue; v++)
+        if (p->value[v].producer >= 0)
+            file_one(f[MAKE], p->value[v].producer, v, fill);
+    for (int i = 0; i < p->nuse; i++) {
+        int step = p->use[i].step, v = p->use[i].value, producer = p->value[v].producer;
+        file_one(f[READ], step, i, fill);
+        file_one(f[USER], v, step, fill);
+        if (producer >= 0) {
+            file_one(f[BEFORE], step, producer, fill);
+            file_one(f[AFTER], producer, step, fill);
+        }
+    }
+    for (int i = 0; i < p->nedge; i++) {
+        file_one(f[BEFORE], p->edge[i].then, p->edge[i].first, fill);
+        file_one(f[AFTER], p->edge[i].first, p->edge[i].then, fill);
+    }
+}
+
+void order_graph_close(OrderGraph *g)
+{
+    int *all[] = {g->make_at, g->make, g->read_at, g->read, g->user_at, g->user, g->before_at, g->before, g->after_at, g->after};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+int order_graph_open(OrderGraph *g, const OrderProblem *p)
+{
+    size_t edges = (size_t)p->nuse + (size_t)p->nedge + 1, steps = (size_t)p->nstep + 3, values = (size_t)p->nvalue + 3;
+
+    *g = (OrderGraph){p, calloc(steps, sizeof(int)), calloc(values, sizeof(int)), calloc(steps, sizeof(int)),
+                      calloc(edges, sizeof(int)), calloc(values, sizeof(int)), calloc(edges, sizeof(int)),
+                      calloc(steps, sizeof(int)), calloc(edges, sizeof(int)), calloc(steps, sizeof(int)),
+                      calloc(edges, sizeof(int))};
+    if (!g->make_at || !g->make || !g->read_at || !g->read || !g->user_at || !g->user || !g->before_at || !g->before ||
+        !g->after_at || !g->after) {
+        order_graph_close(g);
+        return PLAN_ENOMEM;
+    }
+    const Filing f[5] = {{g->make_at, g->make}, {g->read_at, g->read}, {g->user_at, g->user}, {g->before_at, g->before},
+                         {g->after_at, g->after}};
+    file_all(p, f, false);
+    for (int k = 0; k < 5; k++)
+        filing_sum(f[k], k == 2 ? p->nvalue : p->nstep);
+    file_all(p, f, true);
+    return PLAN_OK;
+}

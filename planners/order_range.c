@@ -1,0 +1,417 @@
+/* order_range.c - exact reordering of a stretch: best-first search over the sets of executed steps.
+ * What is live after a set of steps depends on the set alone. The distance of a set is the least peak on any way to it;
+ * sets are taken by rising distance, larger sets first among equals, so the first time that the full set is taken its
+ * distance is the least peak. A ready step that fits below the distance and frees at least what it makes is executed at
+ * once: by monotony of what it frees no order is lost. Sets that reach the peak already known are dropped.
+ * Sets are kept in a hash table; the way back is the chain of predecessors. */
+#include "order_range.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner.h"
+
+typedef struct Node {
+    StepSet done;
+    int64_t live, peak;
+    int32_t parent;                /* node, or -1 */
+    int16_t count;                 /* steps done */
+    int16_t step;                  /* executed first after the parent; the rest were executed at once */
+} Node;
+
+typedef struct Waiting {           /* a node as it was when it was pushed */
+    int64_t peak, live;
+    int32_t count, node;
+} Waiting;
+
+typedef struct Frontier {
+    Range       *range;
+    Node        *node;
+    int32_t      nnode, node_room;
+    int32_t     *slot;             /* hash table of nodes + 1 */
+    uint32_t     mask;
+    Waiting     *heap;
+    int32_t      nheap, heap_room;
+    int64_t      below;            /* only smaller peaks are of interest */
+} Frontier;
+
+void range_execute(const Range *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
+{
+    StepSet with = *done;
+    int64_t freed = 0, reuse = 0;
+
+    step_add(&with, i);
+    for (int k = r->read_at[i]; k < r->read_at[i + 1]; k++) {
+        const RangeValue *v = &r->value[r->read[k].value];
+        if (v->stays || !step_within(&v->users, &with))
+            continue;
+        freed += v->bytes;
+        reuse = r->read[k].reuse > reuse ? r->read[k].reuse : reuse;
+    }
+    reuse = reuse < r->made[i] ? reuse : r->made[i];
+    *during = live + r->made[i] + r->scratch[i] - reuse;
+    *after = live + r->made[i] - freed - r->unread[i];
+}
+
+static bool sooner(const Waiting *x, const Waiting *y)
+{
+    if (x->peak != y->peak)
+        return x->peak < y->peak;
+    if (x->count != y->count)
+        return x->count > y->count;
+    return x->live != y->live ? x->live < y->live : x->node < y->node;
+}
+
+static bool heap_push(Frontier *f, int32_t node)
+{
+    const Node *x = &f->node[node];
+    Waiting     one = {x->peak, x->live, x->count, node};
+    int32_t     i = f->nheap;
+
+    if (f->nheap == f->heap_room) {
+        int32_t  room = f->heap_room ? f->heap_room * 2 : 1024;
+        Waiting *heap = realloc(f->heap, (size_t)room * sizeof *heap);
+        if (!heap)
+            return false;
+        f->heap = heap;
+        f->heap_room = room;
+    }
+    f->nheap++;
+    for (; i > 0 && sooner(&one, &f->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        f->heap[i] = f->heap[(i - 1) / 2];
+    f->heap[i] = one;
+    return true;
+}
+
+static Waiting heap_pop(Frontier *f)
+{
+    Waiting top = f->heap[0], last = f->heap[--f->nheap];
+    int32_t i = 0;
+
+    for (int32_t child = 1; child < f->nheap; child = 2 * i + 1) {
+        if (child + 1 < f->nheap && sooner(&f->heap[child + 1], &f->heap[child]))
+            child++;
+        if (!sooner(&f->heap[child], &last))
+            break;
+        f->heap[i] = f->heap[child];
+        i = child;
+    }
+    f->heap[i] = last;
+    return top;
+}
+
+static uint64_t hash_of(const StepSet *set)
+{
+    uint64_t h = 0;
+
+    for (int w = 0; w < RANGE_WORDS; w++) {
+        h = (h ^ set->word[w]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return h * UINT64_C(0xbf58476d1ce4e5b9) >> 20;
+}
+
+/* Doubles the room for nodes; the hash table stays twice as large. */
+static bool grow(Frontier *f)
+{
+    int32_t  room = f->node_room ? f->node_room * 2 : 1024;
+    Node    *node = realloc(f->node, (size_t)room * sizeof *node);
+    int32_t *slot = node ? calloc((size_t)room * 2, sizeof *slot) : NULL;
+
+    f->node = node ? node : f->node;
+    if (!slot)
+        return false;
+    free(f->slot);
+    f->slot = slot;
+    f->node_room = room;
+    f->mask = (uint32_t)room * 2 - 1;
+    for (int32_t i = 0; i < f->nnode; i++) {
+        uint32_t at = (uint32_t)hash_of(&f->node[i].done) & f->mask;
+        while (slot[at])
+            at = (at + 1) & f->mask;
+        slot[at] = i + 1;
+    }
+    return true;
+}
+
+/* Adds a state, or a better way to a known one. False on lack of memory. */
+static bool reach(Frontier *f, const Node *state)
+{
+    uint32_t at;
+
+    if (f->nnode == f->node_room && !grow(f))
+        return false;
+    for (at = (uint32_t)hash_of(&state->done) & f->mask; f->slot[at]; at = (at + 1) & f->mask) {
+        Node *known = &f->node[f->slot[at] - 1];
+        if (memcmp(&known->done, &state->done, sizeof known->done) != 0)
+            continue;
+        if (state->peak >= known->peak)
+            return true;
+        *known = *state;
+        return heap_push(f, f->slot[at] - 1);
+    }
+    f->node[f->nnode] = *state;
+    f->slot[at] = f->nnode + 1;
+    return heap_push(f, f->nnode++);
+}
+
+/* Executes one step; false if the peak passes what is of interest. */
+static bool advance(const Frontier *f, Node *state, int i)
+{
+    int64_t during, after;
+
+    range_execute(f->range, &state->done, state->live, i, &during, &after);
+    state->peak = during > state->peak ? during : state->peak;
+    state->live = after;
+    step_add(&state->done, i);
+    state->count++;
+    return state->peak < f->below;
+}
+
+/* Executes what costs nothing; notes the steps when asked to. */
+static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
+{
+    const Range *r = f->range;
+
+    for (int i = 0; i < r->n; i++) {
+        int64_t during, after;
+        if (step_in(&state->done, i) || !step_within(&r->before[i], &state->done))
+            continue;
+        range_execute(r, &state->done, state->live, i, &during, &after);
+        if (during > state->peak || after > state->live)
+            continue;
+        state->live = after;
+        step_add(&state->done, i);
+        state->count++;
+        if (noted)
+            noted[(*nnoted)++] = i;
+        i = -1;                    /* others may have become ready */
+    }
+}
+
+static bool expand(Frontier *f, int32_t from)
+{
+    const Range *r = f->range;
+
+    for (int i = 0; i < r->n; i++) {
+        Node next = f->node[from];
+        if (step_in(&next.done, i) || !step_within(&r->before[i], &next.done))
+            continue;
+        next.parent = from;
+        next.step = (int16_t)i;
+        if (!advance(f, &next, i))
+            continue;
+        settle(f, &next, NULL, NULL);
+        if (!reach(f, &next))
+            return false;
+    }
+    return true;
+}
+
+/* The steps on the way to a node, in order. What was executed at once is found again with the same distance. */
+static void trace(const Frontier *f, int32_t node, int32_t *order)
+{
+    const Range *r = f->range;
+    int          way[RANGE_STEPS + 1], length = 0, count = 0, steps[RANGE_STEPS];
+    Node         state = {.live = r->start};
+
+    for (int32_t at = node; at >= 0; at = f->node[at].parent)
+        way[length++] = at;
+    for (int i = length; i-- > 0;) {
+        int step = f->node[way[i]].step;
+        if (step >= 0) {
+            advance(f, &state, step);
+            steps[count++] = step;
+        }
+        state.peak = f->node[way[i]].peak;
+        settle(f, &state, steps, &count);
+    }
+    for (int i = 0; i < count; i++)
+        order[i] = r->step[steps[i]];
+}
+
+static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
+{
+    Range *r = f->range;
+    Node   root = {.live = r->start, .peak = floor, .parent = -1, .step = -1};
+
+    settle(f, &root, NULL, NULL);
+    if (!reach(f, &root))
+        return PLAN_ENOMEM;
+    while (f->nheap > 0) {
+        Waiting next = heap_pop(f);
+        if (next.peak != f->node[next.node].peak)
+            continue;              /* a better way was found since */
+        if (next.count == r->n) {
+            int32_t order[RANGE_STEPS];
+            trace(f, next.node, order);
+            memcpy(r->step, order, (size_t)r->n * sizeof *order);
+            *peak = next.peak;
+            return 1;
+        }
+        if ((*states)-- <= 0)
+            return 0;
+        if (!expand(f, next.node))
+            return PLAN_ENOMEM;
+    }
+    return 1;
+}
+
+int range_solve(Range *r, int64_t *peak, int64_t enough, int64_t *states)
+{
+    Frontier f = {.range = r, .below = *peak};
+    int64_t  floor = r->start > r->bound ? r->start : r->bound;
+    int      status;
+
+    floor = enough > floor ? enough : floor;
+    if (*peak <= floor)
+        return 1;
+    status = search(&f, peak, floor, states);
+    free(f.node);
+    free(f.slot);
+    free(f.heap);
+    return status;
+}
+
+/* -- making a stretch ----------------------------------------------------------------------------------------------- */
+
+typedef struct Numbering {         /* from the whole problem to the stretch */
+    int *local;                    /* [nstep] or -1 */
+    int *value;                    /* [nvalue] or -1 */
+} Numbering;
+
+/* The local number of a value; a new one is measured: who uses it inside, does it outlive the stretch? */
+static int number_value(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int v)
+{
+    const OrderValue *global = &g->problem->value[v];
+    RangeValue       *x;
+
+    if (number->value[v] >= 0)
+        return number->value[v];
+    x = &r->value[r->nvalue];
+    *x = (RangeValue){.bytes = global->bytes, .stays = global->keep != 0};
+    for (int k = g->user_at[v]; k < g->user_at[v + 1]; k++) {
+        int step = g->user[k];
+        if (number->local[step] >= 0)
+            step_add(&x->users, number->local[step]);
+        else if (!done[step])
+            x->stays = true;
+    }
+    number->value[v] = r->nvalue;
+    return r->nvalue++;
+}
+
+/* What step i of the stretch needs at the least: what it reads and makes, and what its ancestors leave for it and its
+ * descendants. */
+static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const StepSet *descendants, const int *producer,
+                          int64_t base)
+{
+    int64_t need = base + r->made[i] + r->scratch[i], reuse = 0;
+
+    for (int v = 0; v < r->nvalue; v++) {
+        const RangeValue *x = &r->value[v];
+        bool              born = producer[v] < 0 || step_in(&ancestors[i], producer[v]), wanted = x->stays || step_in(&x->users, i);
+        for (int w = 0; w < RANGE_WORDS; w++)
+            wanted |= (x->users.word[w] & descendants[i].word[w]) != 0;
+        need += born && wanted ? x->bytes : 0;
+    }
+    for (int k = r->read_at[i]; k < r->read_at[i + 1]; k++)
+        if (!r->value[r->read[k].value].stays)
+            reuse = r->read[k].reuse > reuse ? r->read[k].reuse : reuse;
+    return need - (reuse < r->made[i] ? reuse : r->made[i]);
+}
+
+static void find_bound(Range *r, const int *producer)
+{
+    StepSet ancestors[RANGE_STEPS], descendants[RANGE_STEPS];
+    int64_t base = r->start;
+
+    memset(descendants, 0, sizeof descendants);
+    for (int i = 0; i < r->n; i++) {
+        ancestors[i] = r->before[i];
+        for (int k = 0; k < i; k++)
+            if (step_in(&r->before[i], k))
+                for (int w = 0; w < RANGE_WORDS; w++)
+                    ancestors[i].word[w] |= ancestors[k].word[w];
+        for (int k = 0; k < i; k++)
+            if (step_in(&ancestors[i], k))
+                step_add(&descendants[k], i);
+    }
+    for (int v = 0; v < r->nvalue; v++)
+        base -= producer[v] < 0 ? r->value[v].bytes : 0;
+    r->bound = 0;
+    for (int i = 0; i < r->n; i++) {
+        int64_t need = least_need(r, i, ancestors, descendants, producer, base);
+        r->bound = need > r->bound ? need : r->bound;
+    }
+}
+
+/* Step i of the stretch: its values and what must precede it. */
+static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int i, int *producer)
+{
+    const OrderProblem *p = g->problem;
+    int                 t = r->step[i];
+
+    r->scratch[i] = p->scratch ? p->scratch[t] : 0;
+    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
+        int v = g->make[k];
+        r->made[i] += p->value[v].bytes;
+        if (g->user_at[v] == g->user_at[v + 1] && !p->value[v].keep)
+            r->unread[i] += p->value[v].bytes;
+        else
+            producer[number_value(r, g, number, done, v)] = i;
+    }
+    r->read_at[i + 1] = r->read_at[i];
+    for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
+        const OrderUse *use = &p->use[g->read[k]];
+        r->read[r->read_at[i + 1]++] = (RangeRead){number_value(r, g, number, done, use->value), use->reuse};
+    }
+    for (int k = g->before_at[t]; k < g->before_at[t + 1]; k++)
+        if (number->local[g->before[k]] >= 0)
+            step_add(&r->before[i], number->local[g->before[k]]);
+}
+
+int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, int64_t start, const char *done)
+{
+    Numbering number = {malloc(((size_t)g->problem->nstep + 1) * sizeof(int)), malloc(((size_t)g->problem->nvalue + 1) * sizeof(int))};
+    size_t    reads = 1, values = 1;
+    int      *producer = NULL;
+
+    memset(r, 0, sizeof *r);
+    r->n = count;
+    r->start = start;
+    for (int i = 0; i < count; i++) {
+        reads += (size_t)(g->read_at[order[i] + 1] - g->read_at[order[i]]);
+        values += (size_t)(g->make_at[order[i] + 1] - g->make_at[order[i]]);
+    }
+    r->read = malloc(reads * sizeof *r->read);
+    r->value = malloc((reads + values) * sizeof *r->value);
+    producer = malloc((reads + values) * sizeof *producer);
+    if (number.local && number.value && r->read && r->value && producer) {
+        memset(number.local, -1, ((size_t)g->problem->nstep + 1) * sizeof(int));
+        memset(number.value, -1, ((size_t)g->problem->nvalue + 1) * sizeof(int));
+        memset(producer, -1, (reads + values) * sizeof *producer);
+        for (int i = 0; i < count; i++) {
+            r->step[i] = order[i];
+            number.local[order[i]] = i;
+        }
+        for (int i = 0; i < count; i++)
+            fill_step(r, g, &number, done, i, producer);
+        find_bound(r, producer);
+    } else {
+        range_close(r);
+        r->n = -1;
+    }
+    free(number.local);
+    free(number.value);
+    free(producer);
+    return r->n < 0 ? PLAN_ENOMEM : PLAN_OK;
+}
+
+void range_close(Range *r)
+{
+    free(r->read);
+    free(r->value);
+    r->read = NULL;
+    r->value = NULL;
+}

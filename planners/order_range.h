@@ -1,0 +1,97 @@
+/* order_range.h - a stretch of consecutive steps of an order, to be reordered within itself. Private to order*.c. */
+#ifndef OCC_ORDER_RANGE_H
+#define OCC_ORDER_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "order.h"
+
+enum { RANGE_STEPS = 128, RANGE_WORDS = RANGE_STEPS / 64 };
+
+/* The problem, indexed: which values a step reads and makes, and the reverse. */
+typedef struct OrderGraph {
+    const OrderProblem *problem;
+    int     *make_at, *make;       /* values that step t makes */
+    int     *read_at, *read;       /* indices into problem->use of what step t reads */
+    int     *user_at, *user;       /* steps that read value v */
+    int     *before_at, *before;   /* steps that must precede step t, with repetitions */
+    int     *after_at, *after;     /* steps that must follow step t, with repetitions */
+} OrderGraph;
+
+/* PLAN_OK or PLAN_ENOMEM; the problem must be well formed. */
+int  order_graph_open(OrderGraph *graph, const OrderProblem *problem);
+void order_graph_close(OrderGraph *graph);
+
+/* 0, or nonzero with the reason in why. */
+int order_malformed(const OrderProblem *problem, char *why);
+
+typedef struct StepSet {           /* of a stretch */
+    uint64_t word[RANGE_WORDS];
+} StepSet;
+
+/* A value that some step of the stretch reads or makes. */
+typedef struct RangeValue {
+    int64_t bytes;
+    StepSet users;                 /* within the stretch */
+    bool    stays;                 /* lives on after the stretch */
+} RangeValue;
+
+typedef struct RangeRead {
+    int     value;                 /* local index */
+    int64_t reuse;
+} RangeRead;
+
+typedef struct Range {
+    int         n;                 /* steps */
+    int32_t     step[RANGE_STEPS]; /* as they stand now */
+    StepSet     before[RANGE_STEPS];
+    int64_t     made[RANGE_STEPS];            /* bytes of a step's results */
+    int64_t     unread[RANGE_STEPS];          /* of these, bytes that die at once */
+    int64_t     scratch[RANGE_STEPS];
+    int         read_at[RANGE_STEPS + 1];
+    RangeRead  *read;
+    RangeValue *value;
+    int         nvalue;
+    int64_t     start;             /* bytes live before the stretch */
+    int64_t     bound;             /* bytes: the least that the hungriest step needs */
+} Range;
+
+/* order[0..count-1] is a stretch whose first step finds start bytes live; done[t] tells the steps before it. PLAN_OK or
+ * PLAN_ENOMEM; the caller gives it back with range_close. */
+int  range_open(Range *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start, const char *done);
+void range_close(Range *range);
+
+/* Bytes live during step i after the set was executed, and after it. */
+void range_execute(const Range *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
+
+/* Reorders range->step by exact search for a peak below *peak. Returns 1 if it was found or refuted (then *peak and the
+ * steps are optimal), 0 if the states ran out (then nothing changed), PLAN_ENOMEM. *states falls by what was spent. A peak
+ * of at most enough is as good as any. */
+int range_solve(Range *range, int64_t *peak, int64_t enough, int64_t *states);
+
+/* Reorders a stretch of any length by a beam of that width; returns its peak, or PLAN_ENOMEM. order[] is unchanged unless
+ * the peak found is below peak. */
+int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
+                   int width, int64_t *states);
+
+static inline bool step_in(const StepSet *set, int i)
+{
+    return set->word[i / 64] >> (i % 64) & 1;
+}
+
+static inline void step_add(StepSet *set, int i)
+{
+    set->word[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* a \ b is empty, where b may have one more step, extra (-1: none). */
+static inline bool step_within(const StepSet *a, const StepSet *b)
+{
+    for (int w = 0; w < RANGE_WORDS; w++)
+        if (a->word[w] & ~b->word[w])
+            return false;
+    return true;
+}
+
+#endif
