@@ -1,5 +1,8 @@
-/* coalesce.c - in-place permits: an output may take the memory of an input that dies at its step.
- * requires: spans    adds: permits. A permit never forces an overlap; the planner takes it where it helps. */
+/* coalesce.c - outputs that take the memory of an input that dies at their step.
+ *   permits  the kernel works in place in rising order of address: the planner may overlap the two, and never must
+ *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
+ *            since that binds the planner, plan.c undoes merges that do not pay
+ * requires: spans */
 #include "program/operand.h"
 #include "program/plan.h"
 
@@ -97,5 +100,75 @@ void program_coalesce(Program *program)
 
         if (step->kind == STEP_KERNEL && step->kernel->in_place && writes_in_rising_order(step))
             permit_step(program, s);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- merges */
+
+/* A pointer parameter of the kernel lies in the buffer: it may be read anywhere. */
+static bool is_parameter(const Step *step, int buffer)
+{
+    for (int k = 0; k < step->nparam; k++)
+        if (step->operand[k].buffer == buffer)
+            return true;
+    return false;
+}
+
+/* Can the result y of the step be the buffer that its expression reads as x? */
+static bool can_merge(const Program *program, int index, const Operand *y, const Operand *x)
+{
+    const Step   *step = &program->step[index];
+    const Buffer *to, *from;
+
+    if (x->buffer < 0 || y->buffer < 0 || x->buffer == y->buffer || y->access != OPERAND_WRITES || x->access != OPERAND_READS ||
+        x->dtype != y->dtype || is_parameter(step, x->buffer) || !is_whole(y) || !is_whole(x) || !operand_same_layout(x, y) || !reads_beside(step, y, x))
+        return false;
+    from = &program->buffer[x->buffer];
+    to = &program->buffer[y->buffer];
+    return from->kind == BUFFER_ACT && to->kind == BUFFER_ACT && from->size == to->size && from->align == to->align &&
+           from->regions == to->regions && meet_only_in(to, from, index);
+}
+
+/* Every operand on buffer `from` moves to buffer `to`; the spans join. */
+static void merge(Program *program, Merges *merges, int from, int to)
+{
+    Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
+
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == from) {
+                Merge moved = {&program->step[s].operand[k], from};
+
+                program->step[s].operand[k].buffer = to;
+                ARENA_PUSH(program->arena, merges->merge, merges->count, merges->capacity, moved);
+            }
+    for (int i = 0; i < gone->nspan; i++)
+        ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
+    gone->nspan = 0;
+}
+
+Merges program_merge(Program *program)
+{
+    Merges merges = {.count = 0};
+
+    for (int s = 0; s < program->nstep; s++) {
+        const Step *step = &program->step[s];
+        bool        done = step->kind != STEP_KERNEL || !step->kernel->same_place;
+
+        for (int i = 0; i < step->nparam && !done; i++)
+            for (int k = step->nparam; k < step->noperand && !done; k++)
+                if (can_merge(program, s, &step->operand[i], &step->operand[k])) {
+                    merge(program, &merges, step->operand[i].buffer, step->operand[k].buffer);
+                    done = true;
+                }
+    }
+    return merges;
+}
+
+void program_unmerge(Merges *merges)
+{
+    while (merges->count > 0) {
+        merges->count--;
+        merges->merge[merges->count].operand->buffer = merges->merge[merges->count].buffer;
     }
 }

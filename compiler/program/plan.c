@@ -114,7 +114,8 @@ static void build_problem(Bridge *bridge, int io_arena)
     bridge->permit = arena_array(program->arena, PlanPermit, program->npermit + 1);
     for (int b = 0; b < program->nbuffer; b++) {
         bridge->index[b] = -1;
-        if (buffer_is_planned(&program->buffer[b], io_arena))
+        if (buffer_is_planned(&program->buffer[b], io_arena) &&
+            (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
             add_buffer(bridge, &program->buffer[b]);
     }
     for (int i = 0; i < program->npermit; i++)
@@ -180,7 +181,8 @@ static void take_result(const Bridge *bridge, const PlanResult *result, Plan *pl
     }
 }
 
-int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+/* One plan of the program as it stands. */
+static int plan_once(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     const char        *asked = options->planner ? options->planner : "auto";
     const PlanPlanner *planner = plan_planner(asked);
@@ -190,6 +192,7 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
     char               why[160];
 
     *plan = (Plan){0};
+    program->npermit = 0;
     program_coalesce(program);
     build_problem(&bridge, options->io_arena);
     if (run_greedy(&bridge, &limits, plan, diag) < 0)
@@ -201,5 +204,34 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
         return diag_bug(diag, (Loc){0}, "the plan is wrong: %s", why);
     take_result(&bridge, &result, plan);
     plan->planner = finder(plan, asked);
+    return 0;
+}
+
+/* With results merged into operands where only that can save memory, if it does. */
+static int plan_merged(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    Merges merges = program_merge(program);
+    Plan   merged;
+
+    if (!merges.count)
+        return 0;
+    program_liveness(program);
+    if (plan_once(program, options, &merged, diag) < 0)
+        return -1;
+    if (merged.peak < plan->peak) {
+        *plan = merged;
+        return 0;
+    }
+    program_unmerge(&merges);
+    program_liveness(program);
+    program->npermit = 0;
+    program_coalesce(program);
+    return 0;
+}
+
+int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    if (plan_once(program, options, plan, diag) < 0 || plan_merged(program, options, plan, diag) < 0)
+        return -1;
     return program_recheck(program, plan, diag);
 }

@@ -20,6 +20,21 @@ int program_peak_step(const Program *program, int io_arena);
 /* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);
 
+/* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). Changes the
+ * operands of steps; permits and spans must be made again afterwards, and again after undoing. */
+typedef struct Merge {
+    Operand *operand;
+    int      buffer; /* that it had before */
+} Merge;
+
+typedef struct Merges {
+    Merge *merge;
+    int    count, capacity;
+} Merges;
+
+Merges program_merge(Program *program);
+void   program_unmerge(Merges *merges);
+
 /* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
  * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck(const Program *program, const Plan *plan, Diag *diag);

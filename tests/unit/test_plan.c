@@ -102,6 +102,60 @@ static void no_permit_where_another_view_is_read(void **state)
         assert_int_not_equal(w->program->permit[i].a, 2);
 }
 
+/* in -> a -> b, then c = kernel(b) + a: parameters c, b; the expression reads a. Then c -> out. */
+static void residual(World *w, bool parameter_is_a)
+{
+    int in = world_buffer(w, BUFFER_IN, 64), a = world_buffer(w, BUFFER_ACT, 64), b = world_buffer(w, BUFFER_ACT, 64);
+    int c = world_buffer(w, BUFFER_ACT, 64), out = world_buffer(w, BUFFER_OUT, 64);
+    int from[4] = {in, a, parameter_is_a ? a : b, c}, to[4] = {a, b, c, out};
+
+    for (int i = 0; i < 4; i++) {
+        int s = world_step(w, STEP_KERNEL);
+
+        world_writes(w, s, to[i]);
+        world_reads(w, s, from[i]);
+    }
+    world_reads(w, 2, a);
+    w->program->step[2].nparam = 2;
+    w->program->step[2].kernel = &test_same_place;
+}
+
+static void a_residual_takes_the_result_where_only_that_saves(void **state)
+{
+    World *w = *state;
+    Plan   plan;
+
+    residual(w, false);
+    plan = make_plan(w, &automatic);
+    assert_int_equal(plan.peak, 128);
+    assert_int_equal(w->program->step[2].operand[0].buffer, 1); /* c became a */
+    assert_int_equal(w->program->step[3].operand[1].buffer, 1);
+    assert_int_equal(plan.offset[3], -1);
+}
+
+static void no_merge_where_the_kernel_itself_reads_it(void **state)
+{
+    World *w = *state;
+
+    residual(w, true);
+    make_plan(w, &automatic);
+    assert_int_equal(w->program->step[2].operand[0].buffer, 3);
+}
+
+/* a and b are both needed to the end by others: merging c into a saves nothing and is undone. */
+static void a_merge_that_does_not_pay_is_undone(void **state)
+{
+    World *w = *state;
+    int    big;
+
+    residual(w, false);
+    big = world_buffer(w, BUFFER_ACT, 1000);
+    world_writes(w, world_step(w, STEP_KERNEL), big);
+    assert_int_equal(make_plan(w, &automatic).peak, 1000);
+    assert_int_equal(w->program->step[2].operand[0].buffer, 3);
+    assert_true(w->program->buffer[3].nspan > 0);
+}
+
 static void copies_of_scratch_and_alignment_count(void **state)
 {
     World *w = *state;
@@ -247,6 +301,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_permit_where_the_input_is_needed_later, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_types_differ, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_merge_where_the_kernel_itself_reads_it, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_merge_that_does_not_pay_is_undone, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),

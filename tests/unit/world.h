@@ -23,6 +23,8 @@ typedef struct World {
 static const Kernel test_kernel = {.name = "test", .file = "test.c"};
 static const Kernel test_in_place = {.name = "test_in_place", .file = "test.c", .in_place = true};
 
+static const Kernel test_same_place = {.name = "test_same_place", .file = "test.c", .same_place = true};
+
 static inline int world_setup(void **state)
 {
     World *w = calloc(1, sizeof *w);
