@@ -11,6 +11,7 @@
  *   OCC_HOT     their innermost parts: inlined everywhere, so that tiles stay in registers
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
+ *   OCC_ROLL    before a loop whose body is long already: not unrolled
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
  *   OCC_SHARED  defined where size matters, or by -D: one copy of each kernel, called with variables
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
@@ -41,6 +42,11 @@
 #define OCC_STEP static __attribute__((noinline, OCC_WIDE))
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define OCC_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define OCC_ROLL OCC_PRAGMA(clang loop unroll(disable))
+#else
+#define OCC_ROLL
+#endif
 #if defined(OCC_HOSTED)
 #define OCC_UNROLL(n)
 #elif defined(__clang__)
@@ -61,6 +67,7 @@
 #define OCC_KNOWN(n) 0
 #define OCC_PREFETCH(p) ((void)(p))
 #define OCC_UNROLL(n)
+#define OCC_ROLL
 #endif
 
 /* Results of kernels that can fail, and of a run. */

@@ -29,9 +29,9 @@
  *   x      of the tile's first pixel; pixel i lies `across` elements further for each of its `columns`, `down` for each row
  *   w      one row of the panel; vector j at j * OCC_W; `lanes` of the last vector exist
  *   panel  elements to the next panel, for tiles wider than one
- *   rows, columns, vectors: literals */
+ *   rows, columns, vectors: literals; acc has `width` columns a row */
 OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel, int rows,
-                           int columns, int vectors, int lanes)
+                           int columns, int width, int vectors, int lanes)
 {
     occ_vf b[4];
     OCC_UNROLL(4)
@@ -46,7 +46,7 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
             const occ_vf a = occ_vset(x[i * down + c * across]);
             OCC_UNROLL(4)
             for (int j = 0; j < vectors; j++)
-                acc[(i * columns + c) * vectors + j] += a * b[j];
+                acc[(i * width + c) * vectors + j] += a * b[j];
         }
     }
 }
@@ -54,19 +54,23 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
 /* `depth` steps of k, x moving by `step` elements and w by `pitch`. With a pace, every pace-th step fetches one cache line of
  * what `next` points to, which is the panel after this one, and moves it. */
 OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
-                          int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int vectors, int lanes,
-                          const float **next, int64_t pace)
+                          int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
+                          int lanes, const float **next, int64_t pace)
 {
     int64_t k = 0;
-    if (OCC_KNOWN(pace) && pace > 0)
+    if (OCC_KNOWN(pace) && pace > 0) {
+        OCC_ROLL
         for (; k + pace <= depth; k += pace) {
             OCC_PREFETCH(*next);
             *next += 16;
+            OCC_ROLL
             for (int64_t s = 0; s < pace; s++, x += step, w += pitch)
-                occ_tile_step(acc, x, down, across, w, panel, rows, columns, vectors, lanes);
+                occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
         }
+    }
+    OCC_ROLL
     for (; k < depth; k++, x += step, w += pitch)
-        occ_tile_step(acc, x, down, across, w, panel, rows, columns, vectors, lanes);
+        occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
 }
 
 #endif

@@ -1,0 +1,152 @@
+/* occ_conv.h - one tile of a convolution: its geometry, its taps, its results. Knows nothing of how tiles cover an image. */
+#ifndef OCC_CONV_H
+#define OCC_CONV_H
+
+#include "occ_tile.h"
+
+#define OCC_CONV_TAPS 16 /* across, at most, for tiles at the edges of an image */
+
+/* One convolution: its operands and geometry. Axes are depth, height, width; strides in elements. */
+typedef struct occ_conv {
+    const float *x, *w, *bias;
+    float *y;
+    int64_t batch, inputs, outputs, in[3], out[3];
+    int64_t xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
+    int64_t kernel[3], stride[3], dilation[3], pad[3];
+    int64_t nx;
+    const occ_extent *pitch;
+    occ_expr e;
+    occ_fn_vf fn;
+    const float *next;
+    int64_t pace;
+} occ_conv;
+
+/* A block of output channels that one tile covers: the first, its weights, elements between rows of the panel and between
+ * panels, and the lanes of the last vector that have weights, and that are stored. */
+typedef struct occ_conv_block {
+    int64_t channel, pitch, panel;
+    const float *w;
+    int vectors, lanes, stored;
+} occ_conv_block;
+
+/* Taps first <= t < last of one axis lie inside the input at output position `at`. */
+typedef struct occ_taps {
+    int64_t first, last;
+} occ_taps;
+
+OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
+{
+    const int64_t begin = at * g->stride[axis] - g->pad[axis], dilation = g->dilation[axis];
+    occ_taps t;
+    t.first = begin < 0 ? occ_ceil_div(-begin, dilation) : 0;
+    t.last = occ_min(g->kernel[axis], occ_max(occ_ceil_div(g->in[axis] - begin, dilation), 0));
+    t.first = occ_min(t.first, t.last);
+    return t;
+}
+
+/* Output positions first <= p < last of one axis see every tap. */
+OCC_HOT occ_taps occ_conv_interior(const occ_conv *g, int axis)
+{
+    const int64_t reach = g->in[axis] + g->pad[axis] - (g->kernel[axis] - 1) * g->dilation[axis];
+    occ_taps t;
+    t.first = occ_min(occ_ceil_div(g->pad[axis], g->stride[axis]), g->out[axis]);
+    t.first = occ_max(t.first, 0);
+    t.last = occ_min(occ_max(occ_ceil_div(reach, g->stride[axis]), t.first), g->out[axis]);
+    return t;
+}
+
+/* acc += all taps in the given ranges, every column seeing all of `t`; x is that of tap 0 at the tile's first pixel. */
+OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h, occ_taps t,
+                          int rows, int columns)
+{
+    const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
+    const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
+    const int joined = g->xchannel == 1 && step == g->inputs; /* the taps of a row follow each other in x as in w */
+    const int64_t runs = joined ? 1 : t.last - t.first, depth = joined ? (t.last - t.first) * g->inputs : g->inputs;
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++) {
+            const float *xrow = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
+            const float *wrow = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
+            for (int64_t n = t.first; n < t.first + runs; n++)
+                occ_tile_run(acc, xrow + n * step, g->xchannel, down, across, wrow + n * tap, b->pitch, b->panel, depth, rows,
+                             columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+        }
+}
+
+/* The same for a tile at column `at` (literal) some of whose columns miss taps: each tap takes those that see it. */
+OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h,
+                               int64_t at, int rows, int columns)
+{
+    const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
+    const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2], taps = g->kernel[2];
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++) {
+            const float *xrow = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
+            const float *wrow = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
+            OCC_UNROLL(OCC_CONV_TAPS)
+            for (int64_t n = 0; n < taps; n++) {
+                const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
+                const int64_t least = occ_max(occ_ceil_div(from, g->stride[2]) - at, 0);
+                const int64_t first = occ_min(least, columns);
+                const int64_t most = occ_max(occ_ceil_div(to, g->stride[2]) - at, first);
+                const int64_t last = occ_min(most, columns);
+                if (first < last)
+                    occ_tile_run(acc + first * b->vectors, xrow + n * step + first * across, g->xchannel, down, across,
+                                 wrow + n * tap, b->pitch, b->panel, g->inputs, rows, (int)(last - first), columns, b->vectors,
+                                 b->lanes, &g->next, g->pace);
+            }
+        }
+}
+
+/* The tile's results: expression, then store. `pixel` counts output pixels in row-major order. */
+OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel, int rows,
+                            int columns)
+{
+    OCC_UNROLL(32)
+    for (int i = 0; i < rows; i++) {
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++) {
+            occ_expr e = g->e;
+            float *to = y + i * g->yaxis[1] + c * g->yaxis[2];
+            OCC_UNROLL(8)
+            for (int k = 0; k < 8; k++)
+                e.at[k] += k < g->nx ? (pixel + i * g->out[2] + c) * g->pitch[k] : 0;
+            OCC_UNROLL(4)
+            for (int j = 0; j < b->vectors; j++) {
+                const int n = j == b->vectors - 1 ? b->stored : OCC_W;
+                const int64_t channel = b->channel + j * OCC_W;
+                occ_vf v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fn);
+                if (g->ychannel == 1)
+                    occ_vstore(to + channel, v, n);
+                else
+                    occ_vstores(to + channel * g->ychannel, g->ychannel, v, n);
+            }
+        }
+    }
+}
+
+/* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. Taps d, h and t are seen
+ * by all of it; at an edge (literal, as c is then) t is ignored and each column takes the taps that it sees. */
+OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d,
+                           occ_taps h, occ_taps t, int edge, int rows, int columns)
+{
+    occ_vf acc[OCC_TILE_MAX];
+    const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                     (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2];
+    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int n = j == b->vectors - 1 ? b->stored : OCC_W, pixels = rows * columns;
+        const occ_vf start = g->bias ? occ_vload(g->bias + b->channel + j * OCC_W, n) : occ_vset(0.0f);
+        OCC_UNROLL(32)
+        for (int i = 0; i < pixels; i++)
+            acc[i * b->vectors + j] = start;
+    }
+    if (edge)
+        occ_conv_sum_edge(g, b, x, acc, d, h, c, rows, columns);
+    else
+        occ_conv_sum(g, b, x, acc, d, h, t, rows, columns);
+    occ_conv_store(g, b, acc, y, ((image * g->out[0] + z) * g->out[1] + r) * g->out[2] + c, rows, columns);
+}
+
+#endif
