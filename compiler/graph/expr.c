@@ -401,9 +401,20 @@ static Extent broadcast(Model *model, Extent a, Extent b)
     return a.expr < b.expr ? make(model, EXPR_BCAST, a, b) : make(model, EXPR_BCAST, b, a);
 }
 
+/* Whether `extent` is min(x, ...) (or max) for this very x. */
+static bool is_choice_of(const Model *model, ExprOp op, Extent extent, Extent x)
+{
+    const Expr *e = extent.expr >= 0 ? &model->expr[extent.expr] : NULL;
+
+    return e && e->op == op && x.expr >= 0 && (e->a == x.expr || e->b == x.expr);
+}
+
 static Extent compare(Model *model, ExprOp op, Extent a, Extent b)
 {
     int64_t lo, hi;
+
+    if (op == EXPR_LT && (is_choice_of(model, EXPR_MIN, b, a) || is_choice_of(model, EXPR_MAX, a, b)))
+        return extent_const(0);
 
     difference(model, a, b, &lo, &hi);
     if (lo == hi && op == EXPR_EQ)

@@ -9,8 +9,6 @@
 #define infer_none   NULL
 #define lower_none   NULL
 
-#include "ops/pending.h"
-
 /* Domain tokens of the table. */
 #define DOMAIN_onnx     ""
 #define DOMAIN_ml       "ai.onnx.ml"

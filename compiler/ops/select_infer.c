@@ -86,7 +86,7 @@ int infer_top_k(Infer *infer, Node *node)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     if (infer_elems(infer, node, 1, 0, type.dim[axis].max, &k, 1) < 0 ||
-        infer_check(infer, node, extent_op(infer->model, EXPR_LT, k, infer_add(infer, type.dim[axis], extent_const(1))),
+        infer_check(infer, node, extent_op(infer->model, EXPR_EQ, extent_op(infer->model, EXPR_LT, type.dim[axis], k), extent_const(0)),
                     "k is larger than the extent that it selects from") < 0)
         return -1;
     type.dim[axis] = k;
