@@ -50,12 +50,19 @@ static int stage_read(Compilation *c)
     return graph_check(c->model, c->diag);
 }
 
-/* The extents of a sequence's members are bounded where inference finds no bound of its own: saying more is harmless. */
-static bool is_nested(const Model *model, const char *name)
+/* Whether the model declares what the bound says more of: the members of a sequence, or the name of an extent that has a
+ * bound of its own. Saying more than is needed is harmless. */
+static bool is_known(const Model *model, const DimBound *bound)
 {
-    for (int i = 0; i < model->nvalue; i++)
-        if (!strcmp(model->value[i]->name, name))
-            return model->value[i]->type.kind != TYPE_TENSOR;
+    for (int i = 0; i < model->nvalue; i++) {
+        const Value *value = model->value[i];
+
+        if (bound->axis != BOUND_NAME && !strcmp(value->name, bound->name) && value->type.kind != TYPE_TENSOR)
+            return true;
+        for (int k = 0; bound->axis == BOUND_NAME && value->dim_name && k < MAX_RANK; k++)
+            if (value->dim_name[k] && !strcmp(value->dim_name[k], bound->name))
+                return true;
+    }
     return false;
 }
 
@@ -67,7 +74,7 @@ static int check_bounds(const Compilation *c)
     for (int i = 0; i < c->model->nbound; i++) {
         const DimBound *bound = &c->model->bound[i];
 
-        if (bound->used || (bound->axis != BOUND_NAME && is_nested(c->model, bound->name)))
+        if (bound->used || is_known(c->model, bound))
             continue;
         if (bound->axis == BOUND_NAME)
             failures += diag_usage(c->diag, "--dim=%s: the model has no run-time extent of this name", bound->name) < 0;

@@ -255,15 +255,25 @@ static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, S
 
 /* ----------------------------------------------------------------------------------------------------------------- bounds */
 
+/* What --dim says of extent `a` of a value, by its axis or by the name that the model gives the extent. */
+static const DimBound *flag_of(const Infer *infer, const Value *value, int a)
+{
+    const DimBound *flag = infer_bound(infer, value->name, a == COUNT ? BOUND_COUNT : a);
+
+    if (!flag && a != COUNT && value->dim_name && value->dim_name[a])
+        flag = infer_bound(infer, value->dim_name[a], BOUND_NAME);
+    return flag;
+}
+
 /* The bound that the user or the model gives to extent `a`, or -1. */
 static int64_t given_bound(Infer *infer, const Node *node, const Carry *carry, int a)
 {
     const Value    *output = infer_wants(node, carry->output) ? node->out[carry->output] : NULL;
-    const DimBound *flag = output ? infer_bound(infer, output->name, a == COUNT ? BOUND_COUNT : a) : NULL;
+    const DimBound *flag = output ? flag_of(infer, output, a) : NULL;
     const Type     *promise[2] = {output ? &output->promise : NULL, &carry->param->promise};
 
     if (!flag)
-        flag = infer_bound(infer, carry->param->name, a == COUNT ? BOUND_COUNT : a);
+        flag = flag_of(infer, carry->param, a);
     if (flag)
         return flag->hi;
     for (int i = 0; i < 2; i++)

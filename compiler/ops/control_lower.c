@@ -108,30 +108,45 @@ static bool lies_in_carried(const Lower *lower, const LoopPlan *plan, const Oper
     return false;
 }
 
-/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before. */
-static int unswap(Lower *lower, const LoopPlan *plan)
+/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before: it is copied aside. The
+ * result may be a carried parameter itself, so its own place stays as it is. aside->kind PLACE_NONE: not needed. */
+static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
 {
-    for (int i = 0; i < plan->ncarried; i++) {
-        Value  *result = plan->carried[i].result;
-        Operand x, aside;
+    Value  *result = plan->carried[i].result;
+    Place  *place = &lower->place[result->id];
+    Operand x;
 
-        if (lower_value(lower, result, &x) < 0)
+    if (lower_value(lower, result, &x) < 0)
+        return -1;
+    if (!lies_in_carried(lower, plan, &x, i))
+        return 0;
+    if (control_is_nested(result)) {
+        Place kept = *place;
+
+        place->kind = PLACE_NONE;
+        if (sequence_place(lower, result) < 0)
             return -1;
-        if (!lies_in_carried(lower, plan, &x, i))
-            continue;
-        if (control_is_nested(result)) {
-            lower->place[result->id].kind = PLACE_NONE;
-            if (sequence_place(lower, result) < 0 ||
-                sequence_copy_operands(lower, &result->type, x, &result->type, lower->place[result->id].operand) < 0)
-                return -1;
-            continue;
-        }
-        aside = lower_temporary(lower, &result->type, LAYOUT_ROW_MAJOR, "swap");
-        if (lower_copy(lower, NULL, x, aside) < 0)
-            return -1;
-        lower->place[result->id].operand = aside;
+        *aside = *place;
+        *place = kept;
+        return sequence_copy_operands(lower, &result->type, x, &result->type, aside->operand);
     }
-    return 0;
+    *aside = (Place){.kind = PLACE_OPERAND, .operand = lower_temporary(lower, &result->type, LAYOUT_ROW_MAJOR, "aside")};
+    return lower_copy(lower, NULL, x, aside->operand);
+}
+
+/* Copy result i, or what was put aside of it, to its parameter. */
+static int carry_value(Lower *lower, const Carried *carried, const Place *aside)
+{
+    Place *place = &lower->place[carried->result->id], kept = *place;
+    int    status;
+
+    if (aside->kind != PLACE_NONE)
+        *place = *aside;
+    status = control_is_nested(carried->parameter) ? sequence_copy(lower, carried->result, carried->parameter)
+                                                   : control_copy(lower, carried->result, carried->parameter);
+    if (aside->kind != PLACE_NONE)
+        lower->place[carried->result->id] = kept;
+    return status;
 }
 
 /* The extents of result i under names that survive while those of the parameters are set one after another. */
@@ -161,24 +176,24 @@ static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
 /* All elements, then all extents, then sequences: nothing is read after it was overwritten. */
 static int carry_back(Lower *lower, const LoopPlan *plan)
 {
-    Type *staged = arena_array(lower->arena, Type, plan->ncarried + 1);
+    Type  *staged = arena_array(lower->arena, Type, plan->ncarried + 1);
+    Place *aside = arena_array(lower->arena, Place, plan->ncarried + 1);
 
-    if (unswap(lower, plan) < 0)
-        return -1;
+    for (int i = 0; i < plan->ncarried; i++)
+        if (put_aside(lower, plan, i, &aside[i]) < 0)
+            return -1;
     for (int i = 0; i < plan->ncarried; i++)
         if (stage_extents(lower, &plan->carried[i], &staged[i]) < 0)
             return -1;
     for (int i = 0; i < plan->ncarried; i++)
-        if (!control_is_nested(plan->carried[i].parameter) &&
-            control_copy(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
+        if (!control_is_nested(plan->carried[i].parameter) && carry_value(lower, &plan->carried[i], &aside[i]) < 0)
             return -1;
     for (int i = 0; i < plan->ncarried; i++)
         if (!control_is_nested(plan->carried[i].parameter) &&
             control_give_extents(lower, &staged[i], plan->carried[i].parameter) < 0)
             return -1;
     for (int i = 0; i < plan->ncarried; i++)
-        if (control_is_nested(plan->carried[i].parameter) &&
-            sequence_copy(lower, plan->carried[i].result, plan->carried[i].parameter) < 0)
+        if (control_is_nested(plan->carried[i].parameter) && carry_value(lower, &plan->carried[i], &aside[i]) < 0)
             return -1;
     return 0;
 }

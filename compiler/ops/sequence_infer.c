@@ -108,14 +108,15 @@ static int parts_of(Infer *infer, Node *node, Extent whole, Extent *count, Exten
         *part = extent_const(1);
         return 0;
     }
-    n = infer_elems(infer, node, 1, 0, whole.max, size, INFER_TRACKED);
+    n = infer_elems(infer, node, 1, 0, node->in[1]->type.rank == 0 ? INT64_MAX : whole.max, size, INFER_TRACKED);
     if (n < 0)
         return -1;
     if (node->in[1]->type.rank == 0) {
         *count = extent_op(infer->model, EXPR_CEILDIV, whole, size[0]);
         *part = size[0];
         if (whole.expr >= 0 || size[0].expr >= 0 || !size[0].max || whole.max % size[0].max)
-            *part = extent_leaf(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0, size[0].max);
+            *part = extent_leaf(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0,
+                                size[0].max < whole.max ? size[0].max : whole.max);
         return 0;
     }
     *count = extent_const(n);

@@ -67,7 +67,8 @@ def write_set(folder, model, inputs, outputs):
     return parts
 
 
-def write_case(folder, model, sets, group, kind, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL, check=None, bytes_of_model=None):
+def write_case(folder, model, sets, group, kind, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL, check=None, bytes_of_model=None,
+               flags=()):
     """`sets`: pairs of input and output values. `group`: the operator (or network) that the summary counts it under."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "model.onnx"), "wb") as file:
@@ -75,7 +76,7 @@ def write_case(folder, model, sets, group, kind, rtol=DEFAULT_RTOL, atol=DEFAULT
     parts = [write_set(os.path.join(folder, f"test_data_set_{n}"), model, *values) for n, values in enumerate(sets)]
     meta = {"name": os.path.basename(folder), "group": group, "kind": kind, "rtol": rtol, "atol": atol, "check": check,
             "operators": model_operators(model), "inputs": [i.name for i in true_inputs(model)],
-            "outputs": [o.name for o in model.graph.output], "sets": parts}
+            "outputs": [o.name for o in model.graph.output], "flags": list(flags), "sets": parts}
     with open(os.path.join(folder, "meta.json"), "w") as file:
         json.dump(meta, file, indent=1)
 
@@ -101,5 +102,6 @@ class Case:
             with open(os.path.join(folder, "meta.json")) as file:
                 meta = json.load(file)
         self.rtol, self.atol = meta.get("rtol", DEFAULT_RTOL), meta.get("atol", DEFAULT_ATOL)
+        self.flags = meta.get("flags", [])          # that occamyc needs besides the bounds of inputs and outputs
         self.check, self.group = meta.get("check"), meta.get("group", self.name)
         self.sets = read_sets(self.model, folder)

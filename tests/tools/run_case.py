@@ -65,7 +65,7 @@ def read_text(path):
 
 def compile_case(tools, case, folder):
     """Bounds of inputs come from the stored ones; those of outputs only when occamyc asks for more."""
-    flags = dims.input_flags(cases.true_inputs(case.model), [inputs for inputs, _ in case.sets])
+    flags = case.flags + dims.input_flags(cases.true_inputs(case.model), [inputs for inputs, _ in case.sets])
     try:
         host.compile_model(tools, case.path, folder, flags)
     except host.Failure as failure:

@@ -1,0 +1,239 @@
+"""If, Loop and Scan: what goes wrong when extents, places or orders of writing are muddled."""
+
+import numpy as np
+
+
+def f32(*values):
+    return np.array(values, dtype=np.float32)
+
+
+def i64(value):
+    return np.array(value, dtype=np.int64)
+
+
+def yes(value):
+    return np.array(value, dtype=bool)
+
+
+def ramp(*shape):
+    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+CONTROL = [
+    dict(name="loop_swaps_two_values", group="Loop", model=HEAD + """
+        main (int64 n, float[3] a, float[3] b) => (float[3] x, float[3] y) {
+          x, y = Loop (n, , a, b) <body = body (int64 i, bool c, float[3] p, float[3] q) =>
+              (bool d, float[3] q, float[3] p) { d = Identity(c) }>
+        }""", inputs=[dict(n=i64(k), a=f32(1, 2, 3), b=f32(4, 5, 6)) for k in (0, 1, 2, 5)]),
+    dict(name="loop_rotates_three_with_work", group="Loop", model=HEAD + """
+        main (int64 n, float[2] a, float[2] b, float[2] c) => (float[2] x, float[2] y, float[2] z, float[K, 2] s) {
+          x, y, z, s = Loop (n, , a, b, c) <body = body (int64 i, bool g, float[2] p, float[2] q, float[2] r) =>
+              (bool h, float[2] u, float[2] r, float[2] p, float[2] w) {
+                h = Identity(g)
+                u = Add(q, r)
+                w = Mul(p, q)
+              }>
+        }""", inputs=[dict(n=i64(k), a=f32(1, 2), b=f32(3, 4), c=f32(5, 6)) for k in (0, 1, 3)]),
+    dict(name="loop_slides_its_own_value", group="Loop", model=HEAD + """
+        main (int64 n, float[5] a) => (float[5] x) {
+          first = Constant <value_ints = [1]> ()
+          far = Constant <value_ints = [5]> ()
+          zero = Constant <value_ints = [0]> ()
+          one = Constant <value_ints = [1]> ()
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[5] p) => (bool d, float[5] q) {
+              d = Identity(c)
+              tail = Slice(p, first, far)
+              head = Slice(p, zero, one)
+              q = Concat <axis = 0> (tail, head)
+            }>
+        }""", inputs=[dict(n=i64(k), a=f32(1, 2, 3, 4, 5)) for k in (0, 1, 7)]),
+    dict(name="loop_transposes_in_place", group="Loop", model=HEAD + """
+        main (int64 n, float[3, 3] a) => (float[3, 3] x) {
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[3, 3] p) => (bool d, float[3, 3] q) {
+              d = Identity(c)
+              q = Transpose <perm = [1, 0]> (p)
+            }>
+        }""", inputs=[dict(n=i64(k), a=ramp(3, 3)) for k in (0, 1, 2, 3)]),
+    dict(name="loop_grows", group="Loop", model=HEAD + """
+        main (int64 n, float[k] a) => (float[m] x) {
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[p] v) => (bool d, float[q] w) {
+              d = Identity(c)
+              t = Cast <to = 1> (i)
+              z = Constant <value_ints = [0]> ()
+              u = Unsqueeze(t, z)
+              w = Concat <axis = 0> (v, u)
+            }>
+        }""", inputs=[dict(n=i64(k), a=f32(9, 8)[:m]) for k, m in ((0, 2), (1, 1), (4, 2))]),
+    dict(name="loop_swaps_values_that_grow", group="Loop", model=HEAD + """
+        main (int64 n, float[ka] a, float[kb] b) => (float[x] xs, float[y] ys) {
+          xs, ys = Loop (n, , a, b) <body = body (int64 i, bool c, float[p] v, float[q] w) => (bool d, float[r] u, float[p] v) {
+              d = Identity(c)
+              t = Cast <to = 1> (i)
+              z = Constant <value_ints = [0]> ()
+              e = Unsqueeze(t, z)
+              u = Concat <axis = 0> (w, e)
+            }>
+        }""", inputs=[dict(n=i64(k), a=f32(1), b=f32(2, 3)) for k in (0, 1, 2, 4, 5)]),
+    dict(name="loop_until_condition", group="Loop", model=HEAD + """
+        main (bool go, float[1] a) => (float[1] x, float[K, 1] s) {
+          x, s = Loop (, go, a) <body = body (int64 i, bool c, float[1] p) => (bool d, float[1] q, float[1] r) {
+              two = Constant <value_floats = [2.0]> ()
+              limit = Constant <value_floats = [100.0]> ()
+              q = Mul(p, two)
+              small = Less(q, limit)
+              z = Constant <value_ints = [0]> ()
+              d = Squeeze(small, z)
+              r = Identity(p)
+            }>
+        }""", inputs=[dict(go=yes(g), a=f32(a)) for g, a in ((False, 3), (True, 3), (True, 90))]),
+    dict(name="loop_condition_is_carried", group="Loop", model=HEAD + """
+        main (int64 n, bool go, float[2] a) => (bool last, float[2] x) {
+          last, x = Loop (n, go, go, a) <body = body (int64 i, bool c, bool p, float[2] v) => (bool p, bool r, float[2] w) {
+              one = Constant <value_float = 1.0> ()
+              w = Add(v, one)
+              r = Not(p)
+            }>
+        }""", inputs=[dict(n=i64(k), go=yes(g), a=f32(1, 2)) for k, g in ((9, True), (1, True), (9, False))]),
+    dict(name="loop_in_loop", group="Loop", model=HEAD + """
+        main (int64 n, int64 m, float[2] a) => (float[2] x, float[K, 2] s) {
+          x, s = Loop (n, , a) <body = outer (int64 i, bool c, float[2] p) => (bool d, float[2] q, float[2] q2) {
+              d = Identity(c)
+              one = Constant <value_int = 1> ()
+              trips = Add(i, one)
+              q = Loop (trips, , p) <body = inner (int64 j, bool e, float[2] v) => (bool f, float[2] w) {
+                  f = Identity(e)
+                  t = Add(i, j)
+                  u = Cast <to = 1> (t)
+                  w = Add(v, u)
+                }>
+              k = Cast <to = 1> (m)
+              q2 = Mul(q, k)
+            }>
+        }""", inputs=[dict(n=i64(n), m=i64(3), a=f32(1, 2)) for n in (0, 1, 4)]),
+    dict(name="loop_reads_outside", group="Loop", model=HEAD + """
+        main (int64 n, float[2, 3] a, float[3] b) => (float[2, 3] x, float[2, 3] late) {
+          r = Relu(a)
+          s = Add(r, b)
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[2, 3] p) => (bool d, float[2, 3] q) {
+              d = Identity(c)
+              t = Add(p, s)
+              q = Sub(t, b)
+            }>
+          late = Mul(s, r)
+        }""", inputs=[dict(n=i64(k), a=ramp(2, 3) - 3, b=f32(1, -2, 3)) for k in (0, 1, 3)]),
+    dict(name="loop_output_is_read_twice", group="Loop", model=HEAD + """
+        main (int64 n, float[2] a) => (float[2] x, float[2] y, float[2] z) {
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[2] p) => (bool d, float[2] q) {
+              d = Identity(c)
+              q = Add(p, p)
+            }>
+          y = Loop (n, , x) <body = body2 (int64 i, bool c, float[2] p) => (bool d, float[2] q) {
+              d = Identity(c)
+              q = Sub(p, x)
+            }>
+          z = Add(x, y)
+        }""", inputs=[dict(n=i64(k), a=f32(1, 3)) for k in (0, 2)]),
+    dict(name="loop_stacks_found_extents", group="Loop", model=HEAD + """
+        main (int64 n, float[6] a) => (float[K, m] s) {
+          found = NonZero(a)
+          rows = Squeeze(found)
+          picked = Gather(a, rows)
+          zero = Constant <value_float = 0.0> ()
+          last, s = Loop (n, , zero) <body = body (int64 i, bool c, float p) => (bool d, float q, float[m] r) {
+              d = Identity(c)
+              t = Cast <to = 1> (i)
+              q = Add(p, t)
+              r = Add(picked, q)
+            }>
+        }""", inputs=[dict(n=i64(k), a=a) for k, a in ((3, f32(0, 1, 0, 2, 3, 0)), (2, f32(0, 6, 0, 0, 5, 0)),
+                                                       (1, f32(1, 2, 3, 4, 5, 6)))]),
+    dict(name="if_shapes_differ", group="If", model=HEAD + """
+        main (bool c, float[2, 3] a) => (float[k, l] x, float[p, q] y) {
+          x = If (c) <then_branch = t () => (float[3, 2] u) { u = Transpose <perm = [1, 0]> (a) },
+                      else_branch = e () => (float[2, 3] v) { v = Neg(a) }>
+          y = Relu(x)
+        }""", inputs=[dict(c=yes(c), a=ramp(2, 3) - 3) for c in (True, False)]),
+    dict(name="if_found_extents", group="If", model=HEAD + """
+        main (bool c, float[5] a) => (int64[m] x, int64[1] n) {
+          x = If (c) <then_branch = t () => (int64[k] u) {
+                        found = NonZero(a)
+                        z = Constant <value_ints = [0]> ()
+                        u = Squeeze(found, z)
+                      },
+                      else_branch = e () => (int64[2] v) { v = Constant <value_ints = [7, 8]> () }>
+          n = Shape(x)
+        }""", inputs=[dict(c=yes(c), a=f32(1, 0, 2, 0, 0)) for c in (True, False)] + [dict(c=yes(True), a=f32(0, 0, 0, 0, 0))]),
+    dict(name="if_in_if_with_outside_values", group="If", model=HEAD + """
+        main (bool c, bool d, float[3] a, float[3] b) => (float[3] x, float[3] y) {
+          s = Add(a, b)
+          x, y = If (c) <then_branch = t () => (float[3] u, float[3] s2) {
+                        u = If (d) <then_branch = tt () => (float[3] k) { k = Mul(s, a) },
+                                    else_branch = te () => (float[3] l) { l = Identity(s) }>
+                        s2 = Identity(s)
+                      },
+                      else_branch = e () => (float[3] v, float[3] w) {
+                        v = Identity(a)
+                        w = Identity(b)
+                      }>
+        }""", inputs=[dict(c=yes(c), d=yes(d), a=f32(1, 2, 3), b=f32(5, 7, 9)) for c in (True, False) for d in (True, False)]),
+    dict(name="if_both_branches_give_the_input", group="If", model=HEAD + """
+        main (bool c, float[3] a) => (float[3] x, float[3] y) {
+          x = If (c) <then_branch = t () => (float[3] u) { u = Identity(a) }, else_branch = e () => (float[3] v) { v = Identity(a) }>
+          y = Add(x, a)
+        }""", inputs=[dict(c=yes(c), a=f32(1, 2, 3)) for c in (True, False)]),
+    dict(name="if_condition_computed", group="If", model=HEAD + """
+        main (float[3] a) => (float[3] x) {
+          m = ReduceMax <keepdims = 0> (a)
+          zero = Constant <value_float = 0.0> ()
+          c = Greater(m, zero)
+          x = If (c) <then_branch = t () => (float[3] u) { u = Neg(a) }, else_branch = e () => (float[3] v) { v = Exp(a) }>
+        }""", inputs=[dict(a=f32(1, 2, 3)), dict(a=f32(-1, -2, -3))]),
+    dict(name="if_in_loop", group="Loop", model=HEAD + """
+        main (int64 n, float[2] a) => (float[2] x, float[K] s) {
+          x, s = Loop (n, , a) <body = body (int64 i, bool c, float[2] p) => (bool d, float[2] q, float r) {
+              d = Identity(c)
+              two = Constant <value_int = 2> ()
+              odd = Mod(i, two)
+              zero = Constant <value_int = 0> ()
+              even = Equal(odd, zero)
+              q, r = If (even) <then_branch = t () => (float[2] u, float v) {
+                            u = Add(p, a)
+                            v = ReduceSum <keepdims = 0> (u)
+                          },
+                          else_branch = e () => (float[2] k, float l) {
+                            k = Identity(p)
+                            l = Constant <value_float = -1.0> ()
+                          }>
+            }>
+        }""", inputs=[dict(n=i64(k), a=f32(1, 2)) for k in (0, 1, 4)]),
+    dict(name="scan_axes_and_directions", group="Scan", model=HEAD + """
+        main (float[2] s0, float[2, 4] a, float[4, 2] b) => (float[2] s, float[2, 4] x, float[4, 2] y) {
+          s, x, y = Scan <num_scan_inputs = 2, scan_input_axes = [1, 0], scan_input_directions = [1, 0],
+                          scan_output_axes = [1, 0], scan_output_directions = [0, 1],
+                          body = body (float[2] p, float[2] u, float[2] v) => (float[2] q, float[2] k, float[2] l) {
+              t = Mul(u, v)
+              q = Add(p, t)
+              k = Sub(q, u)
+              l = Identity(q)
+            }> (s0, a, b)
+        }""", inputs=[dict(s0=f32(1, 2), a=ramp(2, 4), b=ramp(4, 2) * 2)]),
+    dict(name="scan_run_time_length", group="Scan", model=HEAD + """
+        main (float[2] s0, float[n, 2] a) => (float[2] s, float[2, n] x) {
+          s, x = Scan <num_scan_inputs = 1, scan_output_axes = [-1], body = body (float[2] p, float[2] u) => (float[2] q, float[2] k) {
+              q = Add(p, u)
+              k = Mul(q, u)
+            }> (s0, a)
+        }""", inputs=[dict(s0=f32(1, 2), a=ramp(n, 2)) for n in (1, 3, 5)]),
+    dict(name="scan_of_found_rows", group="Scan", model=HEAD + """
+        main (float[5, 2] a, bool[5] keep) => (float[2] s, float[2, k] x) {
+          rows = Compress <axis = 0> (a, keep)
+          zero = Constant <value_floats = [0.0, 0.0]> ()
+          s, x = Scan <num_scan_inputs = 1, scan_output_axes = [1], scan_output_directions = [1],
+                       body = body (float[2] p, float[2] u) => (float[2] q, float[2] k) {
+              q = Add(p, u)
+              k = Identity(q)
+            }> (zero, rows)
+        }""", inputs=[dict(a=ramp(5, 2), keep=np.array(k, dtype=bool)) for k in ([1, 0, 1, 1, 0], [0, 0, 0, 0, 1], [1] * 5)]),
+]

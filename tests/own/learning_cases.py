@@ -1,0 +1,3 @@
+"""ai.onnx.ml: tables, scalings, linear models, trees."""
+
+LEARNING = []

@@ -1,0 +1,60 @@
+"""Writes our own cases where the official suite has none: make_cases.py FOLDER [NAME...]
+
+Control flow, sequences, optionals, text and ai.onnx.ml, as models in ONNX's text form with a few inputs each; the wanted
+outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
+"""
+
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import cases       # noqa: E402
+import tensors     # noqa: E402
+from control_cases import CONTROL     # noqa: E402
+from learning_cases import LEARNING   # noqa: E402
+from sequence_cases import SEQUENCES  # noqa: E402
+from text_cases import TEXT           # noqa: E402
+
+
+def wanted_by_runtime(model, inputs):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)
+
+
+def wanted_by_reference(model, inputs):
+    from onnx.reference import ReferenceEvaluator
+    return ReferenceEvaluator(model).run(None, inputs)
+
+
+def write_case(root, case):
+    model = case["model"] if isinstance(case["model"], onnx.ModelProto) else onnx.parser.parse_model(case["model"])
+    oracle = wanted_by_reference if case.get("oracle") == "reference" else wanted_by_runtime
+    sets = []
+    for inputs in case["inputs"]:
+        outputs = case["wanted"](inputs) if "wanted" in case else oracle(model, inputs)
+        sides = [inputs[i.name] for i in cases.true_inputs(model)], outputs
+        sets.append(tuple([tensors.from_python(v) for v in side] for side in sides))
+    cases.write_case(os.path.join(root, "test_" + case["name"]), model, sets, case["group"], "own", 1e-5, 1e-6,
+                     flags=case.get("flags", ()))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    found = CONTROL + SEQUENCES + TEXT + LEARNING
+    for case in found:
+        if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
+            write_case(sys.argv[1], case)
+    print(f"{len(found)} cases of our own in {sys.argv[1]}")
+
+
+if __name__ == "__main__":
+    main()

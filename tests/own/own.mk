@@ -1,0 +1,11 @@
+# Our own cases, where the official suite has none; the oracle is ONNX Runtime. Included by tests.mk.
+
+$(BUILD)/own_cases/stamp: $(wildcard tests/own/*.py) tests/tools/cases.py tests/tools/tensors.py $(BUILD)/venv/stamp
+	rm -rf $(@D)
+	$(PYTHON) tests/own/make_cases.py $(@D)
+	@touch $@
+
+check-own: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
+	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/own_runs --cases=$(BUILD)/own_cases
+
+.PHONY: check-own
