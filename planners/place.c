@@ -59,7 +59,7 @@ static int try_exact(Portfolio *f)
     int64_t before = f->effort.nodes, bound = f->result->bound;
     int     status;
 
-    if (satisfied(f))
+    if (satisfied(f) || (f->space->nregion == 1 && bound > f->space->region[0].size))
         return PLAN_OK;
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
     status = exact_improve(f->space, &f->effort, enough(f), f->offset, &bound);

@@ -1,11 +1,335 @@
-/* plan_main.c - the command occamplan: MiniMalloc's CSV in, the same with offsets out. */
-#include "planner.h"
+/* plan_main.c - the command occamplan: a problem as CSV in, the same with offsets out, and what is proven of it.
+ * Exit status: 0 a plan was found (or checked and right), 2 bad usage or input, 3 a file could not be written, 4 proven
+ * infeasible, or a limit was reached without a plan. */
+#include "csv.h"
+#include "map.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-int main(void)
+enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
+
+typedef struct Options {
+    const char        *input, *output, *map, *check;
+    const PlanPlanner *planner;
+    PlanLimits         limits;
+    int                minimize, help;
+} Options;
+
+static const char usage[] =
+    "occamplan places buffers in memory and says how good the placement is.\n"
+    "  occamplan [--input=FILE] [--output=FILE] [options]\n"
+    "reads the CSV of MiniMalloc (id,lower,upper,size and optionally alignment, gaps, offset) from FILE or standard\n"
+    "input and writes the same lines with their offsets to FILE or standard output; an offset in the input is kept.\n"
+    "  --capacity=N         find a plan within N bytes (suffixes K, M, G)\n"
+    "  --minimize           find the smallest peak; the default without --capacity\n"
+    "  --planner=NAME       one of those below; the default is best\n"
+    "  --nodes=N            effort, in decisions; the same for every run\n"
+    "  --time-limit=SECONDS effort, in processor time\n"
+    "  --seed=N             of the restarts\n"
+    "  --map=FILE.svg       draw the plan\n"
+    "  --check=FILE         plan nothing: is the placement in FILE right (for the problem of --input, if given)?\n"
+    "  --help\n"
+    "exit status: 0 found, 2 bad usage or input, 3 cannot write, 4 infeasible or limit reached without a plan\n"
+    "planners:\n";
+
+static int complain(const char *what, const char *why)
 {
-    for (const PlanPlanner *p = plan_planners; p->name; p++)
-        printf("%-14s %s\n", p->name, p->about);
+    fprintf(stderr, "occamplan: %s: %s\n", what, why);
+    return BAD_INPUT;
+}
+
+/* -- options -------------------------------------------------------------------------------------------------------- */
+
+/* A whole number >= 0 with an optional binary suffix. */
+static int parse_bytes(const char *text, int64_t *value)
+{
+    static const char suffix[] = "KMG";
+    char             *end;
+    long long         v;
+    const char       *unit;
+
+    errno = 0;
+    v = strtoll(text, &end, 10);
+    if (errno || end == text || v < 0)
+        return 0;
+    unit = *end ? strchr(suffix, *end) : NULL;
+    for (int i = 0; unit && i <= unit - suffix; i++)
+        v = v > INT64_MAX / 1024 ? -1 : v * 1024;
+    *value = v;
+    return v >= 0 && (!*end || (unit && !end[1]));
+}
+
+static int parse_seconds(const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value) && *value > 0 && *value < 1e7;
+}
+
+/* One option with a value; 0 if it is not understood. */
+static int parse_value(Options *o, const char *name, size_t length, const char *value)
+{
+    int64_t number = 0;
+
+    #define NAMED(s) (length == sizeof(s) - 1 && !memcmp(name, s, length))
+    if (NAMED("--input"))
+        return (o->input = value) != NULL;
+    if (NAMED("--output"))
+        return (o->output = value) != NULL;
+    if (NAMED("--map"))
+        return (o->map = value) != NULL;
+    if (NAMED("--check"))
+        return (o->check = value) != NULL;
+    if (NAMED("--planner"))
+        return (o->planner = plan_planner(value)) != NULL;
+    if (NAMED("--time-limit"))
+        return parse_seconds(value, &o->limits.seconds);
+    if (NAMED("--capacity"))
+        return parse_bytes(value, &o->limits.capacity) && o->limits.capacity > 0;
+    if (NAMED("--nodes"))
+        return parse_bytes(value, &o->limits.nodes) && o->limits.nodes > 0;
+    if (NAMED("--seed") && parse_bytes(value, &number)) {
+        o->limits.seed = (uint64_t)number;
+        return 1;
+    }
+    #undef NAMED
     return 0;
+}
+
+static int parse_options(Options *o, int count, char **argument)
+{
+    *o = (Options){.planner = plan_planner("best")};
+    for (int i = 1; i < count; i++) {
+        const char *one = argument[i], *equals = strchr(one, '=');
+        if (!strcmp(one, "--help") || !strcmp(one, "-h"))
+            o->help = 1;
+        else if (!strcmp(one, "--minimize"))
+            o->minimize = 1;
+        else if (equals && parse_value(o, one, (size_t)(equals - one), equals + 1))
+            continue;
+        else if (!strcmp(one, "--check") && i + 1 < count)
+            o->check = argument[++i];
+        else
+            return complain(one, "not understood; try --help");
+    }
+    o->limits.fit = o->limits.capacity > 0 && !o->minimize;
+    return FOUND;
+}
+
+/* -- files ---------------------------------------------------------------------------------------------------------- */
+
+/* All of a stream; NULL with a message if it cannot be read. */
+static char *read_all(FILE *file, const char *name, size_t *length)
+{
+    size_t room = 1 << 16;
+    char  *text = malloc(room), *larger;
+
+    *length = 0;
+    while (text) {
+        size_t got = fread(text + *length, 1, room - *length, file);
+        *length += got;
+        if (got == 0)
+            break;
+        if (*length < room)
+            continue;
+        larger = room < (size_t)1 << 31 ? realloc(text, room * 2) : NULL;
+        if (!larger) {
+            free(text);
+            text = NULL;
+        }
+        text = larger;
+        room *= 2;
+    }
+    if (!text || ferror(file)) {
+        complain(name, text ? strerror(errno) : "too large");
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int read_table(const char *name, CsvTable *table)
+{
+    FILE  *file = name ? fopen(name, "rb") : stdin;
+    size_t length;
+    char  *text, why[160];
+    int    status;
+
+    if (!file)
+        return complain(name, strerror(errno));
+    text = read_all(file, name ? name : "standard input", &length);
+    if (name)
+        fclose(file);
+    if (!text)
+        return BAD_INPUT;
+    status = csv_read(text, length, table, why);
+    free(text);
+    return status ? complain(name ? name : "standard input", why) : FOUND;
+}
+
+typedef int (*Writer)(FILE *out, const void *what);
+
+/* A file appears whole or not at all: it is written beside itself and renamed. */
+static int write_whole(const char *name, Writer write, const void *what)
+{
+    size_t length = strlen(name) + 16;
+    char  *beside = malloc(length);
+    FILE  *file;
+    int    failed;
+
+    if (!beside)
+        return NOT_WRITTEN;
+    snprintf(beside, length, "%s.partial", name);
+    file = fopen(beside, "wb");
+    failed = !file || write(file, what);
+    if (file)
+        failed |= fclose(file) != 0;
+    failed = failed || rename(beside, name);
+    if (failed) {
+        complain(name, strerror(errno));
+        if (file)
+            remove(beside);
+    }
+    free(beside);
+    return failed ? NOT_WRITTEN : FOUND;
+}
+
+static int write_text(FILE *out, const void *text)
+{
+    return fputs(text, out) < 0 || fflush(out) != 0;
+}
+
+/* -- the work ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Drawing {
+    const CsvTable   *table;
+    const PlanResult *result;
+    MapLabels         labels;
+} Drawing;
+
+static int write_map(FILE *out, const void *what)
+{
+    const Drawing *d = what;
+    return map_write(out, &d->table->problem, d->result, &d->labels);
+}
+
+static int draw(const Options *o, const CsvTable *table, const PlanResult *result)
+{
+    char        title[512];
+    const char *name = o->input ? o->input : "standard input", *slash = strrchr(name, '/');
+    Drawing     d = {table, result, {title, NULL, o->limits.capacity}};
+
+    snprintf(title, sizeof title, "%.80s: peak %lld bytes, bound %lld, %s", slash ? slash + 1 : name, (long long)result->peak,
+             (long long)result->bound, result->why);
+    return write_whole(o->map, write_map, &d);
+}
+
+static int emit(const Options *o, const CsvTable *table, const PlanResult *result)
+{
+    char *text = csv_write(table, result->offset);
+    int   status;
+
+    if (!text)
+        return complain("output", "out of memory");
+    if (o->output)
+        status = write_whole(o->output, write_text, text);
+    else
+        status = write_text(stdout, text) ? NOT_WRITTEN : FOUND;
+    free(text);
+    return status;
+}
+
+static int plan(const Options *o, CsvTable *table, PlanResult *result)
+{
+    clock_t began = clock();
+    FILE   *report = o->output ? stdout : stderr;
+    int     status;
+
+    csv_fix(table);
+    status = o->planner->place(&table->problem, &o->limits, result);
+    if (status)
+        return complain(o->input ? o->input : "standard input", result->why);
+    fprintf(report, "peak %lld bytes, bound %lld, %s, %lld nodes, %.3f s\n", (long long)result->peak, (long long)result->bound,
+            result->why, (long long)result->nodes, (double)(clock() - began) / CLOCKS_PER_SEC);
+    if (result->status == PLAN_INFEASIBLE || result->status == PLAN_LIMIT)
+        return NO_PLAN;
+    status = emit(o, table, result);
+    if (!status && o->map)
+        status = draw(o, table, result);
+    return status;
+}
+
+/* The offsets of one table for the problem of another, which may be the same. */
+static int check(const Options *o, const CsvTable *problem, const CsvTable *placement, PlanResult *result)
+{
+    const PlanProblem *p = &problem->problem;
+    char               why[160];
+    int                status;
+
+    if (placement->offset_column < 0)
+        return complain(o->check, "has no column 'offset'");
+    if (p->nbuffer != placement->problem.nbuffer)
+        return complain(o->check, "has not as many lines as the problem");
+    memcpy(result->offset, placement->offset, (size_t)p->nbuffer * sizeof *result->offset);
+    for (int i = 0; i < p->nspan; i++) {
+        int b = p->span[i].buffer;
+        if (result->offset[b] + p->buffer[b].size > result->peak)
+            result->peak = result->offset[b] + p->buffer[b].size;
+    }
+    result->bound = plan_lower_bound(p);
+    status = plan_verify(p, result, why);
+    if (status < 1)
+        return complain(o->check, why);
+    if (o->limits.capacity > 0 && result->peak > o->limits.capacity) {
+        printf("right, but its peak of %lld bytes passes the capacity\n", (long long)result->peak);
+        return NO_PLAN;
+    }
+    printf("right: peak %lld bytes, bound %lld\n", (long long)result->peak, (long long)result->bound);
+    snprintf(result->why, sizeof result->why, "checked");
+    return o->map ? draw(o, problem, result) : FOUND;
+}
+
+/* Reads what the options name and does what they say. */
+static int run(const Options *o)
+{
+    CsvTable   table, placement;
+    PlanResult result = {0};
+    int        status = read_table(o->check && !o->input ? o->check : o->input, &table);
+
+    if (status)
+        return status;
+    result.offset = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.offset);
+    if (!result.offset) {
+        status = complain("input", "out of memory");
+    } else if (!o->check) {
+        status = plan(o, &table, &result);
+    } else if (!(status = read_table(o->check, &placement))) {
+        status = check(o, &table, &placement, &result);
+        csv_free(&placement);
+    }
+    free(result.offset);
+    csv_free(&table);
+    return status;
+}
+
+int main(int count, char **argument)
+{
+    Options o;
+    int     status = parse_options(&o, count, argument);
+
+    if (status)
+        return status;
+    if (o.help) {
+        fputs(usage, stdout);
+        for (const PlanPlanner *p = plan_planners; p->name; p++)
+            printf("  %-14s %s\n", p->name, p->about);
+        return FOUND;
+    }
+    return run(&o);
 }
