@@ -152,6 +152,12 @@ static const char *default_name(const Compilation *c)
     return text_identifier(c->arena, arena_strndup(c->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base)));
 }
 
+/* Somebody reads what emission makes or finds out. */
+static bool needs_emission(const Options *o)
+{
+    return o->output || o->main || o->report || o->map || o->cc;
+}
+
 static int stage_emit(Compilation *c)
 {
     char *upper;
@@ -162,7 +168,7 @@ static int stage_emit(Compilation *c)
     for (char *at = upper; *at; at++)
         *at = (char)toupper((unsigned char)*at);
     c->emission.upper = upper;
-    return c->target->emit(&c->emission);
+    return needs_emission(c->options) ? c->target->emit(&c->emission) : 0;
 }
 
 static void add_text(Compilation *c, const char *path, const Text *text)
@@ -255,7 +261,8 @@ static int stage_limits(Compilation *c)
     Remedy         remedy = {ram_under, c};
 
     c->figures = figures_of(c->program, &c->plan, o);
-    c->figures.weights = c->emission.weight_bytes; /* identical ones counted once */
+    if (c->emission.weight_bytes)
+        c->figures.weights = c->emission.weight_bytes; /* identical ones counted once */
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");

@@ -48,7 +48,7 @@ static void choose_form(Emit *emit, const bool *used)
             total += emit->program->buffer[i].size;
     emit->weights = options->weights;
     if (emit->weights == WEIGHTS_AUTO)
-        emit->weights = total <= INLINE_LIMIT || !options->output || !strcmp(options->output, "-") ? WEIGHTS_INLINE : WEIGHTS_OBJECT;
+        emit->weights = total <= INLINE_LIMIT || (options->output && !strcmp(options->output, "-")) ? WEIGHTS_INLINE : WEIGHTS_OBJECT;
 }
 
 /* Open addressing by contents. */
