@@ -24,8 +24,8 @@ int build_write(const Emission *like, const char *folder, bool host)
         return -1;
     add(&files, folder, "model.c", &emission.source);
     add(&files, folder, "model.h", &emission.header);
-    if (emission.weights.size)
-        add(&files, folder, "model.c.weights", &emission.weights);
+    if (emission.nweights)
+        files_add_pieces(&files, arena_printf(files.arena, "%s/model.c.weights", folder), emission.weights, emission.nweights);
     if (host)
         add(&files, folder, "main.c", &emission.main);
     return files_publish(&files, like->diag);

@@ -214,13 +214,13 @@ static int stage_write(Compilation *c)
     c->files = (FileSet){.arena = c->arena};
     if (to_standard)
         c->output->standard = c->emission.source;
-    if (to_standard && c->emission.weights.size)
+    if (to_standard && c->emission.nweights)
         return diag_usage(c->diag, "the weights need a file of their own: found -o -, wanted -o FILE.c or --weights=inline");
     if (output && !to_standard) {
         add_text(c, output, &c->emission.source);
         add_text(c, header_path(c), &c->emission.header);
-        if (c->emission.weights.size)
-            add_text(c, arena_printf(c->arena, "%s.weights", output), &c->emission.weights);
+        if (c->emission.nweights)
+            files_add_pieces(&c->files, arena_printf(c->arena, "%s.weights", output), c->emission.weights, c->emission.nweights);
     }
     if (c->options->main)
         add_text(c, c->options->main, &c->emission.main);

@@ -71,7 +71,8 @@ int emit_c(Emission *emission)
     emission->source = text_new(emit.arena);
     emission->header = text_new(emit.arena);
     emission->main = text_new(emit.arena);
-    emission->weights = text_new(emit.arena);
+    emission->weights = NULL;
+    emission->nweights = 0;
     emit_weights_place(&emit);
     emission->weight_bytes = emit.weight_bytes;
     emission->state_bytes = emit.state_bytes;

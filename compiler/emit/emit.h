@@ -89,7 +89,7 @@ void emit_run(Emit *emit);
 /* weights.c */
 void emit_weights_place(Emit *emit);                                   /* fills placed[], weight_bytes, the form */
 void emit_weights(Emit *emit, Text *text);                             /* the declarations in the C file */
-uint32_t emit_weights_crc(const Emit *emit);
+uint32_t emit_weights_crc(Emit *emit);
 void emit_init(Emit *emit, Text *text);                                /* <name>_init and <name>_verify, where needed */
 
 /* chunks.c - the template pieces that `text` needs, in order, and the standard headers. */

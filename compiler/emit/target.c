@@ -7,7 +7,7 @@ static int emit_null(Emission *emission)
 {
     Arena *arena = emission->program->arena;
 
-    emission->source = emission->header = emission->main = emission->weights = text_new(arena);
+    emission->source = emission->header = emission->main = text_new(arena);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #define OCC_EMIT_TARGET_H
 
 #include "options.h"
+#include "support/files.h"
 #include "support/text.h"
 
 typedef struct Emission {
@@ -12,7 +13,9 @@ typedef struct Emission {
     const char    *name;   /* identifier: "mnist" */
     const char    *upper;  /* "MNIST" */
     Diag          *diag;
-    Text           source, header, main, weights; /* filled by the target; weights: the side file OUTPUT.weights */
+    Text           source, header, main;           /* filled by the target */
+    FilePiece     *weights;                        /* filled by the target: the side file OUTPUT.weights */
+    int            nweights;                       /* pieces of it; 0: there is none */
     int64_t        weight_bytes, state_bytes;      /* filled by the target: distinct constants; the state block */
     const char    *weight_form;                    /* "inline", "object", "file" */
     const char *const *libc;                       /* functions of the C library that the source names, sorted */

@@ -5,13 +5,16 @@
 #include <string.h>
 
 /* Above this many bytes C compilers take long over literals (about a second for each 2 MiB). */
-enum { INLINE_LIMIT = 4 << 20, BLOCK_ALIGN = 64 };
+enum { INLINE_LIMIT = 2 << 20, BLOCK_ALIGN = 64 };
 
 /* ----------------------------------------------------------------------------------------------------------- placement */
 
+/* Of a large block, the first of each 61 bytes: equality is decided by comparing all. */
 static uint64_t hash_bytes(const unsigned char *data, int64_t bytes, uint64_t hash)
 {
-    for (int64_t i = 0; i < bytes; i++)
+    int64_t step = bytes > 65536 ? 61 : 1;
+
+    for (int64_t i = 0; i < bytes; i += step)
         hash = (hash ^ data[i]) * 0x100000001b3u;
     return hash;
 }
@@ -205,22 +208,36 @@ static void put_array(Emit *emit, Text *text, int id)
 
 /* ---------------------------------------------------------------------------------------------------------------- block */
 
-/* The bytes of the side file. */
-static void put_block(Emit *emit, Text *out)
+/* One element, repeated over the whole buffer. */
+static const void *expanded(Emit *emit, const Buffer *b)
+{
+    size_t bytes = (size_t)dtype_info(b->dtype)->bytes;
+    char  *all = arena_alloc(emit->arena, (size_t)b->size + 1);
+
+    for (size_t at = 0; at < (size_t)b->size; at += bytes)
+        memcpy(all + at, b->source, bytes);
+    return all;
+}
+
+/* The side file: each distinct weight at its offset, zeros between. */
+static void put_block(Emit *emit, Emission *e)
 {
     const Program *p = emit->program;
+    int64_t        at = 0;
+    int            capacity = 0;
 
-    *out = (Text){emit->arena, arena_alloc(emit->arena, (size_t)emit->weight_bytes + 1), 0, (size_t)emit->weight_bytes + 1};
-    out->size = (size_t)emit->weight_bytes;
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        int           bytes = dtype_info(b->dtype)->bytes;
-        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT)
+        FilePiece     gap = {NULL, (size_t)(emit->placed[i].offset - at)};
+        FilePiece     piece = {b->source, (size_t)b->size};
+        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT || !b->size)
             continue;
-        if (!b->splat)
-            memcpy(out->data + emit->placed[i].offset, b->source, (size_t)b->size);
-        for (int64_t at = 0; b->splat && at < b->size; at += bytes)
-            memcpy(out->data + emit->placed[i].offset + at, b->source, (size_t)bytes);
+        if (b->splat)
+            piece.data = expanded(emit, b);
+        if (gap.bytes)
+            ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
+        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece);
+        at = emit->placed[i].offset + b->size;
     }
 }
 
@@ -256,44 +273,73 @@ void emit_weights(Emit *emit, Text *text)
             put_array(emit, text, i);
     if (emit->weights == WEIGHTS_INLINE || !emit->weight_bytes)
         return;
-    put_block(emit, &emit->emission->weights);
+    put_block(emit, emit->emission);
     if (emit->weights == WEIGHTS_OBJECT)
         put_incbin(emit, text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ checksum */
 
-static uint32_t crc_bytes(uint32_t crc, const unsigned char *data, int64_t bytes)
-{
-    uint32_t table[256];
+/* Eight bytes at a time: table[k][b] is byte b followed by k bytes of zeros (the method of "slicing" by Kounavis and Berry). */
+typedef struct Crc {
+    uint32_t table[8][256];
+    uint32_t value;
+} Crc;
 
+static void crc_start(Crc *crc)
+{
+    crc->value = 0xffffffffu;
     for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
+        uint32_t v = i;
         for (int bit = 0; bit < 8; bit++)
-            table[i] = table[i] & 1 ? table[i] >> 1 ^ 0xedb88320u : table[i] >> 1;
+            v = v & 1 ? v >> 1 ^ 0xedb88320u : v >> 1;
+        crc->table[0][i] = v;
     }
-    for (int64_t i = 0; i < bytes; i++)
-        crc = table[(crc ^ data[i]) & 255] ^ crc >> 8;
-    return crc;
+    for (int k = 1; k < 8; k++)
+        for (int i = 0; i < 256; i++)
+            crc->table[k][i] = crc->table[k - 1][i] >> 8 ^ crc->table[0][crc->table[k - 1][i] & 255];
 }
 
-uint32_t emit_weights_crc(const Emit *emit)
+static void crc_bytes(Crc *crc, const void *data, int64_t bytes)
+{
+    const unsigned char *at = data;
+    uint32_t             v = crc->value;
+
+    for (; bytes >= 8; bytes -= 8, at += 8) {
+        v ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        v = crc->table[7][v & 255] ^ crc->table[6][v >> 8 & 255] ^ crc->table[5][v >> 16 & 255] ^ crc->table[4][v >> 24] ^
+            crc->table[3][at[4]] ^ crc->table[2][at[5]] ^ crc->table[1][at[6]] ^ crc->table[0][at[7]];
+    }
+    for (; bytes > 0; bytes--)
+        v = crc->table[0][(v ^ *at++) & 255] ^ v >> 8;
+    crc->value = v;
+}
+
+static uint32_t crc_of_block(Crc *crc, const Emission *e)
+{
+    for (int i = 0; i < e->nweights; i++) {
+        if (e->weights[i].data)
+            crc_bytes(crc, e->weights[i].data, (int64_t)e->weights[i].bytes);
+        for (size_t k = 0; !e->weights[i].data && k < e->weights[i].bytes; k++)
+            crc_bytes(crc, "", 1);
+    }
+    return ~crc->value;
+}
+
+uint32_t emit_weights_crc(Emit *emit)
 {
     const Program *p = emit->program;
-    uint32_t       crc = 0xffffffffu;
+    Crc           *crc = arena_one(emit->arena, Crc);
 
+    crc_start(crc);
     if (emit->weights != WEIGHTS_INLINE)
-        return ~crc_bytes(crc, (const unsigned char *)emit->emission->weights.data, emit->weight_bytes);
+        return crc_of_block(crc, emit->emission);
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT)
-            continue;
-        if (!b->splat)
-            crc = crc_bytes(crc, b->source, b->size);
-        for (int64_t at = 0; b->splat && at < b->size; at += dtype_info(b->dtype)->bytes)
-            crc = crc_bytes(crc, b->source, dtype_info(b->dtype)->bytes);
+        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && b->dtype != DTYPE_TEXT)
+            crc_bytes(crc, b->splat ? expanded(emit, b) : b->source, b->size);
     }
-    return ~crc;
+    return ~crc->value;
 }
 
 /* The weights' checksum, in order of the text, without the gaps between arrays. */

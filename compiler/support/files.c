@@ -11,7 +11,15 @@
 
 void files_add(FileSet *set, const char *path, const void *data, size_t bytes)
 {
-    OutputFile file = {.path = path, .data = data, .bytes = bytes};
+    FilePiece *piece = arena_one(set->arena, FilePiece);
+
+    *piece = (FilePiece){data, bytes};
+    files_add_pieces(set, path, piece, 1);
+}
+
+void files_add_pieces(FileSet *set, const char *path, const FilePiece *piece, int count)
+{
+    OutputFile file = {.path = path, .piece = piece, .npiece = count};
 
     ARENA_PUSH(set->arena, set->file, set->nfile, set->cfile, file);
 }
@@ -27,6 +35,25 @@ static int write_all(int descriptor, const char *data, size_t bytes)
             data += written;
             bytes -= (size_t)written;
         }
+    }
+    return 0;
+}
+
+static int write_pieces(int descriptor, const OutputFile *file)
+{
+    static const char zeros[4096];
+
+    for (int i = 0; i < file->npiece; i++) {
+        const FilePiece *piece = &file->piece[i];
+        size_t           left = piece->bytes;
+
+        if (piece->data && write_all(descriptor, piece->data, left))
+            return -1;
+        for (; !piece->data && left > sizeof zeros; left -= sizeof zeros)
+            if (write_all(descriptor, zeros, sizeof zeros))
+                return -1;
+        if (!piece->data && write_all(descriptor, zeros, left))
+            return -1;
     }
     return 0;
 }
@@ -55,7 +82,7 @@ static int write_temporary(FileSet *set, OutputFile *file)
 
     if (descriptor < 0)
         return -1;
-    failed = write_all(descriptor, file->data, file->bytes);
+    failed = write_pieces(descriptor, file);
     saved = errno;
     if (close(descriptor) < 0 && !failed) {
         failed = -1;
@@ -80,7 +107,7 @@ static int write_in_place(const OutputFile *file)
 
     if (descriptor < 0)
         return -1;
-    failed = write_all(descriptor, file->data, file->bytes);
+    failed = write_pieces(descriptor, file);
     return close(descriptor) < 0 ? -1 : failed;
 }
 

@@ -282,8 +282,8 @@ const char *build_write(Build *b, const char *tag)
     mkdir(folder, 0777);
     files_add(&set, arena_printf(b->arena, "%s.c", stem), b->emission.source.data, b->emission.source.size);
     files_add(&set, arena_printf(b->arena, "%s.h", stem), b->emission.header.data, b->emission.header.size);
-    if (b->emission.weights.size)
-        files_add(&set, arena_printf(b->arena, "%s.c.weights", stem), b->emission.weights.data, b->emission.weights.size);
+    if (b->emission.nweights)
+        files_add_pieces(&set, arena_printf(b->arena, "%s.c.weights", stem), b->emission.weights, b->emission.nweights);
     if (b->emission.main.size)
         files_add(&set, arena_printf(b->arena, "%s/main.c", folder), b->emission.main.data, b->emission.main.size);
     must(b, files_publish(&set, &b->diag), "files_publish");

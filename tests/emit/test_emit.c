@@ -275,14 +275,14 @@ static void weights_beside_the_code_give_the_same(void **state)
     (void)state;
     b->options.weights = WEIGHTS_OBJECT;
     build_emit(b);
-    assert_int_equal(b->emission.weights.size, 37 * 4);
+    assert_int_equal(b->emission.weight_bytes, 37 * 4);
     for (int i = 0; i < 2; i++) {
         handle = build_load(b, "object", i ? "clang" : "gcc", STRICT " -O2 -DOBJECT_VERIFY");
         run_two_maps((RunPair)build_symbol(handle, "object_run"), 37);
         assert_int_equal(((int (*)(void))build_symbol(handle, "object_verify"))(), 0);
         dlclose(handle);
     }
-    b->emission.weights.data[5] ^= 1;
+    ((char *)b->program->buffer[3].source)[5] ^= 1;
     handle = build_load(b, "object", "gcc", STRICT " -O2 -DOBJECT_VERIFY");
     assert_int_equal(((int (*)(void))build_symbol(handle, "object_verify"))(), -7);
     dlclose(handle);
@@ -310,7 +310,7 @@ static void weights_of_a_file_are_taken_by_init(void **state)
     handle = build_load(b, "filed", "gcc", STRICT " -O2");
     run = (int (*)(const FileMemory *, const Pair *, Pair *))build_symbol(handle, "filed_run");
     init = (int (*)(FileMemory *, const void *, int64_t, int))build_symbol(handle, "filed_init");
-    memcpy(weights, b->emission.weights.data, 64);
+    memcpy(weights, b->program->buffer[3].source, 64);
     assert_int_equal(run(&memory, &in, &out), -1);
     assert_int_equal(init(&memory, weights, 60, 1), -7);
     assert_int_equal(init(&memory, weights + 1, 64, 1), -2);
