@@ -6,20 +6,6 @@
 
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
-/* How one row is cut into `tiles` tiles as even as can be: `larger` of size + 1, then the others of size. */
-typedef struct occ_conv_cut {
-    int64_t tiles, size, larger;
-} occ_conv_cut;
-
-OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
-{
-    occ_conv_cut cut;
-    cut.tiles = occ_max((width + most - 1) / most, 1);
-    cut.size = width / cut.tiles;
-    cut.larger = width % cut.tiles;
-    return cut;
-}
-
 /* One row: a tile at either edge where columns miss taps, and the tiles between. */
 OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, occ_taps d, occ_taps h)
 {
@@ -174,31 +160,6 @@ OCC_HOT int occ_conv_is_flat(const occ_extent *ydim, const occ_extent *xstride, 
     return still && rows && planes;
 }
 
-/* Whether the tiles at the edges are the only ones that miss taps. */
-OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad)
-{
-    const occ_conv_cut cut = occ_conv_cut_row(out, OCC_TILE_ROWS(1)), least = occ_conv_cut_row(out, OCC_TILE_ROWS(4));
-    const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * dilation, stride);
-    return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= least.size && right <= least.size));
-}
-
-/* The operands and geometry; the expression is the caller's. */
-OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
-                               const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                               const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                               const occ_extent *pad, int64_t nx, const occ_extent *pitch, occ_fn_vf fn, int64_t pace, int flat)
-{
-    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
-    const occ_conv g = {
-        x, w, bias, y, xdim[0], xdim[1], ydim[1], {flat ? 1 : xdim[2], flat ? 1 : xdim[3], flat ? width : xdim[4]},
-        {flat ? 1 : ydim[2], flat ? 1 : ydim[3], width},
-        xstride[0], xstride[1], {xstride[2], xstride[3], xstride[4]},
-        ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
-        {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
-        {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx, pitch, {{0}, {0}}, fn, w, pace};
-    return g;
-}
-
 /* conv_f32 for any geometry, without instances of its own. */
 OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias, float *y, int64_t groups,
                               const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
@@ -236,7 +197,8 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
     const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
-        !(flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2]))) {
+        !(flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2],
+                                    OCC_TILE_ROWS(4), OCC_TILE_ROWS(1)))) {
         occ_conv_shared(x, w, bias, y, groups, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
         return;
     }

@@ -55,6 +55,46 @@ OCC_HOT occ_taps occ_conv_interior(const occ_conv *g, int axis)
     return t;
 }
 
+/* How one row is cut into `tiles` tiles as even as can be: `larger` of size + 1, then the others of size. */
+typedef struct occ_conv_cut {
+    int64_t tiles, size, larger;
+} occ_conv_cut;
+
+OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
+{
+    occ_conv_cut cut;
+    cut.tiles = occ_max((width + most - 1) / most, 1);
+    cut.size = width / cut.tiles;
+    cut.larger = width % cut.tiles;
+    return cut;
+}
+
+/* Whether only the first and the last tile of a row miss taps, cut into tiles of `most` or `least` pixels. */
+OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad,
+                               int64_t least, int64_t most)
+{
+    const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * dilation, stride);
+    const int64_t size = occ_conv_cut_row(out, least).size;
+    return kernel <= OCC_CONV_TAPS && (occ_conv_cut_row(out, most).tiles == 1 || (left <= size && right <= size));
+}
+
+/* The operands and geometry; the expression is the caller's. */
+OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
+                               const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
+                               const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
+                               const occ_extent *pad, int64_t nx, const occ_extent *pitch, occ_fn_vf fn, int64_t pace, int flat)
+{
+    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
+    const occ_conv g = {
+        x, w, bias, y, xdim[0], xdim[1], ydim[1], {flat ? 1 : xdim[2], flat ? 1 : xdim[3], flat ? width : xdim[4]},
+        {flat ? 1 : ydim[2], flat ? 1 : ydim[3], width},
+        xstride[0], xstride[1], {xstride[2], xstride[3], xstride[4]},
+        ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
+        {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
+        {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx, pitch, {{0}, {0}}, fn, w, pace};
+    return g;
+}
+
 /* acc += all taps in the given ranges, every column seeing all of `t`; x is that of tap 0 at the tile's first pixel. */
 OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h, occ_taps t,
                           int rows, int columns)

@@ -8,6 +8,7 @@ typedef struct Conv {
     Operand x, w, bias;
     Window  window;
     int64_t groups, inputs, outputs; /* of one group */
+    bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 
 enum { CHANNEL = 1, STRAIGHT = 8 }; /* inputs of fewer channels are read in any order */
@@ -25,28 +26,59 @@ static int finish(Lower *lower, Pending *p, Operand y)
     const Window *w = &c->window;
     const int64_t tile[3] = {0, 0, 0};
     Extent        pitch[SCALAR_MAX_OPERANDS];
-    Step         *step = step_begin(lower, NULL, "conv_f32");
+    Step         *step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : "conv_f32");
 
     panels_epilogue(p, CHANNEL, pitch);
     step_reads(lower, step, c->x);
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
     step_writes(lower, step, y);
-    step_int(lower, step, c->groups);
-    spatial_dims(lower, step, &c->x, c->inputs);
+    if (!c->depthwise)
+        step_int(lower, step, c->groups);
+    spatial_dims(lower, step, &c->x, c->depthwise ? c->groups : c->inputs);
     spatial_strides(lower, step, &c->x);
-    spatial_dims(lower, step, &y, c->outputs);
+    spatial_dims(lower, step, &y, c->depthwise ? c->groups : c->outputs);
     spatial_strides(lower, step, &y);
     spatial_ints(lower, step, w->kernel, w->naxes, 1);
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
     spatial_extents(lower, step, w->begin, w->naxes);
-    step_ints(lower, step, 3, tile);
+    if (!c->depthwise)
+        step_ints(lower, step, 3, tile);
     step_int(lower, step, p->noperand);
     step_extents(lower, step, p->noperand, pitch);
     if (p->expr->nnode > 1)
         step_expr(lower, step, p->expr, p->operand, p->noperand);
     return step_end(lower, step);
+}
+
+/* Weights of a depthwise convolution: [tap][channel]. */
+static int place_taps(Lower *lower, Node *node, Conv *c)
+{
+    const Type  *type = &node->in[1]->type;
+    int64_t      dim[2] = {1, c->groups};
+    Extent       flat[2];
+    Type         taps;
+    Operand      w, view;
+
+    for (int i = 2; i < type->rank; i++)
+        dim[0] *= type->dim[i].max;
+    flat[0] = extent_const(dim[1]);
+    flat[1] = extent_const(dim[0]);
+    if (lower_constant(lower, node->in[1])) {
+        const float *from = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+        float       *to = arena_array(lower->program->arena, float, dim[0] * dim[1] + 1);
+
+        for (int64_t i = 0; i < dim[0] * dim[1]; i++)
+            to[i] = from[i % dim[1] * dim[0] + i / dim[1]];
+        c->w = lower_weight(lower, to, DTYPE_F32, 2, dim, node->in[1]->name);
+        return 0;
+    }
+    taps = type_tensor(DTYPE_F32, 2, dim);
+    if (lower_input_dense(lower, node, 1, &w) < 0 || !operand_reshape(lower, w, 2, flat, &view))
+        return -1;
+    c->w = lower_temporary(lower, &taps, LAYOUT_ROW_MAJOR, "taps");
+    return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
 static int place_weights(Lower *lower, Node *node, Conv *c)
@@ -57,6 +89,8 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
     Operand       w;
     int64_t       stride[4];
 
+    if (c->depthwise)
+        return place_taps(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
     constant = lower_constant(lower, node->in[1]);
@@ -81,7 +115,7 @@ static int place_input(Lower *lower, Node *node, Conv *c)
     if (lower_input(lower, node, 0, &c->x) < 0)
         return -1;
     x = c->x;
-    if (c->inputs < STRAIGHT || (extent_is_const(x.stride[1]) && x.stride[1].max == 1))
+    if ((c->inputs < STRAIGHT && !c->depthwise) || (extent_is_const(x.stride[1]) && x.stride[1].max == 1))
         return 0;
     c->x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
     return lower_copy(lower, node, x, c->x);
@@ -102,6 +136,7 @@ int lower_conv(Lower *lower, Node *node)
     c->groups = node_int(node, "group", 1);
     c->inputs = node->in[1]->type.dim[1].max;
     c->outputs = node->in[1]->type.dim[0].max / c->groups;
+    c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
     if (place_input(lower, node, c) < 0 || place_weights(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
     *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = c, .layout = LAYOUT_CHANNELS_LAST};

@@ -1,7 +1,7 @@
 /* conv_check.h - one convolution compared with plain loops in double precision. */
 #include "kernel_test.h"
 
-#include "conv_f32.c"
+#include "occ_conv.h"
 #include "pack.h"
 
 typedef struct Conv {

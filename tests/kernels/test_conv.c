@@ -1,5 +1,6 @@
 /* test_conv.c - convolution with literal geometry: the specialised code of tiles, edges and remainders. */
 #include "conv_check.h"
+#include "conv_f32.c"
 
 /* Literal geometry: name, channels in, out, width in, out, kernel, stride, dilation, pad, groups, vectors, rows, pace. */
 #define LITERALS(CONV) \

@@ -1,6 +1,7 @@
 /* test_conv_shared.c - convolution called with variables, as where size matters and in constant folding: random geometry. */
 #define OCC_SHARED
 #include "conv_check.h"
+#include "conv_f32.c"
 
 static void run_variable(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,
                          const int64_t *ys, const occ_extent *pitch, const occ_expr *e)

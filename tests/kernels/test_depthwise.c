@@ -1,0 +1,90 @@
+/* test_depthwise.c - depthwise convolution, literal and run-time geometry, against plain loops in double precision. */
+#include "conv_check.h"
+#include "depthwise_f32.c"
+
+/* [tap][channel] from panels of one channel, each 4 wide. */
+static float *unpack(const Conv *c, const float *w)
+{
+    int64_t taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
+    float  *to = test_floats(taps * c->groups);
+
+    for (int64_t t = 0; t < taps; t++)
+        for (int64_t g = 0; g < c->groups; g++)
+            to[t * c->groups + g] = w[(g * taps + t) * 4];
+    return to;
+}
+
+static void run_variable(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,
+                         const int64_t *ys, const occ_extent *pitch, const occ_expr *e)
+{
+    occ_extent xdim[] = {c->batch, c->groups, c->in[0], c->in[1], c->in[2]};
+    occ_extent ydim[] = {c->batch, c->groups, c->out[0], c->out[1], c->out[2]};
+    float     *taps = unpack(c, w);
+
+    occ_depthwise_f32(x, taps, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
+                      e ? epilogue : NULL);
+    test_release(taps, c->kernel[0] * c->kernel[1] * c->kernel[2] * c->groups);
+}
+
+static void random_geometry(void **state)
+{
+    uint64_t seed = 3;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        Conv c = {.batch = test_pick(&seed, 1, 2), .groups = test_pick(&seed, 1, 40), .inputs = 1, .outputs = 1,
+                  .ragged = (int)test_pick(&seed, 0, 1), .bias = (int)test_pick(&seed, 0, 1)};
+        for (int a = 0; a < 3; a++) {
+            int used = a > 0 || i % 8 == 0;
+            c.kernel[a] = used ? test_pick(&seed, 1, 5) : 1;
+            c.stride[a] = used ? test_pick(&seed, 1, 3) : 1;
+            c.dilation[a] = used ? test_pick(&seed, 1, 3) : 1;
+            c.pad[a] = used ? test_pick(&seed, 0, 4) : 0;
+            c.out[a] = used ? test_pick(&seed, 1, 9) : 1;
+            c.in[a] = used ? test_pick(&seed, 1, 12) : 1;
+        }
+        check(&c, run_variable, i % 5 == 0, i % 3 == 0);
+    }
+}
+
+/* name, channels, width in, out, kernel, stride, dilation, pad */
+#define LITERALS(DEPTHWISE) \
+    DEPTHWISE(plain_3x3, 32, 14, 14, 3, 1, 1, 1) DEPTHWISE(odd_channels, 21, 9, 9, 3, 1, 1, 1) \
+    DEPTHWISE(narrow_map, 40, 7, 7, 3, 1, 1, 1) DEPTHWISE(strided, 24, 15, 8, 3, 2, 1, 1) DEPTHWISE(wide_5x5, 16, 14, 14, 5, 1, 1, 2) \
+    DEPTHWISE(wide_7x7, 12, 14, 14, 7, 1, 1, 3) DEPTHWISE(dilated, 8, 11, 11, 3, 1, 2, 2) DEPTHWISE(tiny, 5, 2, 2, 3, 1, 1, 1) \
+    DEPTHWISE(even_kernel, 9, 8, 9, 4, 1, 1, 2) DEPTHWISE(beyond_edges, 4, 3, 11, 3, 1, 1, 5)
+
+#define LITERAL(name, ch, width, made, k, s, d, p)                                                                             \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
+    {                                                                                                                          \
+        static const occ_extent xdim[] = {1, ch, 1, width, width}, ydim[] = {1, ch, 1, made, made};                            \
+        static const occ_extent xstride[] = {width * width * ch, 1, width * width * ch, width * ch, ch};                       \
+        static const occ_extent ystride[] = {made * made * ch, 1, made * made * ch, made * ch, ch};                            \
+        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};         \
+        static const occ_extent literal_pitch[] = {ch + 5, 0};                                                                 \
+        float *taps = unpack(c, w);                                                                                            \
+        (void)xs, (void)ys, (void)pitch;                                                                                       \
+        occ_depthwise_f32(x, taps, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 2, literal_pitch, e,  \
+                          epilogue);                                                                                           \
+        test_release(taps, k * k * ch);                                                                                        \
+    }
+LITERALS(LITERAL)
+
+static void literal_geometry(void **state)
+{
+    (void)state;
+#define CHECK(name, ch, width, made, k, s, d, p)                                                                      \
+    {                                                                                                                 \
+        Conv c = {1, ch, 1, 1, {1, width, width}, {1, made, made}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
+        check(&c, run_##name, 0, 1);                                                                                  \
+    }
+    LITERALS(CHECK)
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
