@@ -15,6 +15,7 @@
 #define OCC_REDUCE_SUMSQUARE 7
 #define OCC_REDUCE_LOGSUM 8
 #define OCC_REDUCE_LOGSUMEXP 9
+#define OCC_REDUCE_SPREAD 10 /* sum of squared distances to `top` */
 
 /* A place in a nest of loops: extents, strides, counters. */
 typedef struct occ_walk {
@@ -61,6 +62,9 @@ OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind
         return sum + term * term;
     case OCC_REDUCE_LOGSUMEXP:
         return occ_vadd(sum, occ_vexp(occ_vsub(term, top)));
+    case OCC_REDUCE_SPREAD:
+        term = occ_vsub(term, top);
+        return sum + term * term;
     default:
         return occ_vadd(sum, term);
     }

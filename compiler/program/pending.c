@@ -330,7 +330,7 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
     if (p->free)
         return true;
     return lower->uses[value->id] == 1 && user && user->graph == value->graph &&
-           (op_info[user->op].traits & OP_ELEMENTWISE) && same_extents(&user->out[0]->type, &value->type);
+           (op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) && same_extents(&user->out[0]->type, &value->type);
 }
 
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)

@@ -1,0 +1,128 @@
+/* resize.c - interpolation along one axis at a time: which elements make each result, and with what weights. */
+#include "occ_base.h"
+#include "occ_vec.h"
+
+#include <math.h>
+
+#define OCC_RESIZE_NEAREST 0
+#define OCC_RESIZE_LINEAR 1
+#define OCC_RESIZE_CUBIC 2
+
+#define OCC_RESIZE_HALF_PIXEL 0
+#define OCC_RESIZE_SYMMETRIC 1
+#define OCC_RESIZE_PYTORCH 2
+#define OCC_RESIZE_CORNERS 3
+#define OCC_RESIZE_ASYMMETRIC 4
+#define OCC_RESIZE_CROP 5
+
+#define OCC_RESIZE_PREFER_FLOOR 0
+#define OCC_RESIZE_PREFER_CEIL 1
+#define OCC_RESIZE_FLOOR 2
+#define OCC_RESIZE_CEIL 3
+
+/* The place in the input that output element i shows, in elements. from, to: the part of the input, as fractions, for CROP */
+OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale, int64_t coordinates, double from, double to)
+{
+    const double at = (double)i, n = (double)in;
+    double       length = scale * n, whole;
+
+    switch (coordinates) {
+    case OCC_RESIZE_SYMMETRIC:
+        whole = (double)out / length;
+        return n / 2.0 * (1.0 - whole) + (at + 0.5) / scale - 0.5;
+    case OCC_RESIZE_PYTORCH:
+        return length > 1.0 ? (at + 0.5) / scale - 0.5 : 0.0;
+    case OCC_RESIZE_CORNERS:
+        return length == 1.0 || out == 1 ? 0.0 : at * (n - 1.0) / (length - 1.0);
+    case OCC_RESIZE_ASYMMETRIC:
+        return at / scale;
+    case OCC_RESIZE_CROP:
+        return out > 1 ? from * (n - 1.0) + at * (to - from) * (n - 1.0) / (length - 1.0) : 0.5 * (from + to) * (n - 1.0);
+    default:
+        return (at + 0.5) / scale - 0.5;
+    }
+}
+
+OCC_HOT double occ_resize_nearest(double place, int64_t rounding)
+{
+    switch (rounding) {
+    case OCC_RESIZE_FLOOR:
+        return floor(place);
+    case OCC_RESIZE_CEIL:
+        return ceil(place);
+    case OCC_RESIZE_PREFER_CEIL:
+        return floor(place + 0.5);
+    default:
+        return ceil(place - 0.5);
+    }
+}
+
+/* Weight of an element at distance t of the place. */
+OCC_HOT double occ_resize_weight(double t, int64_t mode, double a)
+{
+    t = t < 0.0 ? -t : t;
+    if (mode == OCC_RESIZE_LINEAR)
+        return t < 1.0 ? 1.0 - t : 0.0;
+    if (t < 1.0)
+        return ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0;
+    return t < 2.0 ? ((a * t - 5.0 * a) * t + 8.0 * a) * t - 4.0 * a : 0.0;
+}
+
+/* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their weights.
+ *   index [out][taps]; weight [out][taps], NULL for NEAREST; an index of -1 in front: outside, for CROP
+ *   scales: the run's scales, of which element `axis` counts, or NULL: scale; rois: the run's region or NULL: from, to */
+OCC_INLINE void occ_resize_table(int64_t *index, float *weight, const float *scales, int64_t axis, int64_t in, int64_t out,
+                                 int64_t taps, int64_t mode, int64_t coordinates, int64_t rounding, int64_t exclude,
+                                 int64_t antialias, double scale, double cubic, double from, double to)
+{
+    const double by = scales ? (double)scales[axis] : scale, shrink = antialias && by < 1.0 ? by : 1.0;
+
+    for (int64_t i = 0; i < out; i++, index += taps) {
+        const double place = occ_resize_place(i, in, out, by, coordinates, from, to);
+        const int    outside = coordinates == OCC_RESIZE_CROP && (place < 0.0 || place > (double)(in - 1));
+        double       sum = 0.0, first;
+
+        if (mode == OCC_RESIZE_NEAREST) {
+            const double at = occ_resize_nearest(place, rounding);
+
+            index[0] = outside ? -1 : at < 0.0 ? 0 : at > (double)(in - 1) ? in - 1 : (int64_t)at;
+            continue;
+        }
+        first = floor(place) - (double)(taps / 2 - 1);
+        for (int64_t k = 0; k < taps; k++) {
+            const double at = first + (double)k;
+            double       w = occ_resize_weight((at - place) * shrink, mode, cubic);
+
+            if (exclude && (at < 0.0 || at > (double)(in - 1)))
+                w = 0.0;
+            sum += w;
+            weight[k] = (float)w;
+            index[k] = at < 0.0 ? 0 : at > (double)(in - 1) ? in - 1 : (int64_t)at;
+        }
+        for (int64_t k = 0; k < taps; k++)
+            weight[k] = (float)((double)weight[k] / sum);
+        if (outside)
+            index[0] = -1;
+        weight += taps;
+    }
+}
+
+/* resample - y[o][i][n] = sum over taps of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
+ *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the element itself */
+OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const float *weight, int64_t outer, int64_t in,
+                                 int64_t out, int64_t inner, int64_t taps, float outside)
+{
+    for (int64_t o = 0; o < outer; o++, x += in * inner)
+        for (int64_t i = 0; i < out; i++, y += inner)
+            for (int64_t c = 0; c < inner; c += OCC_W) {
+                const int n = (int)occ_min(OCC_W, inner - c);
+                occ_vf    sum = occ_vset(index[i * taps] < 0 ? outside : 0.0f);
+
+                for (int64_t k = 0; k < taps && index[i * taps] >= 0; k++) {
+                    const occ_vf term = occ_vload(x + index[i * taps + k] * inner + c, n);
+
+                    sum = weight ? sum + term * occ_vset(weight[i * taps + k]) : term;
+                }
+                occ_vstore(y + c, sum, n);
+            }
+}

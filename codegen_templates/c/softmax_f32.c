@@ -1,0 +1,128 @@
+/* softmax_f32.c - softmax, its logarithm and hardmax along one axis; the row's maximum is subtracted, so that finite rows
+ * never overflow, and a NaN spoils its own row only. */
+#include "reduce_f32.c"
+
+#define OCC_SOFTMAX 0
+#define OCC_SOFTMAX_LOG 1
+#define OCC_SOFTMAX_HARD 2
+
+/* n rows side by side (lanes), or one row when n is 1; elements along the axis at strides sx and sy. */
+OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
+{
+    occ_vf top = occ_vload(x, n), sum = occ_vset(0.0f), none = occ_vset(0.0f);
+
+    for (int64_t i = 1; i < axis; i++)
+        top = occ_vmax(top, occ_vload(x + i * sx, n));
+    for (int64_t i = 0; i < axis; i++) {
+        occ_vf e = occ_vload(x + i * sx, n);
+
+        if (kind == OCC_SOFTMAX_HARD) { /* one for the first of the largest */
+            occ_vf hit = occ_vand(occ_veq(e, top), occ_vnot(none));
+
+            none = occ_vor(none, hit);
+            occ_vstore(y + i * sy, hit, n);
+            continue;
+        }
+        e = occ_vexp(occ_vsub(e, top));
+        sum = occ_vadd(sum, e);
+        if (kind == OCC_SOFTMAX)
+            occ_vstore(y + i * sy, e, n);
+    }
+    for (int64_t i = 0; i < axis && kind == OCC_SOFTMAX; i++)
+        occ_vstore(y + i * sy, occ_vdiv(occ_vload(y + i * sy, n), sum), n);
+    if (kind == OCC_SOFTMAX_LOG) {
+        sum = occ_vlog(sum);
+        for (int64_t i = 0; i < axis; i++)
+            occ_vstore(y + i * sy, occ_vsub(occ_vsub(occ_vload(x + i * sx, n), top), sum), n);
+    }
+}
+
+/* One row whose elements are neighbours, by vectors along it. */
+OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kind)
+{
+    const occ_extent dim[1] = {axis}, one[1] = {1};
+    const float      top = occ_reduce_terms(x, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX);
+    const occ_vf     tops = occ_vset(top);
+    occ_vf           sums = occ_vset(0.0f), by;
+
+    for (int64_t i = 0; i < axis; i += OCC_W) {
+        int    n = (int)occ_min(OCC_W, axis - i);
+        occ_vf e = occ_vexp(occ_vsub(occ_vload(x + i, n), tops));
+
+        sums = occ_vpick(occ_vmask_first(n), occ_vadd(sums, e), sums);
+        if (kind == OCC_SOFTMAX)
+            occ_vstore(y + i, e, n);
+    }
+    by = occ_vset(occ_vsum_lanes(sums));
+    by = kind == OCC_SOFTMAX ? occ_vrecip(by) : occ_vadd(occ_vlog(by), tops);
+    for (int64_t i = 0; i < axis; i += OCC_W) {
+        int n = (int)occ_min(OCC_W, axis - i);
+
+        occ_vstore(y + i, kind == OCC_SOFTMAX ? occ_vmul(occ_vload(y + i, n), by) : occ_vsub(occ_vload(x + i, n), by), n);
+    }
+}
+
+/* softmax - along `axis` elements at strides sx, sy, for every place of the kept axes.
+ *   kept extents kdim [krank], krank >= 1, with strides ky in y and kx in x; y may be x itself, no other overlap */
+OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t axis, int64_t sx, int64_t sy, int64_t krank,
+                                const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
+{
+    const int64_t last = krank - 1, row = sx == 1 && sy == 1 && kind != OCC_SOFTMAX_HARD;
+    const int64_t step = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
+    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
+    int64_t       places = axis;
+
+    for (int64_t r = 0; r < krank; r++)
+        places *= kdim[r];
+    if (!places)
+        return;
+    do {
+        for (int64_t c = 0; c < kdim[last]; c += step) {
+            float       *yc = y + to.offset + c * ky[last];
+            const float *xc = x + from.offset + c * kx[last];
+
+            if (row)
+                occ_softmax_row(yc, xc, axis, kind);
+            else
+                occ_softmax_lanes(yc, xc, (int)occ_min(step, kdim[last] - c), axis, sx, sy, kind);
+        }
+    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+}
+
+/* moments - mean and 1 / sqrt(variance + epsilon) over the reduced axes (kept and reduced as in occ_reduce_f32).
+ *   centered 0: the mean is taken as 0, so that the second moment is the mean of squares */
+OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int64_t centered, float epsilon, int64_t krank,
+                                const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx, int64_t rrank,
+                                const occ_extent *rdim, const occ_extent *rstride)
+{
+    const int64_t last = krank - 1, wide = kdim[last] > 1 && kx[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
+    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
+    int64_t       count = 1, places = 1;
+
+    for (int64_t r = 0; r < rrank; r++)
+        count *= rdim[r];
+    for (int64_t r = 0; r < krank; r++)
+        places *= kdim[r];
+    if (!places)
+        return;
+    do {
+        for (int64_t c = 0; c < kdim[last]; c += wide ? OCC_W : 1) {
+            const float *terms = x + from.offset + c * kx[last];
+            const int    n = wide ? (int)occ_min(OCC_W, kdim[last] - c) : 1;
+            const occ_vf by = occ_vset((float)count);
+            occ_vf       m = occ_vset(0.0f), v;
+
+            if (centered) {
+                m = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, m, OCC_REDUCE_SUM)
+                         : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, 0.0f, OCC_REDUCE_SUM));
+                m = occ_vdiv(m, by);
+            }
+            v = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, m, OCC_REDUCE_SPREAD)
+                     : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, occ_vlane(m, 0), OCC_REDUCE_SPREAD));
+            v = occ_vrecip(occ_vsqrt(occ_vadd(occ_vdiv(v, by), occ_vset(epsilon))));
+            if (mean)
+                occ_vstores(mean + to.offset + c * ky[last], ky[last], m, n);
+            occ_vstores(inverse + to.offset + c * ky[last], ky[last], v, n);
+        }
+    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+}

@@ -1,0 +1,160 @@
+/* quant_lower.c - QuantizeLinear and DequantizeLinear as elementwise expressions: they join the kernels around them. */
+#include "ops/rules.h"
+#include "program/lower.h"
+#include <math.h>
+
+/* A scale or zero point as the result's axes see it: one element, one for each place of an axis, or one for each block. */
+static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
+{
+    const Type *type = &node->out[0]->type;
+    int         axis = (int)node_int(node, "axis", 1);
+    Operand     x;
+
+    if (lower_input(lower, node, index, &x) < 0)
+        return -1;
+    axis += axis < 0 ? type->rank : 0;
+    if (x.rank == 1 && type->rank > 0 && !(extent_is_const(x.dim[0]) && x.dim[0].max == 1)) {
+        x.rank = type->rank - axis;
+        for (int i = 1; i < x.rank; i++) {
+            x.dim[i] = extent_const(1);
+            x.stride[i] = extent_const(0);
+        }
+    } else if (x.rank == 1) {
+        x.rank = 0;
+    } else if (x.rank == type->rank && x.rank > 0) {
+        int64_t blocks = x.dim[axis].max, extent = type->dim[axis].max;
+
+        if (blocks != extent && blocks != 1)
+            return diag_unsupported(lower->diag, node->loc, "found scales for blocks of an axis; give one for each place of it");
+    }
+    *out = operand_broadcast(lower, x, type->rank, type->dim);
+    return 0;
+}
+
+static int add_load(Lower *lower, Pending *p, Operand x)
+{
+    p->operand[p->noperand] = x;
+    return scalar_load(lower, p->expr, x.dtype, p->noperand++);
+}
+
+static bool is_zero(Lower *lower, Node *node)
+{
+    const Value *value = node->nin > 2 && node->in[2] ? lower_constant(lower, node->in[2]) : NULL;
+    const unsigned char *bytes;
+
+    if (node->nin < 3 || !node->in[2])
+        return true;
+    if (!value)
+        return false;
+    bytes = const_aligned(lower->arena, value);
+    for (int64_t i = 0; i < type_bytes(&value->type); i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+/* Join what x waits with; the parameters do not follow the common broadcast rule. */
+static Pending *start(Lower *lower, Node *node, bool vector, int *arg)
+{
+    int      all = node->nin;
+    Pending *p;
+
+    node->nin = 1;
+    p = lower_elementwise(lower, node, vector, arg);
+    node->nin = all;
+    return p;
+}
+
+static bool is_byte(DType dtype)
+{
+    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
+}
+
+/* Room for the parameters, and a kernel that accepts them; else what waits is made first. */
+static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand *zero)
+{
+    const Place *place = &lower->place[node->in[0]->id];
+    Operand      x;
+
+    if (place->kind != PLACE_PENDING)
+        return 0;
+    if (place->pending->noperand + 2 <= SCALAR_MAX_OPERANDS &&
+        (!place->pending->accepts || (place->pending->accepts(place->pending, scale) && place->pending->accepts(place->pending, zero))))
+        return 0;
+    return lower_value(lower, node->in[0], &x);
+}
+
+static int read_parameters(Lower *lower, Node *node, Operand *scale, Operand *zero)
+{
+    if (place_parameter(lower, node, 1, scale) < 0)
+        return -1;
+    if (is_zero(lower, node))
+        *zero = *scale;
+    else if (place_parameter(lower, node, 2, zero) < 0)
+        return -1;
+    return prepare(lower, node, scale, zero);
+}
+
+/* (x - zero) * scale. It may be computed again by each reader: that costs less than keeping it. */
+int lower_dequantize(Lower *lower, Node *node)
+{
+    DType    to = node->out[0]->type.dtype;
+    Operand  scale, zero;
+    Pending *p;
+    int      x;
+
+    if (read_parameters(lower, node, &scale, &zero) < 0)
+        return -1;
+    p = start(lower, node, is_byte(node->in[0]->type.dtype), &x);
+    if (!p)
+        return -1;
+    if (node->in[0]->type.dtype == DTYPE_I32 && !is_zero(lower, node)) /* differences of large integers are exact as such */
+        x = scalar_op(lower, p->expr, SCALAR_sub, x, add_load(lower, p, zero), -1);
+    x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
+    if (node->in[0]->type.dtype != DTYPE_I32 && !is_zero(lower, node))
+        x = scalar_op(lower, p->expr, SCALAR_sub, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, zero), false), -1);
+    x = scalar_op(lower, p->expr, SCALAR_mul, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, scale), false), -1);
+    scalar_cast(lower, p->expr, to, x, false);
+    p->free = p->noperand <= 3 && !p->accepts;
+    return lower_output_pending(lower, node, 0, p);
+}
+
+/* The least and the largest value of an integer type; false: not an integer. */
+static bool integer_range(DType dtype, double *lo, double *hi)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+
+    if (info->class != 'U' && info->class != 'I')
+        return false;
+    *lo = info->class == 'U' ? 0.0 : -ldexp(1.0, info->bits - 1);
+    *hi = ldexp(1.0, info->bits - (info->class == 'I')) - 1.0;
+    return true;
+}
+
+/* saturate(round(x / scale) + zero), halves to even; low-precision floats are rounded by their own rule. */
+int lower_quantize(Lower *lower, Node *node)
+{
+    DType    to = node->out[0]->type.dtype;
+    double   lo, hi;
+    bool     integer = integer_range(to, &lo, &hi);
+    Operand  scale, zero;
+    Pending *p;
+    int      x;
+
+    if (read_parameters(lower, node, &scale, &zero) < 0)
+        return -1;
+    p = start(lower, node, is_byte(to), &x);
+    if (!p)
+        return -1;
+    x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
+    x = scalar_op(lower, p->expr, SCALAR_div, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, scale), false), -1);
+    if (integer) {
+        x = scalar_op(lower, p->expr, SCALAR_round, x, -1, -1);
+        if (!is_zero(lower, node))
+            x = scalar_op(lower, p->expr, SCALAR_add, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, zero), false), -1);
+        x = scalar_op(lower, p->expr, SCALAR_max, x, scalar_literal(lower, p->expr, DTYPE_F32, lo), -1);
+        x = scalar_op(lower, p->expr, SCALAR_min, x, scalar_literal(lower, p->expr, DTYPE_F32, hi), -1);
+    }
+    scalar_cast(lower, p->expr, to, x, integer || node_int(node, "saturate", 1));
+    return lower_output_pending(lower, node, 0, p);
+}

@@ -1,0 +1,280 @@
+/* resize_lower.c - Resize, one axis after the other: a table of places and weights, then the sums that it names. Nearest
+ * neighbours are gathered, so that every element type can be resized. */
+#include "ops/rules.h"
+#include "program/lower.h"
+#include <math.h>
+#include <string.h>
+
+enum { NEAREST, LINEAR, CUBIC };                                  /* OCC_RESIZE_* */
+enum { HALF_PIXEL, SYMMETRIC, PYTORCH, CORNERS, ASYMMETRIC, CROP };
+
+typedef struct Resize {
+    Node   *node;
+    int     mode, coordinates, rounding, naxes;
+    int     axis[MAX_RANK];      /* of the tensor, for each entry of scales, sizes and half a roi */
+    double  scale[MAX_RANK];     /* by axis of the tensor */
+    bool    scales_computed;
+    double  from[MAX_RANK], to[MAX_RANK];
+    bool    antialias;
+} Resize;
+
+static int choose(const Node *node, const char *name, const char *otherwise, const char *const *names, int count)
+{
+    const char *given = node_string(node, name, otherwise);
+
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], given))
+            return i;
+    return 0;
+}
+
+static bool has(const Node *node, int index)
+{
+    return index < node->nin && node->in[index] && !(node->in[index]->type.rank == 1 && extent_is_const(node->in[index]->type.dim[0]) &&
+                                                     node->in[index]->type.dim[0].max == 0);
+}
+
+static const float *constant_floats(Lower *lower, Node *node, int index)
+{
+    const Value *value = has(node, index) ? lower_constant(lower, node->in[index]) : NULL;
+
+    return value && value->type.dtype == DTYPE_F32 ? const_aligned(lower->arena, value) : NULL;
+}
+
+static void read_axes(Resize *r)
+{
+    int            count, rank = r->node->in[0]->type.rank;
+    const int64_t *axes = node_ints(r->node, "axes", &count);
+
+    r->naxes = axes ? count : rank;
+    for (int i = 0; i < r->naxes; i++)
+        r->axis[i] = axes ? (int)(axes[i] < 0 ? axes[i] + rank : axes[i]) : i;
+}
+
+/* The scale that a policy of keeping the aspect ratio makes of the wanted sizes. */
+static int kept_ratio(Lower *lower, Resize *r, double *common)
+{
+    const char *policy = node_string(r->node, "keep_aspect_ratio_policy", "stretch");
+    int64_t     sizes[MAX_RANK];
+    int         count;
+
+    *common = 0.0;
+    if (!strcmp(policy, "stretch") || !has(r->node, 3))
+        return 0;
+    if (!const_ints(r->node->in[3], sizes, MAX_RANK, &count)) {
+        for (int i = 0; i < r->naxes; i++) /* the result's extents tell, to within rounding */
+            *common = (double)r->node->out[0]->type.dim[r->axis[i]].max / (double)r->node->in[0]->type.dim[r->axis[i]].max;
+        return 0;
+    }
+    (void)lower;
+    for (int i = 0; i < r->naxes; i++) {
+        double scale = (double)sizes[i] / (double)r->node->in[0]->type.dim[r->axis[i]].max;
+        bool   smaller = !strcmp(policy, "not_larger") ? scale < *common : scale > *common;
+
+        if (i == 0 || smaller)
+            *common = scale;
+    }
+    return 0;
+}
+
+static int read_scales(Lower *lower, Resize *r)
+{
+    const Type  *x = &r->node->in[0]->type, *y = &r->node->out[0]->type;
+    const float *scales = constant_floats(lower, r->node, 2), *roi = constant_floats(lower, r->node, 1);
+    double       common;
+
+    if (kept_ratio(lower, r, &common) < 0)
+        return -1;
+    if (r->coordinates == CROP && !roi)
+        return diag_unsupported(lower->diag, r->node->loc, "found a region that is known only while running; make it constant");
+    for (int i = 0; i < x->rank; i++) {
+        r->scale[i] = x->dim[i].max ? (double)y->dim[i].max / (double)x->dim[i].max : 1.0;
+        r->to[i] = 1.0;
+    }
+    for (int i = 0; i < r->naxes; i++) {
+        if (scales)
+            r->scale[r->axis[i]] = (double)scales[i];
+        else if (common > 0.0)
+            r->scale[r->axis[i]] = common;
+        if (roi && r->coordinates == CROP) {
+            r->from[r->axis[i]] = (double)roi[i];
+            r->to[r->axis[i]] = (double)roi[i + r->naxes];
+        }
+    }
+    r->scales_computed = has(r->node, 2) && !scales;
+    return 0;
+}
+
+/* How many elements a result is made of. */
+static int64_t taps_of(const Resize *r, int axis)
+{
+    double reach = r->mode == CUBIC ? 2.0 : 1.0;
+
+    if (r->mode == NEAREST)
+        return 1;
+    if (r->antialias && r->scale[axis] < 1.0)
+        reach = ceil(reach / r->scale[axis]);
+    return 2 * (int64_t)reach;
+}
+
+/* Where the entry of the scales input for an axis is; the table kernel reads it there. */
+static int64_t entry_of(const Resize *r, int axis)
+{
+    for (int i = 0; i < r->naxes; i++)
+        if (r->axis[i] == axis)
+            return i;
+    return 0;
+}
+
+static int make_table(Lower *lower, const Resize *r, int axis, Extent in, Extent out, Operand *index, Operand *weight)
+{
+    int64_t taps = taps_of(r, axis);
+    Type    type = type_tensor(DTYPE_I64, 1, &(int64_t){out.max * taps});
+    Operand scales = operand_absent(DTYPE_F32);
+    Step   *step;
+
+    *index = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "places");
+    type.dtype = DTYPE_F32;
+    *weight = r->mode == NEAREST ? operand_absent(DTYPE_F32) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
+    if (r->scales_computed && lower_input_dense(lower, r->node, 2, &scales) < 0)
+        return -1;
+    step = step_begin(lower, r->node, "resize_table");
+    step_writes(lower, step, *index);
+    step_writes(lower, step, *weight);
+    step_reads(lower, step, scales);
+    step_int(lower, step, entry_of(r, axis));
+    step_extent(lower, step, in);
+    step_extent(lower, step, out);
+    step_int(lower, step, taps);
+    step_int(lower, step, r->mode);
+    step_int(lower, step, r->coordinates);
+    step_int(lower, step, r->rounding);
+    step_int(lower, step, node_int(r->node, "exclude_outside", 0));
+    step_int(lower, step, r->antialias);
+    step_float(lower, step, r->scale[axis]);
+    step_float(lower, step, (double)node_float(r->node, "cubic_coeff_a", -0.75f));
+    step_float(lower, step, r->from[axis]);
+    step_float(lower, step, r->to[axis]);
+    return step_end(lower, step);
+}
+
+/* The axes of a dense tensor in the order of its memory: `outer` before `axis`, `inner` behind it. */
+static void around(Lower *lower, const Operand *x, int axis, Extent *outer, Extent *inner)
+{
+    *outer = *inner = extent_const(1);
+    for (int i = 0; i < x->rank; i++) {
+        bool behind = x->stride[i].max < x->stride[axis].max || (x->stride[i].max == x->stride[axis].max && i > axis);
+
+        if (i != axis)
+            *(behind ? inner : outer) = extent_op(lower->model, EXPR_MUL, *(behind ? inner : outer), x->dim[i]);
+    }
+}
+
+static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand y)
+{
+    bool    gathered = r->mode == NEAREST && r->coordinates != CROP;
+    Operand index, weight;
+    Extent  outer, inner;
+    Step   *step;
+
+    if (make_table(lower, r, axis, x.dim[axis], y.dim[axis], &index, &weight) < 0)
+        return -1;
+    around(lower, &x, axis, &outer, &inner);
+    step = step_begin(lower, r->node, gathered ? move_kernel(lower, "gather", x.dtype) : "resample_f32");
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, index);
+    if (!gathered)
+        step_reads(lower, step, weight);
+    step_extent(lower, step, outer);
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, y.dim[axis]);
+    step_extent(lower, step, inner);
+    if (!gathered) {
+        step_int(lower, step, taps_of(r, axis));
+        step_float(lower, step, (double)node_float(r->node, "extrapolation_value", 0.0f));
+    }
+    return step_end(lower, step);
+}
+
+static int read_resize(Lower *lower, Resize *r)
+{
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    static const char *const coordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                                              "asymmetric", "tf_crop_and_resize"};
+    static const char *const rounding[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+
+    r->mode = choose(r->node, "mode", "nearest", modes, 3);
+    r->coordinates = choose(r->node, "coordinate_transformation_mode", "half_pixel", coordinates, 6);
+    r->rounding = choose(r->node, "nearest_mode", "round_prefer_floor", rounding, 4);
+    r->antialias = node_int(r->node, "antialias", 0) != 0 && r->mode != NEAREST;
+    if (r->node->in[0]->type.dtype != DTYPE_F32 && (r->mode != NEAREST || r->coordinates == CROP))
+        return diag_unsupported(lower->diag, r->node->loc, "found %s elements, wanted float; cast the input",
+                                dtype_info(r->node->in[0]->type.dtype)->name);
+    read_axes(r);
+    return read_scales(lower, r);
+}
+
+/* Whether an axis is left as it is. */
+static bool keeps(const Resize *r, int axis, Extent in, Extent out)
+{
+    bool named = false;
+
+    for (int i = 0; i < r->naxes; i++)
+        named |= r->axis[i] == axis;
+    if (!named)
+        return true;
+    return r->coordinates != CROP && !r->scales_computed && extent_same(in, out) && r->scale[axis] == 1.0;
+}
+
+int lower_resize(Lower *lower, Node *node)
+{
+    Resize  r = {.node = node};
+    Operand x, y;
+    Type    type;
+    int     left = 0;
+
+    if (read_resize(lower, &r) < 0 || lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (lower_layout_of(&x) == LAYOUT_ROW_MAJOR || !operand_is_static(&x)) {
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+    } else { /* channels-last without gaps */
+        Operand from = x;
+
+        type = node->in[0]->type;
+        x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "channels");
+        if (operand_same_layout(&x, &from))
+            x = from;
+        else if (lower_copy(lower, node, from, x) < 0)
+            return -1;
+    }
+    for (int i = 0; i < x.rank; i++)
+        left += !keeps(&r, i, x.dim[i], node->out[0]->type.dim[i]);
+    if (!left)
+        return lower_output_view(lower, node, 0, x);
+    type = node->in[0]->type;
+    for (int i = x.rank; i-- > 0;) { /* from the inside, where the tensor is still small */
+        if (keeps(&r, i, x.dim[i], node->out[0]->type.dim[i]))
+            continue;
+        type.dim[i] = node->out[0]->type.dim[i];
+        y = lower_temporary(lower, &type, lower_layout_of(&x), "resized");
+        if (--left == 0) {
+            Operand place;
+
+            if (lower_output(lower, node, 0, lower_layout_of(&x), &place) < 0)
+                return -1;
+            if (operand_same_layout(&place, &y)) {
+                y = place;
+            } else {
+                if (resample(lower, &r, i, x, y) < 0)
+                    return -1;
+                return lower_copy(lower, node, y, place);
+            }
+        }
+        if (resample(lower, &r, i, x, y) < 0)
+            return -1;
+        x = y;
+    }
+    return 0;
+}
