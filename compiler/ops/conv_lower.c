@@ -99,7 +99,7 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
         stride[2] = shape.taps;
         stride[1] = shape.taps * c->inputs;
         stride[0] = stride[1] * c->outputs;
-        c->w = panels_constant(lower, const_aligned(lower->arena, constant), shape, stride, node->in[1]->name);
+        c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, node->in[1]->name);
         return 0;
     }
     if (lower_input(lower, node, 1, &w) < 0 || panels_computed(lower, w, shape, &c->w) < 0)

@@ -6,7 +6,7 @@
 
 /* Weights of a product: element (k, n) is data[k * stride_k + n * stride_n]. */
 typedef struct LinearWeights {
-    const float *data;
+    const void *data; /* floats, perhaps unaligned */
     int64_t      k, n, stride_k, stride_n; /* elements */
     const float *bias;                     /* [n], or NULL */
     const char  *name;

@@ -1,7 +1,10 @@
 /* matmul_lower.c - MatMul and Gemm. A constant second factor lies in panels; otherwise both factors are read where they lie. */
 #include "ops/linear.h"
+#include "ops/panels.h"
 #include "ops/product.h"
 #include "ops/rules.h"
+
+#include <string.h>
 
 static int need_float(Lower *lower, const Node *node)
 {
@@ -21,7 +24,7 @@ static bool constant_matrix(Lower *lower, Value *b, bool transposed, LinearWeigh
         return false;
     rows = b->type.dim[0].max;
     columns = b->type.rank == 2 ? b->type.dim[1].max : 1;
-    *out = (LinearWeights){.data = const_aligned(lower->arena, constant), .name = b->name};
+    *out = (LinearWeights){.data = panels_source(lower, constant), .name = b->name};
     out->k = transposed ? columns : rows;
     out->n = transposed ? rows : columns;
     out->stride_k = transposed ? 1 : columns;
@@ -42,15 +45,17 @@ int lower_matmul(Lower *lower, Node *node)
     return product_matmul(lower, node);
 }
 
-static const float *scaled(Lower *lower, const float *data, int64_t count, double factor)
+static const void *scaled(Lower *lower, const void *data, int64_t count, double factor)
 {
-    float *copy;
+    float *copy, element;
 
     if (factor == 1.0)
         return data;
     copy = arena_array(lower->program->arena, float, count + 1);
-    for (int64_t i = 0; i < count; i++)
-        copy[i] = (float)((double)data[i] * factor);
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(&element, (const char *)data + 4 * i, sizeof element);
+        copy[i] = (float)((double)element * factor);
+    }
     return copy;
 }
 

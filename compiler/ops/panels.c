@@ -1,6 +1,8 @@
 /* panels.c - weights in panels, and the operands of epilogues. */
 #include "ops/panels.h"
 
+#include <string.h>
+
 enum { PANEL = 32 };
 
 static int64_t block_width(int64_t outputs, int64_t block)
@@ -24,7 +26,12 @@ int64_t panels_elements(PanelShape shape)
     return shape.groups * group_elements(shape);
 }
 
-Operand panels_constant(Lower *lower, const float *data, PanelShape s, const int64_t *stride, const char *name)
+const void *panels_source(Lower *lower, const Value *constant)
+{
+    return constant->data->splat ? const_aligned(lower->arena, constant) : constant->data->data;
+}
+
+Operand panels_constant(Lower *lower, const void *data, PanelShape s, const int64_t *stride, const char *name)
 {
     int64_t elements = panels_elements(s);
     float  *to = arena_array(lower->program->arena, float, elements + 1), *next = to;
@@ -36,7 +43,9 @@ Operand panels_constant(Lower *lower, const float *data, PanelShape s, const int
             for (int64_t t = 0; t < s.taps; t++)
                 for (int64_t i = 0; i < s.inputs; i++, next += width)
                     for (int64_t o = 0; o < width && o < count; o++)
-                        next[o] = data[g * stride[0] + (b * PANEL + o) * stride[1] + i * stride[2] + t * stride[3]];
+                        memcpy(&next[o],
+                               (const char *)data + 4 * (g * stride[0] + (b * PANEL + o) * stride[1] + i * stride[2] + t * stride[3]),
+                               sizeof *next);
         }
     return lower_weight(lower, to, DTYPE_F32, 1, &elements, name);
 }

@@ -13,8 +13,11 @@ typedef struct PanelShape {
 
 int64_t panels_elements(PanelShape shape);
 
+/* The elements of a float constant where they lie, perhaps unaligned in the mapped file: large weights are not copied twice. */
+const void *panels_source(Lower *lower, const Value *constant);
+
 /* Constant float weights, element (g, o, i, t) at data[g * stride[0] + o * stride[1] + i * stride[2] + t * stride[3]]. */
-Operand panels_constant(Lower *lower, const float *data, PanelShape shape, const int64_t *stride, const char *name);
+Operand panels_constant(Lower *lower, const void *data, PanelShape shape, const int64_t *stride, const char *name);
 
 /* Weights that are computed while running, `w` with axes [group * outputs][inputs][tap ...]: copied into panels by steps. */
 int panels_computed(Lower *lower, Operand w, PanelShape shape, Operand *out);
