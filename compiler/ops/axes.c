@@ -59,7 +59,7 @@ int axes_drop(Infer *infer, const Axes *axes, const Type *x, Extent *out)
     for (int i = 0; i < x->rank; i++) {
         Extent stays = unnamed(infer, axes, i);
         for (int k = 0; k < rank; k++) {
-            Extent here = infer_mul(infer, stays, extent_op(infer->model, EXPR_EQ, place, extent_const(k)));
+            Extent here = extent_op(infer->model, EXPR_MIN, stays, extent_op(infer->model, EXPR_EQ, place, extent_const(k)));
             out[k] = extent_select(infer->model, here, x->dim[i], out[k]);
         }
         place = infer_add(infer, place, stays);

@@ -1,4 +1,5 @@
 /* index_lower.c - operators that pick, place and order elements by index. */
+#include "ops/axes.h"
 #include "ops/infer.h"
 #include "ops/rules.h"
 #include "program/lower.h"
@@ -183,21 +184,17 @@ static int pad_mode(const Node *node)
 /* Elements in front of each axis: from the pads input, for the axes that it names. */
 static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
 {
-    Extent  pads[2 * MAX_RANK];
-    int64_t axes[MAX_RANK];
-    Infer   infer = {.model = lower->model, .diag = lower->diag};
-    int     count = infer_elems(&infer, node, 1, -INT32_MAX, INT32_MAX, pads, 2 * MAX_RANK), naxes = rank;
+    Extent pads[2 * MAX_RANK];
+    Axes   axes;
+    Infer  infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
 
-    if (count < 0)
+    if (infer_elems(&infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK) < 0 || axes_read(&infer, node, 3, rank, &axes) < 0)
         return -1;
     for (int i = 0; i < rank; i++) {
-        axes[i] = i;
-        before[i] = extent_const(0);
+        before[i] = axes.count < 0 ? pads[i] : extent_const(0);
+        for (int k = 0; k < axes.count; k++)
+            before[i] = extent_select(lower->model, axes_match(&infer, &axes, k, i, rank), pads[k], before[i]);
     }
-    if (node->nin > 3 && node->in[3] && !const_ints(node->in[3], axes, MAX_RANK, &naxes))
-        return diag_unsupported(lower->diag, node->loc, "found axes that are known only while running; make them constant");
-    for (int i = 0; i < naxes; i++)
-        before[axes[i] < 0 ? axes[i] + rank : axes[i]] = pads[i];
     return 0;
 }
 

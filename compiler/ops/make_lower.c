@@ -1,6 +1,7 @@
 /* make_lower.c - operators that make tensors from extents and scalars, and those that rearrange whole blocks. */
 #include "ops/infer.h"
 #include "ops/rules.h"
+#include "ops/slice.h"
 #include "program/lower.h"
 #include <string.h>
 
@@ -183,39 +184,18 @@ int lower_space_to_depth(Lower *lower, Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------------- Slice */
 
-/* start of one axis as numpy takes it: counted from the back when negative, then clamped. */
-static Extent slice_start(Lower *lower, Extent start, Extent extent, int64_t step)
-{
-    Model *m = lower->model;
-    Extent zero = extent_const(0);
-    Extent high = step > 0 ? extent : extent_op(m, EXPR_SUB, extent, extent_const(1));
-
-    start = extent_select(m, extent_op(m, EXPR_LT, start, zero), extent_op(m, EXPR_ADD, start, extent), start);
-    return extent_op(m, EXPR_MIN, extent_op(m, EXPR_MAX, start, zero), high);
-}
-
+/* A view: every axis starts elsewhere and goes in longer or backward steps. What the run must check is recorded already. */
 int lower_slice(Lower *lower, Node *node)
 {
-    Infer   infer = {.model = lower->model, .diag = lower->diag};
-    Extent  starts[MAX_RANK], axes[MAX_RANK], steps[MAX_RANK];
-    int     count = infer_elems(&infer, node, 1, INT64_MIN, INT64_MAX, starts, MAX_RANK);
-    bool    has_axes = node->nin > 3 && node->in[3], has_steps = node->nin > 4 && node->in[4];
-    Operand x;
+    Infer     infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    SliceAxis axis[MAX_RANK];
+    Operand   x;
 
-    if (count < 0 || lower_input(lower, node, 0, &x) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || slice_read(&infer, node, axis) < 0)
         return -1;
-    if (has_axes && infer_elems(&infer, node, 3, -MAX_RANK, MAX_RANK, axes, MAX_RANK) < 0)
-        return -1;
-    if (has_steps && infer_elems(&infer, node, 4, INT64_MIN, INT64_MAX, steps, MAX_RANK) < 0)
-        return -1;
-    for (int i = 0; i < count; i++) {
-        Extent axis = has_axes ? axes[i] : extent_const(i), step = has_steps ? steps[i] : extent_const(1);
-        int    at = (int)(axis.max < 0 ? axis.max + x.rank : axis.max);
-
-        if (!extent_is_const(axis) || !extent_is_const(step))
-            return diag_unsupported(lower->diag, node->loc,
-                                    "found axes or steps that are known only while running; make them constant");
-        x = operand_window(lower, x, at, slice_start(lower, starts[i], x.dim[at], step.max), node->out[0]->type.dim[at], step.max);
+    for (int i = 0; i < x.rank; i++) {
+        x = operand_window(lower, x, i, axis[i].start, node->out[0]->type.dim[i], 1);
+        x.stride[i] = extent_op(lower->model, EXPR_MUL, x.stride[i], axis[i].step);
     }
     return lower_output_view(lower, node, 0, x);
 }

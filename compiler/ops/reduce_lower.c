@@ -1,4 +1,5 @@
 /* reduce_lower.c - reductions over axes and pooling over whole images. */
+#include "ops/axes.h"
 #include "ops/reduce.h"
 #include "ops/rules.h"
 
@@ -109,6 +110,16 @@ int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *re
     return step_end(lower, step);
 }
 
+/* Roots and logarithms are there for float only. */
+static int need_float_for(Lower *lower, const Node *node, int kind)
+{
+    DType dtype = node->in[0]->type.dtype;
+
+    if (dtype == DTYPE_F32 || dtype_info(dtype)->class == 'L' || (kind != REDUCE_L2 && kind < REDUCE_LOGSUM))
+        return 0;
+    return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input", dtype_info(dtype)->name);
+}
+
 /* Low-precision floats are reduced as float and rounded once. */
 static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdims, int kind)
 {
@@ -117,10 +128,8 @@ static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdi
     Operand x, y;
     Type    wide = node->out[0]->type;
 
-    if (lower_input(lower, node, 0, &x) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || need_float_for(lower, node, kind) < 0)
         return -1;
-    if (stored != DTYPE_F32 && !narrow && (kind == REDUCE_L2 || kind >= REDUCE_LOGSUM))
-        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input", dtype_info(stored)->name);
     if (!narrow) {
         if (lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
             return -1;
@@ -134,24 +143,77 @@ static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdi
     return lower_output_view(lower, node, 0, y);
 }
 
+/* Axes that are known only while running: each is walked twice, once for the results and once for their terms, and has one
+ * place in the walk that it does not belong to. y is dense with the reduced axes as ones, whether it keeps them or not. */
+static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, Operand y)
+{
+    Model  *m = lower->model;
+    Extent  one = extent_const(1), stride = one, kept[MAX_RANK], terms[MAX_RANK], ystride[MAX_RANK];
+    Operand empty;
+    Step   *step = NULL;
+
+    for (int i = x.rank; i-- > 0;) {
+        kept[i] = extent_select(m, axes->named[i], one, x.dim[i]);
+        terms[i] = extent_select(m, axes->named[i], x.dim[i], one);
+        ystride[i] = stride;
+        stride = extent_op(m, EXPR_MUL, stride, kept[i]);
+    }
+    if (x.dtype != DTYPE_F32 && empty_value(lower, x.dtype, kind_of(node), &empty) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    if (x.dtype != DTYPE_F32)
+        step_reads(lower, step, empty);
+    step_int(lower, step, kind_of(node));
+    step_int(lower, step, x.rank);
+    step_extents(lower, step, x.rank, kept);
+    step_extents(lower, step, x.rank, ystride);
+    step_extents(lower, step, x.rank, x.stride);
+    step_int(lower, step, x.rank);
+    step_extents(lower, step, x.rank, terms);
+    step_extents(lower, step, x.rank, x.stride);
+    return step_end(lower, step);
+}
+
+static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
+{
+    DType   stored = node->in[0]->type.dtype;
+    Type    wide = node->out[0]->type;
+    Operand x, y;
+
+    if (lower_input(lower, node, 0, &x) < 0 || need_float_for(lower, node, kind_of(node)) < 0)
+        return -1;
+    if (dtype_info(stored)->class != 'L')
+        return lower_output_dense(lower, node, 0, &y) < 0 || reduce_chosen(lower, node, axes, x, y) < 0
+                   ? -1
+                   : lower_output_done(lower, node, 0, y);
+    wide.dtype = DTYPE_F32;
+    y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_chosen(lower, node, axes, x, y) < 0 || lower_convert(lower, y, stored, &y) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, y);
+}
+
 int lower_reduce(Lower *lower, Node *node)
 {
-    int     rank = node->in[0]->type.rank, count = 0;
-    bool    reduced[MAX_RANK] = {false}, given = node->nin > 1 && node->in[1];
-    int64_t axes[MAX_RANK];
+    Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    int     rank = node->in[0]->type.rank;
+    bool    reduced[MAX_RANK] = {false};
+    Axes    axes;
     Operand x;
 
-    if (given && !const_ints(node->in[1], axes, MAX_RANK, &count))
-        return diag_unsupported(lower->diag, node->loc, "found axes that are known only while running; make them constant");
-    if (!count && node_int(node, "noop_with_empty_axes", 0)) {
+    if (axes_read(&infer, node, 1, rank, &axes) < 0)
+        return -1;
+    if (!axes.constant)
+        return lower_chosen(lower, node, &axes);
+    if (axes.count <= 0 && node_int(node, "noop_with_empty_axes", 0)) {
         if (lower_input(lower, node, 0, &x) < 0)
             return -1;
         return lower_output_view(lower, node, 0, x);
     }
-    for (int i = 0; i < count; i++)
-        reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
-    for (int i = 0; i < rank && !count; i++)
-        reduced[i] = true;
+    for (int i = 0; i < rank; i++)
+        reduced[i] = axes.count <= 0 || axes.named[i].max;
     return reduce_any(lower, node, reduced, node_int(node, "keepdims", 1) != 0, kind_of(node));
 }
 
