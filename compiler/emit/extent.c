@@ -28,10 +28,16 @@ static void put_call(Emit *emit, Text *text, const char *function, const Expr *e
 
 static void put_infix(Emit *emit, Text *text, const char *operator, const Expr *e)
 {
+    const Expr *b = &emit->model->expr[e->b];
+
     text_put(text, "(");
     put_operand(emit, text, e->a);
-    text_put(text, operator);
-    put_operand(emit, text, e->b);
+    if (e->op == EXPR_ADD && b->op == EXPR_CONST && b->lo < 0 && b->lo > -INT32_MAX) {
+        text_printf(text, " - %lld", -(long long)b->lo);
+    } else {
+        text_put(text, operator);
+        put_operand(emit, text, e->b);
+    }
     text_put(text, ")");
 }
 

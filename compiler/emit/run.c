@@ -127,6 +127,21 @@ static void put_kernel(Emit *emit, int index, int depth)
     text_printf(text, ")); /* %s */\n", step_comment(emit, index));
 }
 
+/* Without the parentheses around the whole. */
+static const char *bare(Emit *emit, const char *value)
+{
+    int depth = 0;
+
+    if (*value != '(')
+        return value;
+    for (const char *c = value; *c; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (!depth && c[1])
+            return value;
+    }
+    return arena_strndup(emit->arena, value + 1, strlen(value) - 2);
+}
+
 /* d[slot] = value, refused outside the interval that the plan was made for. */
 static void put_slot(Emit *emit, const Step *step, const char *value, int depth)
 {
@@ -155,7 +170,7 @@ static void put_set(Emit *emit, int index, int depth)
         emit_extent(emit, &value, step->set);
     else
         text_int64(&value, step->set.max);
-    put_slot(emit, step, value.data, depth);
+    put_slot(emit, step, bare(emit, value.data), depth);
     text_printf(&emit->run, " /* %d extent */\n", index);
 }
 

@@ -13,8 +13,11 @@ $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/prob
 $(BUILD)/tests/emit/test_emit: tests/emit/test_emit.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
-check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit
+REPORT_MODELS := models/digits.onnx
+
+check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
 	$(BUILD)/tests/emit/test_emit
+	python3 tests/emit/check_report.py $(BUILD)/occamyc schemas/report.schema.json $(BUILD)/tests/emit/report $(REPORT_MODELS)
 
 .PHONY: check-emit

@@ -1,0 +1,108 @@
+"""Compiles our own models and holds the report against its schema, and report, map and header against each other.
+
+check_report.py OCCAMYC SCHEMA FOLDER "MODEL FLAG..."...
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+
+
+def complaints(value, schema, root, where="report"):
+    """What contradicts the schema: the part of JSON Schema that report.schema.json uses."""
+    if "$ref" in schema:
+        node = root
+        for part in schema["$ref"].lstrip("#/").split("/"):
+            node = node[part]
+        yield from complaints(value, node, root, where)
+    kinds = schema.get("type", list(TYPES))
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not any(isinstance(value, TYPES[kind]) and not isinstance(value, bool) for kind in kinds):
+        yield f"{where}: {value!r} is no {' or '.join(kinds)}"
+        return
+    if "const" in schema and value != schema["const"] or "enum" in schema and value not in schema["enum"]:
+        yield f"{where}: {value!r} is not allowed"
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{where}: {value!r} does not match"
+    if "minimum" in schema and value < schema["minimum"]:
+        yield f"{where}: {value} is too small"
+    if isinstance(value, dict):
+        for key in schema.get("required", []):
+            if key not in value:
+                yield f"{where}.{key} is missing"
+        for key, member in value.items():
+            inner = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+            if "properties" in schema and inner is None:
+                yield f"{where}.{key} is not in the schema"
+            elif isinstance(inner, dict):
+                yield from complaints(member, inner, root, f"{where}.{key}")
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield f"{where} has {len(value)} items"
+        for i, item in enumerate(value):
+            yield from complaints(item, schema.get("items", {}), root, f"{where}[{i}]")
+
+
+def agreement(report, svg, header):
+    """What report, picture and header say differently."""
+    size = int(re.search(r"_ARENA_SIZE (\d+)", header)[1])
+    if report["memory"]["arena"] != size:
+        yield f"the report says an arena of {report['memory']['arena']} bytes, the header {size}"
+    spans = [(b, s) for b in report["buffers"] if "offset" in b for s in b["spans"]]
+    top = max((b["offset"] + max(s[3], b["bytes"]) for b, s in spans), default=0)
+    if top > size:
+        yield f"a buffer ends at {top}, behind the arena of {size} bytes"
+    for step in report["steps"]:
+        live = sum(s[3] - s[2] for b, s in spans if s[0] <= step["step"] < s[1])
+        if live > step["live"] or step["live"] > report["peak"]["live"]:
+            yield f"step {step['step']}: {step['live']} bytes live, its spans have {live}, the peak {report['peak']['live']}"
+    boxes = svg.findall(".//{*}g[@class='buffer']/{*}rect")
+    if len(boxes) != len(spans):
+        yield f"the map has {len(boxes)} boxes for {len(spans)} spans"
+    labels = " ".join(t.text or "" for t in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for buffer, _ in spans:
+        name = re.sub(r"[^ -~]", "_", buffer["tensor"] or buffer["name"].split(":", 1)[-1])
+        if name not in labels:
+            yield f"the map does not name {name}"
+    if "peak: step" not in labels and report["steps"]:
+        yield "the map does not mark the peak"
+
+
+def check(occamyc, schema, folder, model):
+    path, *flags = model.split()
+    out = os.path.join(folder, os.path.basename(path)[:-5])
+    subprocess.run([occamyc, path, "-o", out + ".c", "--name=model", f"--report={out}.json", f"--map={out}.svg", "--quiet", *flags], check=True)
+    subprocess.run([occamyc, path, f"--map={out}.html", "--quiet", *flags], check=True)
+    with open(out + ".json") as file:
+        report = json.load(file)
+    with open(out + ".h") as file:
+        header = file.read()
+    with open(out + ".html") as file:
+        page = file.read()
+    found = list(complaints(report, schema, schema)) + list(agreement(report, ET.parse(out + ".svg").getroot(), header))
+    if re.search(r"(src|href)=|https?://(?!www\.w3\.org)", page):
+        found.append("the page refers to something outside of it")
+    for line in found[:10]:
+        print(f"{path}: {line}")
+    return len(found)
+
+
+def main():
+    occamyc, schema_path, folder, *models = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    with open(schema_path) as file:
+        schema = json.load(file)
+    wrong = list(complaints({"version": 2}, schema, schema))          # the check itself must be able to fail
+    assert any("is missing" in w for w in wrong) and any("not allowed" in w for w in wrong)
+    failed = sum(check(occamyc, schema, folder, model) > 0 for model in models)
+    print(f"reports and maps: {len(models) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
