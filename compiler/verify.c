@@ -348,7 +348,7 @@ static int build_host(Verify *v)
 {
     const char *cc = getenv("CC");
     Text        said = text_new(v->arena);
-    char       *line = arena_printf(v->arena, "%s -std=c99 -O2 -o model main.c model.c -lm", cc && *cc ? cc : "cc");
+    char       *line = arena_printf(v->arena, "%s -std=c99 -O1 -o model main.c model.c -lm", cc && *cc ? cc : "cc");
 
     if (build_write(v->emission, v->folder, true) < 0)
         return -1;

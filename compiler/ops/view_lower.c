@@ -69,13 +69,37 @@ int lower_split(Lower *lower, Node *node)
     return 0;
 }
 
+/* The parts already lie one after the other in a larger result (they are the first of its parts, say): the whole is a view. */
+static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
+{
+    Operand x;
+
+    for (int i = 0; i < node->nin; i++) {
+        if (lower_input(lower, node, i, &x) < 0 || x.buffer < 0 || !operand_is_static(&x))
+            return false;
+        if (i == 0) {
+            axis += axis < 0 ? x.rank : 0;
+            *whole = x;
+            continue;
+        }
+        if (x.buffer != whole->buffer || x.dtype != whole->dtype ||
+            x.offset.max != whole->offset.max + whole->dim[axis].max * whole->stride[axis].max)
+            return false;
+        for (int k = 0; k < x.rank; k++)
+            if (x.stride[k].max != whole->stride[k].max || (k != axis && x.dim[k].max != whole->dim[k].max))
+                return false;
+        whole->dim[axis].max += x.dim[axis].max;
+    }
+    return node->nin > 1;
+}
+
 /* Parts that were made in place cost nothing; the others are copied into their window. */
 int lower_concat(Lower *lower, Node *node)
 {
     Extent  start = extent_const(0);
     int     axis = (int)node_int(node, "axis", 1);
     Layout  layout = LAYOUT_ROW_MAJOR;
-    Operand y, x;
+    Operand y, x, whole;
 
     for (int i = 0; i < node->nin; i++) {
         if (lower_input(lower, node, i, &x) < 0)
@@ -83,6 +107,9 @@ int lower_concat(Lower *lower, Node *node)
         if (x.rank >= 3 && extent_is_const(x.stride[1]) && x.stride[1].max == 1 && x.dim[1].max > 1)
             layout = LAYOUT_CHANNELS_LAST;
     }
+    if (node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
+        if (!lower->inside[node->out[0]->id].parent) /* not asked for inside yet another one */
+            return lower_output_view(lower, node, 0, whole);
     if (lower_output(lower, node, 0, layout, &y) < 0)
         return -1;
     axis += axis < 0 ? y.rank : 0;
