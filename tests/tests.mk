@@ -1,3 +1,22 @@
 # Tests; included by the top Makefile.
 -include $(wildcard tests/*/*.mk)
 include tests/deps.mk tests/onnx.mk
+
+# Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
+# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all.
+CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-cli \
+          check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-models check-real check-own check-infer check-onnx
+
+check: deps
+	$(MAKE) --no-print-directory all
+	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
+
+# Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/.
+check-includes:
+	@! grep -nE '#include "(support|graph|onnx|ops|passes|program|emit|compiler)' planners/*.[ch]
+	@! grep -rnE '#include "(support|graph|onnx|ops|passes|program|emit|compiler)' codegen_templates/c codegen_templates/main
+	@for h in $$(find compiler -name '*.h'); do \
+	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
+	@echo "1 passed, 0 failed"
+
+.PHONY: check check-includes

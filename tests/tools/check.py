@@ -1,0 +1,58 @@
+"""Runs the goals that it is given, one after the other, and adds up what they say they passed, failed and skipped.
+
+A goal's lines 'N passed, N failed[, N skipped]' and CMocka's '[  PASSED  ] N test(s).' count; a goal that fails without such a
+line counts as one failure. Each goal's output stays in a file. The last line is the sum."""
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PLAIN = re.compile(r"^(?:\S+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test", re.M)
+CMOCKA_FAILED = re.compile(r"^\[  FAILED  \] \S+: (\d+) test|^\s*(\d+) FAILED TEST", re.M)
+CMOCKA_SKIPPED = re.compile(r"^\[  SKIPPED \] \S+: (\d+) test", re.M)
+
+
+def count(text, status):
+    passed = failed = skipped = 0
+    for match in PLAIN.finditer(text):
+        passed += int(match[1])
+        failed += int(match[2])
+        skipped += int(match[3] or 0)
+    passed += sum(int(match[1]) for match in CMOCKA_PASSED.finditer(text))
+    failed += sum(int(match[2] or 0) for match in CMOCKA_FAILED.finditer(text))
+    skipped += sum(int(match[1]) for match in CMOCKA_SKIPPED.finditer(text))
+    if status != 0 and failed == 0:
+        failed = 1
+    return passed, failed, skipped
+
+
+def run(goal, logs):
+    start = time.time()
+    done = subprocess.run(["make", "--no-print-directory", *goal.split("+")], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    name = goal.split("+")[0]
+    (logs / f"{name}.log").write_text(done.stdout)
+    result = count(done.stdout, done.returncode)
+    print(f"{name:<16} {result[0]:6} passed {result[1]:4} failed {result[2]:4} skipped {time.time() - start:7.0f} s",
+          flush=True)
+    for line in done.stdout.splitlines():
+        if "skip" in line.lower() and result[2]:
+            print("    " + line[:160])
+    if result[1]:
+        print("\n".join("    " + line[:200] for line in done.stdout.splitlines()[-25:]))
+    return result
+
+
+def main():
+    logs = Path(sys.argv[1])
+    logs.mkdir(parents=True, exist_ok=True)
+    results = [run(goal, logs) for goal in sys.argv[2:]]
+    passed, failed, skipped = (sum(result[i] for result in results) for i in range(3))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
