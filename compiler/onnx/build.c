@@ -142,7 +142,7 @@ static int node_upgrade(Reader *reader, Node *node)
     int           newest = !strcmp(info->domain, "") ? ONNX_OPSET : !strcmp(info->domain, "ai.onnx.ml") ? ONNX_ML_OPSET : node->opset;
 
     if (!info->domain[0] && node->opset < 6)
-        upgrade_drop_attr(node, "consumed_inputs"); /* said which inputs may be overwritten; that is ours to know */
+        node_drop_attr(node, "consumed_inputs"); /* said which inputs may be overwritten; that is ours to know */
     if (info->upgrade && info->upgrade(reader->model, node, reader->diag))
         return -1;
     node->opset = newest;

@@ -4,39 +4,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------------- constants */
-
-static Value *constant(Node *node, DType dtype, int rank, int64_t count, const void *data)
-{
-    Arena  *arena = node->graph->model->arena;
-    Const  *contents = arena_one(arena, Const);
-    size_t  bytes = (size_t)(count * dtype_info(dtype)->bytes);
-    Type    type = type_tensor(dtype, rank, &count);
-
-    contents->bytes = (int64_t)bytes;
-    contents->data = bytes ? memcpy(arena_alloc(arena, bytes), data, bytes) : "";
-    return value_constant(node->graph, NULL, type, contents);
-}
-
-Value *upgrade_ints(Node *node, const int64_t *list, int count)
-{
-    return constant(node, DTYPE_I64, 1, count, list);
-}
-
-Value *upgrade_int(Node *node, int64_t number)
-{
-    return constant(node, DTYPE_I64, 1, 1, &number);
-}
-
-Value *upgrade_scalar(Node *node, int64_t number)
-{
-    return constant(node, DTYPE_I64, 0, 1, &number);
-}
-
-Value *upgrade_float(Node *node, float number)
-{
-    return constant(node, DTYPE_F32, 0, 1, &number);
-}
+/* ------------------------------------------------------------------------------------------------------------------ nodes */
 
 Value *upgrade_float_like(Node *node, float number, Value *like)
 {
@@ -44,13 +12,11 @@ Value *upgrade_float_like(Node *node, float number, Value *like)
     double wide = (double)number;
 
     if (dtype == DTYPE_F64)
-        return constant(node, DTYPE_F64, 0, 1, &wide);
+        return make_constant(node->graph, DTYPE_F64, 0, 1, &wide);
     if (dtype == DTYPE_F32 || !like)
-        return upgrade_float(node, number);
-    return upgrade_make2(node, OP_onnx_CastLike, upgrade_float(node, number), like);
+        return make_float(node->graph, number);
+    return upgrade_make2(node, OP_onnx_CastLike, make_float(node->graph, number), like);
 }
-
-/* ------------------------------------------------------------------------------------------------------------------ nodes */
 
 Value *upgrade_make(Node *node, OpKind op, int count, Value *const *in)
 {
@@ -109,44 +75,6 @@ void upgrade_become(Node *node, OpKind op)
 {
     node->op = op;
     node->nattr = 0;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- attributes */
-
-void upgrade_drop_attr(Node *node, const char *name)
-{
-    int kept = 0;
-
-    for (int i = 0; i < node->nattr; i++)
-        if (strcmp(node->attr[i].name, name))
-            node->attr[kept++] = node->attr[i];
-    node->nattr = kept;
-}
-
-static void set_attr(Node *node, Attr attr)
-{
-    Attr *list = arena_array(node->graph->model->arena, Attr, node->nattr + 1);
-
-    upgrade_drop_attr(node, attr.name);
-    for (int i = 0; i < node->nattr; i++)
-        list[i] = node->attr[i];
-    list[node->nattr++] = attr;
-    node->attr = list;
-}
-
-void upgrade_set_int(Node *node, const char *name, int64_t number)
-{
-    set_attr(node, (Attr){.name = name, .kind = ATTR_INT, .i = number});
-}
-
-void upgrade_set_float(Node *node, const char *name, float number)
-{
-    set_attr(node, (Attr){.name = name, .kind = ATTR_FLOAT, .f = number});
-}
-
-void upgrade_set_string(Node *node, const char *name, const char *text)
-{
-    set_attr(node, (Attr){.name = name, .kind = ATTR_STRING, .s = text});
 }
 
 /* ---------------------------------------------------------------------------------------------------- what is known already */

@@ -3,14 +3,9 @@
 #ifndef OCC_ONNX_UPGRADE_H
 #define OCC_ONNX_UPGRADE_H
 
+#include "graph/make.h"
 #include "ops/ops.h"
 #include "ops/rules.h"
-
-/* Constants in the node's graph. */
-Value *upgrade_ints(Node *node, const int64_t *list, int count); /* int64 [count] */
-Value *upgrade_int(Node *node, int64_t number);                  /* int64 [1] */
-Value *upgrade_scalar(Node *node, int64_t number);               /* int64, rank 0 */
-Value *upgrade_float(Node *node, float number);                  /* float, rank 0 */
 
 /* `number` as a scalar of the element type that `like` has. */
 Value *upgrade_float_like(Node *node, float number, Value *like);
@@ -20,15 +15,11 @@ Value *upgrade_make(Node *node, OpKind op, int count, Value *const *in);
 Value *upgrade_make1(Node *node, OpKind op, Value *in);
 Value *upgrade_make2(Node *node, OpKind op, Value *first, Value *second);
 
-/* Inputs and attributes of a node. */
+/* Inputs and operator of a node. */
 void upgrade_resize_inputs(Node *node, int count); /* further ones are NULL */
 void upgrade_set_input(Node *node, int index, Value *value);
 Value *upgrade_input(const Node *node, int index); /* NULL when there is none */
 void upgrade_become(Node *node, OpKind op);        /* another operator, its attributes dropped */
-void upgrade_drop_attr(Node *node, const char *name);
-void upgrade_set_int(Node *node, const char *name, int64_t number);
-void upgrade_set_float(Node *node, const char *name, float number);
-void upgrade_set_string(Node *node, const char *name, const char *text);
 Node *upgrade_maker(Value *value); /* the node that makes it, to set attributes on what upgrade_make returned */
 
 /* What is known of a value before inference, from declarations and the nodes before it; -1 and DTYPE_NONE: nothing. */

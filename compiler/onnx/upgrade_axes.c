@@ -8,8 +8,8 @@ static void list_to_input(Node *node, const char *name, int index)
     const int64_t *list = node_ints(node, name, &count);
 
     if (list)
-        upgrade_set_input(node, index, upgrade_ints(node, list, count));
-    upgrade_drop_attr(node, name);
+        upgrade_set_input(node, index, make_ints(node->graph, list, count));
+    node_drop_attr(node, name);
 }
 
 static int need_input(Diag *diag, const Node *node)
@@ -78,7 +78,7 @@ int upgrade_split(Model *model, Node *node, Diag *diag)
     if (node->opset < 13)
         list_to_input(node, "split", 1);
     if (node->opset < 18 && !upgrade_input(node, 1))
-        upgrade_set_int(node, "num_outputs", node->nout);
+        node_set_int(node, "num_outputs", node->nout);
     return 0;
 }
 
@@ -96,7 +96,7 @@ int upgrade_pad(Model *model, Node *node, Diag *diag)
         return diag_error(diag, node->loc, "found no pads");
     if (value != 0.0f)
         upgrade_set_input(node, 2, upgrade_float_like(node, value, node->in[0]));
-    upgrade_drop_attr(node, "value");
+    node_drop_attr(node, "value");
     return 0;
 }
 
@@ -109,8 +109,8 @@ int upgrade_top_k(Model *model, Node *node, Diag *diag)
         return -1;
     if (!node_attr(node, "k"))
         return diag_error(diag, node->loc, "found no attribute 'k'");
-    upgrade_set_input(node, 1, upgrade_int(node, node_int(node, "k", 0)));
-    upgrade_drop_attr(node, "k");
+    upgrade_set_input(node, 1, make_int(node->graph, node_int(node, "k", 0)));
+    node_drop_attr(node, "k");
     return 0;
 }
 
@@ -124,8 +124,8 @@ int upgrade_reshape(Model *model, Node *node, Diag *diag)
         return 0;
     if (need_input(diag, node))
         return -1;
-    upgrade_set_input(node, 1, upgrade_ints(node, shape, count));
-    upgrade_drop_attr(node, "shape");
+    upgrade_set_input(node, 1, make_ints(node->graph, shape, count));
+    node_drop_attr(node, "shape");
     return 0;
 }
 
@@ -135,7 +135,7 @@ int upgrade_concat(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 4 && !node_attr(node, "axis"))
-        upgrade_set_int(node, "axis", 1);
+        node_set_int(node, "axis", 1);
     return 0;
 }
 
@@ -150,10 +150,10 @@ int upgrade_tile(Model *model, Node *node, Diag *diag)
     if (need_input(diag, node) || !node->in[1] || !node->in[2])
         return diag_error(diag, node->loc, "found fewer than the inputs data, tiles and axis");
     rank = upgrade_make1(node, OP_onnx_Shape, upgrade_make1(node, OP_onnx_Shape, node->in[0]));
-    ones = upgrade_make2(node, OP_onnx_Expand, upgrade_int(node, 1), rank);
+    ones = upgrade_make2(node, OP_onnx_Expand, make_int(node->graph, 1), rank);
     scatter[0] = ones;
-    scatter[1] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[2], rank), upgrade_int(node, 1));
-    scatter[2] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[1], rank), upgrade_int(node, 1));
+    scatter[1] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[2], rank), make_int(node->graph, 1));
+    scatter[2] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[1], rank), make_int(node->graph, 1));
     node->in[1] = upgrade_make(node, OP_onnx_ScatterElements, 3, scatter);
     upgrade_resize_inputs(node, 2);
     return 0;
@@ -166,7 +166,7 @@ int upgrade_dft(Model *model, Node *node, Diag *diag)
         return 0;
     if (need_input(diag, node))
         return -1;
-    upgrade_set_input(node, 2, upgrade_scalar(node, node_int(node, "axis", 1)));
-    upgrade_drop_attr(node, "axis");
+    upgrade_set_input(node, 2, make_scalar(node->graph, node_int(node, "axis", 1)));
+    node_drop_attr(node, "axis");
     return 0;
 }

@@ -20,7 +20,7 @@ static Value *extend_known(Node *node, Value *value, int rank, int count)
         return extend_constant(value, count);
     for (int i = 0; i < count; i++)
         axes[i] = rank + i;
-    return upgrade_make2(node, OP_onnx_Unsqueeze, value, upgrade_ints(node, axes, count));
+    return upgrade_make2(node, OP_onnx_Unsqueeze, value, make_ints(node->graph, axes, count));
 }
 
 static Value *rank_of(Node *node, Value *value)
@@ -31,12 +31,12 @@ static Value *rank_of(Node *node, Value *value)
 /* The same where a rank is only found later: by inference, which folds all of this. */
 static Value *extend_computed(Node *node, Value *larger, Value *smaller, int64_t axis)
 {
-    Value *behind = upgrade_make2(node, OP_onnx_Sub, rank_of(node, larger), upgrade_int(node, axis));
+    Value *behind = upgrade_make2(node, OP_onnx_Sub, rank_of(node, larger), make_int(node->graph, axis));
     Value *count = upgrade_make2(node, OP_onnx_Sub, behind, rank_of(node, smaller));
-    Value *ones = upgrade_make2(node, OP_onnx_Expand, upgrade_int(node, 1), count);
+    Value *ones = upgrade_make2(node, OP_onnx_Expand, make_int(node->graph, 1), count);
     Value *shape = upgrade_make2(node, OP_onnx_Concat, upgrade_make1(node, OP_onnx_Shape, smaller), ones);
 
-    upgrade_set_int(upgrade_maker(shape), "axis", 0);
+    node_set_int(upgrade_maker(shape), "axis", 0);
     return upgrade_make2(node, OP_onnx_Reshape, smaller, shape);
 }
 
@@ -69,8 +69,8 @@ int upgrade_broadcast(Model *model, Node *node, Diag *diag)
     (void)model;
     if (node->opset >= 7)
         return 0;
-    upgrade_drop_attr(node, "axis");
-    upgrade_drop_attr(node, "broadcast");
+    node_drop_attr(node, "axis");
+    node_drop_attr(node, "broadcast");
     if (node->nin < 2 || !node->in[0] || !node->in[1])
         return diag_error(diag, node->loc, "found %d inputs, wanted 2", node->nin);
     return place ? place_at(node, at, diag) : 0;
@@ -92,6 +92,6 @@ int upgrade_gemm(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 7)
-        upgrade_drop_attr(node, "broadcast");
+        node_drop_attr(node, "broadcast");
     return 0;
 }

@@ -22,17 +22,17 @@ int upgrade_softmax(Model *model, Node *node, Diag *diag)
     if (!has_inputs(node, 1))
         return diag_error(diag, node->loc, "found no input");
     if (axis == -1 || axis == rank - 1) {
-        upgrade_set_int(node, "axis", -1);
+        node_set_int(node, "axis", -1);
         return 0;
     }
     flat = upgrade_make1(node, OP_onnx_Flatten, node->in[0]);
-    upgrade_set_int(upgrade_maker(flat), "axis", axis);
+    node_set_int(upgrade_maker(flat), "axis", axis);
     soft = upgrade_make1(node, node->op, flat);
-    upgrade_set_int(upgrade_maker(soft), "axis", -1);
+    node_set_int(upgrade_maker(soft), "axis", -1);
     upgrade_become(node, OP_onnx_Reshape);
     upgrade_set_input(node, 1, upgrade_make1(node, OP_onnx_Shape, node->in[0]));
     node->in[0] = soft;
-    upgrade_set_int(node, "allowzero", 1);
+    node_set_int(node, "allowzero", 1);
     return 0;
 }
 
@@ -68,12 +68,12 @@ int upgrade_batch_norm(Model *model, Node *node, Diag *diag)
         return diag_unsupported(diag, node->loc, "a batch normalisation that trains with %d outputs; export the model for inference",
                                 wanted);
     node->nout = wanted;
-    upgrade_drop_attr(node, "is_test");
-    upgrade_drop_attr(node, "spatial");
+    node_drop_attr(node, "is_test");
+    node_drop_attr(node, "spatial");
     if (each)
         normalise_each(node);
     else if (wanted > 1)
-        upgrade_set_int(node, "training_mode", 1);
+        node_set_int(node, "training_mode", 1);
     return 0;
 }
 
@@ -89,11 +89,11 @@ int upgrade_group_norm(Model *model, Node *node, Diag *diag)
         return 0;
     if (!has_inputs(node, 3) || shape[1] < 1)
         return diag_error(diag, node->loc, "found %d inputs and %lld groups, wanted 3 and at least 1", node->nin, (long long)shape[1]);
-    in[0] = upgrade_make2(node, OP_onnx_Reshape, node->in[0], upgrade_ints(node, shape, 3));
+    in[0] = upgrade_make2(node, OP_onnx_Reshape, node->in[0], make_ints(node->graph, shape, 3));
     in[1] = node->in[1];
     in[2] = node->in[2];
     normal = upgrade_make(node, OP_onnx_InstanceNormalization, 3, in);
-    upgrade_set_float(upgrade_maker(normal), "epsilon", epsilon);
+    node_set_float(upgrade_maker(normal), "epsilon", epsilon);
     in[0] = upgrade_make1(node, OP_onnx_Shape, node->in[0]);
     upgrade_become(node, OP_onnx_Reshape);
     upgrade_resize_inputs(node, 2);
@@ -123,7 +123,7 @@ int upgrade_dropout(Model *model, Node *node, Diag *diag)
         return diag_error(diag, node->loc, "found no input");
     if (node->opset < 10 && node->nout > 1 && node->out[1])
         mask_of_ones(node);
-    upgrade_drop_attr(node, "ratio");
-    upgrade_drop_attr(node, "is_test");
+    node_drop_attr(node, "ratio");
+    node_drop_attr(node, "is_test");
     return 0;
 }

@@ -42,9 +42,9 @@ static int to_resize(Node *node, Value *scales, Diag *diag)
     upgrade_become(node, OP_onnx_Resize);
     upgrade_resize_inputs(node, 1);
     upgrade_set_input(node, 2, scales);
-    upgrade_set_string(node, "mode", mode);
-    upgrade_set_string(node, "coordinate_transformation_mode", "asymmetric");
-    upgrade_set_string(node, "nearest_mode", smaller ? "ceil" : "floor");
+    node_set_string(node, "mode", mode);
+    node_set_string(node, "coordinate_transformation_mode", "asymmetric");
+    node_set_string(node, "nearest_mode", smaller ? "ceil" : "floor");
     return 0;
 }
 
@@ -81,7 +81,7 @@ int upgrade_roi_align(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 16)
-        upgrade_set_string(node, "coordinate_transformation_mode", "output_half_pixel");
+        node_set_string(node, "coordinate_transformation_mode", "output_half_pixel");
     return 0;
 }
 
@@ -92,6 +92,6 @@ int upgrade_grid_sample(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 20)
-        upgrade_set_string(node, "mode", !strcmp(mode, "bilinear") ? "linear" : !strcmp(mode, "bicubic") ? "cubic" : mode);
+        node_set_string(node, "mode", !strcmp(mode, "bilinear") ? "linear" : !strcmp(mode, "bicubic") ? "cubic" : mode);
     return 0;
 }

@@ -43,7 +43,7 @@ static void put_inner(Graph *body, const Node *scan)
         inner->out[i]->def = inner;
         ARENA_PUSH(body->model->arena, body->out, body->nout, body->cout, inner->out[i]);
     }
-    upgrade_set_int(inner, "num_scan_inputs", node_int(scan, "num_scan_inputs", 0));
+    node_set_int(inner, "num_scan_inputs", node_int(scan, "num_scan_inputs", 0));
     add_ints(inner, "scan_input_directions", node_attr(scan, "directions"));
     graph_append(body, inner);
 }
@@ -65,6 +65,6 @@ int upgrade_scan(Model *model, Node *node, Diag *diag)
     node->nin = count;
     node->nattr = 0;
     node->body[0] = body;
-    upgrade_set_int(node, "num_scan_inputs", count);
+    node_set_int(node, "num_scan_inputs", count);
     return 0;
 }

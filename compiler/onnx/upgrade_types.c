@@ -15,7 +15,7 @@ int upgrade_cast(Model *model, Node *node, Diag *diag)
         return 0;
     for (int i = 1; i < (int)(sizeof name / sizeof *name); i++)
         if (!strcmp(name[i], to)) {
-            upgrade_set_int(node, "to", i);
+            node_set_int(node, "to", i);
             return 0;
         }
     return diag_error(diag, node->loc, "found the type '%s', wanted FLOAT, INT64 or the like", to);
@@ -34,7 +34,7 @@ int upgrade_clip(Model *model, Node *node, Diag *diag)
     for (int i = 0; i < 2; i++) {
         if (node_attr(node, name[i]))
             upgrade_set_input(node, i + 1, upgrade_float_like(node, node_float(node, name[i], 0.0f), node->in[0]));
-        upgrade_drop_attr(node, name[i]);
+        node_drop_attr(node, name[i]);
     }
     return 0;
 }
@@ -49,7 +49,7 @@ int upgrade_lp_pool(Model *model, Node *node, Diag *diag)
         return 0;
     if (!(p >= 1.0f && p <= 1000.0f) || p != (float)(int)p)
         return diag_unsupported(diag, node->loc, "found p %g, only whole numbers of at least 1 are supported", (double)p);
-    upgrade_set_int(node, "p", (int64_t)p);
+    node_set_int(node, "p", (int64_t)p);
     return 0;
 }
 
@@ -58,8 +58,8 @@ int upgrade_selu(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 6) {
-        upgrade_set_float(node, "alpha", node_float(node, "alpha", 1.6732f));
-        upgrade_set_float(node, "gamma", node_float(node, "gamma", 1.0507f));
+        node_set_float(node, "alpha", node_float(node, "alpha", 1.6732f));
+        node_set_float(node, "gamma", node_float(node, "gamma", 1.0507f));
     }
     return 0;
 }
@@ -79,7 +79,7 @@ int upgrade_recurrent(Model *model, Node *node, Diag *diag)
     (void)model;
     (void)diag;
     if (node->opset < 7)
-        upgrade_drop_attr(node, "output_sequence");
+        node_drop_attr(node, "output_sequence");
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the graph. */
-#include "ops/infer.h"
+#include "ops/expand.h"
 
 #include <string.h>
 
@@ -132,7 +132,8 @@ static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
     graph->nnode = kept;
 }
 
-/* A rule may put nodes right after its own (an If gives way to its branch), so the count is read anew. */
+/* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count is
+ * read anew. */
 int infer_nodes(Infer *infer, Graph *graph)
 {
     int status = 0, first_check = infer->model->ncheck;
@@ -145,8 +146,11 @@ int infer_nodes(Infer *infer, Graph *graph)
         return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': loops within loops take too long to type; flatten the model",
                                 graph->name);
     infer->depth++;
-    for (int i = 0; i < graph->nnode && !status; i++)
+    for (int i = 0; i < graph->nnode && !status; i++) {
         status = infer_node(infer, graph->node[i]);
+        if (!status && !infer->trial && !leaves_graph(graph->node[i]))
+            status = expand_node(infer, graph, i) < 0 ? -1 : 0;
+    }
     infer->depth--;
     if (!infer->trial && !status)
         drop_constant_nodes(infer->model, graph, first_check);

@@ -1,0 +1,251 @@
+/* expand.c - the table of expansions and what their rules build with; see expand.h. */
+#include "ops/expand.h"
+#include "ops/expand_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ExpandRule rule_of[OP_COUNT] = {
+#define EXPAND(domain, name, rule) [OP_##domain##_##name] = rule,
+#include "ops/expand.def"
+};
+
+/* ------------------------------------------------------------------------------------------------------------------ nodes */
+
+Value *expand_make(Expand *expand, OpKind op, int count, Value *const *in)
+{
+    Node *node = node_new(expand->graph, op, count, 1, expand->node->loc.name);
+
+    node->loc = expand->node->loc; /* messages name the node that the model has */
+    node->opset = expand->node->opset;
+    for (int i = 0; i < count; i++)
+        node->in[i] = in[i];
+    while (node->nin && !node->in[node->nin - 1])
+        node->nin--;
+    node->out[0] = value_new(expand->graph, NULL);
+    node->out[0]->def = node;
+    graph_insert(expand->graph, expand->at++, node);
+    expand->last = node;
+    return node->out[0];
+}
+
+Value *expand1(Expand *expand, OpKind op, Value *a)
+{
+    return expand_make(expand, op, 1, &a);
+}
+
+Value *expand2(Expand *expand, OpKind op, Value *a, Value *b)
+{
+    Value *in[] = {a, b};
+
+    return expand_make(expand, op, 2, in);
+}
+
+Value *expand3(Expand *expand, OpKind op, Value *a, Value *b, Value *c)
+{
+    Value *in[] = {a, b, c};
+
+    return expand_make(expand, op, 3, in);
+}
+
+Value *expand_output(Expand *expand, int index)
+{
+    Node   *node = expand->last;
+    Value **out = arena_array(expand->model->arena, Value *, index + 1);
+
+    memcpy(out, node->out, (size_t)node->nout * sizeof *out);
+    out[index] = value_new(expand->graph, NULL);
+    out[index]->def = node;
+    node->out = out;
+    node->nout = index + 1;
+    return out[index];
+}
+
+bool expand_wants(const Expand *expand, int index)
+{
+    return index < expand->node->nout && expand->node->out[index];
+}
+
+void expand_give(Expand *expand, int index, Value *value)
+{
+    if (expand_wants(expand, index))
+        expand->given[index] = value;
+}
+
+static bool is_ours(const Expand *expand, const Value *value)
+{
+    for (int i = expand->first; i < expand->at; i++)
+        if (value->def && expand->graph->node[i] == value->def)
+            return true;
+    return false;
+}
+
+static void replace(Value **list, int count, const Value *old, Value *with)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == old)
+            list[i] = with;
+}
+
+/* The node that makes what was given makes the output instead, if it is one of ours and not taken; else a copy does. */
+static void settle(Expand *expand, int index)
+{
+    Value *value = expand->given[index], *out = expand->node->out[index];
+
+    for (int k = 0; k < index; k++)
+        if (expand->given[k] == value)
+            value = expand1(expand, OP_onnx_Identity, expand->node->out[k]);
+    if (!is_ours(expand, value))
+        value = expand1(expand, OP_onnx_Identity, value);
+    out->def = value->def;
+    for (int i = expand->first; i < expand->at; i++) {
+        Node *node = expand->graph->node[i];
+        replace(node->in, node->nin, value, out);
+        replace(node->out, node->nout, value, out);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- shorthands */
+
+Value *expand_in(const Expand *expand, int index)
+{
+    return index < expand->node->nin ? expand->node->in[index] : NULL;
+}
+
+int expand_rank(const Value *value)
+{
+    return value->type.rank;
+}
+
+int expand_axis(const Expand *expand, const char *name, int64_t otherwise, int rank)
+{
+    int64_t axis = node_int(expand->node, name, otherwise);
+
+    axis += axis < 0 ? rank : 0;
+    return axis < 0 ? 0 : axis > rank ? rank : (int)axis; /* the shape rule refused what is outside */
+}
+
+Value *expand_number(Expand *expand, double number, DType dtype)
+{
+    if (dtype == DTYPE_F64)
+        return make_constant(expand->graph, DTYPE_F64, 0, 1, &number);
+    if (dtype == DTYPE_I64)
+        return make_scalar(expand->graph, (int64_t)number);
+    return expand_cast(expand, make_float(expand->graph, (float)number), dtype);
+}
+
+Value *expand_cast(Expand *expand, Value *value, DType dtype)
+{
+    Value *out;
+
+    if (value->type.kind == TYPE_TENSOR && value->type.dtype == dtype)
+        return value;
+    out = expand1(expand, OP_onnx_Cast, value);
+    node_set_int(expand->last, "to", dtype);
+    return out;
+}
+
+Value *expand_axes(Expand *expand, OpKind op, Value *value, const int64_t *axes, int count, int keep)
+{
+    Value *out = expand2(expand, op, value, make_ints(expand->graph, axes, count));
+
+    node_set_int(expand->last, "keepdims", keep);
+    if (!count)
+        node_set_int(expand->last, "noop_with_empty_axes", 1);
+    return out;
+}
+
+Value *expand_reduce(Expand *expand, OpKind op, Value *value, int first, int last, int keep)
+{
+    int64_t axes[MAX_RANK];
+    int     count = 0;
+
+    for (int axis = first; axis <= last; axis++)
+        axes[count++] = axis;
+    return expand_axes(expand, op, value, axes, count, keep);
+}
+
+Value *expand_reshape(Expand *expand, Value *value, const int64_t *shape, int count)
+{
+    return expand2(expand, OP_onnx_Reshape, value, make_ints(expand->graph, shape, count));
+}
+
+Value *expand_reshape_like(Expand *expand, Value *value, Value *like)
+{
+    Value *out = expand2(expand, OP_onnx_Reshape, value, expand1(expand, OP_onnx_Shape, like));
+
+    node_set_int(expand->last, "allowzero", 1);
+    return out;
+}
+
+Value *expand_unsqueeze(Expand *expand, Value *value, int64_t axis)
+{
+    return expand2(expand, OP_onnx_Unsqueeze, value, make_int(expand->graph, axis));
+}
+
+Value *expand_squeeze(Expand *expand, Value *value, int64_t axis)
+{
+    return expand2(expand, OP_onnx_Squeeze, value, make_int(expand->graph, axis));
+}
+
+Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, int64_t end, int64_t step)
+{
+    Graph *graph = expand->graph;
+    Value *in[] = {value, make_int(graph, start), make_int(graph, end), make_int(graph, axis), make_int(graph, step)};
+
+    return expand_make(expand, OP_onnx_Slice, 5, in);
+}
+
+Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis)
+{
+    Value *out = expand2(expand, OP_onnx_Concat, a, b);
+
+    node_set_int(expand->last, "axis", axis);
+    return out;
+}
+
+Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank)
+{
+    Value *out = expand1(expand, OP_onnx_Transpose, value);
+
+    node_set_ints(expand->last, "perm", perm, rank);
+    return out;
+}
+
+Value *expand_extent(Expand *expand, Value *value, int64_t axis)
+{
+    Value *out = expand1(expand, OP_onnx_Shape, value);
+
+    node_set_int(expand->last, "start", axis);
+    node_set_int(expand->last, "end", axis + 1);
+    return out;
+}
+
+Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis)
+{
+    Value *out = expand2(expand, OP_onnx_Gather, value, index);
+
+    node_set_int(expand->last, "axis", axis);
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ the door */
+
+int expand_node(Infer *infer, Graph *graph, int position)
+{
+    Node  *node = graph->node[position];
+    Expand expand = {infer->model, infer->diag, graph, node, position + 1, position + 1, NULL, NULL};
+
+    if (!rule_of[node->op] || op_info[node->op].lower)
+        return 0;
+    expand.given = arena_array(infer->model->arena, Value *, node->nout);
+    if (rule_of[node->op](&expand))
+        return -1;
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && !expand.given[i])
+            return diag_bug(infer->diag, node->loc, "its expansion does not make output %d", i);
+        else if (node->out[i])
+            settle(&expand, i);
+    node->nout = 0;
+    return 1;
+}

@@ -1,0 +1,158 @@
+/* expand_create.c - operators that make grids, windows and samples, and those that cut to a given size. */
+#include "ops/expand_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------- windows */
+
+/* a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N) */
+static const double *coefficients(OpKind op)
+{
+    static const double hann[] = {0.5, 0.5, 0.0}, hamming[] = {25.0 / 46.0, 21.0 / 46.0, 0.0}, blackman[] = {0.42, 0.5, 0.08};
+
+    return op == OP_onnx_HannWindow ? hann : op == OP_onnx_HammingWindow ? hamming : blackman;
+}
+
+int expand_window(Expand *expand)
+{
+    const double *a = coefficients(expand->node->op);
+    Graph        *graph = expand->graph;
+    Value        *size = expand_in(expand, 0), *last, *angle, *out;
+    DType         wanted = (DType)node_int(expand->node, "output_datatype", DTYPE_F32);
+    DType         dtype = wanted == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+
+    size = expand_cast(expand, size, DTYPE_I64);
+    last = node_int(expand->node, "periodic", 1) ? size : expand2(expand, OP_onnx_Sub, size, make_scalar(graph, 1));
+    angle = expand_cast(expand, expand3(expand, OP_onnx_Range, make_scalar(graph, 0), size, make_scalar(graph, 1)), dtype);
+    angle = expand2(expand, OP_onnx_Mul, angle, expand_number(expand, 2.0 * acos(-1.0), dtype));
+    angle = expand2(expand, OP_onnx_Div, angle, expand_cast(expand, last, dtype));
+    out = expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Cos, angle), expand_number(expand, a[1], dtype));
+    out = expand2(expand, OP_onnx_Sub, expand_number(expand, a[0], dtype), out);
+    if (a[2] != 0.0) {
+        Value *twice = expand1(expand, OP_onnx_Cos, expand2(expand, OP_onnx_Add, angle, angle));
+        out = expand2(expand, OP_onnx_Add, out, expand2(expand, OP_onnx_Mul, twice, expand_number(expand, a[2], dtype)));
+    }
+    expand_give(expand, 0, wanted == dtype ? out : expand_cast(expand, out, wanted));
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ affine grids */
+
+/* Coordinates -1 to 1 of the points along spatial axis `axis` of `rank`, expanded over the grid, with an axis of 1 behind. */
+static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool corners, DType dtype)
+{
+    int64_t along[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Graph  *graph = expand->graph;
+    Value  *count = expand_gather(expand, shape, make_scalar(graph, axis), 0), *width, *at;
+
+    along[axis] = -1;
+    at = expand_cast(expand, expand3(expand, OP_onnx_Range, make_scalar(graph, 0), count, make_scalar(graph, 1)), dtype);
+    at = expand2(expand, OP_onnx_Add, at, at);
+    if (!corners)
+        at = expand2(expand, OP_onnx_Add, at, expand_number(expand, 1, dtype));
+    width = corners ? expand2(expand, OP_onnx_Sub, count, make_scalar(graph, 1)) : count;
+    at = expand2(expand, OP_onnx_Div, at, expand_cast(expand, width, dtype));
+    at = expand2(expand, OP_onnx_Sub, at, expand_number(expand, 1, dtype));
+    at = expand_reshape(expand, at, along, rank + 1);
+    return expand2(expand, OP_onnx_Expand, at, expand_concat(expand, shape, make_int(graph, 1), 0));
+}
+
+/* theta [N][2][3] or [N][3][4] on (x, y, 1) or (x, y, z, 1) of every point. */
+int expand_affine_grid(Expand *expand)
+{
+    static const int64_t swap[] = {0, 2, 1};
+    Value  *theta = expand_in(expand, 0), *size = expand_in(expand, 1), *shape, *parts[4], *points, *grid;
+    int     rank = (int)theta->type.dim[1].max;
+    bool    corners = node_int(expand->node, "align_corners", 0) != 0;
+    DType   dtype = theta->type.dtype;
+    int64_t flat[] = {1, -1, rank + 1};
+
+    if (!extent_is_const(theta->type.dim[1]) || rank < 2 || rank > 3)
+        return diag_error(expand->diag, expand->node->loc, "found theta of other than 2 or 3 rows");
+    shape = expand_slice(expand, size, 0, 2, INT64_MAX, 1);
+    for (int i = 0; i < rank; i++) /* x is the innermost axis */
+        parts[i] = coordinate(expand, shape, rank - 1 - i, rank, corners, dtype);
+    parts[rank] = expand2(expand, OP_onnx_Expand, expand_number(expand, 1, dtype), expand_concat(expand, shape, make_int(expand->graph, 1), 0));
+    points = expand_make(expand, OP_onnx_Concat, rank + 1, parts);
+    node_set_int(expand->last, "axis", -1);
+    points = expand_reshape(expand, points, flat, 3);
+    grid = expand2(expand, OP_onnx_MatMul, points, expand_transpose(expand, theta, swap, 3));
+    parts[0] = expand_slice(expand, size, 0, 0, 1, 1);
+    parts[1] = shape;
+    parts[2] = make_int(expand->graph, rank);
+    shape = expand_make(expand, OP_onnx_Concat, 3, parts);
+    node_set_int(expand->last, "axis", 0);
+    expand_give(expand, 0, expand2(expand, OP_onnx_Reshape, grid, shape));
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- cut or padded to a size */
+
+/* Extents must be known: what is cut decides what is padded. */
+int expand_center_crop_pad(Expand *expand)
+{
+    Value         *x = expand_in(expand, 0);
+    int            rank = expand_rank(x), naxes, count;
+    const int64_t *axes = node_ints(expand->node, "axes", &naxes);
+    int64_t        wanted[MAX_RANK], pads[2 * MAX_RANK] = {0};
+    bool           padded = false;
+
+    if (!const_ints(expand_in(expand, 1), wanted, MAX_RANK, &count) || (axes && naxes != count) || count > rank)
+        return diag_unsupported(expand->diag, expand->node->loc, "found a shape that is known only while running; make it constant");
+    for (int i = 0; i < count; i++) {
+        int64_t axis = axes ? axes[i] + (axes[i] < 0 ? rank : 0) : i, now;
+        if (axis < 0 || axis >= rank || !extent_is_const(expand_in(expand, 0)->type.dim[axis]))
+            return diag_unsupported(expand->diag, expand->node->loc, "found a run-time extent of axis %lld; make it constant", (long long)axis);
+        now = expand_in(expand, 0)->type.dim[axis].max;
+        if (wanted[i] < now)
+            x = expand_slice(expand, x, axis, (now - wanted[i]) / 2, (now - wanted[i]) / 2 + wanted[i], 1);
+        if (wanted[i] > now) {
+            pads[axis] = (wanted[i] - now) / 2;
+            pads[rank + axis] = wanted[i] - now - pads[axis];
+            padded = true;
+        }
+    }
+    if (padded)
+        x = expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 2 * rank));
+    expand_give(expand, 0, x);
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- samples */
+
+/* 1 where a uniform number lies below the probability. */
+int expand_bernoulli(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *draw = expand1(expand, OP_onnx_RandomUniformLike, x), *out;
+    DType  dtype = (DType)node_int(expand->node, "dtype", x->type.dtype);
+
+    node_set_int(expand->last, "dtype", x->type.dtype);
+    if (node_attr(expand->node, "seed"))
+        node_set_float(expand->last, "seed", node_float(expand->node, "seed", 0.0f));
+    out = expand1(expand, OP_onnx_Cast, expand2(expand, OP_onnx_Less, draw, x));
+    node_set_int(expand->last, "to", dtype);
+    expand_give(expand, 0, out);
+    return 0;
+}
+
+/* Scale and zero point from the range of x, which is made to hold 0. */
+int expand_dynamic_quantize(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, DTYPE_F32), *most = expand_number(expand, 255, DTYPE_F32);
+    Value *low = expand1(expand, OP_onnx_ReduceMin, x), *high, *scale, *point;
+
+    node_set_int(expand->last, "keepdims", 0);
+    high = expand1(expand, OP_onnx_ReduceMax, x);
+    node_set_int(expand->last, "keepdims", 0);
+    low = expand2(expand, OP_onnx_Min, low, zero);
+    high = expand2(expand, OP_onnx_Max, high, zero);
+    scale = expand2(expand, OP_onnx_Div, expand2(expand, OP_onnx_Sub, high, low), most);
+    point = expand2(expand, OP_onnx_Div, expand2(expand, OP_onnx_Sub, zero, low), scale);
+    point = expand1(expand, OP_onnx_Round, expand3(expand, OP_onnx_Clip, point, zero, most));
+    point = expand_cast(expand, point, DTYPE_U8);
+    expand_give(expand, 0, expand3(expand, OP_onnx_QuantizeLinear, x, scale, point));
+    expand_give(expand, 1, scale);
+    expand_give(expand, 2, point);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* expand_rules.h - prototypes of every rule that expand.def names, made from it so that none is kept by hand. */
+#ifndef OCC_OPS_EXPAND_RULES_H
+#define OCC_OPS_EXPAND_RULES_H
+
+#include "ops/expand.h"
+
+#define EXPAND(domain, name, rule) int rule(Expand *expand);
+#include "ops/expand.def"
+
+#endif
