@@ -74,12 +74,14 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
 
 #define OCC_GUARD_OPEN(arena, size, spans) \
     const occ_guard guard = {(arena), (size), (spans), (int)(sizeof(spans) / sizeof *(spans))}
+#define OCC_GUARD_NONE() const occ_guard guard = {0, 0, 0, 0} /* there is no arena */
 #define OCC_GUARD_BEGIN(n) (void)occ_guard_walk(&guard, (n), 1);
 #define OCC_GUARD_END(n)                     \
     if (!occ_guard_walk(&guard, (n), 0))     \
         return OCC_EGUARD;
 #else
 #define OCC_GUARD_OPEN(arena, size, spans) (void)0
+#define OCC_GUARD_NONE() (void)0
 #define OCC_GUARD_BEGIN(n)
 #define OCC_GUARD_END(n)
 #endif

@@ -353,6 +353,8 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
     if (emit->plan->peak)
         text_printf(text, "    OCC_GUARD_OPEN(arena, %s_ARENA_SIZE, %s_live);\n", emit->upper, emit->name);
+    else if (uses(body, "OCC_RUN") || uses(body, "OCC_TRY"))
+        text_put(text, "    OCC_GUARD_NONE();\n");
 }
 
 /* The table of the guarded build: which bytes of the arena are live in which steps, by rising address. */
