@@ -79,6 +79,17 @@ void extent_forget(Model *model, int count)
         *find_bucket(model, &model->expr[i]) = i + 1;
 }
 
+static int depth_above(const Model *model, const Expr *expr)
+{
+    const int operand[] = {expr->a, expr->b, expr->c};
+    int       depth = 0;
+
+    for (int i = 0; i < 3; i++)
+        if (operand[i] >= 0 && model->expr[operand[i]].depth >= depth)
+            depth = model->expr[operand[i]].depth + 1;
+    return depth;
+}
+
 /* The one copy of `expr`; of equal leaves the first keeps its interval. */
 static int intern(Model *model, Expr expr)
 {
@@ -88,6 +99,7 @@ static int intern(Model *model, Expr expr)
         grow_buckets(model);
     bucket = find_bucket(model, &expr);
     if (!*bucket) {
+        expr.depth = depth_above(model, &expr);
         *bucket = model->nexpr + 1;
         ARENA_PUSH(model->arena, model->expr, model->nexpr, model->cexpr, expr);
     }
@@ -114,6 +126,37 @@ static int index_of(Model *model, Extent extent)
 Extent extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi)
 {
     return extent_of(model, (Expr){.op = op, .a = -1, .b = -1, .c = -1, .value = value, .axis = axis, .lo = lo, .hi = hi});
+}
+
+int extent_depth(const Model *model, Extent extent)
+{
+    return extent.expr < 0 ? 0 : model->expr[extent.expr].depth;
+}
+
+/* Operands come before what uses them, so one pass backwards over marks sees each expression once. */
+bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *), const void *context)
+{
+    ArenaMark mark = arena_mark(model->arena);
+    char     *needed;
+    bool      found = false;
+
+    if (extent.expr < 0)
+        return false;
+    needed = arena_calloc(model->arena, (size_t)extent.expr + 1, 1);
+    needed[extent.expr] = 1;
+    for (int i = extent.expr; i >= 0 && !found; i--) {
+        const Expr *expr = &model->expr[i];
+        const int   operand[] = {expr->a, expr->b, expr->c};
+
+        if (!needed[i])
+            continue;
+        for (int k = 0; k < 3; k++)
+            if (operand[k] >= 0)
+                needed[operand[k]] = 1;
+        found = expr->op <= EXPR_VAR && wanted(model, expr, context);
+    }
+    arena_release(model->arena, mark);
+    return found;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- intervals */

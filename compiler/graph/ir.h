@@ -62,6 +62,7 @@ typedef struct Expr {
     int     a, b, c;   /* operands, indices below this one's; -1: none */
     int     value;     /* Value.id for DIM, ELEM, OUT; -1 else */
     int     axis;
+    int     depth;     /* operands of operands: 0 for leaves */
     int64_t lo, hi;    /* the interval that the value is known to lie in, both ends included */
 } Expr;
 
@@ -237,6 +238,9 @@ Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
 bool    extent_same(Extent a, Extent b);                                 /* provably equal */
 int64_t extent_min(const Model *model, Extent extent);                   /* least possible value */
+/* Whether some leaf of the expression is one that `wanted` accepts. */
+bool    extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *), const void *context);
+int     extent_depth(const Model *model, Extent extent);                         /* 0 for constants and leaves */
 void    extent_forget(Model *model, int count);                                  /* expressions from index `count` on never existed */
 Extent  type_count(Model *model, const Type *type);                      /* product of a tensor's extents */
 

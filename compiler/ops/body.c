@@ -98,34 +98,15 @@ int join_types(const Join *join, const Type *a, const Type *b, Type *out)
 
 /* ---------------------------------------------------------------------------------------------------- leaving the body */
 
-/* Whether the expression reads something that only the body has. Operands come before what uses them, so one pass backwards
- * over marks sees each expression once. */
-static bool reads_body(Model *model, int expr, const Graph *body)
+static bool is_inside(const Model *model, const Expr *leaf, const void *body)
 {
-    ArenaMark mark = arena_mark(model->arena);
-    char     *needed = arena_calloc(model->arena, (size_t)expr + 1, 1);
-    bool      found = false;
-
-    needed[expr] = 1;
-    for (int i = expr; i >= 0 && !found; i--) {
-        const Expr *e = &model->expr[i];
-        if (!needed[i])
-            continue;
-        if (e->op == EXPR_ELEM || e->op == EXPR_OUT || e->op == EXPR_VAR)
-            found = graph_contains(body, model->value[e->value]->graph);
-        for (int k = 0; k < 3; k++) {
-            int operand = k == 0 ? e->a : k == 1 ? e->b : e->c;
-            if (operand >= 0)
-                needed[operand] = 1;
-        }
-    }
-    arena_release(model->arena, mark);
-    return found;
+    return (leaf->op == EXPR_ELEM || leaf->op == EXPR_OUT || leaf->op == EXPR_VAR) &&
+           graph_contains(body, model->value[leaf->value]->graph);
 }
 
 bool body_reads(Model *model, Extent extent, const Graph *body)
 {
-    return extent.expr >= 0 && reads_body(model, extent.expr, body);
+    return extent_has_leaf(model, extent, is_inside, body);
 }
 
 int body_export(Infer *infer, Node *node, const Graph *body, int output, int axis, Extent inside, Extent *out)

@@ -12,6 +12,8 @@
 static const int64_t UNBOUNDED = (int64_t)1 << 28;
 static const int64_t LARGE = (int64_t)1 << 36;
 
+enum { MAX_DEPTH = 4000 }; /* operators upon operators in one extent */
+
 typedef struct Bound {
     bool    known;
     int64_t lo, hi;
@@ -239,9 +241,13 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
                 return -1;
     if (infer->trial || type->rank < 0)
         return 0;
-    for (int axis = 0; axis < type->rank; axis++)
+    for (int axis = 0; axis < type->rank; axis++) {
         if (type->dim[axis].expr >= 0 && type->dim[axis].max > UNBOUNDED)
             return refuse_extent(infer, node, value, axis);
+        if (extent_depth(infer->model, type->dim[axis]) > MAX_DEPTH)
+            return diag_unsupported(infer->diag, node->loc, "output '%s': extent %d depends on more than %d extents before it; pin some with --dim",
+                                    value->name, axis, MAX_DEPTH);
+    }
     if (type_bytes(type) < 0)
         return diag_unsupported(infer->diag, node->loc, "output '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAX_CHAIN = 500 }; /* operators upon operators in one run-time integer */
+
 /* -------------------------------------------------------------------------------------------------------------- reading */
 
 static bool known_floats(const Value *value, Extent *out, int *count)
@@ -180,7 +182,10 @@ void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int c
         return;
     value->elem = arena_array(infer->model->arena, Extent, count);
     value->nelem = count;
-    memcpy(value->elem, elem, sizeof *elem * (size_t)count);
+    for (int i = 0; i < count; i++) /* long chains of arithmetic are read where they end instead of being computed again */
+        value->elem[i] = extent_depth(infer->model, elem[i]) <= MAX_CHAIN || dtype_in(value->type.dtype, "FL")
+                             ? elem[i]
+                             : extent_leaf(infer->model, EXPR_ELEM, value->id, i, extent_min(infer->model, elem[i]), elem[i].max);
     if (!infer->trial)
         make_known(infer, value);
 }

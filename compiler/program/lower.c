@@ -167,15 +167,9 @@ static int copy_outputs(Lower *lower)
 
 /* --------------------------------------------------------------------------------------------------------------- walks */
 
-static bool depends_on(const Lower *lower, int expr, const Node *node)
+static bool is_made_by(const Model *model, const Expr *leaf, const void *node)
 {
-    const Expr *e = expr >= 0 ? &lower->model->expr[expr] : NULL;
-
-    if (!e)
-        return false;
-    if (e->value >= 0 && lower->model->value[e->value]->def == node)
-        return true;
-    return depends_on(lower, e->a, node) || depends_on(lower, e->b, node) || depends_on(lower, e->c, node);
+    return leaf->value >= 0 && model->value[leaf->value]->def == node;
 }
 
 /* What inference left to the run: before the node, or after it when its own results decide. */
@@ -184,7 +178,7 @@ static int lower_checks(Lower *lower, const Node *node, bool after)
     for (int i = 0; i < lower->model->ncheck; i++) {
         const Check *check = &lower->model->check[i];
 
-        if (check->node == node && depends_on(lower, check->condition.expr, node) == after &&
+        if (check->node == node && extent_has_leaf(lower->model, check->condition, is_made_by, node) == after &&
             lower_check(lower, check->condition) < 0)
             return -1;
     }
