@@ -43,6 +43,19 @@ static bool same_node(const Node *a, const Node *b)
     return true;
 }
 
+/* Extents that only the node finds out belong to its own outputs: whoever reads them reads this node's. */
+static bool finds_extents(const Node *node)
+{
+    for (int i = 0; i < node->nout; i++)
+        for (int k = 0; node->out[i] && k < node->out[i]->type.rank; k++) {
+            int expr = node->out[i]->type.dim[k].expr;
+
+            if (expr >= 0 && node->graph->model->expr[expr].value == node->out[i]->id)
+                return true;
+        }
+    return false;
+}
+
 static bool makes_output(const Graph *graph, const Node *node)
 {
     for (int i = 0; i < node->nout; i++)
@@ -67,7 +80,7 @@ static int merge(Graph *graph, Diag *diag)
         for (int k = last[key]; k > 0 && !merged; k = before[k - 1]) {
             Node *other = graph->node[k - 1];
 
-            if (!same_node(node, other) || makes_output(graph, node))
+            if (!same_node(node, other) || makes_output(graph, node) || finds_extents(node))
                 continue;
             for (int o = 0; o < node->nout; o++)
                 if (node->out[o])
