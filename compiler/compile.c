@@ -40,6 +40,9 @@ typedef struct Stage {
 
 static int stage_read(Compilation *c)
 {
+    if (c->options->threads > 1)
+        return diag_unsupported(c->diag, (Loc){0}, "--threads=%d: this version makes code for one thread; leave the option out",
+                                c->options->threads);
     c->model = onnx_read(c->arena, c->options->model, c->diag);
     if (!c->model)
         return -1;
