@@ -14,7 +14,11 @@
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
  *   OCC_SHARED  defined where size matters, or by -D: one copy of each kernel, called with variables
+ *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
+#ifndef OCC_CODE
+#define OCC_CODE
+#endif
 #if defined(__GNUC__)
 #if !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
@@ -33,13 +37,13 @@
 #define OCC_SHARED
 #endif
 #if defined(OCC_SHARED)
-#define OCC_INLINE static __attribute__((noinline, OCC_WIDE))
+#define OCC_INLINE OCC_CODE static __attribute__((noinline, OCC_WIDE))
 #define OCC_KNOWN(n) 0
 #else
 #define OCC_INLINE static inline __attribute__((always_inline, OCC_WIDE))
 #define OCC_KNOWN(n) __builtin_constant_p(n)
 #endif
-#define OCC_STEP static __attribute__((noinline, OCC_WIDE))
+#define OCC_STEP OCC_CODE static __attribute__((noinline, OCC_WIDE))
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define OCC_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -63,7 +67,7 @@
 #else
 #define OCC_HOT static inline
 #define OCC_INLINE static inline
-#define OCC_STEP static
+#define OCC_STEP OCC_CODE static
 #define OCC_KNOWN(n) 0
 #define OCC_PREFETCH(p) ((void)(p))
 #define OCC_UNROLL(n)

@@ -5,8 +5,8 @@
 
 #include "occ_base.h"
 
-/* Hooks: define them (on the command line, or before this file is compiled) to time steps, feed a watchdog, or place code
- * and weights in sections of the linker script. The steps' numbers are those of the comments and the report. */
+/* Hooks: define them with -D to time steps or feed a watchdog, and OCC_WEIGHTS to name the section of the weights (of
+ * --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object). The steps' numbers are those of the comments. */
 #ifndef OCC_STEP_BEGIN
 #define OCC_STEP_BEGIN(n)
 #endif

@@ -260,24 +260,36 @@ static bool must_exist(const Emit *emit, const Port *port, bool out)
     return port->type.kind != TYPE_TENSOR || type_elements(&port->type) != 0;
 }
 
-/* Every pointer that must not be null, as one condition. */
+/* One more pointer that must not be null, on a new line where this one is full. */
+static void put_null_check(Text *text, size_t *line, const char *owner, const char *member)
+{
+    if (text->size - *line + strlen(member) > 100) {
+        text_put(text, " ||\n        ");
+        *line = text->size;
+    } else {
+        text_put(text, " || ");
+    }
+    text_printf(text, "!%s->%s", owner, member);
+}
+
 static void put_null_checks(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
+    size_t         line = text->size;
 
     text_put(text, "    if (!memory || !in || !out");
     if (emit->plan->peak)
-        text_put(text, " || !memory->arena");
+        put_null_check(text, &line, "memory", "arena");
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
-        text_put(text, " || !memory->weights");
+        put_null_check(text, &line, "memory", "weights");
     if (emit->state_bytes)
-        text_put(text, " || !memory->state");
+        put_null_check(text, &line, "memory", "state");
     for (int i = 0; i < p->nin; i++)
         if (must_exist(emit, &p->in[i], false))
-            text_printf(text, " ||\n        !in->%s", p->in[i].name);
+            put_null_check(text, &line, "in", p->in[i].name);
     for (int i = 0; i < p->nout; i++)
         if (must_exist(emit, &p->out[i], true))
-            text_printf(text, " ||\n        !out->%s", p->out[i].name);
+            put_null_check(text, &line, "out", p->out[i].name);
     text_put(text, ")\n        return OCC_ENULL;\n");
 }
 
@@ -393,7 +405,7 @@ void emit_run(Emit *emit)
     put_range(emit, (Range){0, emit->program->nstep}, 1);
     put_guard_table(emit, &text);
     put_check_function(emit, &text);
-    text_printf(&text, "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
+    text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
                 emit->name, emit->name);
     put_locals(emit, &text, &emit->run);
     text_put(&text, "\n");

@@ -253,10 +253,11 @@ static void put_incbin(Emit *emit, Text *text)
                 "#error \"the weights file is little-endian: use --weights=inline\"\n"
                 "#endif\n"
                 "#ifndef %s_WEIGHTS_FILE\n#define %s_WEIGHTS_FILE __FILE__ \".weights\"\n#endif\n"
+                "#ifndef OCC_WEIGHTS_SECTION\n#define OCC_WEIGHTS_SECTION \".rodata\"\n#endif\n"
                 "#ifdef __APPLE__\n"
                 "__asm__(\".section __TEXT,__const\\n.balign %d\\n_%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.text\\n\");\n"
                 "#else\n"
-                "__asm__(\".pushsection .rodata\\n.balign %d\\n%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.popsection\\n\");\n"
+                "__asm__(\".pushsection \" OCC_WEIGHTS_SECTION \"\\n.balign %d\\n%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.popsection\\n\");\n"
                 "#endif\n"
                 "extern const unsigned char %s_weights[%s_WEIGHTS_SIZE] __attribute__((visibility(\"hidden\")));\n"
                 "#define weights %s_weights\n\n",
