@@ -55,7 +55,7 @@ OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r
             occ_depthwise_taps(g, acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
                                g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->outputs + from, g->outputs, t, edge, c, columns,
                                vectors, lanes);
-    occ_conv_store(g, &b, acc, y, ((image * g->out[0] + z) * g->out[1] + r) * g->out[2] + c, 1, columns);
+    occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
 
 /* One row of some channels: a tile at either edge where columns miss taps, and the tiles between. */

@@ -13,7 +13,7 @@ typedef struct occ_conv {
     int64_t batch, inputs, outputs, in[3], out[3];
     int64_t xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
     int64_t kernel[3], stride[3], dilation[3], pad[3];
-    int64_t nx;
+    int64_t nx, pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
     const occ_extent *pitch;
     occ_expr e;
     occ_fn_vf fn;
@@ -91,7 +91,8 @@ OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias
         xstride[0], xstride[1], {xstride[2], xstride[3], xstride[4]},
         ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
         {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
-        {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx, pitch, {{0}, {0}}, fn, w, pace};
+        {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx,
+        {0, ydim[2] * ydim[3] * ydim[4], ydim[3] * ydim[4], ydim[4], 1}, pitch, {{0}, {0}}, fn, w, pace};
     return g;
 }
 
@@ -138,7 +139,12 @@ OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float
         }
 }
 
-/* The tile's results: expression, then store. `pixel` counts output pixels in row-major order. */
+OCC_HOT int64_t occ_conv_pixel(const occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c)
+{
+    return g->pixel[0] + image * g->pixel[1] + z * g->pixel[2] + r * g->pixel[3] + c * g->pixel[4];
+}
+
+/* The tile's results: expression, then store. `pixel` is the number of the first one. */
 OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel, int rows,
                             int columns)
 {
@@ -150,7 +156,7 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
             float *to = y + i * g->yaxis[1] + c * g->yaxis[2];
             OCC_UNROLL(8)
             for (int k = 0; k < 8; k++)
-                e.at[k] += k < g->nx ? (pixel + i * g->out[2] + c) * g->pitch[k] : 0;
+                e.at[k] += k < g->nx ? (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->pitch[k] : 0;
             OCC_UNROLL(4)
             for (int j = 0; j < b->vectors; j++) {
                 const int n = j == b->vectors - 1 ? b->stored : OCC_W;
@@ -186,7 +192,7 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
         occ_conv_sum_edge(g, b, x, acc, d, h, c, rows, columns);
     else
         occ_conv_sum(g, b, x, acc, d, h, t, rows, columns);
-    occ_conv_store(g, b, acc, y, ((image * g->out[0] + z) * g->out[1] + r) * g->out[2] + c, rows, columns);
+    occ_conv_store(g, b, acc, y, occ_conv_pixel(g, image, z, r, c), rows, columns);
 }
 
 #endif
