@@ -1,3 +1,109 @@
 """ai.onnx.ml: tables, scalings, linear models, trees."""
 
-LEARNING = []
+import numpy as np
+from onnx import TensorProto, helper
+
+from text_cases import text
+
+ML = "ai.onnx.ml"
+FEATURES = 4
+
+
+def rows(count, seed=1):
+    return np.random.default_rng(seed).normal(size=(count, FEATURES)).astype(np.float32)
+
+
+def single(name, op, inputs, outputs, feeds, **attributes):
+    """A model of one node; `inputs`, `outputs`: name -> (element type, shape)."""
+    node = helper.make_node(op, list(inputs), list(outputs), domain=ML, **attributes)
+    info = [[helper.make_tensor_value_info(n, *what) for n, what in side.items()] for side in (inputs, outputs)]
+    graph = helper.make_graph([node], name, *info)
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(ML, 3)])
+    return dict(name=name, group=op, model=model, inputs=feeds)
+
+
+X = {"x": (TensorProto.FLOAT, [5, FEATURES])}
+FEED = [dict(x=rows(5))]
+COEFFICIENTS = [float(v) for v in np.random.default_rng(2).normal(size=3 * FEATURES)]
+
+
+def classifier(name, op, classes, feeds=None, **attributes):
+    label = TensorProto.STRING if "classlabels_strings" in attributes else TensorProto.INT64
+    return single(name, op, X, {"label": (label, [5]), "scores": (TensorProto.FLOAT, [5, classes])}, feeds or FEED, **attributes)
+
+
+def tree(weights, branches=1, trees=2):
+    """Stumps: tree t asks feature t; `weights`: per leaf in order (true, false, ...) a list of (target, weight)."""
+    out = dict(nodes_treeids=[], nodes_nodeids=[], nodes_featureids=[], nodes_values=[], nodes_modes=[], nodes_truenodeids=[],
+               nodes_falsenodeids=[], nodes_missing_value_tracks_true=[])
+    votes = dict(treeids=[], nodeids=[], ids=[], weights=[])
+    modes = ["BRANCH_LEQ", "BRANCH_GT", "BRANCH_LT", "BRANCH_GTE"]
+    for t in range(trees):
+        for n, (mode, yes, no) in enumerate([(modes[t % 4], 1, 2), ("LEAF", 0, 0), (modes[(t + 1) % 4], 3, 4), ("LEAF", 0, 0), ("LEAF", 0, 0)]):
+            out["nodes_treeids"].append(t)
+            out["nodes_nodeids"].append(n)
+            out["nodes_featureids"].append((t + n) % FEATURES)
+            out["nodes_values"].append(0.25 * t - 0.2 * n)
+            out["nodes_modes"].append(mode)
+            out["nodes_truenodeids"].append(yes)
+            out["nodes_falsenodeids"].append(no)
+            out["nodes_missing_value_tracks_true"].append(int(n == 2))
+            if mode == "LEAF":
+                for target, weight in weights[(3 * t + n) % len(weights)]:
+                    votes["treeids"].append(t)
+                    votes["nodeids"].append(n)
+                    votes["ids"].append(target)
+                    votes["weights"].append(weight)
+    return out, votes
+
+
+def trees(prefix, weights, **more):
+    nodes, votes = tree(weights, trees=3)
+    return {**nodes, **{f"{prefix}_{k}": v for k, v in votes.items()}, **more}
+
+
+THREE = [[(0, 0.5), (1, 0.3)], [(1, 1.0)], [(2, -0.7), (0, 0.2)], [(2, 0.9)]]
+TWO = [[(0, 0.5), (1, 0.25)], [(1, 0.75)], [(0, 0.125)], [(0, 0.25), (1, 0.5)]]
+ONE = [[(1, 0.4)], [(1, 0.1)], [(1, 0.3)], [(1, 0.05)]]
+SIGNED = [[(1, 0.4)], [(1, -0.9)], [(1, 0.3)], [(1, -0.2)]]
+REGRESS = [[(0, 0.5), (1, 1.5)], [(1, -2.0)], [(0, 3.0)], [(0, -1.25), (1, 0.5)]]
+MISSING = [dict(x=np.where(np.abs(rows(5)) > 1.0, np.float32(np.nan), rows(5)))]
+
+LEARNING = [
+    single("label_text_to_float", "LabelEncoder", {"x": (TensorProto.STRING, [2, 2])}, {"y": (TensorProto.FLOAT, [2, 2])},
+           [dict(x=text("a", "b", "zz", "").reshape(2, 2))], keys_strings=["b", "a", ""], values_floats=[1.5, 2.5, 3.5],
+           default_float=-9.0),
+    single("label_float_to_text", "LabelEncoder", {"x": (TensorProto.FLOAT, [4])}, {"y": (TensorProto.STRING, [4])},
+           [dict(x=np.array([1.0, np.nan, 2.0, -0.0], dtype=np.float32))], keys_floats=[0.0, 1.0, float("nan")],
+           values_strings=["zero", "one", "none"], default_string="?"),
+    single("binarizer", "Binarizer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, threshold=0.3),
+    single("scaler_by_column", "Scaler", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, offset=[1.0, 2.0, -1.0, 0.5],
+           scale=[2.0, 0.5, 1.0, -3.0]),
+    single("scaler_of_integers", "Scaler", {"x": (TensorProto.INT64, [2, 3])}, {"y": (TensorProto.FLOAT, [2, 3])},
+           [dict(x=np.arange(6, dtype=np.int64).reshape(2, 3))], offset=[1.0], scale=[0.25]),
+    single("imputer", "Imputer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, MISSING, imputed_value_floats=[1.0, 2.0, 3.0, 4.0],
+           replaced_value_float=float("nan")),
+    *[single(f"normalizer_{n}", "Normalizer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, norm=n.upper())
+      for n in ("l1", "l2", "max")],
+    single("one_hot_of_text", "OneHotEncoder", {"x": (TensorProto.STRING, [2, 2])}, {"y": (TensorProto.FLOAT, [2, 2, 3])},
+           [dict(x=text("a", "c", "b", "q").reshape(2, 2))], cats_strings=["a", "b", "c"], zeros=1),
+    single("one_hot_of_integers", "OneHotEncoder", {"x": (TensorProto.INT64, [3])}, {"y": (TensorProto.FLOAT, [3, 2])},
+           [dict(x=np.array([7, 9, 7], dtype=np.int64))], cats_int64s=[7, 9], zeros=0),
+    single("array_feature_extractor", "ArrayFeatureExtractor", {**X, "at": (TensorProto.INT64, [1, 3])},
+           {"y": (TensorProto.FLOAT, [5, 3])}, [dict(x=rows(5), at=np.array([[3, 0, 3]], dtype=np.int64))]),
+    single("linear_regressor", "LinearRegressor", X, {"y": (TensorProto.FLOAT, [5, 3])}, FEED, coefficients=COEFFICIENTS,
+           intercepts=[0.5, -1.0, 2.0], targets=3),
+    *[classifier(f"linear_classifier_{p.lower()}", "LinearClassifier", 3, coefficients=COEFFICIENTS, intercepts=[0.1, -0.2, 0.3],
+                 classlabels_ints=[4, 5, 6], post_transform=p) for p in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO")],
+    classifier("linear_classifier_of_text", "LinearClassifier", 2, coefficients=COEFFICIENTS[:8], intercepts=[0.1, -0.2],
+               classlabels_strings=["no", "yes"], post_transform="SOFTMAX"),
+    *[single(f"tree_regressor_{f.lower()}", "TreeEnsembleRegressor", X, {"y": (TensorProto.FLOAT, [5, 2])}, FEED + MISSING,
+             **trees("target", REGRESS, n_targets=2, aggregate_function=f, base_values=[0.5, -0.5]))
+      for f in ("SUM", "AVERAGE", "MIN", "MAX")],
+    *[classifier(f"tree_classifier_of_three_{p.lower()}", "TreeEnsembleClassifier", 3,
+                 **trees("class", THREE, classlabels_int64s=[3, 1, 2], post_transform=p)) for p in ("NONE", "SOFTMAX", "LOGISTIC")],
+    classifier("tree_classifier_of_two", "TreeEnsembleClassifier", 2, **trees("class", TWO, classlabels_strings=["no", "yes"])),
+    classifier("tree_classifier_one_sided", "TreeEnsembleClassifier", 2, **trees("class", ONE, classlabels_int64s=[0, 1])),
+    *[classifier(f"tree_classifier_signed_{p.lower()}", "TreeEnsembleClassifier", 2,
+                 **trees("class", SIGNED, classlabels_int64s=[0, 1], post_transform=p)) for p in ("NONE", "LOGISTIC")],
+]

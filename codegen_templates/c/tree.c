@@ -1,0 +1,73 @@
+/* tree.c - ensembles of decision trees. Knows nothing of how they were trained. */
+#include "occ_base.h"
+
+#ifndef TPL_T
+#define TPL_T float
+#define TPL_N f32
+#endif
+
+/* Whether x takes the true branch of a node of this mode: <=, <, >=, >, ==, !=, or among the members [first,end). */
+OCC_HOT int occ_tree_test_TPL_N(TPL_T x, int64_t mode, TPL_T split, const TPL_T *member, int64_t first, int64_t end)
+{
+    switch (mode) {
+    case 0:
+        return x <= split;
+    case 1:
+        return x < split;
+    case 2:
+        return x >= split;
+    case 3:
+        return x > split;
+    case 4:
+        return x == split;
+    case 5:
+        return x != split;
+    default:
+        while (first < end && member[first] != x)
+            first++;
+        return first < end;
+    }
+}
+
+/* trees - what the leaves reached by each row add up to, for each target.
+ *   x       [rows][features]
+ *   node    [nodes][7]: feature, mode, whether NaN goes to the true side, true side, false side (a node, or -1 - leaf), and
+ *           the members that mode 6 looks for: first, end
+ *   split   [nodes]; leaf [leaves + 1]: first of its votes; target, weight [votes]; root [trees] (a node, or -1 - leaf)
+ *   y       [rows][targets]; seen, likewise: whether any leaf voted for it
+ *   fold    0: average over the trees, 1: sum, 2: least, 3: greatest; base [targets] or NULL is added */
+OCC_INLINE void occ_trees_TPL_N(const TPL_T *x, const int64_t *node, const TPL_T *split, const int64_t *leaf,
+                                const int64_t *target, const TPL_T *weight, const int64_t *root, const TPL_T *member,
+                                const TPL_T *base, TPL_T *y, uint8_t *seen, int64_t rows, int64_t features, int64_t trees,
+                                int64_t targets, int64_t fold)
+{
+    for (int64_t r = 0; r < rows; r++, x += features, y += targets, seen += targets) {
+        for (int64_t t = 0; t < targets; t++) {
+            y[t] = 0;
+            seen[t] = 0;
+        }
+        for (int64_t t = 0; t < trees; t++) {
+            int64_t at = root[t];
+            while (at >= 0) {
+                const int64_t *n = node + 7 * at;
+                const TPL_T v = x[n[0]];
+                const int yes = (v != v && n[2]) || occ_tree_test_TPL_N(v, n[1], split[at], member, n[5], n[6]);
+                at = yes ? n[3] : n[4];
+            }
+            for (int64_t k = leaf[-1 - at]; k < leaf[-at]; k++) {
+                const int64_t c = target[k];
+                if (fold < 2)
+                    y[c] += weight[k];
+                else if (!seen[c] || (fold == 2 ? weight[k] < y[c] : weight[k] > y[c]))
+                    y[c] = weight[k];
+                seen[c] = 1;
+            }
+        }
+        for (int64_t t = 0; t < targets; t++) {
+            if (fold == 0)
+                y[t] /= (TPL_T)trees;
+            if (base)
+                y[t] += base[t];
+        }
+    }
+}
