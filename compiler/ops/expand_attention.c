@@ -104,15 +104,15 @@ static void mask_by_position(Attention *attention)
         allow(attention, expand2(expand, OP_onnx_LessOrEqual, key, expand2(expand, OP_onnx_Add, at, make_scalar(expand->graph, right))));
 }
 
-/* A mask that is shorter than the keys says nothing of the rest: they do not count. */
-static Value *lengthen(Attention *attention, Value *mask, Value *filler)
+/* A mask that is shorter than the keys says nothing of the rest: they do not count. `type` is the mask's. */
+static Value *lengthen(Attention *attention, Value *mask, const Type *type, Value *filler)
 {
     Expand *expand = attention->expand;
-    int     axis = expand_rank(mask) - 1;
+    int     axis = type->rank - 1;
     Value  *missing, *zeros[MAX_RANK * 2], *pads;
     int     count = 0;
 
-    if (axis < 0 || (extent_is_const(mask->type.dim[axis]) && mask->type.dim[axis].max == 1))
+    if (axis < 0 || (extent_is_const(type->dim[axis]) && type->dim[axis].max == 1))
         return mask;
     missing = expand2(expand, OP_onnx_Sub, expand_extent(expand, attention->key, 2), expand_extent(expand, mask, axis));
     for (int i = 0; i < 2 * axis + 1; i++)
@@ -138,10 +138,11 @@ static void mask_by_input(Attention *attention)
         static const uint8_t no = 0;
         truth = mask->type.dtype == DTYPE_BOOL;
         if (truth)
-            allow(attention, lengthen(attention, mask, make_constant(expand->graph, DTYPE_BOOL, 0, 1, &no)));
+            allow(attention, lengthen(attention, mask, &mask->type, make_constant(expand->graph, DTYPE_BOOL, 0, 1, &no)));
         else
             attention->scores = expand2(expand, OP_onnx_Add, attention->scores,
-                                        lengthen(attention, expand_cast(expand, mask, attention->dtype), minus_infinity(attention)));
+                                        lengthen(attention, expand_cast(expand, mask, attention->dtype), &mask->type,
+                                                 minus_infinity(attention)));
     }
     if (length) {
         static const int64_t shape[] = {-1, 1, 1, 1};

@@ -58,6 +58,20 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     return expand2(expand, OP_onnx_Expand, at, expand_concat(expand, shape, make_int(graph, 1), 0));
 }
 
+/* [N][C][...] of the grid's image: as the result's type says when it is constant (a declared result bounds the input `size`). */
+static Value *known_shape(Expand *expand, Value *size)
+{
+    const Type *grid = &expand->node->out[0]->type;
+    int64_t     list[MAX_RANK] = {0, 1};
+
+    if (!type_is_static(grid))
+        return size;
+    list[0] = grid->dim[0].max;
+    for (int i = 1; i < grid->rank - 1; i++)
+        list[i + 1] = grid->dim[i].max;
+    return make_ints(expand->graph, list, grid->rank);
+}
+
 /* theta [N][2][3] or [N][3][4] on (x, y, 1) or (x, y, z, 1) of every point. */
 int expand_affine_grid(Expand *expand)
 {
@@ -70,6 +84,7 @@ int expand_affine_grid(Expand *expand)
 
     if (!extent_is_const(theta->type.dim[1]) || rank < 2 || rank > 3)
         return diag_error(expand->diag, expand->node->loc, "found theta of other than 2 or 3 rows");
+    size = known_shape(expand, size);
     shape = expand_slice(expand, size, 0, 2, INT64_MAX, 1);
     for (int i = 0; i < rank; i++) /* x is the innermost axis */
         parts[i] = coordinate(expand, shape, rank - 1 - i, rank, corners, dtype);
@@ -92,29 +107,27 @@ int expand_affine_grid(Expand *expand)
 /* Extents must be known: what is cut decides what is padded. */
 int expand_center_crop_pad(Expand *expand)
 {
-    Value         *x = expand_in(expand, 0);
-    int            rank = expand_rank(x), naxes, count;
-    const int64_t *axes = node_ints(expand->node, "axes", &naxes);
-    int64_t        wanted[MAX_RANK], pads[2 * MAX_RANK] = {0};
-    bool           padded = false;
+    Value      *x = expand_in(expand, 0);
+    const Type  from = x->type, *to = &expand->node->out[0]->type;
+    int64_t     pads[2 * MAX_RANK] = {0};
+    bool        padded = false;
 
-    if (!const_ints(expand_in(expand, 1), wanted, MAX_RANK, &count) || (axes && naxes != count) || count > rank)
-        return diag_unsupported(expand->diag, expand->node->loc, "found a shape that is known only while running; make it constant");
-    for (int i = 0; i < count; i++) {
-        int64_t axis = axes ? axes[i] + (axes[i] < 0 ? rank : 0) : i, now;
-        if (axis < 0 || axis >= rank || !extent_is_const(expand_in(expand, 0)->type.dim[axis]))
-            return diag_unsupported(expand->diag, expand->node->loc, "found a run-time extent of axis %lld; make it constant", (long long)axis);
-        now = expand_in(expand, 0)->type.dim[axis].max;
-        if (wanted[i] < now)
-            x = expand_slice(expand, x, axis, (now - wanted[i]) / 2, (now - wanted[i]) / 2 + wanted[i], 1);
-        if (wanted[i] > now) {
-            pads[axis] = (wanted[i] - now) / 2;
-            pads[rank + axis] = wanted[i] - now - pads[axis];
+    for (int axis = 0; axis < from.rank; axis++) {
+        int64_t now = from.dim[axis].max, wanted = to->dim[axis].max;
+        if (extent_same(from.dim[axis], to->dim[axis]))
+            continue;
+        if (!extent_is_const(from.dim[axis]) || !extent_is_const(to->dim[axis]))
+            return diag_unsupported(expand->diag, expand->node->loc, "found a run-time extent of axis %d; make it constant", axis);
+        if (wanted < now)
+            x = expand_slice(expand, x, axis, (now - wanted) / 2, (now - wanted) / 2 + wanted, 1);
+        if (wanted > now) {
+            pads[axis] = (wanted - now) / 2;
+            pads[from.rank + axis] = wanted - now - pads[axis];
             padded = true;
         }
     }
     if (padded)
-        x = expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 2 * rank));
+        x = expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 2 * from.rank));
     expand_give(expand, 0, x);
     return 0;
 }
