@@ -7,6 +7,13 @@
 
 static const ExpandRule rule_of[OP_COUNT] = {
 #define EXPAND(domain, name, rule) [OP_##domain##_##name] = rule,
+#define EXPAND_NARROW(domain, name)
+#include "ops/expand.def"
+};
+
+static const bool computes_in_float[OP_COUNT] = {
+#define EXPAND(domain, name, rule)
+#define EXPAND_NARROW(domain, name) [OP_##domain##_##name] = true,
 #include "ops/expand.def"
 };
 
@@ -106,6 +113,13 @@ static void settle(Expand *expand, int index)
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- shorthands */
+
+void expand_bound(Value *value, DType dtype, const Type *type, int first, int count)
+{
+    value->promise = type_tensor(dtype, count, NULL);
+    for (int i = 0; i < count; i++)
+        value->promise.dim[i] = extent_const(type->dim[first + i].max);
+}
 
 Value *expand_in(const Expand *expand, int index)
 {
@@ -231,15 +245,30 @@ Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis)
 
 /* ------------------------------------------------------------------------------------------------------------------ the door */
 
+static bool is_narrow(const Node *node)
+{
+    DType dtype = node->nin && node->in[0] ? node->in[0]->type.dtype : DTYPE_NONE;
+
+    return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+}
+
+static ExpandRule find_rule(const Node *node)
+{
+    if (computes_in_float[node->op] && is_narrow(node))
+        return expand_narrow;
+    return op_info[node->op].lower ? NULL : rule_of[node->op];
+}
+
 int expand_node(Infer *infer, Graph *graph, int position)
 {
-    Node  *node = graph->node[position];
-    Expand expand = {infer->model, infer->diag, graph, node, position + 1, position + 1, NULL, NULL};
+    Node      *node = graph->node[position];
+    Expand     expand = {infer->model, infer->diag, graph, node, position + 1, position + 1, NULL, NULL};
+    ExpandRule rule = find_rule(node);
 
-    if (!rule_of[node->op] || op_info[node->op].lower)
+    if (!rule)
         return 0;
     expand.given = arena_array(infer->model->arena, Value *, node->nout);
-    if (rule_of[node->op](&expand))
+    if (rule(&expand))
         return -1;
     for (int i = 0; i < node->nout; i++)
         if (node->out[i] && !expand.given[i])

@@ -36,6 +36,9 @@ Value *expand_output(Expand *expand, int index); /* a further output of the newe
 void expand_give(Expand *expand, int index, Value *value);
 bool expand_wants(const Expand *expand, int index);
 
+/* Extents of `value` are at most those of axes [first, first + count) of `type`: what a run-time count alone does not say. */
+void expand_bound(Value *value, DType dtype, const Type *type, int first, int count);
+
 Value *expand_in(const Expand *expand, int index); /* input of the replaced node, or NULL */
 int    expand_rank(const Value *value);
 int    expand_axis(const Expand *expand, const char *name, int64_t otherwise, int rank); /* attribute, counted from the front */

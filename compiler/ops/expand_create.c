@@ -24,7 +24,9 @@ int expand_window(Expand *expand)
 
     size = expand_cast(expand, size, DTYPE_I64);
     last = node_int(expand->node, "periodic", 1) ? size : expand2(expand, OP_onnx_Sub, size, make_scalar(graph, 1));
-    angle = expand_cast(expand, expand3(expand, OP_onnx_Range, make_scalar(graph, 0), size, make_scalar(graph, 1)), dtype);
+    angle = expand3(expand, OP_onnx_Range, make_scalar(graph, 0), size, make_scalar(graph, 1));
+    expand_bound(angle, DTYPE_I64, &expand->node->out[0]->type, 0, 1);
+    angle = expand_cast(expand, angle, dtype);
     angle = expand2(expand, OP_onnx_Mul, angle, expand_number(expand, 2.0 * acos(-1.0), dtype));
     angle = expand2(expand, OP_onnx_Div, angle, expand_cast(expand, last, dtype));
     out = expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Cos, angle), expand_number(expand, a[1], dtype));
@@ -39,6 +41,16 @@ int expand_window(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------------------------ affine grids */
 
+/* Repeated over all points, with an axis of 1 behind; no more of them than the result has. */
+static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DType dtype)
+{
+    Value *out = expand2(expand, OP_onnx_Expand, value, expand_concat(expand, shape, make_int(expand->graph, 1), 0));
+
+    expand_bound(out, dtype, &expand->node->out[0]->type, 1, rank);
+    out->promise.dim[out->promise.rank++] = extent_const(1);
+    return out;
+}
+
 /* Coordinates -1 to 1 of the points along spatial axis `axis` of `rank`, expanded over the grid, with an axis of 1 behind. */
 static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool corners, DType dtype)
 {
@@ -47,7 +59,9 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     Value  *count = expand_gather(expand, shape, make_scalar(graph, axis), 0), *width, *at;
 
     along[axis] = -1;
-    at = expand_cast(expand, expand3(expand, OP_onnx_Range, make_scalar(graph, 0), count, make_scalar(graph, 1)), dtype);
+    at = expand3(expand, OP_onnx_Range, make_scalar(graph, 0), count, make_scalar(graph, 1));
+    expand_bound(at, DTYPE_I64, &expand->node->out[0]->type, 1 + axis, 1);
+    at = expand_cast(expand, at, dtype);
     at = expand2(expand, OP_onnx_Add, at, at);
     if (!corners)
         at = expand2(expand, OP_onnx_Add, at, expand_number(expand, 1, dtype));
@@ -55,21 +69,7 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     at = expand2(expand, OP_onnx_Div, at, expand_cast(expand, width, dtype));
     at = expand2(expand, OP_onnx_Sub, at, expand_number(expand, 1, dtype));
     at = expand_reshape(expand, at, along, rank + 1);
-    return expand2(expand, OP_onnx_Expand, at, expand_concat(expand, shape, make_int(graph, 1), 0));
-}
-
-/* [N][C][...] of the grid's image: as the result's type says when it is constant (a declared result bounds the input `size`). */
-static Value *known_shape(Expand *expand, Value *size)
-{
-    const Type *grid = &expand->node->out[0]->type;
-    int64_t     list[MAX_RANK] = {0, 1};
-
-    if (!type_is_static(grid))
-        return size;
-    list[0] = grid->dim[0].max;
-    for (int i = 1; i < grid->rank - 1; i++)
-        list[i + 1] = grid->dim[i].max;
-    return make_ints(expand->graph, list, grid->rank);
+    return over_grid(expand, at, shape, rank, dtype);
 }
 
 /* theta [N][2][3] or [N][3][4] on (x, y, 1) or (x, y, z, 1) of every point. */
@@ -84,11 +84,10 @@ int expand_affine_grid(Expand *expand)
 
     if (!extent_is_const(theta->type.dim[1]) || rank < 2 || rank > 3)
         return diag_error(expand->diag, expand->node->loc, "found theta of other than 2 or 3 rows");
-    size = known_shape(expand, size);
     shape = expand_slice(expand, size, 0, 2, INT64_MAX, 1);
     for (int i = 0; i < rank; i++) /* x is the innermost axis */
         parts[i] = coordinate(expand, shape, rank - 1 - i, rank, corners, dtype);
-    parts[rank] = expand2(expand, OP_onnx_Expand, expand_number(expand, 1, dtype), expand_concat(expand, shape, make_int(expand->graph, 1), 0));
+    parts[rank] = over_grid(expand, expand_number(expand, 1, dtype), shape, rank, dtype);
     points = expand_make(expand, OP_onnx_Concat, rank + 1, parts);
     node_set_int(expand->last, "axis", -1);
     points = expand_reshape(expand, points, flat, 3);
@@ -104,31 +103,33 @@ int expand_affine_grid(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------------- cut or padded to a size */
 
-/* Extents must be known: what is cut decides what is padded. */
+/* Along each axis, d = extent - wanted: where positive, cut half of it before and the rest behind, where negative pad likewise. */
 int expand_center_crop_pad(Expand *expand)
 {
-    Value      *x = expand_in(expand, 0);
-    const Type  from = x->type, *to = &expand->node->out[0]->type;
-    int64_t     pads[2 * MAX_RANK] = {0};
-    bool        padded = false;
+    Value         *x = expand_in(expand, 0), *wanted = expand_cast(expand, expand_in(expand, 1), DTYPE_I64), *now, *which, *surplus, *start;
+    Graph         *graph = expand->graph;
+    int            count, rank = expand_rank(x);
+    const int64_t *given = node_ints(expand->node, "axes", &count);
+    int64_t        axes[MAX_RANK];
+    Value         *slice[4], *pad[4];
 
-    for (int axis = 0; axis < from.rank; axis++) {
-        int64_t now = from.dim[axis].max, wanted = to->dim[axis].max;
-        if (extent_same(from.dim[axis], to->dim[axis]))
-            continue;
-        if (!extent_is_const(from.dim[axis]) || !extent_is_const(to->dim[axis]))
-            return diag_unsupported(expand->diag, expand->node->loc, "found a run-time extent of axis %d; make it constant", axis);
-        if (wanted < now)
-            x = expand_slice(expand, x, axis, (now - wanted) / 2, (now - wanted) / 2 + wanted, 1);
-        if (wanted > now) {
-            pads[axis] = (wanted - now) / 2;
-            pads[from.rank + axis] = wanted - now - pads[axis];
-            padded = true;
-        }
-    }
-    if (padded)
-        x = expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 2 * from.rank));
-    expand_give(expand, 0, x);
+    for (int i = 0; i < MAX_RANK; i++)
+        axes[i] = given && i < count ? given[i] + (given[i] < 0 ? rank : 0) : i;
+    which = make_ints(graph, axes, given ? count : rank);
+    now = expand_gather(expand, expand1(expand, OP_onnx_Shape, x), which, 0);
+    surplus = expand2(expand, OP_onnx_Max, expand2(expand, OP_onnx_Sub, now, wanted), make_int(graph, 0));
+    start = expand2(expand, OP_onnx_Div, surplus, make_int(graph, 2));
+    slice[0] = x;
+    slice[1] = start;
+    slice[2] = expand2(expand, OP_onnx_Add, start, expand2(expand, OP_onnx_Min, now, wanted));
+    slice[3] = which;
+    pad[0] = expand_make(expand, OP_onnx_Slice, 4, slice);
+    surplus = expand2(expand, OP_onnx_Max, expand2(expand, OP_onnx_Sub, wanted, now), make_int(graph, 0));
+    start = expand2(expand, OP_onnx_Div, surplus, make_int(graph, 2));
+    pad[1] = expand_concat(expand, start, expand2(expand, OP_onnx_Sub, surplus, start), 0);
+    pad[2] = NULL;
+    pad[3] = which;
+    expand_give(expand, 0, expand_make(expand, OP_onnx_Pad, 4, pad));
     return 0;
 }
 

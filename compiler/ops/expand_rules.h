@@ -5,6 +5,9 @@
 #include "ops/expand.h"
 
 #define EXPAND(domain, name, rule) int rule(Expand *expand);
+#define EXPAND_NARROW(domain, name)
 #include "ops/expand.def"
+
+int expand_narrow(Expand *expand); /* expand_narrow.c: the rows of EXPAND_NARROW */
 
 #endif
