@@ -1,0 +1,150 @@
+/* test_vmath.c - mathematics of float vectors against the C library in double precision: every 1009th float there is. */
+#include "kernel_test.h"
+
+#include "occ_vmath.h"
+
+typedef occ_vf (*Vector)(occ_vf);
+typedef double (*Exact)(double);
+
+static double sigmoid(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+
+/* Units in the last place of the float nearest to `want`. */
+static double ulps(float got, double want)
+{
+    float  nearest = (float)want, size = fabsf(nearest);
+    double step = (double)nextafterf(size, INFINITY) - (double)size;
+
+    if (isnan(want))
+        return isnan(got) ? 0.0 : (double)INFINITY;
+    if (isinf(nearest) || isinf(got))
+        return nearest == got || (isinf(got) && fabs(want) > 3.4028e38) ? 0.0 : (double)INFINITY;
+    return fabs((double)got - want) / step;
+}
+
+static void check_function(Vector vector, Exact exact, double most, const char *name)
+{
+    double worst = 0.0;
+    float  at = 0.0f;
+
+    for (uint64_t i = 0; i <= 0xffffffffu; i += 1009) {
+        uint32_t bits = (uint32_t)i;
+        float    x, got;
+        double   error;
+
+        memcpy(&x, &bits, sizeof x);
+        got = occ_vlane(vector(occ_vset(x)), (int)(i % OCC_W));
+        error = ulps(got, exact((double)x));
+        if (error > worst) {
+            worst = error;
+            at = x;
+        }
+    }
+    if (!(worst <= most))
+        fail_msg("%s(%.9g) is off by %.3g units in the last place, at most %.3g are stated", name, (double)at, worst, most);
+}
+
+#define FUNCTION_TEST(name, exact, most)                   \
+    static void name##_is_close(void **state)              \
+    {                                                      \
+        (void)state;                                       \
+        check_function(occ_v##name, exact, most, #name);   \
+    }
+FUNCTION_TEST(exp, exp, 1.0)
+FUNCTION_TEST(log, log, 0.9)
+FUNCTION_TEST(tanh, tanh, 1.4)
+FUNCTION_TEST(sigmoid, sigmoid, 2.5)
+FUNCTION_TEST(erf, erf, 2.4)
+FUNCTION_TEST(sqrt, sqrt, 0.5)
+FUNCTION_TEST(round, rint, 0.0)
+FUNCTION_TEST(floor, floor, 0.0)
+FUNCTION_TEST(ceil, ceil, 0.0)
+FUNCTION_TEST(trunc, trunc, 0.0)
+
+static float lane(occ_vf v)
+{
+    return occ_vlane(v, OCC_W - 1);
+}
+
+static void not_a_number_passes(void **state)
+{
+    occ_vf nan = occ_vset((float)NAN), one = occ_vset(1.0f);
+
+    (void)state;
+    assert_true(isnan(lane(occ_vmax(nan, one))) && isnan(lane(occ_vmax(one, nan))));
+    assert_true(isnan(lane(occ_vmin(nan, one))) && isnan(lane(occ_vmin(one, nan))));
+    assert_true(isnan(lane(occ_vsign(nan))) && lane(occ_visnan(nan)) == 1.0f && lane(occ_visnan(one)) == 0.0f);
+    assert_true(lane(occ_vlt(nan, one)) == 0.0f && lane(occ_vle(nan, nan)) == 0.0f && lane(occ_veq(nan, nan)) == 0.0f);
+}
+
+static void zeros_keep_their_sign(void **state)
+{
+    const float zero = -0.0f, little = -0.3f;
+
+    (void)state;
+    assert_true(signbit(lane(occ_vround(occ_vset(little)))) && signbit(lane(occ_vceil(occ_vset(little)))));
+    assert_true(signbit(lane(occ_vtrunc(occ_vset(little)))) && signbit(lane(occ_vfloor(occ_vset(zero)))));
+    assert_true(signbit(lane(occ_vset(zero))) && !signbit(lane(occ_vabs(occ_vset(zero)))));
+}
+
+static void parts_of_vectors_touch_nothing_else(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= OCC_W; n++) {
+        uint64_t seed = 5;
+        float   *from = test_random_floats(&seed, n), *to = test_floats(n), *spread = test_floats(3 * n - 2);
+        uint8_t  bytes[OCC_W + 1], back[OCC_W + 1];
+        occ_vf   v = occ_vload(from, n);
+
+        for (int i = n; i < OCC_W; i++)
+            assert_true(occ_vlane(v, i) == 0.0f);
+        occ_vstore(to, v, n);
+        occ_vstores(spread, 3, v, n);
+        v = occ_vloads(spread, 3, n);
+        for (int i = 0; i < n; i++)
+            assert_true(to[i] == from[i] && occ_vlane(v, i) == from[i]);
+        for (int i = 0; i <= n; i++) {
+            bytes[i] = (uint8_t)(i * 37 + 200);
+            back[i] = 77;
+        }
+        occ_vstore_u8(back, occ_vload_u8(bytes, n), n);
+        assert_memory_equal(back, bytes, (size_t)n);
+        assert_int_equal(back[n], 77);
+        occ_vstore_i8((int8_t *)back, occ_vload_i8((const int8_t *)bytes, n), n);
+        assert_memory_equal(back, bytes, (size_t)n);
+        assert_int_equal(back[n], 77);
+        test_release(from, n), test_release(to, n), test_release(spread, 3 * n - 2);
+    }
+}
+
+static void stores_saturate(void **state)
+{
+    static const float   from[] = {-1000.0f, -1.0f, 300.0f, 254.9f};
+    static const uint8_t unsigned_want[] = {0, 0, 255, 254};
+    static const int8_t  signed_want[] = {-128, -1, 127, 127};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        uint8_t u[OCC_W];
+        int8_t  s[OCC_W];
+        occ_vstore_u8(u, occ_vset(from[i]), OCC_W);
+        occ_vstore_i8(s, occ_vset(from[i]), OCC_W);
+        assert_int_equal(u[OCC_W - 1], unsigned_want[i]);
+        assert_int_equal(s[OCC_W - 1], signed_want[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close), cmocka_unit_test(tanh_is_close),
+        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sqrt_is_close),
+        cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
+        cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
+        cmocka_unit_test(parts_of_vectors_touch_nothing_else), cmocka_unit_test(stores_saturate),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
