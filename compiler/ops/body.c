@@ -318,34 +318,55 @@ static int refuse_open(Infer *infer, const Node *node, const Carry *carry, const
     return 0;
 }
 
-int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips)
+/* Walk the body on trial until the parameters' types hold every iteration's results. */
+static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry, State *state, int ncarry, Extent trips)
 {
-    State *state = arena_array(infer->model->arena, State, ncarry + 1);
-    bool   changed = true, open = true, progress = true;
+    bool changed = true, open = true, progress = true;
 
-    for (int i = 0; i < ncarry; i++) {
-        state[i].type = *carry[i].initial;
-        state[i].type.text_bytes = 0;
-    }
-    for (int walk = 0; changed && ncarry; walk++) {
+    for (int walk = 0; changed; walk++) {
         changed = false;
         if (walk == MAX_WALKS)
             return diag_unsupported(infer->diag, node->loc, "types of the carried values do not settle; declare their shapes in the model");
         if (try_body(infer, node, body, carry, state, ncarry, &changed) < 0)
             return -1;
     }
-    while (open && progress && ncarry) {
+    while (open && progress) {
         progress = settle(infer, node, carry, state, ncarry, trips, &open);
         if (open && progress && try_body(infer, node, body, carry, state, ncarry, &changed) < 0)
             return -1;
     }
-    if (refuse_open(infer, node, carry, state, ncarry) < 0)
+    return refuse_open(infer, node, carry, state, ncarry);
+}
+
+/* Every result has the extents that the iteration started with. */
+static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
+{
+    const Type *before = &carry->param->type, *after = &carry->result->type;
+    const Node *maker = carry->result->def ? carry->result->def : node;
+
+    if (before->kind != TYPE_TENSOR || after->kind != TYPE_TENSOR || before->dtype != after->dtype || before->rank != after->rank)
+        return diag_error(infer->diag, node->loc, "'%s' leaves an iteration as another type than it entered", carry->param->name);
+    for (int i = 0; i < before->rank; i++)
+        if (infer_need_equal(infer, maker, before->dim[i], after->dim[i], "extents of a state before and after an iteration") < 0)
+            return -1;
+    return 0;
+}
+
+int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips, bool fixed)
+{
+    State *state = arena_array(infer->model->arena, State, ncarry + 1);
+
+    for (int i = 0; i < ncarry; i++) {
+        state[i].type = *carry[i].initial;
+        state[i].type.text_bytes = 0;
+    }
+    if (!fixed && ncarry && find_types(infer, node, body, carry, state, ncarry, trips) < 0)
         return -1;
     set_params(infer, carry, state, ncarry);
     if (infer_nodes(infer, body) < 0)
         return -1;
     for (int i = 0; i < ncarry; i++)
-        if (set_output(infer, node, body, &carry[i], &state[i]) < 0)
+        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || set_output(infer, node, body, &carry[i], &state[i]) < 0)
             return -1;
     return 0;
 }

@@ -16,7 +16,8 @@ typedef struct Carry {
  * extent that changes from iteration to iteration becomes a variable (EXPR_VAR of the parameter); its bound is what the body
  * can make of it at most, or how much it grows times `trips`, or what --dim or the model say of the node's output. The
  * other parameters of the body must have their types already. */
-int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips);
+/* With `fixed` (Scan) extents must not change: the run checks those that are not known to be equal. */
+int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips, bool fixed);
 
 /* The type of two alternatives in one value: extents that differ become what `leaf_of` says. */
 typedef struct Join {

@@ -188,7 +188,7 @@ static int infer_loop_body(Infer *infer, Node *node, const Carry *carry, int nca
     if (hope) {
         set_contents(infer, body->in[1], extent_const(1));
         infer->trial++;
-        if (body_infer(infer, node, body, carry, ncarry, trips) < 0)
+        if (body_infer(infer, node, body, carry, ncarry, trips, false) < 0)
             return -1;
         infer->trial--;
         hope = known_true(body->out[0]);
@@ -197,7 +197,7 @@ static int infer_loop_body(Infer *infer, Node *node, const Carry *carry, int nca
     if (!hope)
         body->in[1]->elem = NULL;
     *runs_out = hope;
-    return body_infer(infer, node, body, carry, ncarry, trips);
+    return body_infer(infer, node, body, carry, ncarry, trips, false);
 }
 
 int infer_loop(Infer *infer, Node *node)
@@ -286,7 +286,7 @@ int infer_scan(Infer *infer, Node *node)
             return diag_error(infer->diag, node->loc, "state %d is omitted", i);
         carry[i] = (Carry){&node->in[i]->type, body->in[i], body->out[i], i};
     }
-    if (set_slices(infer, node, nstate, nscan, &trips) < 0 || body_infer(infer, node, body, carry, nstate, trips) < 0)
+    if (set_slices(infer, node, nstate, nscan, &trips) < 0 || body_infer(infer, node, body, carry, nstate, trips, true) < 0)
         return -1;
     for (int i = 0; i < nstack; i++) {
         int axis;

@@ -57,7 +57,11 @@ static int resize_by_scales(Infer *infer, Node *node, int input, Type *type)
     float scale[MAX_RANK];
     int   axes[MAX_RANK], count = (int)type_elements(&node->in[input]->type);
 
-    if (infer_need_rank(infer, node, input, 1, 1) < 0 || resized_axes(infer, node, type->rank, count, axes) < 0)
+    if (infer_need_rank(infer, node, input, 1, 1) < 0)
+        return -1;
+    if (!type_is_static(&node->in[input]->type))
+        return diag_unsupported(infer->diag, node->loc, "the number of scales is known only while running; pin it with --dim");
+    if (resized_axes(infer, node, type->rank, count, axes) < 0)
         return -1;
     if (!read_scales(node, input, scale, count)) {
         for (int i = 0; i < count; i++)

@@ -74,7 +74,7 @@ static int infer_node(Infer *infer, Node *node)
 
     if (!info->infer)
         return diag_unsupported(infer->diag, node->loc,
-                                "this operator is not supported; replace it in the model by operators of docs/operators.md");
+                                "this operator is not supported; replace it in the model by simpler ones");
     for (int i = 0; i < node->nout; i++)
         if (node->out[i]) {
             node->out[i]->type.kind = TYPE_NONE;

@@ -150,6 +150,8 @@ int infer_need_scalar(Infer *infer, const Node *node, int input)
         return -1;
     if (type_elements(&node->in[input]->type) == 1)
         return 0;
+    if (!type_is_static(&node->in[input]->type))
+        return infer_need_equal(infer, node, type_count(infer->model, &node->in[input]->type), extent_const(1), "elements of a scalar");
     return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted a scalar", input, node->in[input]->name,
                       (long long)type_elements(&node->in[input]->type));
 }

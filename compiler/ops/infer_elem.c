@@ -67,15 +67,14 @@ static void dtype_interval(DType dtype, int64_t *lo, int64_t *hi)
 }
 
 /* Contents that nobody followed: each element is read when the run gets there. */
-static int read_while_running(Infer *infer, const Node *node, int input, Extent *out)
+static int read_while_running(Infer *infer, const Node *node, int input, int capacity, Extent *out)
 {
     const Value *value = node->in[input];
     int64_t      lo, hi, count = type_elements(&value->type);
 
     dtype_interval(value->type.dtype, &lo, &hi);
-    if (!type_is_static(&value->type))
-        return diag_unsupported(infer->diag, node->loc,
-                                "the length of input %d '%s' is known only while running; pin it with --dim", input, value->name);
+    if (capacity == 1)
+        count = 1; /* whoever asks for one has checked that there is one */
     for (int64_t i = 0; i < count && i < INFER_TRACKED; i++)
         out[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, (int)i, lo, hi);
     return (int)count;
@@ -88,11 +87,15 @@ int infer_elems(Infer *infer, const Node *node, int input, int64_t lo, int64_t h
 
     if (infer_need_dtype(infer, node, input, "IUB") < 0)
         return -1;
-    if (type_elements(&node->in[input]->type) > (capacity < INFER_TRACKED ? capacity : INFER_TRACKED))
+    if (!type_is_static(&node->in[input]->type) && capacity > 1)
+        return diag_unsupported(infer->diag, node->loc,
+                                "the length of input %d '%s' is known only while running; pin it with --dim", input,
+                                node->in[input]->name);
+    if (capacity > 1 && type_elements(&node->in[input]->type) > (capacity < INFER_TRACKED ? capacity : INFER_TRACKED))
         return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted at most %d", input, node->in[input]->name,
                           (long long)type_elements(&node->in[input]->type), capacity);
     if (!infer_known(node->in[input], elem, &count))
-        count = read_while_running(infer, node, input, elem);
+        count = read_while_running(infer, node, input, capacity, elem);
     for (int i = 0; i < count; i++)
         if (infer_within(infer, node, elem[i], lo, hi, "an integer that shapes the output", &out[i]) < 0)
             return -1;

@@ -8,9 +8,15 @@
 /* A zero point has the scale's shape; single ones may differ in rank. */
 static int need_zero_point(Infer *infer, const Node *node)
 {
-    if (!infer_has(node, 2) || (infer_need_tensor(infer, node, 2) == 0 && type_elements(&node->in[1]->type) == 1 &&
-                                type_elements(&node->in[2]->type) == 1))
+    if (!infer_has(node, 2))
         return 0;
+    if (infer_need_tensor(infer, node, 2) < 0)
+        return -1;
+    if (node->in[1]->type.rank != node->in[2]->type.rank) { /* then both hold one element */
+        if (infer_need_scalar(infer, node, 1) < 0)
+            return -1;
+        return infer_need_scalar(infer, node, 2);
+    }
     return infer_need_same_shape(infer, node, 1, 2);
 }
 

@@ -15,6 +15,9 @@ static int need_numbers(Infer *infer, const Node *node, int input)
 
     if (last.expr < 0 && (last.max == 1 || last.max == 2))
         return 0;
+    if (last.expr >= 0)
+        return diag_unsupported(infer->diag, node->loc, "the last extent of input %d decides between real and complex; pin it with --dim",
+                                input);
     return diag_error(infer->diag, node->loc, "the last extent of input %d is %lld, wanted 1 (real) or 2 (complex)", input,
                       (long long)last.max);
 }

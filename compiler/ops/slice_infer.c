@@ -36,10 +36,23 @@ static int read_cuts(Infer *infer, const Node *node, Cuts *cuts)
     return 0;
 }
 
+/* Places far outside mean the ends; brought nearer, they can be added to without overflow while running. */
+static Extent tamed(Infer *infer, Extent at, Extent extent)
+{
+    const int64_t far = (int64_t)1 << 60;
+
+    if (at.expr < 0 || (extent_min(infer->model, at) >= -far && at.max <= far))
+        return at;
+    return infer_clamp(infer, at, infer_sub(infer, extent_const(-1), extent), extent);
+}
+
 /* A place counted from the front, within [lo,hi]. */
 static Extent position(Infer *infer, Extent at, Extent extent, Extent lo, Extent hi)
 {
-    Extent from_back = infer_add(infer, at, extent);
+    Extent from_back;
+
+    at = tamed(infer, at, extent);
+    from_back = infer_add(infer, at, extent);
 
     if (extent_min(infer->model, at) < 0)
         at = at.max < 0 ? from_back
