@@ -124,36 +124,47 @@ static bool all_positive(const Forest *f)
     return true;
 }
 
-/* Two classes and votes for one of them only: one score, from which the other follows. */
-static bool one_sided(const Forest *f, int64_t classes)
+/* Two classes and votes for one of them only: its number, else -1. Votes for class 0 then stand for the second class, and
+ * the first one's score follows from it; votes for class 1 leave the first without a score (as ONNX Runtime has it). */
+static int64_t one_sided(const Forest *f, int64_t classes)
 {
     for (int64_t i = 1; i < f->votes; i++)
         if (f->target[i] != f->target[0])
-            return false;
-    return classes == 2 && f->votes;
+            return -1;
+    return classes == 2 && f->votes ? f->target[0] : -1;
+}
+
+/* The last of the targets' scores, by itself. */
+static int last_column(Lower *lower, Node *node, Operand y, int64_t targets, Operand *out)
+{
+    Operand column = operand_window(lower, y, 1, extent_const(targets - 1), extent_const(1), 1);
+
+    *out = scores_temporary(lower, DTYPE_F32, y.dim[0], 1, "score");
+    return lower_copy(lower, node, column, *out);
 }
 
 int lower_tree_classifier(Lower *lower, Node *node)
 {
     Forest      forest = {.dtype = working_type(node)};
     const Attr *text = node_attr(node, "classlabels_strings"), *ints = node_attr(node, "classlabels_int64s");
-    int64_t     classes = text && text->count ? text->count : ints ? ints->count : 0, targets;
-    bool        single, positive;
+    int64_t     classes = text && text->count ? text->count : ints ? ints->count : 0, targets, side;
+    double      limit;
     void       *base;
-    Operand     y, seen;
+    Operand     y, seen, decides;
 
     if (forest_read_classic(lower, node, "class", &forest) < 0)
         return -1;
-    single = one_sided(&forest, classes);
-    positive = all_positive(&forest);
-    targets = single ? 1 : classes;
-    for (int64_t i = 0; single && i < forest.votes; i++)
-        forest.target[i] = 0;
-    if (read_base(lower, node, forest.dtype, targets, &base) < 0 || walk(lower, node, &forest, targets, 1, base, &y, &seen) < 0)
+    side = one_sided(&forest, classes);
+    limit = all_positive(&forest) ? 0.5 : 0.0;
+    targets = side == 0 ? 1 : classes;
+    if (read_base(lower, node, forest.dtype, targets, &base) < 0 || walk(lower, node, &forest, targets, 1, base, &y, &seen) < 0 ||
+        lower_convert(lower, y, DTYPE_F32, &y) < 0)
         return -1;
-    if (lower_convert(lower, y, DTYPE_F32, &y) < 0 ||
-        scores_label(lower, node, y, single ? operand_absent(DTYPE_U8) : seen, targets, "classlabels_strings", "classlabels_int64s",
-                     positive ? 0.5 : 0.0) < 0)
+    decides = y;
+    if (side == 1 && last_column(lower, node, y, targets, &decides) < 0)
         return -1;
-    return scores_finish(lower, node, 1, y, targets, scores_transform_of(node), !positive);
+    if (scores_label(lower, node, decides, side >= 0 ? operand_absent(DTYPE_U8) : seen, side >= 0 ? 1 : targets,
+                     "classlabels_strings", "classlabels_int64s", limit) < 0)
+        return -1;
+    return scores_finish(lower, node, 1, y, targets, scores_transform_of(node), limit == 0.0);
 }

@@ -13,13 +13,13 @@ def rows(count, seed=1):
     return np.random.default_rng(seed).normal(size=(count, FEATURES)).astype(np.float32)
 
 
-def single(name, op, inputs, outputs, feeds, **attributes):
+def single(name, op, inputs, outputs, feeds, ml_opset=3, oracle="runtime", **attributes):
     """A model of one node; `inputs`, `outputs`: name -> (element type, shape)."""
     node = helper.make_node(op, list(inputs), list(outputs), domain=ML, **attributes)
     info = [[helper.make_tensor_value_info(n, *what) for n, what in side.items()] for side in (inputs, outputs)]
     graph = helper.make_graph([node], name, *info)
-    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(ML, 3)])
-    return dict(name=name, group=op, model=model, inputs=feeds)
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(ML, ml_opset)])
+    return dict(name=name, group=op, model=model, inputs=feeds, oracle=oracle)
 
 
 X = {"x": (TensorProto.FLOAT, [5, FEATURES])}
@@ -64,10 +64,16 @@ def trees(prefix, weights, **more):
 
 THREE = [[(0, 0.5), (1, 0.3)], [(1, 1.0)], [(2, -0.7), (0, 0.2)], [(2, 0.9)]]
 TWO = [[(0, 0.5), (1, 0.25)], [(1, 0.75)], [(0, 0.125)], [(0, 0.25), (1, 0.5)]]
-ONE = [[(1, 0.4)], [(1, 0.1)], [(1, 0.3)], [(1, 0.05)]]
-SIGNED = [[(1, 0.4)], [(1, -0.9)], [(1, 0.3)], [(1, -0.2)]]
+ONE = [[0.4], [0.1], [0.3], [0.05]]
+SIGNED = [[0.4], [-0.9], [0.3], [-0.2]]
 REGRESS = [[(0, 0.5), (1, 1.5)], [(1, -2.0)], [(0, 3.0)], [(0, -1.25), (1, 0.5)]]
 MISSING = [dict(x=np.where(np.abs(rows(5)) > 1.0, np.float32(np.nan), rows(5)))]
+
+
+
+def votes_for(target, weights):
+    return [[(target, w) for w in leaf] for leaf in weights]
+
 
 LEARNING = [
     single("label_text_to_float", "LabelEncoder", {"x": (TensorProto.STRING, [2, 2])}, {"y": (TensorProto.FLOAT, [2, 2])},
@@ -75,7 +81,7 @@ LEARNING = [
            default_float=-9.0),
     single("label_float_to_text", "LabelEncoder", {"x": (TensorProto.FLOAT, [4])}, {"y": (TensorProto.STRING, [4])},
            [dict(x=np.array([1.0, np.nan, 2.0, -0.0], dtype=np.float32))], keys_floats=[0.0, 1.0, float("nan")],
-           values_strings=["zero", "one", "none"], default_string="?"),
+           values_strings=["zero", "one", "none"], default_string="?", ml_opset=4),
     single("binarizer", "Binarizer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, threshold=0.3),
     single("scaler_by_column", "Scaler", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, offset=[1.0, 2.0, -1.0, 0.5],
            scale=[2.0, 0.5, 1.0, -3.0]),
@@ -102,8 +108,12 @@ LEARNING = [
       for f in ("SUM", "AVERAGE", "MIN", "MAX")],
     *[classifier(f"tree_classifier_of_three_{p.lower()}", "TreeEnsembleClassifier", 3,
                  **trees("class", THREE, classlabels_int64s=[3, 1, 2], post_transform=p)) for p in ("NONE", "SOFTMAX", "LOGISTIC")],
-    classifier("tree_classifier_of_two", "TreeEnsembleClassifier", 2, **trees("class", TWO, classlabels_strings=["no", "yes"])),
-    classifier("tree_classifier_one_sided", "TreeEnsembleClassifier", 2, **trees("class", ONE, classlabels_int64s=[0, 1])),
-    *[classifier(f"tree_classifier_signed_{p.lower()}", "TreeEnsembleClassifier", 2,
-                 **trees("class", SIGNED, classlabels_int64s=[0, 1], post_transform=p)) for p in ("NONE", "LOGISTIC")],
+    # The top class is the one with the highest score; ONNX Runtime takes the second of two as soon as its score is positive.
+    classifier("tree_classifier_of_two", "TreeEnsembleClassifier", 2, oracle="reference",
+               **trees("class", TWO, classlabels_int64s=[7, 8])),
+    *[classifier(f"tree_classifier_one_sided_{t}", "TreeEnsembleClassifier", 2,
+                 **trees("class", votes_for(t, ONE), classlabels_int64s=[5, 6])) for t in (0, 1)],
+    *[classifier(f"tree_classifier_signed_{t}_{p.lower()}", "TreeEnsembleClassifier", 2,
+                 **trees("class", votes_for(t, SIGNED), classlabels_strings=["no", "yes"], post_transform=p))
+      for p in ("NONE", "LOGISTIC") for t in (0, 1)],
 ]
