@@ -38,6 +38,26 @@ int lower_constant_of_shape(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
+/* At rest: the input itself, and a mask of all ones. */
+int lower_dropout(Lower *lower, Node *node)
+{
+    static const unsigned char yes = 1;
+    double                     training = 0.0, ratio = 0.5;
+    bool                       known = node->nin < 3 || !node->in[2] || const_scalar(node->in[2], &training);
+    Operand                    x;
+
+    if (node->nin > 1 && node->in[1] && !const_scalar(node->in[1], &ratio))
+        ratio = 0.5;
+    if (!known || (training != 0.0 && ratio != 0.0))
+        return diag_unsupported(lower->diag, node->loc, "found training mode, which is random; export the model for inference");
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_view(lower, node, 0, x) < 0)
+        return -1;
+    if (node->nout < 2 || !node->out[1])
+        return 0;
+    x = lower_weight(lower, &yes, DTYPE_BOOL, 0, NULL, "kept");
+    return lower_output_view(lower, node, 1, operand_broadcast(lower, x, node->out[1]->type.rank, node->out[1]->type.dim));
+}
+
 int lower_trilu(Lower *lower, Node *node)
 {
     int64_t k = 0;
@@ -177,9 +197,10 @@ int lower_space_to_depth(Lower *lower, Node *node)
     Extent           b = extent_const(node_int(node, "blocksize", 1));
     const Extent     split[] = {d[0], d[1], extent_op(lower->model, EXPR_DIV, d[2], b), b,
                                 extent_op(lower->model, EXPR_DIV, d[3], b), b};
-    static const int axes[] = {0, 3, 5, 1, 2, 4};
+    static const int dcr_axes[] = {0, 3, 5, 1, 2, 4}, crd_axes[] = {0, 1, 3, 5, 2, 4};
+    bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
 
-    return permute_blocks(lower, node, 6, split, axes);
+    return permute_blocks(lower, node, 6, split, crd ? crd_axes : dcr_axes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- Slice */
