@@ -75,9 +75,15 @@ void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi
 
     if (!extent_is_const(operand->offset))
         first = 0;
+    if (!fixed && last > size) /* a place known only while running may lie anywhere; its bound may not even be a size */
+        last = size;
     for (int i = 0; i < operand->rank; i++) {
-        int64_t reach = (operand->dim[i].max - 1) * operand->stride[i].max;
+        int64_t reach;
 
+        if (__builtin_mul_overflow(operand->dim[i].max - 1, operand->stride[i].max, &reach) || reach > INT64_MAX / 64)
+            reach = size;
+        if (reach < -(INT64_MAX / 64))
+            reach = -size;
         if (reach < 0)
             first += reach;
         else
