@@ -194,9 +194,9 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         y = operand_window(lower, y, r->batch_first ? 2 : 1, extent_const(direction), extent_const(1), 1);
     step = step_begin(lower, r->node, r->cell->kernel);
     step_writes(lower, step, y);
-    step_writes(lower, step, state);
+    step_updates(lower, step, state);
     if (r->cell->has_cell)
-        step_writes(lower, step, cell);
+        step_updates(lower, step, cell);
     step_writes(lower, step, lower_scratch(lower, DTYPE_F32, 4 * h, "gate"));
     step_reads(lower, step, xg);
     step_reads(lower, step, recur);

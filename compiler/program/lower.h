@@ -153,6 +153,7 @@ bool    operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Op
 Step *step_begin(Lower *lower, Node *node, const char *kernel);
 void  step_reads(Lower *lower, Step *step, Operand x);
 void  step_writes(Lower *lower, Step *step, Operand y);
+void  step_updates(Lower *lower, Step *step, Operand x); /* reads what is there, and writes: what it held stays alive until here */
 void  step_int(Lower *lower, Step *step, int64_t value);
 void  step_extent(Lower *lower, Step *step, Extent value);
 void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);

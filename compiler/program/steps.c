@@ -198,6 +198,12 @@ void step_writes(Lower *lower, Step *step, Operand y)
     push_operand(step, y, OPERAND_WRITES);
 }
 
+void step_updates(Lower *lower, Step *step, Operand x)
+{
+    (void)lower;
+    push_operand(step, x, OPERAND_READS | OPERAND_WRITES);
+}
+
 void step_extents(Lower *lower, Step *step, int count, const Extent *values)
 {
     Extent *copy = arena_array(lower->program->arena, Extent, count + 1);
