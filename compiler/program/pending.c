@@ -295,6 +295,7 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
 
     if (make_room(lower, node) < 0)
         return NULL;
+    vector = vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
     base = choose_base(lower, node, vector);
     if (base && !base_accepts(lower, node, base))
         base = NULL;
