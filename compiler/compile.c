@@ -135,7 +135,9 @@ static void dump_program(Text *text, const Compilation *c)
 static int stage_plan(Compilation *c)
 {
     program_liveness(c->program);
-    return program_plan(c->program, &c->options->plan, &c->plan, c->diag);
+    if (program_plan(c->program, &c->options->plan, &c->plan, c->diag) < 0)
+        return -1;
+    return program_check(c->program, c->diag); /* planning may move steps and join buffers */
 }
 
 static void dump_plan(Text *text, const Compilation *c)

@@ -1,6 +1,7 @@
 /* plan.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
  * Occamy's four greedy planners always run; what they find is shown beside the plan that is taken. */
 #include "program/plan.h"
+#include "program/reorder.h"
 
 #include "planners/planner.h"
 #include "support/int.h"
@@ -207,13 +208,17 @@ static int plan_once(Program *program, const PlanOptions *options, Plan *plan, D
     return 0;
 }
 
-/* With results merged into operands where only that can save memory, if it does. */
-static int plan_merged(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+/* The plan of the present order, with results merged into operands where only that can save memory and does. The program
+ * is left as the plan wants it; *merges undoes what was merged. */
+static int plan_order(Program *program, const PlanOptions *options, Plan *plan, Merges *merges, Diag *diag)
 {
-    Merges merges = program_merge(program);
-    Plan   merged;
+    Plan merged;
 
-    if (!merges.count)
+    program_liveness(program);
+    if (plan_once(program, options, plan, diag) < 0)
+        return -1;
+    *merges = program_merge(program);
+    if (!merges->count)
         return 0;
     program_liveness(program);
     if (plan_once(program, options, &merged, diag) < 0)
@@ -222,16 +227,47 @@ static int plan_merged(Program *program, const PlanOptions *options, Plan *plan,
         *plan = merged;
         return 0;
     }
-    program_unmerge(&merges);
+    program_unmerge(merges);
     program_liveness(program);
     program->npermit = 0;
     program_coalesce(program);
     return 0;
 }
 
+/* Another order, where the search finds one and its plan is really smaller. */
+static int plan_reordered(Program *program, const PlanOptions *options, Plan *plan, Merges *merges, Diag *diag)
+{
+    bool  merged = merges->count > 0;
+    Order order;
+    Plan  other;
+    int   found;
+
+    program_unmerge(merges);
+    program_liveness(program);
+    found = program_find_order(program, options->io_arena, &order, diag);
+    if (found < 0 || (!found && !merged))
+        return found;
+    if (found) {
+        program_apply_order(program, &order);
+        if (plan_order(program, options, &other, merges, diag) < 0)
+            return -1;
+        if (other.peak < plan->peak) {
+            *plan = other;
+            return 0;
+        }
+        program_unmerge(merges);
+        program_apply_order(program, &order);
+    }
+    return plan_order(program, options, plan, merges, diag); /* the same plan again */
+}
+
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    if (plan_once(program, options, plan, diag) < 0 || plan_merged(program, options, plan, diag) < 0)
+    Merges merges;
+
+    if (plan_order(program, options, plan, &merges, diag) < 0)
+        return -1;
+    if (options->reorder && plan_reordered(program, options, plan, &merges, diag) < 0)
         return -1;
     return program_recheck(program, plan, diag);
 }

@@ -188,6 +188,31 @@ static void every_planner_is_obeyed(void **state)
     }
 }
 
+/* Breadth first, both branches' large values live together; one branch after the other needs less. */
+static void an_order_that_needs_less_is_found(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .reorder = 1};
+    int         in = world_buffer(w, BUFFER_IN, 8), out = world_buffer(w, BUFFER_OUT, 8);
+    int         a = world_buffer(w, BUFFER_ACT, 100), c = world_buffer(w, BUFFER_ACT, 100);
+    int         b = world_buffer(w, BUFFER_ACT, 10), d = world_buffer(w, BUFFER_ACT, 10);
+    int         from[4] = {in, in, a, c}, to[4] = {a, c, b, d};
+    Plan        plan;
+
+    for (int s = 0; s < 4; s++) {
+        world_step(w, STEP_KERNEL);
+        world_writes(w, s, to[s]);
+        world_reads(w, s, from[s]);
+    }
+    world_step(w, STEP_KERNEL);
+    world_writes(w, 4, out);
+    world_reads(w, 4, b);
+    world_reads(w, 4, d);
+    assert_int_equal(make_plan(w, &automatic).peak, 210);
+    plan = make_plan(w, &options);
+    assert_int_equal(plan.peak, 120);
+}
+
 /* ------------------------------------------------------------------------------------------------------- random plans */
 
 typedef struct Cell {
@@ -208,7 +233,7 @@ static bool execute(const Program *p, const Plan *plan, const Trace *trace)
     for (int t = -1; t <= trace->length; t++)
         for (int writes = 0; writes < 2; writes++)
             for (int b = 0; b < p->nbuffer; b++)
-                for (int64_t byte = 0; byte < p->buffer[b].size; byte++) {
+                for (int64_t byte = 0; byte < p->buffer[b].size && plan->offset[b] >= 0; byte++) {
                     bool read = t == trace->length && p->buffer[b].kind == BUFFER_OUT;
                     bool write = t < 0 && p->buffer[b].kind == BUFFER_IN;
                     Cell *cell = &arena[plan->offset[b] + byte];
@@ -292,6 +317,66 @@ static void random_plans_run_and_broken_ones_are_caught(void **state)
     assert_true(false_alarms < broken / 5); /* writes beside a wanted byte of the same window count as overwriting */
 }
 
+/* Two outermost steps touch the same byte, one of them writing it: from their operands, and those of what they own. */
+static bool touch_alike(const Program *p, int first, int second)
+{
+    for (int i = first; i < random_after(p, first); i++)
+        for (int k = second; k < random_after(p, second); k++)
+            for (int x = 0; x < p->step[i].noperand; x++)
+                for (int y = 0; y < p->step[k].noperand; y++) {
+                    const Operand *a = &p->step[i].operand[x], *b = &p->step[k].operand[y];
+
+                    if (a->buffer == b->buffer && (a->access | b->access) & OPERAND_WRITES &&
+                        a->offset.max < b->offset.max + b->dim[0].max && b->offset.max < a->offset.max + a->dim[0].max)
+                        return true;
+                }
+    return false;
+}
+
+/* Where a step, known by its operands, stands now. */
+static int place_of(const Program *p, const Step *step)
+{
+    for (int s = 0; s < p->nstep; s++)
+        if (p->step[s].operand == step->operand)
+            return s;
+    return -1;
+}
+
+static void reordered_programs_keep_what_depends_in_order(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1, .reorder = 1};
+    Random      random = {99};
+    Trace      *trace = arena_one(w->arena, Trace);
+    int         moved = 0;
+
+    for (int round = 0; round < 400; round++) {
+        Program before;
+        Step   *steps;
+        Plan    plan;
+
+        random_program(w, &random);
+        for (int b = 0; b < w->program->nbuffer; b++)
+            w->program->buffer[b].span = NULL;
+        before = *w->program;
+        steps = arena_array(w->arena, Step, before.nstep);
+        memcpy(steps, before.step, (size_t)before.nstep * sizeof *steps);
+        before.step = steps;
+        program_liveness(w->program);
+        if (program_plan(w->program, &options, &plan, &w->diag) < 0)
+            fail_msg("%s", w->diag.message[w->diag.nmessage - 1]);
+        assert_true(runs_well(w, &plan, &random, trace));
+        for (int i = 0; i < before.nstep; i = random_after(&before, i))
+            for (int k = random_after(&before, i); k < before.nstep; k = random_after(&before, k))
+                if (place_of(w->program, &steps[i]) > place_of(w->program, &steps[k])) {
+                    moved++;
+                    assert_false(touch_alike(&before, i, k));
+                }
+    }
+    print_message("%d pairs of steps changed places\n", moved);
+    assert_true(moved > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +391,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_merge_that_does_not_pay_is_undone, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(an_order_that_needs_less_is_found, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(reordered_programs_keep_what_depends_in_order, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),
     };
 

@@ -1,0 +1,362 @@
+/* reorder.c - the bridge to the order search of planners/.
+ *
+ * The outermost steps become units (a control step takes along what it owns). What a unit writes and others read are values;
+ * everything else that forbids an exchange is an edge: writes of overlapping bytes, reads before overwriting, run-time integers
+ * and checks. Buffers written by several units are one value from their first writer on. */
+#include "program/reorder.h"
+#include "program/operand.h"
+#include "program/plan.h"
+
+#include "planners/order.h"
+#include "planners/planner.h"
+#include "program/flow.h"
+
+#include <string.h>
+
+/* One unit's touch of something: a window of a buffer, or a run-time integer. */
+typedef struct Touch {
+    int     unit;
+    int64_t lo, hi; /* bytes; of a run-time integer 0 and 1 */
+    bool    writes;
+} Touch;
+
+typedef struct TouchList {
+    Touch *touch;
+    int    n, capacity;
+} TouchList;
+
+typedef struct Search {
+    const Program *program;
+    Arena         *arena;
+    Order         *order;
+    int            io_arena;
+    TouchList     *buffer;  /* by Buffer.id, in order of units */
+    TouchList     *slot;    /* by slot */
+    bool          *barrier; /* by unit: a check */
+    OrderValue    *value;
+    int            nvalue, cvalue;
+    OrderUse      *use;
+    int            nuse, cuse;
+    OrderEdge     *edge;
+    int            nedge, cedge;
+    int64_t       *scratch;
+} Search;
+
+/* --------------------------------------------------------------------------------------------------------------- touches */
+
+static void add_touch(Arena *arena, TouchList *list, Touch touch)
+{
+    for (int i = list->n; i-- > 0 && list->touch[i].unit == touch.unit;)
+        if (list->touch[i].lo == touch.lo && list->touch[i].hi == touch.hi && list->touch[i].writes == touch.writes)
+            return;
+    ARENA_PUSH(arena, list->touch, list->n, list->capacity, touch);
+}
+
+/* The run-time integers that an extent is computed from. */
+static void touch_extent(Search *s, int unit, Extent extent)
+{
+    const Expr *e;
+
+    if (extent.expr < 0)
+        return;
+    if (extent.expr < s->program->nslot_of && s->program->slot[extent.expr] >= 0) {
+        add_touch(s->arena, &s->slot[s->program->slot[extent.expr]], (Touch){unit, 0, 1, false});
+        return;
+    }
+    e = &s->program->model->expr[extent.expr];
+    if (e->a >= 0)
+        touch_extent(s, unit, (Extent){0, e->a});
+    if (e->b >= 0)
+        touch_extent(s, unit, (Extent){0, e->b});
+    if (e->c >= 0)
+        touch_extent(s, unit, (Extent){0, e->c});
+}
+
+/* The parts of the expression that a SET computes anew. */
+static void touch_set(Search *s, int unit, const Step *step)
+{
+    const Expr *e = step->set.expr >= 0 ? &s->program->model->expr[step->set.expr] : NULL;
+
+    if (!e || s->program->slot[step->set.expr] != step->slot) {
+        touch_extent(s, unit, step->set);
+        return;
+    }
+    touch_extent(s, unit, (Extent){0, e->a});
+    touch_extent(s, unit, (Extent){0, e->b});
+    touch_extent(s, unit, (Extent){0, e->c});
+}
+
+static void touch_operand(Search *s, int unit, const Operand *x)
+{
+    int64_t lo, hi;
+
+    if (x->buffer < 0)
+        return;
+    operand_hull(x, s->program->buffer[x->buffer].size, &lo, &hi);
+    touch_extent(s, unit, x->offset);
+    for (int i = 0; i < x->rank; i++) {
+        touch_extent(s, unit, x->dim[i]);
+        touch_extent(s, unit, x->stride[i]);
+    }
+    if (x->buffer == s->program->dims) {
+        for (int64_t at = lo / 8; at < (hi + 7) / 8; at++)
+            add_touch(s->arena, &s->slot[at], (Touch){unit, 0, 1, (x->access & OPERAND_WRITES) != 0});
+        return;
+    }
+    if (x->access & OPERAND_READS)
+        add_touch(s->arena, &s->buffer[x->buffer], (Touch){unit, lo, hi, false});
+    if (x->access & OPERAND_WRITES)
+        add_touch(s->arena, &s->buffer[x->buffer], (Touch){unit, lo, hi, true});
+}
+
+static void touch_step(Search *s, int unit, const Step *step)
+{
+    for (int k = 0; k < step->noperand; k++)
+        touch_operand(s, unit, &step->operand[k]);
+    for (int i = 0; i < step->narg; i++)
+        for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
+            touch_extent(s, unit, step->arg[i].ints[k]);
+    if (step->kind == STEP_SET)
+        touch_set(s, unit, step);
+    else if (step->kind != STEP_KERNEL && step->kind != STEP_LOAD)
+        touch_extent(s, unit, step->set);
+    if (step->kind == STEP_SET || step->kind == STEP_LOAD || step->kind == STEP_LOOP)
+        add_touch(s->arena, &s->slot[step->slot], (Touch){unit, 0, 1, true});
+    if (step->kind == STEP_LOOP && step->until >= 0)
+        add_touch(s->arena, &s->slot[step->until], (Touch){unit, 0, 1, false});
+    if (step->kind == STEP_CHECK)
+        s->barrier[unit] = true;
+}
+
+static void find_units(const Program *program, Arena *arena, Order *order)
+{
+    order->unit = arena_array(arena, Unit, program->nstep + 1);
+    order->order = arena_array(arena, int, program->nstep + 1);
+    order->nunit = 0;
+    for (int i = 0; i < program->nstep; i = flow_after(program, i))
+        order->unit[order->nunit++] = (Unit){i, flow_after(program, i)};
+}
+
+static void find_touches(Search *s)
+{
+    s->buffer = arena_array(s->arena, TouchList, s->program->nbuffer + 1);
+    s->slot = arena_array(s->arena, TouchList, s->program->nslot + 1);
+    s->barrier = arena_array(s->arena, bool, s->order->nunit + 1);
+    for (int u = 0; u < s->order->nunit; u++)
+        for (int i = s->order->unit[u].begin; i < s->order->unit[u].end; i++)
+            touch_step(s, u, &s->program->step[i]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- edges */
+
+static void add_edge(Search *s, int first, int then)
+{
+    OrderEdge edge = {first, then};
+
+    if (first == then)
+        return;
+    for (int i = s->nedge; i-- > 0 && s->nedge - i < 8;)
+        if (s->edge[i].first == first && s->edge[i].then == then)
+            return;
+    ARENA_PUSH(s->arena, s->edge, s->nedge, s->cedge, edge);
+}
+
+/* Two touches of which one writes keep their order where their bytes meet. */
+static void edges_of(Search *s, const TouchList *list)
+{
+    for (int i = 0; i < list->n; i++)
+        for (int k = i + 1; k < list->n; k++) {
+            const Touch *a = &list->touch[i], *b = &list->touch[k];
+
+            if ((a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi)
+                add_edge(s, a->unit, b->unit);
+        }
+}
+
+/* What came after a check stays after it: it may rely on what was checked. */
+static void edges_of_checks(Search *s)
+{
+    int last = -1;
+
+    for (int u = 0; u < s->order->nunit; u++) {
+        if (last >= 0)
+            add_edge(s, last, u);
+        if (s->barrier[u])
+            last = u;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- values */
+
+/* The bytes that the results of the step which last reads x may overwrite: an operand that the kernel can work on in place. */
+static int64_t reuse_of(const Program *program, Unit unit, int buffer)
+{
+    const Step *step = &program->step[unit.begin];
+
+    if (unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
+        return 0;
+    for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)
+        for (int i = 0; i < step->nparam && step->operand[k].buffer == buffer; i++)
+            if ((step->operand[i].access & OPERAND_WRITES) && step->operand[i].dtype == step->operand[k].dtype &&
+                operand_same_layout(&step->operand[i], &step->operand[k]))
+                return program->buffer[buffer].size;
+    return 0;
+}
+
+static void add_use(Search *s, int value, int step, int64_t reuse)
+{
+    OrderUse use = {value, step, reuse};
+
+    for (int i = s->nuse; i-- > 0 && s->use[i].value == value;)
+        if (s->use[i].step == step)
+            return;
+    ARENA_PUSH(s->arena, s->use, s->nuse, s->cuse, use);
+}
+
+/* One buffer of the arena as a value: made by its first writer, used by every other unit that touches it. */
+static void add_value(Search *s, const Buffer *buffer)
+{
+    const TouchList *list = &s->buffer[buffer->id];
+    OrderValue       value = {.bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT};
+    int              index = s->nvalue;
+
+    if (!list->n)
+        return;
+    if (buffer->kind != BUFFER_IN)
+        value.producer = list->touch[0].unit;
+    ARENA_PUSH(s->arena, s->value, s->nvalue, s->cvalue, value);
+    for (int i = 0; i < list->n; i++) {
+        if (list->touch[i].unit == value.producer)
+            continue;
+        add_use(s, index, list->touch[i].unit, list->touch[i].writes ? 0 : reuse_of(s->program, s->order->unit[list->touch[i].unit], buffer->id));
+        if (value.producer >= 0)
+            add_edge(s, value.producer, list->touch[i].unit);
+    }
+}
+
+static bool lives_in_one_unit(const TouchList *list)
+{
+    return list->n && list->touch[0].unit == list->touch[list->n - 1].unit;
+}
+
+/* Bytes of what lives inside a unit only, at its fullest step. */
+static int64_t inner_bytes(const Search *s, Unit unit)
+{
+    int64_t most = 0;
+
+    for (int step = unit.begin; step < unit.end; step++) {
+        int64_t bytes = 0;
+
+        for (int b = 0; b < s->program->nbuffer; b++) {
+            const Buffer *buffer = &s->program->buffer[b];
+
+            if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT || !buffer_is_planned(buffer, s->io_arena) ||
+                !lives_in_one_unit(&s->buffer[b]))
+                continue;
+            for (int i = 0; i < buffer->nspan; i++)
+                if (buffer->span[i].begin <= step && step < buffer->span[i].end)
+                    bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+        }
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static void find_values(Search *s)
+{
+    s->scratch = arena_array(s->arena, int64_t, s->order->nunit + 1);
+    for (int b = 0; b < s->program->nbuffer; b++) {
+        const Buffer *buffer = &s->program->buffer[b];
+        bool          port = buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+
+        edges_of(s, &s->buffer[b]);
+        if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS && (port || !lives_in_one_unit(&s->buffer[b])))
+            add_value(s, buffer);
+    }
+    for (int i = 0; i < s->program->nslot; i++)
+        edges_of(s, &s->slot[i]);
+    edges_of_checks(s);
+    for (int u = 0; u < s->order->nunit; u++)
+        s->scratch[u] = inner_bytes(s, s->order->unit[u]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- entry points */
+
+enum { MOST_UNITS = 6000, STATES = 100000 };
+
+static int search(Search *s, Diag *diag)
+{
+    OrderProblem problem = {.value = s->value, .nvalue = s->nvalue, .use = s->use, .nuse = s->nuse, .edge = s->edge,
+                            .nedge = s->nedge, .scratch = s->scratch, .nstep = s->order->nunit};
+    OrderLimits  limits = {.states = STATES};
+    OrderResult  result = {.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
+
+    if (order_best(&problem, &limits, &result) != PLAN_OK)
+        return diag_bug(diag, (Loc){0}, "the search for an order failed: %s", result.why);
+    for (int u = 0; u < s->order->nunit; u++)
+        s->order->order[u] = result.order[u];
+    return result.peak < result.given;
+}
+
+int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag)
+{
+    Search s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
+
+    find_units(program, program->arena, out);
+    if (out->nunit < 3 || out->nunit > MOST_UNITS)
+        return 0;
+    find_touches(&s);
+    find_values(&s);
+    return search(&s, diag);
+}
+
+void program_apply_order(Program *program, Order *order)
+{
+    Step *before = arena_array(program->arena, Step, program->nstep + 1);
+    Unit *unit = arena_array(program->arena, Unit, order->nunit + 1);
+    int  *inverse = arena_array(program->arena, int, order->nunit + 1);
+    int   at = 0;
+
+    memcpy(before, program->step, (size_t)program->nstep * sizeof *before);
+    for (int i = 0; i < order->nunit; i++) {
+        Unit from = order->unit[order->order[i]];
+        int  shift = at - from.begin;
+
+        unit[i] = (Unit){at, at + from.end - from.begin};
+        inverse[order->order[i]] = i;
+        for (int k = from.begin; k < from.end; k++, at++) {
+            program->step[at] = before[k];
+            for (int b = 0; b < 2 && (before[k].kind == STEP_IF || before[k].kind == STEP_LOOP); b++) {
+                program->step[at].body[b].begin += shift;
+                program->step[at].body[b].end += shift;
+            }
+        }
+    }
+    order->unit = unit;
+    order->order = inverse;
+}
+
+/* ------------------------------------------------------------------------------------------------------- for the checks */
+
+static bool lists_conflict(const TouchList *list, int n)
+{
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < list[t].n; i++)
+            for (int k = 0; k < list[t].n; k++) {
+                const Touch *a = &list[t].touch[i], *b = &list[t].touch[k];
+
+                if (a->unit != b->unit && (a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi)
+                    return true;
+            }
+    return false;
+}
+
+bool units_conflict(const Program *program, Unit a, Unit b)
+{
+    Unit   unit[2] = {a, b};
+    Order  order = {.unit = unit, .nunit = 2};
+    Search s = {.program = program, .arena = program->arena, .order = &order};
+
+    find_touches(&s);
+    return s.barrier[0] || s.barrier[1] || lists_conflict(s.buffer, program->nbuffer) || lists_conflict(s.slot, program->nslot);
+}

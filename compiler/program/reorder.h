@@ -1,0 +1,31 @@
+/* reorder.h - another order of the program's outermost steps that needs less memory, where there is one.
+ * Knows the order search of planners/, nothing of offsets. */
+#ifndef OCC_PROGRAM_REORDER_H
+#define OCC_PROGRAM_REORDER_H
+
+#include "program/program.h"
+
+/* A control step and all that it owns move as one unit. */
+typedef struct Unit {
+    int begin, end; /* steps */
+} Unit;
+
+/* A way to put the units: order[i] is the unit that runs as the i-th. */
+typedef struct Order {
+    Unit *unit;
+    int  *order;
+    int   nunit;
+} Order;
+
+/* Search. Returns 1 when an order with fewer live bytes at its peak was found, 0 when there is none, -1 with a message.
+ * Needs spans (of what lives inside units). */
+int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag);
+
+/* Put the units in this order; spans must be made again afterwards. The order becomes the one that undoes it. */
+void program_apply_order(Program *program, Order *order);
+
+/* Must one of two units stay before the other? They touch the same bytes or the same run-time integer, one of them writing,
+ * or one is a check that stops the run. */
+bool units_conflict(const Program *program, Unit a, Unit b);
+
+#endif
