@@ -41,6 +41,7 @@ def save_model(name, nodes, inputs, outputs, constants, about):
 def open_session(name):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # as the operators are specified
     return onnxruntime.InferenceSession(os.path.join(HERE, name + ".onnx"), options, providers=["CPUExecutionProvider"])
 
 

@@ -108,7 +108,7 @@ class Cli(unittest.TestCase):
         for planner in "auto first-fit best-fit longer-first bigger-first exact".split():
             self.run_it("small.onnx", "--planner=" + planner)
         for option in ("--order=model", "--order=auto", "--time-limit=5", "--code=shared", "--code=auto", "--io=arena",
-                       "--threads=2", "--target=null", "--target=cortex-m"):
+                       "--threads=1", "--target=null", "--target=cortex-m"):
             self.run_it("small.onnx", option)
 
     def test_weights_take_their_form(self):
