@@ -80,6 +80,7 @@ typedef struct LoopPlan {
     bool    *stack_back; /* filled from the end */
     int      nstack;
     Extent   trips;     /* iterations at most; exactly, of a Scan */
+    int      first;     /* buffer that the body may make: those before it are from outside */
 } LoopPlan;
 
 static int carry_in(Lower *lower, const LoopPlan *plan)
@@ -92,6 +93,16 @@ static int carry_in(Lower *lower, const LoopPlan *plan)
         control_define(lower, c->parameter);
     }
     return 0;
+}
+
+/* Characters made in one iteration lie where the next one makes its own. */
+static int refuse_made_text(Lower *lower, const LoopPlan *plan, const Value *value, Operand x)
+{
+    if (!lower_made_text(lower, x, plan->first))
+        return 0;
+    return diag_unsupported(lower->diag, lower->node->loc,
+                            "'%s' is text that the loop's body makes and that outlives its iteration; make it outside the loop",
+                            value->name);
 }
 
 /* Whether `x` lies in the buffer of a carried value, elsewhere than carried value `self` itself lies. */
@@ -116,7 +127,7 @@ static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
     Place  *place = &lower->place[result->id];
     Operand x;
 
-    if (lower_value(lower, result, &x) < 0)
+    if (lower_value(lower, result, &x) < 0 || refuse_made_text(lower, plan, result, x) < 0)
         return -1;
     if (!lies_in_carried(lower, plan, &x, i))
         return 0;
@@ -209,7 +220,7 @@ static int stack_up(Lower *lower, const LoopPlan *plan, int i)
         return 0;
     if (plan->stack_back[i])
         at = extent_op(lower->model, EXPR_SUB, extent_op(lower->model, EXPR_SUB, plan->trips, extent_const(1)), at);
-    if (lower_value(lower, from, &item) < 0)
+    if (lower_value(lower, from, &item) < 0 || refuse_made_text(lower, plan, from, item) < 0)
         return -1;
     whole = lower->place[to->id].operand;
     if (plan->trips.max > to->type.dim[axis].max &&
@@ -221,8 +232,9 @@ static int stack_up(Lower *lower, const LoopPlan *plan, int i)
     return lower_copy(lower, NULL, item, control_drop_axis(whole, axis));
 }
 
-static int loop_body(Lower *lower, const LoopPlan *plan, Value *go_on, Extent go_slot)
+static int loop_body(Lower *lower, LoopPlan *plan, Value *go_on, Extent go_slot)
 {
+    plan->first = lower->program->nbuffer;
     if (lower_graph(lower, plan->body) < 0)
         return -1;
     for (int i = 0; i < plan->nstack; i++)
@@ -234,7 +246,7 @@ static int loop_body(Lower *lower, const LoopPlan *plan, Value *go_on, Extent go
 }
 
 /* Everything but the iteration: places, the control step, the body, the final values. */
-static int lower_loop_plan(Lower *lower, const LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
+static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
 {
     int at, mark;
 

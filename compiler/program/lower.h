@@ -136,7 +136,7 @@ int    lower_state(Lower *lower, const Options *options);
 /* Text that is made while running lies in pools, which live as long as any value that may point into them is read: steps
  * that read such a value read its pools too, and what they write may point there as well (text.c). */
 Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes); /* a new pool for what a step writes to `text` */
-bool    lower_has_pool(const Lower *lower, Operand text);
+bool    lower_made_text(const Lower *lower, Operand text, int first);  /* it may point into a pool that is buffer `first` or later */
 void    lower_follow_text(Lower *lower, Step *step);                /* called for each kernel step that is appended */
 void    lower_keep_text(Lower *lower);                              /* pools of the model's outputs live to the end */
 

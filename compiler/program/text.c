@@ -57,9 +57,12 @@ Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes)
     return pool;
 }
 
-bool lower_has_pool(const Lower *lower, Operand text)
+bool lower_made_text(const Lower *lower, Operand text, int first)
 {
-    return pools_of(lower, text.buffer) != NULL;
+    for (const int *list = pools_of(lower, text.buffer); list && *list >= 0; list++)
+        if (*list >= first)
+            return true;
+    return false;
 }
 
 /* Whether what a step writes may hold pointers: text, or the bytes of a sequence. */
