@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 16,       /* bodies within bodies */
-    MAX_VISITS = 4000000  /* nodes seen: loops within loops multiply the walks that find their types */
+    MAX_DEPTH = 16,     /* bodies within bodies */
+    FEW_VISITS = 100000 /* nodes seen in a small model; loops within loops multiply the walks that find their types */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- folding */
@@ -142,7 +142,7 @@ int infer_nodes(Infer *infer, Graph *graph)
         return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': bodies are nested more than %d deep; flatten the model",
                                 graph->name, MAX_DEPTH);
     infer->visits += graph->nnode;
-    if (infer->visits > MAX_VISITS)
+    if (infer->visits > FEW_VISITS + 50 * (int64_t)infer->model->nvalue)
         return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': loops within loops take too long to type; flatten the model",
                                 graph->name);
     infer->depth++;

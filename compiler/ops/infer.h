@@ -11,9 +11,9 @@ enum { INFER_TRACKED = 64 }; /* contents of tensors up to this many elements are
 struct Infer {
     Model *model;
     Diag  *diag;
-    int    trial; /* > 0: a body is walked to find its types; nothing becomes constant, nothing is rewritten or recorded */
-    int    depth; /* bodies around the node in hand */
-    int    visits; /* nodes seen so far, repeated walks counted */
+    int     trial;  /* > 0: a body is walked to find its types; nothing becomes constant, nothing is rewritten or recorded */
+    int     depth;  /* bodies around the node in hand */
+    int64_t visits; /* nodes seen so far, repeated walks counted */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- walking */
