@@ -130,7 +130,7 @@ static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y,
         lower_copy(lower, node, x, *y) < 0)
         return -1;
     *step = step_begin(lower, node, move_kernel(lower, name, x.dtype));
-    step_writes(lower, *step, *y);
+    step_updates(lower, *step, *y);
     step_reads(lower, *step, *index);
     step_reads(lower, *step, *update);
     return 0;

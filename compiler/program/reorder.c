@@ -217,7 +217,7 @@ static void add_use(Search *s, int value, int step, int64_t reuse)
 static void add_value(Search *s, const Buffer *buffer)
 {
     const TouchList *list = &s->buffer[buffer->id];
-    OrderValue       value = {.bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT};
+    OrderValue       value = {.bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->lasting};
     int              index = s->nvalue;
 
     if (!list->n)

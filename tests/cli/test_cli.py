@@ -111,6 +111,9 @@ class Cli(unittest.TestCase):
                        "--threads=1", "--target=null", "--target=cortex-m"):
             self.run_it("small.onnx", option)
 
+    def test_threads_are_refused_until_steps_have_parts(self):
+        self.fails(3, "--threads=2", "small.onnx", "--threads=2")
+
     def test_weights_take_their_form(self):
         with tempfile.TemporaryDirectory() as out:
             for form, side in (("inline", False), ("object", True), ("file", True)):
