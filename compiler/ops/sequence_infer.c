@@ -9,9 +9,11 @@
 
 static int need_sequence(Infer *infer, const Node *node, int input)
 {
-    if (infer_in(node, input)->kind == TYPE_SEQUENCE)
+    const Type *type = infer_in(node, input);
+
+    if (type && type->kind == TYPE_SEQUENCE)
         return 0;
-    return diag_error(infer->diag, node->loc, "input %d '%s' is no sequence", input, node->in[input]->name);
+    return diag_error(infer->diag, node->loc, "input %d %s is no sequence", input, type ? node->in[input]->name : "(omitted)");
 }
 
 /* Whether members differ in this extent. */
@@ -221,6 +223,8 @@ static int set_member_param(Infer *infer, const Node *node, int index, Extent *c
     const Type *type = infer_in(node, index);
     Value      *param = node->body[0]->in[index];
 
+    if (!type)
+        return diag_error(infer->diag, node->loc, "input %d is omitted, wanted a sequence or a tensor", index);
     param->type = *type;
     if (type->kind != TYPE_SEQUENCE)
         return 0;
