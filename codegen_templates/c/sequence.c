@@ -83,9 +83,9 @@ OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int6
             const int64_t extent = occ_word(x, first + a);
             if (extent < 0 || extent > limit[from[3] < 0 ? 0 : a])
                 return OCC_EEXTENT;
-            elements *= extent;
-            if (from[3] < 0 && elements > limit[0])
+            if (from[3] < 0 && extent > 0 && elements > limit[0] / extent)
                 return OCC_EEXTENT;
+            elements *= extent;
         }
     }
     return 0;
