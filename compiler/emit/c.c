@@ -25,6 +25,17 @@ static void put_requirement(const Target *target, Text *text)
                     target->requires, target->name);
 }
 
+/* Text is planned as pointers of 8 bytes: elsewhere the file does not compile. */
+static void put_pointer_check(const Emit *emit, Text *text)
+{
+    for (int i = 0; i < emit->program->nbuffer; i++)
+        if (emit->program->buffer[i].dtype == DTYPE_TEXT) {
+            text_printf(text, "/* Elements of text take 8 bytes. */\ntypedef char %s_needs_64_bit_pointers[sizeof(char *) == 8 ? 1 : -1];\n\n",
+                        emit->name);
+            return;
+        }
+}
+
 /* The parts are made before the chunks are chosen, since their names are what chooses. */
 static void put_source(Emit *emit, Text *text)
 {
@@ -46,6 +57,7 @@ static void put_source(Emit *emit, Text *text)
     if (emit->emission->options->code == CODE_SHARED)
         text_put(text, "#ifndef OCC_SHARED\n#define OCC_SHARED 1 /* one copy of each kernel, called with arguments */\n#endif\n\n");
     text_put(text, chunks.size ? chunks.data : "");
+    put_pointer_check(emit, text);
     text_put(text, "/* -- weights */\n\n");
     if (weights.size)
         text_write(text, weights.data, weights.size);
