@@ -1,6 +1,6 @@
 """Runs the goals that it is given, one after the other, and adds up what they say they passed, failed and skipped.
 
-A goal's lines 'N passed, N failed[, N skipped]' and CMocka's '[  PASSED  ] N test(s).' count; a goal that fails without such a
+A goal's lines 'N passed, N failed[, N skipped]', CMocka's '[  PASSED  ] N test(s).' and unittest's 'Ran N tests' count; a goal that fails without such a
 line counts as one failure. Each goal's output stays in a file. The last line is the sum."""
 import re
 import subprocess
@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 PLAIN = re.compile(r"^(?:\S+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
+UNITTEST_FAILED = re.compile(r"^FAILED \((?:failures=(\d+))?(?:, )?(?:errors=(\d+))?", re.M)
 CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test", re.M)
 CMOCKA_FAILED = re.compile(r"^\[  FAILED  \] \S+: (\d+) test|^\s*(\d+) FAILED TEST", re.M)
 CMOCKA_SKIPPED = re.compile(r"^\[  SKIPPED \] \S+: (\d+) test", re.M)
@@ -20,6 +22,9 @@ def count(text, status):
         passed += int(match[1])
         failed += int(match[2])
         skipped += int(match[3] or 0)
+    wrong = sum(int(match[1] or 0) + int(match[2] or 0) for match in UNITTEST_FAILED.finditer(text))
+    passed += sum(int(match[1]) for match in UNITTEST.finditer(text)) - wrong
+    failed += wrong
     passed += sum(int(match[1]) for match in CMOCKA_PASSED.finditer(text))
     failed += sum(int(match[2] or 0) for match in CMOCKA_FAILED.finditer(text))
     skipped += sum(int(match[1]) for match in CMOCKA_SKIPPED.finditer(text))
