@@ -38,9 +38,16 @@ static int fit(Lower *lower, Product *m)
 
     if (is_unit(m->b.stride[column]) && !one_column)
         return 0;
-    if (is_unit(m->b.stride[row]) && is_unit(m->a.stride[column]))
+    if (is_unit(m->b.stride[row]) && is_unit(m->a.stride[column])) {
+        if (one_column)
+            m->b.stride[column] = extent_const(0); /* its only column: read along k */
         return 0;
-    return lower_dense(lower, m->b, &m->b);
+    }
+    if (!one_column && lower_dense(lower, m->b, &m->b) < 0)
+        return -1;
+    if (one_column || !is_unit(m->b.stride[column]))
+        m->b.stride[column] = extent_const(1); /* an axis of one element has any stride */
+    return 0;
 }
 
 /* y with the axes [stack][rows][columns], which the result has but for vectors. */
