@@ -1,10 +1,12 @@
 /* place.c - the best plan found by every strategy together.
- * Greedy orders first, cheapest first; then exact search from the best of them. All stop as soon as the peak equals the
+ * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as the peak equals the
  * bound, or fits where nothing more is asked for. */
 #include "exact.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_FOR_GREEDY = 6000 };
 
 typedef struct Portfolio {
     const Space      *space;
@@ -40,10 +42,17 @@ static void keep_best(Portfolio *f)
         memcpy(f->result->region, f->region, (size_t)f->space->n * sizeof *f->region);
 }
 
+static bool is_spent(const Portfolio *f)
+{
+    return f->result->nodes >= f->effort.nodes || (f->effort.deadline && clock() > f->effort.deadline);
+}
+
 static int try_greedy(Portfolio *f)
 {
     int status = PLAN_OK;
 
+    if (f->space->n > MOST_FOR_GREEDY && f->space->plain && !f->space->fixed && f->space->nregion == 1)
+        return PLAN_OK;            /* quadratic; the skyline is better there */
     for (int order = 0; order < GREEDY_ORDERS && !status; order++)
         for (int tight = 0; tight < 2 && !status && !satisfied(f); tight++) {
             status = greedy_place(f->space, (GreedyOrder)order, tight, f->offset, f->region);
@@ -51,6 +60,22 @@ static int try_greedy(Portfolio *f)
             if (!status)
                 keep_best(f);
         }
+    return status;
+}
+
+static int try_skyline(Portfolio *f)
+{
+    int status = PLAN_OK;
+
+    if (!f->space->plain || f->space->fixed || f->space->nregion > 1)
+        return PLAN_OK;
+    for (int order = 0; order < SKYLINE_ORDERS && !status && !satisfied(f) && (order == 0 || !is_spent(f)); order++) {
+        status = skyline_place(f->space, order, f->offset);
+        memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
+        f->result->nodes += f->space->n;
+        if (!status)
+            keep_best(f);
+    }
     return status;
 }
 
@@ -91,10 +116,20 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
     result->peak = INT64_MAX;
     status = f.offset && f.region ? try_greedy(&f) : PLAN_ENOMEM;
     if (!status)
+        status = try_skyline(&f);
+    if (!status)
         status = try_exact(&f);
     free(f.offset);
     free(f.region);
     return status;
+}
+
+static int skyline(const Space *s, const PlanLimits *limits, PlanResult *result)
+{
+    if (!s->plain || s->fixed || s->nregion > 1)
+        return run(s, limits, result, 0);
+    result->nodes += s->n;
+    return skyline_place(s, 0, result->offset);
 }
 
 static int place(const Space *s, const PlanLimits *limits, PlanResult *result)
@@ -117,9 +152,15 @@ int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult 
     return plan_run(problem, limits, result, exact);
 }
 
+int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
+{
+    return plan_run(problem, limits, result, skyline);
+}
+
 const PlanPlanner plan_planners[] = {
     {"best", plan_place, "every strategy, stopping at the default effort"},
     {"exact", plan_exact, "every strategy, searching until the proof"},
+    {"skyline", plan_skyline, "lowest support first, by area; scales to 10^5 buffers"},
     {"first-fit", plan_first_fit, "by birth, lowest gap"},
     {"best-fit", plan_best_fit, "by birth, tightest gap"},
     {"longer-first", plan_longer_first, "by lifetime, lowest gap"},

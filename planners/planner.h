@@ -100,6 +100,10 @@ int plan_best_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResu
 int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result); /* by lifetime; lowest gap */
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result); /* by size; lowest gap */
 
+/* Lowest support first (skyline.c): O((n + p) log n), p retries; about a second for 10^5 buffers. Problems with windows,
+ * permits, fixed buffers or several regions fall back to the greedy orders. nodes = n. */
+int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
+
 /* Exact search for the smallest peak, or with limits->fit for any plan within capacity: see exact.c. Exponential in the
  * worst case; stops at limits->nodes with the best plan so far. */
 int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);

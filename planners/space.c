@@ -71,6 +71,7 @@ static void collect_spans(Space *s)
         s->span_at[b] = i;
         s->begin[b] = i < count && s->span[i].buffer == b ? s->span[i].begin : 0;
         s->end[b] = s->begin[b];
+        s->fixed |= p->buffer[b].fixed >= 0;
         for (; i < count && s->span[i].buffer == b; i++) {
             if (s->span[i].end > s->end[b])
                 s->end[b] = s->span[i].end;

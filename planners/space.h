@@ -32,6 +32,7 @@ typedef struct Space {
     int        nregion;            /* >= 1 */
     PlanRegion region[32];         /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
     uint32_t   everywhere;         /* mask of all regions */
+    bool       fixed;              /* some buffer is */
     bool       plain;              /* every span covers its whole buffer and there are no permits */
 } Space;
 
@@ -85,5 +86,11 @@ typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AR
  * nothing placed before, in the first of its regions with room. Returns PLAN_OK, PLAN_ENOMEM. When a buffer finds no
  * room in any region it is placed beyond the end of the last one allowed. */
 int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
+
+enum { SKYLINE_ORDERS = 6 };
+
+/* A plan for a plain space of one region with nothing fixed, lowest support first; order 0 .. SKYLINE_ORDERS-1 breaks
+ * ties. O((n + pushes) log m). PLAN_OK or PLAN_ENOMEM. */
+int skyline_place(const Space *space, int order, int64_t *offset);
 
 #endif

@@ -1,0 +1,304 @@
+/* skyline.c - lowest support first: a plan built upward that scales to 10^5 buffers.
+ * The skyline is the highest end of what is placed in each section. A queue holds the unplaced buffers by (support, rank),
+ * where the support is the skyline's maximum over the buffer's sections. The lowest is taken; if the skyline has risen
+ * under it since it was pushed, it goes back with its new support, else it is placed there. Every hole below the skyline
+ * is lost, so the rank decides how good the plan becomes: six orders of life (W), area (A), load of the heaviest section
+ * (T) and size (Z). The skyline is a segment tree with range assignment and range maximum: O(log m) each. */
+#include "space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A buffer is placed at the maximum of its sections, so an assignment only ever raises: it is kept as a floor of whole
+ * subtrees that is never pushed down. */
+typedef struct Cell {
+    int64_t high;                  /* maximum over the subtree, floors of its ancestors aside */
+    int64_t floor;                 /* least value anywhere in the subtree */
+} Cell;
+
+typedef struct Skyline {
+    int   leaves;                  /* a power of two */
+    Cell *cell;                    /* [2*leaves] */
+} Skyline;
+
+typedef struct Entry {
+    int64_t support;
+    int     rank, buffer;
+} Entry;
+
+typedef struct Bucket {
+    Entry *entry;
+    int    count, room;
+} Bucket;
+
+/* A monotone radix heap (Ahuja et al. 1990): supports never fall below the last one taken, so an entry lies in the bucket
+ * of the highest bit in which it differs from that one, and moves to lower buckets only. */
+typedef struct Queue {
+    Bucket  bucket[65];
+    int64_t last;
+} Queue;
+
+typedef struct Ranked {
+    double key[3];
+    int    buffer;
+} Ranked;
+
+static bool skyline_open(Skyline *k, int sections)
+{
+    k->leaves = 1;
+    while (k->leaves < sections)
+        k->leaves *= 2;
+    k->cell = calloc((size_t)k->leaves * 2, sizeof *k->cell);
+    return k->cell != NULL;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The maximum over sections [begin,end), not empty. */
+static int64_t highest(const Skyline *k, int begin, int end)
+{
+    const Cell *cell = k->cell;
+    int         first = begin + k->leaves, last = end + k->leaves - 1, l = first, r = last + 1;
+    int64_t     most = 0;
+
+    for (; l < r; l /= 2, r /= 2) {
+        if (l & 1)
+            most = larger(most, cell[l++].high);
+        if (r & 1)
+            most = larger(most, cell[--r].high);
+        first /= 2;
+        last /= 2;
+        most = larger(most, larger(cell[first].floor, cell[last].floor));
+    }
+    for (first /= 2; first > 0; first /= 2)    /* from here on both have the same ancestors, or neighbours' */
+        most = larger(most, cell[first].floor);
+    for (last /= 2; last > 0; last /= 2)
+        most = larger(most, cell[last].floor);
+    return most;
+}
+
+/* Raises sections [begin,end) to value, which is no less than their maximum. */
+static void raise_to(Skyline *k, int begin, int end, int64_t value)
+{
+    Cell *cell = k->cell;
+    int   first = begin + k->leaves, last = end + k->leaves - 1;
+
+    for (int l = first, r = last + 1; l < r; l /= 2, r /= 2) {
+        if (l & 1)
+            cell[l++] = (Cell){value, value};
+        if (r & 1)
+            cell[--r] = (Cell){value, value};
+    }
+    for (first /= 2, last /= 2; first > 0; first /= 2, last /= 2) {
+        cell[first].high = larger(cell[first].high, value);
+        cell[last].high = larger(cell[last].high, value);
+    }
+}
+
+static int bits_of(uint64_t x)
+{
+    int bits = 0;
+
+    for (int half = 32; half > 0; half /= 2)
+        if (x >> half) {
+            x >>= half;
+            bits += half;
+        }
+    return bits + (x != 0);
+}
+
+static bool push(Queue *q, Entry one)
+{
+    Bucket *b = &q->bucket[bits_of((uint64_t)one.support ^ (uint64_t)q->last)];
+
+    if (b->count == b->room) {
+        int    room = b->room ? b->room * 2 : 64;
+        Entry *larger = realloc(b->entry, (size_t)room * sizeof *larger);
+        if (!larger)
+            return false;
+        b->entry = larger;
+        b->room = room;
+    }
+    b->entry[b->count++] = one;
+    return true;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const Entry *a = left, *b = right;
+    return a->rank - b->rank;
+}
+
+/* Gathers all entries of the lowest support in bucket 0, sorted by rank; false when nothing is left, or no memory. */
+static bool gather_lowest(Queue *q, bool *memory)
+{
+    int     i = 1;
+    Bucket *b;
+
+    while (i < 65 && q->bucket[i].count == 0)
+        i++;
+    if (i == 65)
+        return false;
+    b = &q->bucket[i];
+    q->last = b->entry[0].support;
+    for (int k = 1; k < b->count; k++)
+        q->last = b->entry[k].support < q->last ? b->entry[k].support : q->last;
+    for (int k = 0; k < b->count && *memory; k++)
+        *memory = push(q, b->entry[k]);
+    b->count = 0;
+    qsort(q->bucket[0].entry, (size_t)q->bucket[0].count, sizeof(Entry), by_rank);
+    return *memory;
+}
+
+static int by_keys(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+
+    for (int i = 0; i < 3; i++)
+        if (a->key[i] != b->key[i])
+            return a->key[i] > b->key[i] ? -1 : 1;
+    return a->buffer - b->buffer;
+}
+
+/* Bytes live in each section; and of each buffer's heaviest section, by a tree of maxima. */
+static bool fill_loads(const Space *s, double *heaviest)
+{
+    Skyline  k = {0};
+    int64_t *load = calloc((size_t)s->nsection + 2, sizeof *load);
+    bool     good = skyline_open(&k, s->nsection) && load;
+
+    for (int i = 0; i < s->span_at[s->n] && good; i++) {
+        load[s->span[i].begin] += s->span[i].hi - s->span[i].lo;
+        load[s->span[i].end] -= s->span[i].hi - s->span[i].lo;
+    }
+    for (int t = 0; t < s->nsection && good; t++) {
+        load[t + 1] += load[t];
+        k.cell[k.leaves + t].high = load[t];
+    }
+    for (int i = k.leaves - 1; i > 0 && good; i--)
+        k.cell[i].high = larger(k.cell[2 * i].high, k.cell[2 * i + 1].high);
+    for (int b = 0; b < s->n && good; b++)
+        heaviest[b] = space_live(s, b) ? (double)highest(&k, s->begin[b], s->end[b]) : 0;
+    free(load);
+    free(k.cell);
+    return good;
+}
+
+/* rank[b] in one of the six orders. */
+static bool rank_all(const Space *s, int order, int *rank)
+{
+    enum { W, A, T, Z };
+    static const int pick[SKYLINE_ORDERS][3] = {{A, W, T}, {T, A, W}, {T, W, A}, {Z, W, A}, {W, A, T}, {W, Z, T}};
+    Ranked          *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+    double          *load = calloc((size_t)s->n + 1, sizeof *load);
+    bool             good = ranked && load && fill_loads(s, load);
+
+    for (int b = 0; b < s->n && good; b++) {
+        double life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]), size = (double)s->problem->buffer[b].size;
+        double value[4] = {life, life * size, load[b], size};
+        ranked[b] = (Ranked){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
+    }
+    if (good)
+        qsort(ranked, (size_t)s->n, sizeof *ranked, by_keys);
+    for (int i = 0; i < s->n && good; i++)
+        rank[ranked[i].buffer] = i;
+    free(ranked);
+    free(load);
+    return good;
+}
+
+typedef struct Dive {
+    Skyline  skyline;
+    int64_t *top;                  /* [nsection] the skyline again, for looks at single sections */
+    Queue    queue;
+    int     *rank;
+    int     *watch;                /* [n] the section that last held a buffer's support */
+    int64_t *align;
+} Dive;
+
+/* The support of a buffer whose watched section no longer tells; finds another section to watch. */
+static int64_t look_up(const Space *s, Dive *d, int b)
+{
+    int64_t support = 0;
+
+    for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++) {
+        int64_t one = highest(&d->skyline, s->span[i].begin, s->span[i].end);
+        int     t = s->span[i].begin;
+        if (one <= support)
+            continue;
+        support = one;
+        while (d->top[t] != one)
+            t++;
+        d->watch[b] = t;
+    }
+    return d->align[b] > 1 ? round_up(support, d->align[b]) : support;
+}
+
+static void place_at(const Space *s, Dive *d, int b, int64_t end)
+{
+    for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++) {
+        raise_to(&d->skyline, s->span[i].begin, s->span[i].end, end);
+        for (int t = s->span[i].begin; t < s->span[i].end; t++)
+            d->top[t] = end;
+    }
+}
+
+/* Places what the lowest entries stand for, or puts them back higher up. */
+static bool place_lowest(const Space *s, Dive *d, int64_t *offset)
+{
+    Bucket *lowest = &d->queue.bucket[0];
+    bool    good = true;
+
+    for (int k = 0; k < lowest->count && good; k++) {
+        Entry   one = lowest->entry[k];
+        int     b = one.buffer;
+        int64_t support = d->top[d->watch[b]];
+        if (support <= one.support)            /* nearly always the watched section has risen further */
+            support = look_up(s, d, b);
+        if (support > one.support) {
+            good = push(&d->queue, (Entry){support, one.rank, b});
+            continue;
+        }
+        offset[b] = support;
+        place_at(s, d, b, support + s->problem->buffer[b].size);
+    }
+    lowest->count = 0;
+    return good;
+}
+
+static void dive_close(Dive *d)
+{
+    for (int i = 0; i < 65; i++)
+        free(d->queue.bucket[i].entry);
+    free(d->rank);
+    free(d->align);
+    free(d->watch);
+    free(d->top);
+    free(d->skyline.cell);
+}
+
+int skyline_place(const Space *s, int order, int64_t *offset)
+{
+    Dive d = {.queue = {.last = -1}};
+    bool good;
+
+    d.rank = malloc(((size_t)s->n + 1) * sizeof *d.rank);
+    d.align = malloc(((size_t)s->n + 1) * sizeof *d.align);
+    d.watch = malloc(((size_t)s->n + 1) * sizeof *d.watch);
+    d.top = calloc((size_t)s->nsection + 1, sizeof *d.top);
+    good = d.rank && d.align && d.watch && d.top && skyline_open(&d.skyline, s->nsection) && rank_all(s, order, d.rank);
+    for (int b = 0; b < s->n && good; b++) {
+        offset[b] = 0;
+        d.align[b] = space_align(s, b, 0);
+        d.watch[b] = s->begin[b];
+        if (space_live(s, b))
+            good = push(&d.queue, (Entry){0, d.rank[b], b});
+    }
+    while (good && gather_lowest(&d.queue, &good))
+        good = place_lowest(s, &d, offset);
+    dive_close(&d);
+    return good ? PLAN_OK : PLAN_ENOMEM;
+}
