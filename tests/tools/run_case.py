@@ -72,7 +72,10 @@ def compile_case(tools, case, folder):
         more = dims.output_flags(case.model.graph.output, [outputs for _, outputs in case.sets], flags[1::2])
         if failure.state != "refused" or not more:
             raise
-        host.compile_model(tools, case.path, folder, flags + more)
+        try:
+            host.compile_model(tools, case.path, folder, flags + more)
+        except host.Failure as second:
+            raise (failure if second.state == "invalid" else second)    # a bound that does not apply is no finding
 
 
 def check_set(tools, case, folder, inputs, stored, rtol, atol, quantum):
