@@ -63,7 +63,7 @@ static int join(Graph *graph, Diag *diag)
     (void)diag;
     for (int i = 0; i < graph->nnode; i++) {
         Node          *node = graph->node[i], *pad = node->nin ? (node->in[0] ? node->in[0]->def : NULL) : NULL;
-        int            rank = pad ? pad->in[0]->type.rank : 0, count;
+        int            rank = pad && pad->op == OP_onnx_Pad ? pad->in[0]->type.rank : 0, count;
         const int64_t *old;
         int64_t       *pads;
 
