@@ -122,7 +122,11 @@ static void dump_graph(Text *text, const Compilation *c)
 
 static int stage_lower(Compilation *c)
 {
-    if (lower_model(c->model, c->options, c->target->buffer_align, c->target->vector_bytes, &c->program, c->diag) < 0)
+    Options options = *c->options;
+
+    if (options.winograd == WINOGRAD_AUTO && (!c->target->roomy || options.max_flash >= 0 || options.code == CODE_SHARED))
+        options.winograd = WINOGRAD_OFF;
+    if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, &c->program, c->diag) < 0)
         return -1;
     return program_check(c->program, c->diag);
 }

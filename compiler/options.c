@@ -100,6 +100,15 @@ static int set_code(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
+static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of Winograd */
+    int which = find_word(reader, row, value, word);
+
+    reader->options->winograd = which < 0 ? WINOGRAD_AUTO : (Winograd)which;
+    return which < 0 ? -1 : 0;
+}
+
 static int set_io(Reader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"caller", "arena", NULL};
@@ -337,6 +346,7 @@ static const OptionRow option_row[] = {
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
+    {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights (auto: where the target has room)"},
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order",      "auto|model",             false, true,  set_order,      "search for an order of steps with a smaller peak (default), or keep the model's"},
     {"--time-limit", "SECONDS",                false, true,  set_time_limit, "stop searching after this time; the output then depends on the machine"},

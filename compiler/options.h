@@ -7,6 +7,7 @@
 
 typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
 typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
+typedef enum Winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_ON } Winograd;
 
 /* Strings are the user's, or NULL when the option was not given; sizes are bytes, -1 when not given. */
 typedef struct Options {
@@ -18,6 +19,7 @@ typedef struct Options {
     int         nbound;
     WeightForm  weights;
     CodeForm    code;
+    Winograd    winograd;  /* --winograd */
     int         threads;   /* --threads; 0: none */
     const char *const *state; /* --state=OUT:IN, in the order given */
     int         nstate;

@@ -82,7 +82,8 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     const int64_t whole = three ? g->outputs - tail : g->outputs - g->outputs % wide, rest = g->outputs - whole;
     for (int64_t from = 0; from < whole; from += wide) {
         occ_conv_block b = occ_conv_block_of(g, group, from, wide);
-        g->next = b.w + b.panel;
+        if (from % OCC_PANEL == 0)
+            g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel);
         occ_conv_rows(g, &b, first, last, begin, end);
     }
     if (rest > 0) {
@@ -175,6 +176,15 @@ OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias,
         occ_conv_group_shared(&g, group);
 }
 
+/* Rows of a block: all, unless the input is too large for the cache and the weights are not; then as many as fit. */
+OCC_HOT int64_t occ_conv_rows_of(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *kernel, const occ_extent *stride)
+{
+    const int64_t row = xdim[1] * xdim[4] * stride[1], weights = kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1];
+    if (OCC_W == 1 || ydim[2] > 1 || xdim[1] * xdim[3] * xdim[4] < 80 * 1024 || weights > 160 * 1024 || row <= 0)
+        return ydim[3];
+    return occ_max(32 * 1024 / row, 1);
+}
+
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
  *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs rounded up to 4
@@ -184,7 +194,7 @@ OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias,
  *   xstride, ystride  elements between images, channels, planes, rows, columns
  *   kernel, stride, dilation, pad  {depth, height, width}; pad: before the first element
  *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the next;
- *           steps of k for each prefetched line of weights}; 0: chosen here, no prefetching
+ *           steps of k for each prefetched line of weights, -1: none}; 0: chosen here
  *   pitch  [nx]: of each operand of the expression, elements between two pixels in row-major order (its channels follow) */
 OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, float *y, int64_t groups,
                              const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
@@ -193,7 +203,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                              const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
     const int vectors = tile[0] == 1 ? 1 : tile[0] == 4 && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0 ? 4 : OCC_TILE_VECTORS;
-    const int64_t rows = tile[1] == 0 ? ydim[3] : occ_min(tile[1], ydim[3]);
+    const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(xdim, ydim, kernel, stride), ydim[3]);
     const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
@@ -202,11 +212,13 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
         occ_conv_shared(x, w, bias, y, groups, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
         return;
     }
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn,
-                               tile[2], flat);
+    const int64_t high = flat ? 1 : rows, images = rows == ydim[3] ? xdim[0] : 1;
+    const int64_t tiles = high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
+    const int64_t pace = tile[2] ? tile[2] : occ_conv_pace(kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1], tiles, vectors);
+    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, pace,
+                               flat);
     if (e)
         g.e = *e;
-    const int64_t high = flat ? 1 : rows, images = rows == ydim[3] ? g.batch : 1;
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
         for (int64_t image = 0; image < g.batch; image += images)
             for (int64_t r = 0; r < g.out[1]; r += high)

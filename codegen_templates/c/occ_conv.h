@@ -78,6 +78,16 @@ OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, int64_t kernel, int64_t 
     return kernel <= OCC_CONV_TAPS && (occ_conv_cut_row(out, most).tiles == 1 || (left <= size && right <= size));
 }
 
+/* Steps of k for each line of the next panel that is fetched, so that it is there when the `tiles` tiles of this one are done;
+ * 0 where `weights` floats stay in the cache anyway. */
+OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
+{
+    const int64_t pace = tiles * OCC_PANEL / (vectors * OCC_W) / 2; /* two lines for each row of a panel */
+    if (OCC_W == 1 || weights < 96 * 1024)
+        return 0;
+    return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
+}
+
 /* The operands and geometry; the expression is the caller's. */
 OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
                                const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,

@@ -28,6 +28,7 @@ typedef struct Target {
     int64_t     arena_align;   /* bytes */
     int64_t     buffer_align;  /* bytes, of every buffer */
     int         vector_bytes;  /* widest vector that scratch is sized for */
+    bool        roomy;         /* weights and scratch may grow where that makes code faster */
     const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
     int       (*emit)(Emission *emission); /* 0 or -1 */
 } Target;

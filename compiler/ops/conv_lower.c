@@ -2,12 +2,14 @@
 #include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/winograd.h"
 
 /* What a waiting convolution remembers. */
 typedef struct Conv {
     Operand x, w, bias;
     Window  window;
     int64_t groups, inputs, outputs; /* of one group */
+    WinogradPlan winograd; /* m > 0: in the transformed domain */
     bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 
@@ -20,15 +22,50 @@ static bool accepts(const Pending *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
 }
 
+/* The end of every kernel's arguments: what the expression reads. */
+static int finish_expression(Lower *lower, Pending *p, Step *step)
+{
+    Extent pitch[SCALAR_MAX_OPERANDS];
+
+    panels_epilogue(p, CHANNEL, pitch);
+    step_int(lower, step, p->noperand);
+    step_extents(lower, step, p->noperand, pitch);
+    if (p->expr->nnode > 1)
+        step_expr(lower, step, p->expr, p->operand, p->noperand);
+    return step_end(lower, step);
+}
+
+static int finish_winograd(Lower *lower, Pending *p, Operand y)
+{
+    const Conv *c = p->detail;
+    Step       *step = step_begin(lower, NULL, "winograd_f32");
+
+    step_reads(lower, step, c->x);
+    step_reads(lower, step, c->w);
+    step_reads(lower, step, c->bias);
+    step_writes(lower, step, y);
+    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
+    step_int(lower, step, c->winograd.m);
+    step_int(lower, step, c->winograd.group);
+    spatial_dims(lower, step, &c->x, c->inputs);
+    spatial_strides(lower, step, &c->x);
+    spatial_dims(lower, step, &y, c->outputs);
+    spatial_strides(lower, step, &y);
+    spatial_extents(lower, step, c->window.begin, c->window.naxes);
+    return finish_expression(lower, p, step);
+}
+
 static int finish(Lower *lower, Pending *p, Operand y)
 {
     const Conv   *c = p->detail;
     const Window *w = &c->window;
     const int64_t tile[3] = {0, 0, 0};
-    Extent        pitch[SCALAR_MAX_OPERANDS];
-    Step         *step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : "conv_f32");
+    Step         *step;
 
-    panels_epilogue(p, CHANNEL, pitch);
+    if (c->winograd.m)
+        return finish_winograd(lower, p, y);
+    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : "conv_f32");
+
     step_reads(lower, step, c->x);
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
@@ -45,11 +82,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
     spatial_extents(lower, step, w->begin, w->naxes);
     if (!c->depthwise)
         step_ints(lower, step, 3, tile);
-    step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand, pitch);
-    if (p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, p->noperand);
-    return step_end(lower, step);
+    return finish_expression(lower, p, step);
 }
 
 /* Weights of a depthwise convolution: [tap][channel]. */
@@ -81,6 +114,19 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
+static void plan_winograd(Lower *lower, Node *node, Conv *c)
+{
+    const Window *w = &c->window;
+
+    if (w->naxes != 2 || c->groups != 1 || !lower_constant(lower, node->in[1]) || !extent_is_const(w->out[0]) ||
+        !extent_is_const(w->out[1]) || !extent_is_const(node->in[0]->type.dim[2]) || !extent_is_const(node->in[0]->type.dim[3]))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (w->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1 || !extent_is_const(w->begin[i]))
+            return;
+    c->winograd = winograd_plan(lower->winograd, c->inputs, c->outputs, w->out[0].max, w->out[1].max);
+}
+
 static int place_weights(Lower *lower, Node *node, Conv *c)
 {
     const Type   *type = &node->in[1]->type;
@@ -91,10 +137,15 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
 
     if (c->depthwise)
         return place_taps(lower, node, c);
+    plan_winograd(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
     constant = lower_constant(lower, node->in[1]);
     if (constant) {
+        if (c->winograd.m) {
+            c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m, node->in[1]->name);
+            return 0;
+        }
         stride[3] = 1;
         stride[2] = shape.taps;
         stride[1] = shape.taps * c->inputs;

@@ -230,6 +230,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
     Graph *main = model->main;
 
+    lower.winograd = options->winograd;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
         return -1;
@@ -246,6 +247,7 @@ int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag
     Value **out = arena_array(arena, Value *, node->nout + 1);
     int     nout = 0;
 
+    lower.winograd = WINOGRAD_OFF;
     prepare(&lower, NULL);
     for (int i = 0; i < node->nout; i++)
         if (node->out[i])

@@ -66,6 +66,7 @@ struct Lower {
     int      nvalue;   /* entries of the arrays above */
     int64_t  buffer_align;
     int      vector_bytes;
+    Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     int    **pools;    /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
     int      npools;   /* entries of pools */
     int     *defined;  /* expressions whose slots are set here, in order; see lower_extent */

@@ -1,0 +1,156 @@
+/* winograd_f32.c - 3x3 convolution of stride 1 in the transformed domain (Winograd 1980; Lavin and Gray 2015, arXiv
+ * 1509.09308): m x m results from (m + 2)^2 products instead of 9 m^2, m = 2 or 4.
+ * Knows nothing of when this pays. */
+#include "conv_f32.c"
+
+/* One row or column of the input transform, in place: `size` vectors `step` apart. */
+OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
+{
+    if (m == 2) {
+        const occ_vf a = d[0], b = d[step], c = d[2 * step], e = d[3 * step];
+        d[0] = a - c;
+        d[step] = b + c;
+        d[2 * step] = c - b;
+        d[3 * step] = b - e;
+    } else {
+        const occ_vf a = d[0], b = d[step], c = d[2 * step], e = d[3 * step], f = d[4 * step], g = d[5 * step];
+        const occ_vf two = occ_vset(2.0f), four = occ_vset(4.0f), five = occ_vset(5.0f);
+        const occ_vf p = f - four * c, q = e - four * b, r = f - c, s = two * (e - b);
+        d[0] = four * a - five * c + f;
+        d[step] = p + q;
+        d[2 * step] = p - q;
+        d[3 * step] = r + s;
+        d[4 * step] = r - s;
+        d[5 * step] = four * b - five * e + g;
+    }
+}
+
+/* One row or column of the output transform, in place: the first m of m + 2 vectors hold the result. */
+OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
+{
+    const occ_vf a = d[0], b = d[step], c = d[2 * step], e = d[3 * step];
+    if (m == 2) {
+        d[0] = a + b + c;
+        d[step] = b - c - e;
+    } else {
+        const occ_vf f = d[4 * step], g = d[5 * step], p = b + c, q = b - c, r = e + f, s = e - f;
+        d[0] = a + p + r;
+        d[step] = q + occ_vset(2.0f) * s;
+        d[2 * step] = p + occ_vset(4.0f) * r;
+        d[3 * step] = q + occ_vset(8.0f) * s + g;
+    }
+}
+
+/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides. */
+typedef struct occ_winograd {
+    occ_conv g;
+    int64_t across, tiles, group, vfrequency, mfrequency;
+    float *v, *m;
+} occ_winograd;
+
+/* The transformed input of one tile: v[frequency][tile][channel]. */
+OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+{
+    const int size = m + 2;
+    const int64_t image = tile / p->tiles, at = tile % p->tiles;
+    const int64_t top = at / p->across * m - p->g.pad[1], left = at % p->across * m - p->g.pad[2];
+    const float *x = p->g.x + image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2];
+    for (int64_t c = 0; c < p->g.inputs; c += OCC_W) {
+        const int n = (int)occ_min(OCC_W, p->g.inputs - c);
+        occ_vf d[36];
+        OCC_UNROLL(6)
+        for (int i = 0; i < size; i++) {
+            const int row = top + i >= 0 && top + i < p->g.in[1];
+            OCC_UNROLL(6)
+            for (int k = 0; k < size; k++) {
+                const int here = row && left + k >= 0 && left + k < p->g.in[2];
+                d[i * size + k] = here ? occ_vload(x + i * p->g.xaxis[1] + k * p->g.xaxis[2] + c, n) : occ_vset(0.0f);
+            }
+            occ_winograd_in(d + i * size, 1, m);
+        }
+        OCC_UNROLL(6)
+        for (int k = 0; k < size; k++) {
+            occ_winograd_in(d + k, size, m);
+            OCC_UNROLL(6)
+            for (int i = 0; i < size; i++)
+                occ_vstore(p->v + (i * size + k) * p->vfrequency + slot * p->g.inputs + c, d[i * size + k], n);
+        }
+    }
+}
+
+/* The results of one tile from m[frequency][tile][channel]. */
+OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+{
+    const int size = m + 2;
+    const int64_t image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
+    float *y = p->g.y + image * p->g.ybatch + top * p->g.yaxis[1] + left * p->g.yaxis[2];
+    for (int64_t c = 0; c < p->g.outputs; c += OCC_W) {
+        const int n = (int)occ_min(OCC_W, p->g.outputs - c);
+        const occ_vf start = p->g.bias ? occ_vload(p->g.bias + c, n) : occ_vset(0.0f);
+        const occ_conv_block b = {c, 0, 0, NULL, 1, n, n};
+        occ_vf d[36];
+        OCC_UNROLL(6)
+        for (int i = 0; i < size; i++) {
+            OCC_UNROLL(6)
+            for (int k = 0; k < size; k++)
+                d[i * size + k] = occ_vload(p->m + (i * size + k) * p->mfrequency + slot * p->g.outputs + c, n);
+            occ_winograd_out(d + i * size, 1, m);
+        }
+        OCC_UNROLL(4)
+        for (int k = 0; k < m; k++) {
+            occ_winograd_out(d + k, size, m);
+            OCC_UNROLL(4)
+            for (int i = 0; i < m; i++) {
+                const occ_vf v = d[i * size + k] + start;
+                if (top + i < p->g.out[1] && left + k < p->g.out[2])
+                    occ_conv_store(&p->g, &b, &v, y + i * p->g.yaxis[1] + k * p->g.yaxis[2],
+                                   occ_conv_pixel(&p->g, image, 0, top + i, left + k), 1, 1);
+            }
+        }
+    }
+}
+
+/* The products of all frequencies: m[f] = v[f] * u[f], `group` pixels wide. */
+OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int frequencies)
+{
+    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, tail = outputs % OCC_PANEL;
+    const int64_t size = (outputs - tail + (tail + 3) / 4 * 4) * inputs;
+    const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
+    const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
+    for (int f = 0; f < frequencies; f++) {
+        occ_conv g = {p->v + f * p->vfrequency, u + f * size, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
+                      {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, outputs}, {1, 1, 1}, {1, 1, 1},
+                      {1, 1, 1}, {0, 0, 0}, 0, {0, 0, 0, 0, 0}, NULL, {{0}, {0}}, NULL, u, pace};
+        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
+    }
+}
+
+/* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
+ *   x, bias, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn as in conv_f32; depth 1; channels of x follow each other
+ *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32]
+ *   scratch  [(m + 2)^2 * (group * (inputs + outputs) + 32)] floats
+ *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents */
+OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bias, float *y, float *scratch, int64_t m,
+                                 int64_t group, const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
+                                 const occ_extent *ystride, const occ_extent *pad, int64_t nx, const occ_extent *pitch,
+                                 const occ_expr *e, occ_fn_vf fn)
+{
+    static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
+    const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across;
+    const int frequencies = (int)((m + 2) * (m + 2));
+    const int64_t vfrequency = group * xdim[1] + 16, mfrequency = group * ydim[1] + 16;
+    occ_winograd p = {occ_conv_make(x, NULL, bias, y, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch, fn, 0, 0),
+                      across, tiles, group, vfrequency, mfrequency, scratch, scratch + frequencies * vfrequency};
+    if (e)
+        p.g.e = *e;
+    for (int64_t first = 0; first < xdim[0] * tiles; first += group) {
+        const int64_t count = occ_min(group, xdim[0] * tiles - first);
+        for (int64_t slot = 0; slot < count; slot++)
+            occ_winograd_load(&p, slot, first + slot, (int)m);
+        for (int f = 0; f < frequencies && count < group; f++) /* the last group may be short: its other slots are not read */
+            memset(p.v + f * vfrequency + count * xdim[1], 0, (size_t)((group - count) * xdim[1]) * sizeof *scratch);
+        occ_winograd_products(&p, u, frequencies);
+        for (int64_t slot = 0; slot < count; slot++)
+            occ_winograd_store(&p, slot, first + slot, (int)m);
+    }
+}

@@ -1,0 +1,23 @@
+/* winograd.h - when a 3x3 convolution is computed in the transformed domain, and its transformed weights.
+ * Knows nothing of steps. */
+#ifndef OCC_OPS_WINOGRAD_H
+#define OCC_OPS_WINOGRAD_H
+
+#include "program/lower.h"
+
+/* How: results along each axis of a tile, and tiles that are transformed together. */
+typedef struct WinogradPlan {
+    int64_t m; /* 2 or 4; 0: do not */
+    int64_t group;
+} WinogradPlan;
+
+/* For a map of height x width results, batch 1 counted; `choice` is ON or AUTO. */
+WinogradPlan winograd_plan(Winograd choice, int64_t inputs, int64_t outputs, int64_t height, int64_t width);
+
+/* Floats of scratch that the kernel needs. */
+int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs);
+
+/* The transformed weights, [(m + 2)^2][block of 32 outputs][input][32]; data: [outputs][inputs][3][3] floats, at any address. */
+Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
+
+#endif

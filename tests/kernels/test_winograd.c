@@ -1,0 +1,69 @@
+/* test_winograd.c - 3x3 convolution in the transformed domain against plain loops in double precision. */
+#include "conv_check.h"
+#include "winograd_f32.c"
+
+static const double small[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+static const double large[6][3] = {{0.25, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                   {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+
+/* Filters in panels, [block][tap][input][32], become transformed filters in panels, [frequency][block][input][32]. */
+static float *transformed(const Conv *c, const float *w, int64_t m)
+{
+    const double (*g)[3] = m == 2 ? small : large;
+    int64_t size = m + 2, one = pack_width(c->outputs) * c->inputs;
+    float  *to = test_floats(size * size * one);
+
+    for (int64_t o = 0; o < pack_width(c->outputs); o++) {
+        int64_t before = o / 32 * 32, left = pack_width(c->outputs) - before, width = left < 32 ? left : 32;
+        for (int64_t i = 0; i < c->inputs; i++)
+            for (int64_t f = 0; f < size * size; f++) {
+                double sum = 0.0;
+                for (int64_t t = 0; t < 9; t++)
+                    sum += g[f / size][t / 3] * g[f % size][t % 3] *
+                           (double)w[before * c->inputs * 9 + (t * c->inputs + i) * width + o % 32];
+                to[f * one + before * c->inputs + i * width + o % 32] = (float)sum;
+            }
+    }
+    return to;
+}
+
+/* name, inputs, outputs, width, pad, m, tiles together */
+#define LITERALS(WINOGRAD) \
+    WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5) WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25) \
+    WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
+    WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3)
+
+#define LITERAL(name, ic, oc, width, p, m, group)                                                                              \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
+    {                                                                                                                          \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + oc) + 32) };                             \
+        static const occ_extent xdim[] = {2, ic, 1, width, width}, ydim[] = {2, oc, 1, made, made}, pad[] = {0, p, p};         \
+        static const occ_extent xstride[] = {width * width * ic, 1, width * width * ic, width * ic, ic};                       \
+        static const occ_extent ystride[] = {made * made * oc, 1, made * made * oc, made * oc, oc};                            \
+        static const occ_extent literal_pitch[] = {oc + 5, 0};                                                                 \
+        float *u = transformed(c, w, m), *room = test_floats(scratch);                                                         \
+        (void)xs, (void)ys, (void)pitch;                                                                                       \
+        occ_winograd_f32(x, u, bias, y, room, m, group, xdim, xstride, ydim, ystride, pad, 2, literal_pitch, e, epilogue);     \
+        test_release(u, (m + 2) * (m + 2) * pack_width(oc) * ic), test_release(room, scratch);                                 \
+    }
+LITERALS(LITERAL)
+
+static void literal_geometry(void **state)
+{
+    (void)state;
+#define CHECK(name, ic, oc, width, p, m, group)                                                                       \
+    {                                                                                                                 \
+        Conv c = {2, 1, ic, oc, {1, width, width}, {1, width + 2 * p - 2, width + 2 * p - 2}, {1, 3, 3}, {1, 1, 1},   \
+                  {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1};                                                                \
+        check_within(&c, run_##name, 0, 1, m == 2 ? 2e-6 : 1e-5);                                                     \
+    }
+    LITERALS(CHECK)
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(literal_geometry)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
