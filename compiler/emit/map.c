@@ -16,6 +16,7 @@ typedef struct Map {
     int             steps;         /* drawn; at least 1 */
     int64_t         bytes;         /* height of the plot; at least 1 */
     double          step_width, plot_width, plot_height, bottom;
+    const int64_t  *in_use;        /* bytes, by step */
     int             peak;          /* step */
 } Map;
 
@@ -62,12 +63,36 @@ static const char *grouped(Arena *arena, int64_t value)
     return arena_strndup(arena, out, (size_t)used);
 }
 
-static const char *buffer_label(const Map *map, const Buffer *b)
+static const char *buffer_name(const Buffer *b)
 {
     const char *colon = strchr(b->name ? b->name : "", ':');
-    const char *name = b->value ? b->value->name : colon ? colon + 1 : b->name ? b->name : "";
 
-    return arena_printf(map->program->arena, "%s %s", name, grouped(map->program->arena, buffer_bytes(b)));
+    return b->value ? b->value->name : colon ? colon + 1 : b->name ? b->name : "";
+}
+
+/* Exporters write paths: the last parts of it say enough. */
+static const char *short_name(Arena *arena, const char *name)
+{
+    static const char ending[] = "_output_0";
+    size_t            length = strlen(name), most = 26;
+    const char       *from = name;
+
+    if (length > sizeof ending && !strcmp(name + length - (sizeof ending - 1), ending))
+        length -= sizeof ending - 1;
+    if (length > most)
+        from = name + length - most;
+    while (from > name && from < name + length - 8 && !strchr("/:", from[-1]))
+        from++;
+    if (from > name && !strchr("/:", from[-1]))
+        from = name + length - most;
+    return arena_strndup(arena, from, (size_t)(name + length - from));
+}
+
+static const char *buffer_label(const Map *map, const Buffer *b)
+{
+    Arena *arena = map->program->arena;
+
+    return arena_printf(arena, "%s %s", short_name(arena, buffer_name(b)), grouped(arena, buffer_bytes(b)));
 }
 
 /* "Conv 'conv1' + Relu" */
@@ -81,7 +106,7 @@ static const char *step_label(const Map *map, int index)
         const Loc *loc = &step->origin[i]->loc;
         text_printf(&text, "%s%s", i ? " + " : " ", loc->op ? loc->op : "");
         if (!i && loc->name && *loc->name)
-            text_printf(&text, " %s", loc->name);
+            text_printf(&text, " %s", short_name(map->program->arena, loc->name));
     }
     if (!step->norigin)
         text_put(&text, step->kind == STEP_KERNEL ? " copy" : " extent");
@@ -130,15 +155,14 @@ static void put_label(const Map *map, const Box *box, const char *label)
 
 static void put_boxes(const Map *map, const Buffer *b)
 {
-    const char *label = buffer_label(map, b);
-
     text_put(map->out, "<g class=\"buffer\">");
     for (int i = 0; i < b->nspan; i++) {
         Box box = box_of(map, b, &b->span[i]);
         text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>", box.x, box.y, box.width,
                     box.height, fills[b->kind][b->id & 1]);
-        put_escaped(map->out, label);
-        text_printf(map->out, " bytes, %s, %s at %s, steps %d to %d</title></rect>\n", kinds[b->kind], dtype_info(b->dtype)->name,
+        put_escaped(map->out, buffer_name(b));
+        text_printf(map->out, ": %s bytes, %s, %s at %s, steps %d to %d</title></rect>\n",
+                    grouped(map->program->arena, buffer_bytes(b)), kinds[b->kind], dtype_info(b->dtype)->name,
                     grouped(map->program->arena, map->e->plan->offset[b->id] + b->span[i].lo), b->span[i].begin, b->span[i].end - 1);
     }
     text_put(map->out, "</g>\n");
@@ -224,9 +248,9 @@ static void put_peak(const Map *map)
         return;
     text_printf(map->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%.2f\" class=\"peak\"/>\n", x, TOP - 18, map->step_width,
                 map->plot_height + 18);
-    text_printf(map->out, "<text x=\"%.2f\" y=\"%d\" class=\"m\" text-anchor=\"%s\">peak: step %d, %s bytes live</text>\n",
+    text_printf(map->out, "<text x=\"%.2f\" y=\"%d\" class=\"m\" text-anchor=\"%s\">peak: step %d, %s bytes in use</text>\n",
                 right ? x + map->step_width : x, TOP - 22, right ? "end" : "start", map->peak,
-                grouped(arena, program_live_bytes(map->program, map->e->options->plan.io_arena, map->peak)));
+                grouped(arena, map->in_use[map->peak]));
     text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>\n", LEFT, LEFT + map->plot_width, peak, peak);
     if (plan->bound < plan->peak)
         text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"bound\"/>\n", LEFT, LEFT + map->plot_width, bound, bound);
@@ -265,7 +289,7 @@ static Map map_new(const Emission *e, Text *out)
         named += e->plan->offset[i] >= 0;
     map.plot_height = named > 300 ? 1400 : named > 60 ? 1000 : 640;
     map.bottom = 170;
-    map.peak = program_peak_step(e->program, e->options->plan.io_arena);
+    map.in_use = report_in_use(e, &map.peak);
     return map;
 }
 

@@ -5,6 +5,7 @@
 #include "support/json.h"
 #include "version.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
@@ -99,14 +100,70 @@ static void put_code(Json *json, const Emission *e, const Measure *m)
     json_close(json, '}');
 }
 
-static void put_peak(Json *json, const Emission *e)
+typedef struct Stretch {
+    int64_t lo, hi;     /* bytes of the arena */
+    int     begin, end; /* steps */
+} Stretch;
+
+static int compare_stretches(const void *a, const void *b)
+{
+    const Stretch *x = a, *y = b;
+
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+static Stretch *stretches(const Emission *e, int *count)
 {
     const Program *p = e->program;
-    int            io_arena = e->options->plan.io_arena, step = program_peak_step(p, io_arena);
+    Stretch       *all = NULL;
+    int            capacity = 0;
+
+    *count = 0;
+    for (int i = 0; i < p->nbuffer; i++)
+        for (int k = 0; k < p->buffer[i].nspan && e->plan->offset[i] >= 0; k++) {
+            const Buffer *b = &p->buffer[i];
+            int64_t       at = e->plan->offset[i];
+            Stretch       s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end};
+            if (b->copies > 1) {
+                s.lo = at;
+                s.hi = at + buffer_bytes(b);
+            }
+            ARENA_PUSH(p->arena, all, *count, capacity, s);
+        }
+    if (*count)
+        qsort(all, (size_t)*count, sizeof *all, compare_stretches);
+    return all;
+}
+
+const int64_t *report_in_use(const Emission *e, int *peak)
+{
+    int64_t *in_use = arena_array(e->program->arena, int64_t, e->program->nstep + 1);
+    int      count;
+    Stretch *all = stretches(e, &count);
+
+    *peak = 0;
+    for (int step = 0; step < e->program->nstep; step++) {
+        int64_t top = 0;
+        for (int i = 0; i < count; i++) {
+            int64_t from = all[i].lo > top ? all[i].lo : top;
+            if (step < all[i].begin || step >= all[i].end || all[i].hi <= from)
+                continue;
+            in_use[step] += all[i].hi - from;
+            top = all[i].hi;
+        }
+        if (in_use[step] > in_use[*peak])
+            *peak = step;
+    }
+    return in_use;
+}
+
+static void put_peak(Json *json, const Emission *e, const int64_t *in_use, int step)
+{
+    const Program *p = e->program;
 
     json_object(json, "peak");
     json_int(json, "step", step);
-    json_int(json, "live", program_live_bytes(p, io_arena, step));
+    json_int(json, "live", in_use[step]);
     json_list(json, "buffers");
     json_flat(json);
     for (int i = 0; i < p->nbuffer; i++)
@@ -173,7 +230,7 @@ static void put_accesses(Json *json, const char *key, const Step *step, int acce
     json_close(json, ']');
 }
 
-static void put_step(Json *json, const Emission *e, int index)
+static void put_step(Json *json, const Emission *e, int index, int64_t live)
 {
     const Step *step = &e->program->step[index];
 
@@ -194,13 +251,15 @@ static void put_step(Json *json, const Emission *e, int index)
     json_close(json, ']');
     put_accesses(json, "reads", step, OPERAND_READS);
     put_accesses(json, "writes", step, OPERAND_WRITES);
-    json_int(json, "live", program_live_bytes(e->program, e->options->plan.io_arena, index));
+    json_int(json, "live", live);
     json_close(json, '}');
 }
 
 void report_json(const Emission *e, const Measure *measure, Text *out)
 {
-    Json json = json_new(out);
+    Json           json = json_new(out);
+    int            peak;
+    const int64_t *in_use = report_in_use(e, &peak);
 
     json_object(&json, NULL);
     json_int(&json, "version", REPORT_VERSION);
@@ -209,7 +268,7 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
     put_model(&json, e);
     put_memory(&json, e);
     put_code(&json, e, measure);
-    put_peak(&json, e);
+    put_peak(&json, e, in_use, peak);
     put_ports(&json, "inputs", e->program->in, e->program->nin);
     put_ports(&json, "outputs", e->program->out, e->program->nout);
     json_list(&json, "buffers");
@@ -218,7 +277,7 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
     json_close(&json, ']');
     json_list(&json, "steps");
     for (int i = 0; i < e->program->nstep; i++)
-        put_step(&json, e, i);
+        put_step(&json, e, i, in_use[i]);
     json_close(&json, ']');
     json_close(&json, '}');
 }

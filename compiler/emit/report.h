@@ -7,6 +7,9 @@
 /* measure NULL: no --cc was given. */
 void report_json(const Emission *emission, const Measure *measure, Text *out);
 
+/* Arena bytes that hold something, by step; what two buffers share counts once. *peak: the first step with the most. */
+const int64_t *report_in_use(const Emission *emission, int *peak);
+
 /* --map: SVG, or a page with that drawing and labels on hover. */
 void map_svg(const Emission *emission, Text *out);
 void map_html(const Emission *emission, Text *out);

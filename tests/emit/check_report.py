@@ -58,17 +58,24 @@ def agreement(report, svg, header):
     if top > size:
         yield f"a buffer ends at {top}, behind the arena of {size} bytes"
     for step in report["steps"]:
-        live = sum(s[3] - s[2] for b, s in spans if s[0] <= step["step"] < s[1])
-        if live > step["live"] or step["live"] > report["peak"]["live"]:
-            yield f"step {step['step']}: {step['live']} bytes live, its spans have {live}, the peak {report['peak']['live']}"
+        used = set()
+        for buffer, span in spans:
+            if span[0] <= step["step"] < span[1] and size < 1 << 20:   # byte by byte: small arenas only
+                used.update(range(buffer["offset"] + span[2], buffer["offset"] + span[3]))
+        if size < 1 << 20 and len(used) != step["live"] or step["live"] > report["peak"]["live"]:
+            yield f"step {step['step']}: {step['live']} bytes live, its spans cover {len(used)}, the peak {report['peak']['live']}"
     boxes = svg.findall(".//{*}g[@class='buffer']/{*}rect")
     if len(boxes) != len(spans):
         yield f"the map has {len(boxes)} boxes for {len(spans)} spans"
-    labels = " ".join(t.text or "" for t in svg.iter("{http://www.w3.org/2000/svg}text"))
+    labels = [t.text or "" for t in svg.iter("{http://www.w3.org/2000/svg}text")]
+    titles = [box.find("{*}title").text for box in boxes]
     for buffer, _ in spans:
         name = re.sub(r"[^ -~]", "_", buffer["tensor"] or buffer["name"].split(":", 1)[-1])
-        if name not in labels:
+        if not any(title.startswith(name + ": ") for title in titles):
             yield f"the map does not name {name}"
+        if not any(label.endswith(f" {buffer['bytes']:,}") for label in labels):
+            yield f"the map has no label for {name}"
+    labels = " ".join(labels)
     if "peak: step" not in labels and report["steps"]:
         yield "the map does not mark the peak"
 
