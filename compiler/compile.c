@@ -92,7 +92,7 @@ static int stage_infer(Compilation *c)
 {
     Infer infer = {.model = c->model, .diag = c->diag};
 
-    if (infer_graph(&infer, c->model->main) < 0 || check_bounds(c) < 0)
+    if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 || check_bounds(c) < 0)
         return -1;
     return graph_check(c->model, c->diag);
 }

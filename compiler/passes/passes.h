@@ -12,6 +12,7 @@ typedef struct Pass {
     PassFn      run;
 } Pass;
 
+int pass_carry(Model *model, Diag *diag);  /* before inference: optionals that a loop fills are carried as sequences */
 int pass_cancel(Model *model, Diag *diag); /* operators that change nothing, pairs that undo each other */
 int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
 int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
