@@ -22,6 +22,7 @@
 #if defined(__GNUC__)
 #if !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* warns of row numbers that no extent reaches */
 #endif
 #if defined(__clang__) && defined(__AVX512F__)
 #define OCC_WIDE min_vector_width(512), unused
