@@ -2,13 +2,15 @@
 PLAN_TEST_SRC := $(wildcard tests/planners/test_*.c)
 PLAN_TESTS    := $(PLAN_TEST_SRC:%.c=$(BUILD)/%)
 
-$(BUILD)/tests/planners/oracle.o: tests/planners/oracle.c tests/planners/oracle.h planners/planner.h
+PLAN_TEST_AID := $(BUILD)/tests/planners/oracle.o $(BUILD)/tests/planners/graphs.o
+
+$(PLAN_TEST_AID): $(BUILD)/tests/planners/%.o: tests/planners/%.c tests/planners/%.h planners/planner.h planners/order.h
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -I. -c -o $@ $<
 
-$(PLAN_TESTS): $(BUILD)/tests/planners/%: tests/planners/%.c tests/planners/oracle.h $(BUILD)/tests/planners/oracle.o $(BUILD)/liboccamplan.a
+$(PLAN_TESTS): $(BUILD)/tests/planners/%: tests/planners/%.c tests/planners/oracle.h $(PLAN_TEST_AID) $(BUILD)/liboccamplan.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -I. -o $@ $< $(BUILD)/tests/planners/oracle.o $(BUILD)/liboccamplan.a -lcmocka -lm
+	$(CC) $(ALLC) -I. -o $@ $< $(PLAN_TEST_AID) $(BUILD)/liboccamplan.a -lcmocka -lm
 
 check-planners: $(PLAN_TESTS) $(BUILD)/occamplan
 	@for t in $(PLAN_TESTS); do echo "== $$t"; OCCAMPLAN=$(BUILD)/occamplan $$t || exit 1; done

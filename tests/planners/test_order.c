@@ -8,18 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "graphs.h"
 #include "oracle.h"
-#include "planners/order.h"
-
-enum { STEPS = 64, VALUES = 96, USES = 512 };
-
-typedef struct Dag {           /* an ordering problem with its arrays */
-    OrderProblem problem;
-    OrderValue   value[VALUES];
-    OrderUse     use[USES];
-    OrderEdge    edge[STEPS];
-    int64_t      scratch[STEPS];
-} Dag;
 
 /* Two branches from one input: what the second makes is large but shrinks at once, so it comes first. */
 static void the_shrinking_branch_comes_first(void **state)
@@ -207,44 +197,6 @@ static void wrong_orders_and_problems_are_refused(void **state)
     assert_true(strlen(r.why) > 0);
 }
 
-/* One graph of the file: the steps are renumbered so that they come after what they read. */
-static int read_graph(FILE *file, Dag *d, char name[32], int *least)
-{
-    char line[1024];
-    int  n = 0, position[STEPS], pred[USES][2], npred = 0, placed = 0;
-
-    memset(d, 0, sizeof *d);
-    do
-        if (!fgets(line, sizeof line, file))
-            return 0;
-    while (sscanf(line, "graph %31s %d %d", name, &n, least) != 3);
-    d->problem = (OrderProblem){.value = d->value, .nvalue = n, .use = d->use, .nstep = n};
-    int64_t size[STEPS];
-    for (int i = 0; i < n && fgets(line, sizeof line, file); i++) {
-        char *at = line, *end;
-        long  v = strtol(at, &at, 10);
-        size[v] = strtol(at, &at, 10);
-        position[i] = -1;
-        for (long from = strtol(at, &end, 10); end != at; at = end, from = strtol(at, &end, 10)) {
-            pred[npred][0] = (int)from;
-            pred[npred++][1] = (int)v;
-        }
-    }
-    while (placed < n)
-        for (int v = 0; v < n; v++) {
-            int free_to_go = position[v] < 0;
-            for (int k = 0; k < npred; k++)
-                free_to_go &= pred[k][1] != v || position[pred[k][0]] >= 0;
-            if (free_to_go)
-                d->value[placed] = (OrderValue){size[v], placed, 1}, position[v] = placed++;
-        }
-    for (int k = 0; k < npred; k++) {
-        d->value[position[pred[k][0]]].keep = 0;
-        d->use[d->problem.nuse++] = (OrderUse){position[pred[k][0]], position[pred[k][1]], 0};
-    }
-    return 1;
-}
-
 static void the_27_graphs_are_proven(void **state)
 {
     FILE *file = fopen("../shared/data/ordering/ws_ordering.txt", "r");
@@ -257,7 +209,7 @@ static void the_27_graphs_are_proven(void **state)
         print_message("SKIPPED: 27 graphs, ../shared/data/ordering is absent\n");
         skip();
     }
-    while (read_graph(file, &d, name, &least)) {
+    while (dag_read(file, &d, name, &least)) {
         int32_t     order[STEPS];
         OrderResult r = {.order = order};
         assert_int_equal(order_best(&d.problem, NULL, &r), 0);
