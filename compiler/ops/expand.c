@@ -7,12 +7,24 @@
 
 static const ExpandRule rule_of[OP_COUNT] = {
 #define EXPAND(domain, name, rule) [OP_##domain##_##name] = rule,
+#define EXPAND_WHEN(domain, name, test, rule)
+#define EXPAND_NARROW(domain, name)
+#include "ops/expand.def"
+};
+
+static const struct {
+    bool     (*test)(const Node *node);
+    ExpandRule rule;
+} when[OP_COUNT] = {
+#define EXPAND(domain, name, rule)
+#define EXPAND_WHEN(domain, name, test, rule) [OP_##domain##_##name] = {test, rule},
 #define EXPAND_NARROW(domain, name)
 #include "ops/expand.def"
 };
 
 static const bool computes_in_float[OP_COUNT] = {
 #define EXPAND(domain, name, rule)
+#define EXPAND_WHEN(domain, name, test, rule)
 #define EXPAND_NARROW(domain, name) [OP_##domain##_##name] = true,
 #include "ops/expand.def"
 };
@@ -252,10 +264,24 @@ static bool is_narrow(const Node *node)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 }
 
+bool expand_is_not_float(const Node *node)
+{
+    DType dtype = node->nin && node->in[0] ? node->in[0]->type.dtype : DTYPE_NONE;
+
+    return dtype != DTYPE_F32 && dtype != DTYPE_NONE;
+}
+
+bool expand_trains(const Node *node)
+{
+    return node_int(node, "training_mode", 0) != 0 || expand_is_not_float(node);
+}
+
 static ExpandRule find_rule(const Node *node)
 {
     if (computes_in_float[node->op] && is_narrow(node))
         return expand_narrow;
+    if (when[node->op].test && when[node->op].test(node))
+        return when[node->op].rule;
     return op_info[node->op].lower ? NULL : rule_of[node->op];
 }
 

@@ -5,6 +5,12 @@
 #include "ops/expand.h"
 
 #define EXPAND(domain, name, rule) int rule(Expand *expand);
+#define EXPAND_WHEN(domain, name, test, rule)
+#define EXPAND_NARROW(domain, name)
+#include "ops/expand.def"
+
+#define EXPAND(domain, name, rule)
+#define EXPAND_WHEN(domain, name, test, rule) bool test(const Node *node); int rule(Expand *expand);
 #define EXPAND_NARROW(domain, name)
 #include "ops/expand.def"
 

@@ -1,0 +1,286 @@
+/* expand_msft.c - operators of com.microsoft that exporters and optimisers leave in models. */
+#include "ops/expand_rules.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------ activations */
+
+static Value *activate(Expand *expand, Value *value)
+{
+    const char *name = node_string(expand->node, "activation", "");
+    const Attr *params = node_attr(expand->node, "activation_params");
+    float       first = params && params->kind == ATTR_FLOATS && params->count > 0 ? params->floats[0] : 0.01f;
+    float       second = params && params->kind == ATTR_FLOATS && params->count > 1 ? params->floats[1] : 0.5f;
+    OpKind      op = op_find("", name);
+
+    if (op == OP_onnx_Clip)
+        return expand3(expand, op, value, make_float(expand->graph, first), make_float(expand->graph, second));
+    if (op != OP_onnx_Relu && op != OP_onnx_Tanh && op != OP_onnx_Sigmoid && op != OP_onnx_LeakyRelu && op != OP_onnx_HardSigmoid)
+        return NULL;
+    value = expand1(expand, op, value);
+    if (op == OP_onnx_LeakyRelu || op == OP_onnx_HardSigmoid)
+        node_set_float(expand->last, "alpha", node_float(expand->node, "activation_alpha", first));
+    if (op == OP_onnx_HardSigmoid)
+        node_set_float(expand->last, "beta", node_float(expand->node, "activation_beta", second));
+    return value;
+}
+
+static int give_activated(Expand *expand, Value *value)
+{
+    const char *name = node_string(expand->node, "activation", "");
+
+    value = name[0] ? activate(expand, value) : value;
+    if (!value)
+        return diag_unsupported(expand->diag, expand->node->loc, "found the fused activation '%s'; export the model without fusions", name);
+    expand_give(expand, 0, value);
+    return 0;
+}
+
+/* The newest node takes over those attributes of the replaced one that are named here. */
+static void hand_attributes(Expand *expand, const char *const *name, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Attr *attr = node_attr(expand->node, name[i]);
+        if (attr)
+            node_set_attr(expand->last, *attr);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- fused products */
+
+static Value *turned(Expand *expand, Value *value, const char *name)
+{
+    int64_t perm[MAX_RANK];
+    int     rank = expand_rank(value);
+
+    if (!node_int(expand->node, name, 0) || rank < 2)
+        return value;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return expand_transpose(expand, value, perm, rank);
+}
+
+int expand_fused_matmul(Expand *expand)
+{
+    Value *a = expand_in(expand, 0), *out;
+    float  alpha = node_float(expand->node, "alpha", 1.0f);
+
+    if (node_int(expand->node, "transBatchA", 0) || node_int(expand->node, "transBatchB", 0))
+        return diag_unsupported(expand->diag, expand->node->loc, "found a transposed batch; export the model without fusions");
+    out = expand2(expand, OP_onnx_MatMul, turned(expand, a, "transA"), turned(expand, expand_in(expand, 1), "transB"));
+    if (alpha != 1.0f)
+        out = expand2(expand, OP_onnx_Mul, out, expand_number(expand, (double)alpha, a->type.dtype));
+    expand_give(expand, 0, out);
+    return 0;
+}
+
+int expand_fused_gemm(Expand *expand)
+{
+    static const char *const name[] = {"alpha", "beta", "transA", "transB"};
+    Value *out = expand3(expand, OP_onnx_Gemm, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
+
+    hand_attributes(expand, name, 4);
+    return give_activated(expand, out);
+}
+
+int expand_fused_conv(Expand *expand)
+{
+    static const char *const name[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
+    Value *out = expand3(expand, OP_onnx_Conv, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
+
+    hand_attributes(expand, name, 6);
+    if (expand_in(expand, 3))
+        out = expand2(expand, OP_onnx_Add, out, expand_in(expand, 3));
+    return give_activated(expand, out);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ GELU, norms */
+
+int expand_gelu(Expand *expand)
+{
+    expand_give(expand, 0, expand1(expand, OP_onnx_Gelu, expand_in(expand, 0)));
+    return 0;
+}
+
+int expand_fast_gelu(Expand *expand)
+{
+    Value *x = expand_in(expand, 0);
+
+    if (expand_in(expand, 1))
+        x = expand2(expand, OP_onnx_Add, x, expand_in(expand, 1));
+    x = expand1(expand, OP_onnx_Gelu, x);
+    node_set_string(expand->last, "approximate", "tanh");
+    expand_give(expand, 0, x);
+    return 0;
+}
+
+int expand_quick_gelu(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *alpha;
+
+    alpha = expand_number(expand, (double)node_float(expand->node, "alpha", 1.702f), x->type.dtype);
+    expand_give(expand, 0, expand2(expand, OP_onnx_Mul, x, expand1(expand, OP_onnx_Sigmoid, expand2(expand, OP_onnx_Mul, x, alpha))));
+    return 0;
+}
+
+/* Inputs x, skip, scale, shift, bias; outputs the norm of the sum, its statistics, and the sum. */
+int expand_skip_layer_norm(Expand *expand)
+{
+    Value *sum = expand2(expand, OP_onnx_Add, expand_in(expand, 0), expand_in(expand, 1)), *out;
+
+    if (expand_in(expand, 4))
+        sum = expand2(expand, OP_onnx_Add, sum, expand_in(expand, 4));
+    out = expand3(expand, OP_onnx_LayerNormalization, sum, expand_in(expand, 2), expand_in(expand, 3));
+    node_set_float(expand->last, "epsilon", node_float(expand->node, "epsilon", 1e-12f));
+    expand_give(expand, 0, out);
+    expand_give(expand, 1, expand_wants(expand, 1) ? expand_output(expand, 1) : NULL);
+    expand_give(expand, 2, expand_wants(expand, 2) ? expand_output(expand, 2) : NULL);
+    expand_give(expand, 3, sum);
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- quantised */
+
+static Value *to_real(Expand *expand, int first)
+{
+    return expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, first), expand_in(expand, first + 1), expand_in(expand, first + 2));
+}
+
+/* Without a zero point the type still has to be that of the input. */
+static Value *to_quantum(Expand *expand, Value *value, Value *scale, Value *zero, DType dtype)
+{
+    if (!zero)
+        zero = expand_number(expand, 0, dtype);
+    return expand3(expand, OP_onnx_QuantizeLinear, value, scale, zero);
+}
+
+int expand_plain_quantize(Expand *expand)
+{
+    Value *out = expand3(expand, OP_onnx_QuantizeLinear, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
+
+    node_set_int(expand->last, "axis", node_int(expand->node, "axis", 1));
+    expand_give(expand, 0, out);
+    return 0;
+}
+
+int expand_plain_dequantize(Expand *expand)
+{
+    Value *out = expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
+
+    node_set_int(expand->last, "axis", node_int(expand->node, "axis", 1));
+    expand_give(expand, 0, out);
+    return 0;
+}
+
+/* (a, scale, zero, b, scale, zero, scale, zero) */
+int expand_qlinear_binary(Expand *expand)
+{
+    OpKind op = expand->node->op == OP_msft_QLinearAdd ? OP_onnx_Add : OP_onnx_Mul;
+    Value *out = expand2(expand, op, to_real(expand, 0), to_real(expand, 3));
+
+    expand_give(expand, 0, to_quantum(expand, out, expand_in(expand, 6), expand_in(expand, 7), expand_in(expand, 0)->type.dtype));
+    return 0;
+}
+
+static Value *plain_unary(Expand *expand, Value *x)
+{
+    static const char *const window[] = {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides", "dilations"};
+    Value *out;
+
+    switch (expand->node->op) {
+    case OP_msft_QLinearLeakyRelu:
+        out = expand1(expand, OP_onnx_LeakyRelu, x);
+        node_set_float(expand->last, "alpha", node_float(expand->node, "alpha", 0.01f));
+        return out;
+    case OP_msft_QLinearSoftmax:
+        out = expand1(expand, OP_onnx_Softmax, x);
+        node_set_int(expand->last, "axis", node_int(expand->node, "axis", -1));
+        return out;
+    case OP_msft_QLinearAveragePool:
+        out = expand1(expand, OP_onnx_AveragePool, x);
+        hand_attributes(expand, window, 7);
+        return out;
+    case OP_msft_QLinearGlobalAveragePool:
+        return expand1(expand, OP_onnx_GlobalAveragePool, x);
+    default:
+        return expand1(expand, OP_onnx_Sigmoid, x);
+    }
+}
+
+/* (x, scale, zero, scale, zero) */
+int expand_qlinear_unary(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *out;
+
+    if (node_int(expand->node, "channels_last", 0))
+        return diag_unsupported(expand->diag, expand->node->loc, "found channels_last 1; export the model with channels first");
+    if (expand->node->op == OP_msft_QLinearSoftmax && node_int(expand->node, "opset", 13) < 13)
+        return diag_unsupported(expand->diag, expand->node->loc, "found softmax as before opset 13; export the model for opset 13 or newer");
+    out = plain_unary(expand, to_real(expand, 0));
+    expand_give(expand, 0, to_quantum(expand, out, expand_in(expand, 3), expand_in(expand, 4), x->type.dtype));
+    return 0;
+}
+
+/* (scale, zero, then x, scale, zero of each) */
+int expand_qlinear_concat(Expand *expand)
+{
+    Value *parts[64], *out;
+    int    count = (expand->node->nin - 2) / 3;
+
+    if (count < 1 || count > 64 || expand->node->nin != 2 + 3 * count)
+        return diag_unsupported(expand->diag, expand->node->loc, "found %d inputs, wanted 2 and 3 for each of at most 64 parts", expand->node->nin);
+    for (int i = 0; i < count; i++)
+        parts[i] = to_real(expand, 2 + 3 * i);
+    out = expand_make(expand, OP_onnx_Concat, count, parts);
+    node_set_int(expand->last, "axis", node_int(expand->node, "axis", 0));
+    expand_give(expand, 0, to_quantum(expand, out, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2)->type.dtype));
+    return 0;
+}
+
+/* (a, scale, zero, b, scale, zero, c, scale, zero): c is an integer in units of both scales. */
+int expand_qgemm(Expand *expand)
+{
+    Value *c = expand_in(expand, 6), *scale = expand_in(expand, 7), *out, *bias = NULL;
+    float  alpha = node_float(expand->node, "alpha", 1.0f);
+
+    if (c) {
+        bias = expand2(expand, OP_onnx_Mul, expand_in(expand, 1), expand_in(expand, 4));
+        bias = expand2(expand, OP_onnx_Mul, expand_cast(expand, c, DTYPE_F32), bias);
+    }
+    out = expand3(expand, OP_onnx_Gemm, to_real(expand, 0), to_real(expand, 3), bias);
+    node_set_float(expand->last, "alpha", alpha);
+    node_set_float(expand->last, "beta", alpha);
+    node_set_int(expand->last, "transA", node_int(expand->node, "transA", 0));
+    node_set_int(expand->last, "transB", node_int(expand->node, "transB", 0));
+    expand_give(expand, 0, scale ? to_quantum(expand, out, scale, expand_in(expand, 8), expand_in(expand, 0)->type.dtype) : out);
+    return 0;
+}
+
+static Value *with_bias(Expand *expand, Value *out, Value *bias)
+{
+    return bias ? expand2(expand, OP_onnx_Add, out, bias) : out;
+}
+
+/* (a, b, scale of a, scale of b, zero of a, zero of b, bias) */
+int expand_matmul_to_float(Expand *expand)
+{
+    Value *b = expand_in(expand, 1), *a;
+
+    a = expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, 0), expand_in(expand, 2), expand_in(expand, 4));
+    b = expand3(expand, OP_onnx_DequantizeLinear, b, expand_in(expand, 3), expand_in(expand, 5));
+    node_set_int(expand->last, "axis", -1);
+    expand_give(expand, 0, with_bias(expand, expand2(expand, OP_onnx_MatMul, a, b), expand_in(expand, 6)));
+    return 0;
+}
+
+/* (a as float, b, scale of b, zero of b, bias): a is quantised as the model would do it. */
+int expand_dynamic_matmul(Expand *expand)
+{
+    Value *a = expand1(expand, OP_onnx_DynamicQuantizeLinear, expand_in(expand, 0)), *scale = expand_output(expand, 1), *zero = expand_output(expand, 2), *b;
+
+    a = expand3(expand, OP_onnx_DequantizeLinear, a, scale, zero);
+    b = expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, 1), expand_in(expand, 2), expand_in(expand, 3));
+    node_set_int(expand->last, "axis", -1);
+    expand_give(expand, 0, with_bias(expand, expand2(expand, OP_onnx_MatMul, a, b), expand_in(expand, 4)));
+    return 0;
+}
