@@ -1,19 +1,13 @@
 /* product.c - products of two tensors that are both computed while running. */
 #include "ops/product.h"
+#include "ops/matrix.h"
 #include "ops/panels.h"
 
-/* A waiting product: a [stack][rows][k], b [stack][k][columns], broadcast to the stack of the result. */
-typedef struct Product {
-    Operand a, b;
-    int     stack;        /* axes of it */
-    Extent  dim[MAX_RANK];
-    Extent  rows, columns, depth;
-} Product;
-
+/* What a waiting product remembers are its Matrices. */
 static bool accepts(const Pending *p, const Operand *x)
 {
-    const Product *m = p->detail;
-    Extent         pitch;
+    const Matrices *m = p->detail;
+    Extent          pitch;
 
     /* a vector result has lost its row or column axis: its operands cannot be told apart by the result's axes */
     return p->type.rank == m->stack + 2 && panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
@@ -24,14 +18,8 @@ static bool is_unit(Extent stride)
     return extent_is_const(stride) && stride.max == 1;
 }
 
-/* Strides of the stack axes of an operand with trailing row and column axes. */
-static void put_stack(Lower *lower, Step *step, const Operand *x, int stack)
-{
-    step_extents(lower, step, stack, x->stride);
-}
-
 /* Either the columns of b are neighbours, or the rows of b and the columns of a: else b is copied. */
-static int fit(Lower *lower, Product *m)
+static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
     int  column = m->stack + 1, row = m->stack;
@@ -53,34 +41,23 @@ static int fit(Lower *lower, Product *m)
 /* y with the axes [stack][rows][columns], which the result has but for vectors. */
 static int finish(Lower *lower, Pending *p, Operand y)
 {
-    Product *m = p->detail;
-    Extent   pitch[SCALAR_MAX_OPERANDS], dim[MAX_RANK];
-    Operand  to, whole = y;
-    Step    *step;
+    Matrices *m = p->detail;
+    Extent    pitch[SCALAR_MAX_OPERANDS];
+    Operand   to, whole = y;
+    Step     *step;
 
     if (fit(lower, m) < 0)
         return -1;
-    for (int i = 0; i < m->stack; i++)
-        dim[i] = m->dim[i];
-    dim[m->stack] = m->rows;
-    dim[m->stack + 1] = m->columns;
-    if (!operand_reshape(lower, whole, m->stack + 2, dim, &to) || !is_unit(to.stride[m->stack + 1])) {
+    if (!matrices_result(lower, m, whole, &to) || !is_unit(to.stride[m->stack + 1])) {
         whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
-        operand_reshape(lower, whole, m->stack + 2, dim, &to);
+        matrices_result(lower, m, whole, &to);
     }
     panels_epilogue(p, p->type.rank - 1, pitch);
     step = step_begin(lower, NULL, "matmul_f32");
     step_writes(lower, step, to);
     step_reads(lower, step, m->a);
     step_reads(lower, step, m->b);
-    step_int(lower, step, m->stack);
-    step_extents(lower, step, m->stack, m->dim);
-    put_stack(lower, step, &to, m->stack);
-    put_stack(lower, step, &m->a, m->stack);
-    put_stack(lower, step, &m->b, m->stack);
-    step_extent(lower, step, m->rows);
-    step_extent(lower, step, m->columns);
-    step_extent(lower, step, m->depth);
+    matrices_arguments(lower, step, m, &to);
     step_extent(lower, step, to.stride[m->stack]);
     for (int i = 0; i < 2; i++)
         step_extent(lower, step, m->a.stride[m->stack + i]);
@@ -95,34 +72,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-/* An axis of one element in front of or behind a vector. */
-static Operand add_axis(Operand x, bool behind)
-{
-    int at = behind ? x.rank : 0;
-
-    for (int i = x.rank; i > at; i--) {
-        x.dim[i] = x.dim[i - 1];
-        x.stride[i] = x.stride[i - 1];
-    }
-    x.dim[at] = extent_const(1);
-    x.stride[at] = extent_const(0);
-    x.rank++;
-    return x;
-}
-
-/* Repeat the leading axes of x to the stack; its last two stay. */
-static Operand to_stack(Lower *lower, Operand x, const Product *m)
-{
-    Extent dim[MAX_RANK];
-
-    for (int i = 0; i < m->stack; i++)
-        dim[i] = m->dim[i];
-    dim[m->stack] = x.dim[x.rank - 2];
-    dim[m->stack + 1] = x.dim[x.rank - 1];
-    return operand_broadcast(lower, x, m->stack + 2, dim);
-}
-
-static Pending *start(Lower *lower, Node *node, Product *m)
+static Pending *start(Lower *lower, Node *node, Matrices *m)
 {
     Pending *p = arena_one(lower->program->arena, Pending);
 
@@ -135,25 +85,10 @@ static Pending *start(Lower *lower, Node *node, Product *m)
 
 int product_matmul(Lower *lower, Node *node)
 {
-    Product *m = arena_one(lower->program->arena, Product);
-    Operand  a, b;
-    int      vectors;
+    Matrices *m = arena_one(lower->program->arena, Matrices);
 
-    if (lower_input(lower, node, 0, &a) < 0 || lower_input(lower, node, 1, &b) < 0)
+    if (matrices_of(lower, node, m) < 0)
         return -1;
-    vectors = (a.rank == 1) + (b.rank == 1);
-    if (a.rank == 1)
-        a = add_axis(a, false);
-    if (b.rank == 1)
-        b = add_axis(b, true);
-    m->stack = node->out[0]->type.rank + vectors - 2;
-    for (int i = 0; i < m->stack; i++)
-        m->dim[i] = node->out[0]->type.dim[i];
-    m->rows = a.dim[a.rank - 2];
-    m->depth = a.dim[a.rank - 1];
-    m->columns = b.dim[b.rank - 1];
-    m->a = to_stack(lower, a, m);
-    m->b = to_stack(lower, b, m);
     return lower_output_pending(lower, node, 0, start(lower, node, m));
 }
 
@@ -184,7 +119,7 @@ static int add_addend(Lower *lower, Node *node, Pending *p, double alpha, double
 int product_gemm(Lower *lower, Node *node)
 {
     static const int swap[] = {1, 0};
-    Product         *m = arena_one(lower->program->arena, Product);
+    Matrices        *m = arena_one(lower->program->arena, Matrices);
     Pending         *p;
 
     if (lower_input(lower, node, 0, &m->a) < 0 || lower_input(lower, node, 1, &m->b) < 0)

@@ -1,13 +1,47 @@
 /* quant_lower.c - QuantizeLinear and DequantizeLinear as elementwise expressions: they join the kernels around them. */
 #include "ops/rules.h"
 #include "program/lower.h"
+
 #include <math.h>
+#include <string.h>
+
+/* One element for each block of an axis, repeated so that there is one for each place of it. */
+static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const Type *type, Operand *out)
+{
+    Type    whole = {.kind = TYPE_TENSOR, .dtype = x.dtype, .rank = x.rank + 1};
+    Operand y;
+
+    if (x.rank == MAX_RANK || !operand_is_static(&x))
+        return diag_unsupported(lower->diag, lower->node->loc, "found scales for blocks of an axis whose extents are known only while "
+                                                               "running; give one for each place of it");
+    for (int i = x.rank; i > axis; i--) {
+        x.dim[i] = x.dim[i - 1];
+        x.stride[i] = x.stride[i - 1];
+    }
+    x.rank++;
+    x.dim[axis + 1] = extent_const(block);
+    x.stride[axis + 1] = extent_const(0);
+    memcpy(whole.dim, x.dim, sizeof whole.dim);
+    y = lower_temporary(lower, &whole, LAYOUT_ROW_MAJOR, "blocks");
+    if (lower_copy(lower, NULL, x, y) < 0)
+        return -1;
+    y.dim[axis] = extent_const(x.dim[axis].max * block);
+    y.stride[axis] = y.stride[axis + 1];
+    for (int i = axis + 1; i + 1 < y.rank; i++) {
+        y.dim[i] = y.dim[i + 1];
+        y.stride[i] = y.stride[i + 1];
+    }
+    y.rank--;
+    *out = operand_window(lower, y, axis, extent_const(0), type->dim[axis], 1);
+    return 0;
+}
 
 /* A scale or zero point as the result's axes see it: one element, one for each place of an axis, or one for each block. */
 static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
 {
     const Type *type = &node->out[0]->type;
     int         axis = (int)node_int(node, "axis", 1);
+    int64_t     block = node_int(node, "block_size", 0);
     Operand     x;
 
     if (lower_input(lower, node, index, &x) < 0)
@@ -21,11 +55,8 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
         }
     } else if (x.rank == 1) {
         x.rank = 0;
-    } else if (x.rank == type->rank && x.rank > 0) {
-        int64_t blocks = x.dim[axis].max, extent = type->dim[axis].max;
-
-        if (blocks != extent && blocks != 1)
-            return diag_unsupported(lower->diag, node->loc, "found scales for blocks of an axis; give one for each place of it");
+    } else if (x.rank == type->rank && x.rank > 0 && block > 1 && repeat_blocks(lower, x, axis, block, type, &x) < 0) {
+        return -1;
     }
     *out = operand_broadcast(lower, x, type->rank, type->dim);
     return 0;

@@ -1,7 +1,7 @@
 """Writes our own cases where the official suite has none: make_cases.py FOLDER [NAME...]
 
-Control flow, sequences, optionals, text and ai.onnx.ml, as models in ONNX's text form with a few inputs each; the wanted
-outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
+Control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
+each; the wanted outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
 """
 
 import os
@@ -17,6 +17,7 @@ import cases       # noqa: E402
 import tensors     # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
+from quant_cases import QUANTISED     # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
 
@@ -49,7 +50,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = CONTROL + SEQUENCES + TEXT + LEARNING
+    found = CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

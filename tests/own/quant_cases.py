@@ -1,0 +1,127 @@
+"""com.microsoft's quantised operators, and forms of ONNX's own that its suite does not have."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+TYPES = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.int32): TensorProto.INT32,
+         np.dtype(np.float32): TensorProto.FLOAT}
+SCALAR = np.float32
+
+
+def draw(dtype, *shape, seed=1, weight=False):
+    """Weights of 7 bits: with 8, ONNX Runtime saturates sums of two products on machines without VNNI."""
+    generator = np.random.default_rng(seed)
+    if dtype == np.float32:
+        return generator.normal(size=shape).astype(dtype)
+    limits = np.iinfo(np.int16 if dtype == np.int32 else dtype)
+    half = 2 if weight and dtype == np.int8 else 1
+    return generator.integers(limits.min // half, limits.max // half + 1, size=shape).astype(dtype)
+
+
+def single(name, op, inputs, result, constant=(), domain="com.microsoft", **attributes):
+    """A model of one node. `inputs`: arrays in order, None where omitted; those whose position is in `constant` are part of
+    the model, the others are fed."""
+    names = ["" if v is None else f"in{i}" for i, v in enumerate(inputs)]
+    fed = [i for i, v in enumerate(inputs) if v is not None and i not in constant]
+    node = helper.make_node(op, names, ["y"], domain=domain, **attributes)
+    graph = helper.make_graph(
+        [node], name, [helper.make_tensor_value_info(names[i], TYPES[inputs[i].dtype], inputs[i].shape) for i in fed],
+        [helper.make_tensor_value_info("y", TYPES[np.dtype(result[0])], result[1])],
+        [numpy_helper.from_array(inputs[i], names[i]) for i in constant if inputs[i] is not None])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+    return dict(name=name, group=op, model=model, inputs=[{names[i]: inputs[i] for i in fed}])
+
+
+def number(value, dtype=np.float32):
+    return np.array(value, dtype)
+
+
+def binary(name, op, dtype, zeros, constant=(1, 2, 3, 4, 5, 6, 7)):
+    a, b = draw(dtype, 2, 3, 5), draw(dtype, 5, seed=2)
+    scales = [number(v) for v in (0.031, 0.017, 0.043 if op == "QLinearAdd" else 0.03)]
+    inputs = [a, scales[0], number(zeros[0], dtype), b, scales[1], number(zeros[1], dtype), scales[2], number(zeros[2], dtype)]
+    return single(name, op, inputs, (dtype, [2, 3, 5]), constant)
+
+
+def unary(name, op, dtype, shape, result, scale, zero, **attributes):
+    inputs = [draw(dtype, *shape), number(0.05), number(3, dtype), number(scale), number(zero, dtype)]
+    return single(name, op, inputs, (dtype, result), (1, 2, 3, 4), **attributes)
+
+
+def conv(name, x, w, constant, group=1, per_channel=False, bias=True, zero=3, wzero=0, result=None, **attributes):
+    outputs = w.shape[0]
+    scales = np.linspace(0.01, 0.02, outputs, dtype=np.float32) if per_channel else number(0.013)
+    wzeros = np.full(outputs, wzero, w.dtype) if per_channel else number(wzero, w.dtype)
+    inputs = [x, number(0.02), number(zero, x.dtype), w, scales, wzeros, number(0.3), number(7, x.dtype),
+              draw(np.int32, outputs, seed=5) if bias else None]
+    return single(name, "QLinearConv", inputs, (x.dtype, result), constant, domain="", group=group, **attributes)
+
+
+ALL = tuple(range(1, 9))
+IMAGE_U, IMAGE_S = draw(np.uint8, 1, 5, 9, 11), draw(np.int8, 1, 5, 9, 11)
+WEIGHT_S, WEIGHT_U = draw(np.int8, 7, 5, 3, 3, seed=3, weight=True), draw(np.uint8, 7, 5, 3, 3, seed=3)
+SAME = dict(pads=[1, 1, 1, 1], result=[1, 7, 9, 11])
+
+CONVOLUTIONS = [
+    conv("qconv_constant", IMAGE_U, WEIGHT_S, ALL, **SAME),
+    conv("qconv_constant_int8", IMAGE_S, WEIGHT_S, ALL, per_channel=True, zero=-5, **SAME),
+    conv("qconv_weight_zero", IMAGE_U, WEIGHT_U, ALL, wzero=131, **SAME),
+    conv("qconv_run_time_weights", IMAGE_U, WEIGHT_U, (1, 2, 4, 6, 7), wzero=120, **SAME),
+    conv("qconv_strided", IMAGE_U, WEIGHT_S, ALL, strides=[2, 3], dilations=[2, 1], pads=[2, 0, 1, 2], result=[1, 7, 4, 4]),
+    conv("qconv_grouped", draw(np.uint8, 2, 6, 5, 5), draw(np.int8, 4, 3, 3, 3, seed=3, weight=True), ALL, group=2, result=[2, 4, 3, 3]),
+    conv("qconv_depthwise", draw(np.uint8, 1, 19, 8, 8), draw(np.int8, 19, 1, 3, 3, seed=3, weight=True), ALL, group=19, per_channel=True,
+         pads=[1, 1, 1, 1], strides=[2, 2], result=[1, 19, 4, 4]),
+    conv("qconv_depthwise_int8", draw(np.int8, 1, 40, 8, 8), draw(np.int8, 40, 1, 3, 3, seed=3, weight=True), ALL, group=40, zero=-128,
+         pads=[1, 1, 1, 1], result=[1, 40, 8, 8]),
+    conv("qconv_point", draw(np.uint8, 1, 37, 6, 7), draw(np.int8, 45, 37, 1, 1, seed=3, weight=True), ALL, result=[1, 45, 6, 7]),
+]
+
+
+def gemm(name, dtype, a, b, result, bias=None, float_result=False, alpha=1.0, constant=(1, 2, 3, 4, 5, 6, 7, 8), **attributes):
+    inputs = [a, number(0.02), number(4, a.dtype), b, number(0.01), number(0, b.dtype), bias]
+    if not float_result:
+        inputs += [number(0.5), number(2, a.dtype)]
+    return single(name, "QGemm", inputs, (np.float32 if float_result else dtype, result),
+                  tuple(i for i in constant if i < len(inputs)), alpha=alpha, **attributes)
+
+
+A, B = draw(np.uint8, 6, 37), draw(np.int8, 37, 21, seed=2, weight=True)
+PRODUCTS = [
+    gemm("qgemm_bias", np.uint8, A, B, [6, 21], draw(np.int32, 21, seed=3)),
+    gemm("qgemm_float", np.uint8, A, B, [6, 21], None, True, alpha=0.5),
+    gemm("qgemm_transposed", np.uint8, A, np.ascontiguousarray(B.T), [6, 21], None, transB=1),
+    gemm("qgemm_run_time", np.uint8, A, B, [6, 21], None, constant=(1, 2, 4, 5, 7, 8)),
+    single("matmul_integer_to_float", "MatMulIntegerToFloat",
+           [A, B, number(0.1), draw(np.float32, 21, seed=4), number(9, np.uint8), None, draw(np.float32, 21, seed=5)],
+           (np.float32, [6, 21]), (1, 2, 3, 4, 6)),
+    single("dynamic_quantize_matmul", "DynamicQuantizeMatMul",
+           [draw(np.float32, 4, 37), B, number(0.1), number(2, np.int8), draw(np.float32, 21, seed=5)], (np.float32, [4, 21]), (1, 2, 3, 4)),
+    single("matmul_integer_constant", "MatMulInteger", [A, B, number(9, np.uint8), number(0, np.int8)], (np.int32, [6, 21]), (1, 2, 3), ""),
+    single("matmul_integer_columns", "MatMulInteger", [A, B, number(9, np.uint8), draw(np.int8, 21, seed=8)], (np.int32, [6, 21]), (1, 2, 3), ""),
+    single("matmul_integer_stack", "MatMulInteger", [draw(np.uint8, 2, 3, 5), draw(np.int8, 2, 5, 4, weight=True)], (np.int32, [2, 3, 4]), (), ""),
+]
+
+PARTS = [number(0.05), number(11, np.uint8)]
+for i, shape in enumerate(((2, 3, 4), (2, 5, 4))):
+    PARTS += [draw(np.uint8, *shape, seed=i), number(0.02 + 0.03 * i), number(7 * i, np.uint8)]
+
+BETWEEN = [
+    binary("qlinear_add", "QLinearAdd", np.uint8, (3, 120, 60)),
+    binary("qlinear_add_int8", "QLinearAdd", np.int8, (3, -120, 6)),
+    binary("qlinear_mul", "QLinearMul", np.uint8, (3, 120, 60)),
+    binary("qlinear_mul_run_time", "QLinearMul", np.int8, (3, -100, 6), ()),
+    unary("qlinear_sigmoid", "QLinearSigmoid", np.uint8, (2, 9), [2, 9], 1 / 256, 0),
+    unary("qlinear_leaky_relu", "QLinearLeakyRelu", np.int8, (2, 9), [2, 9], 0.04, -4, alpha=0.2),
+    unary("qlinear_softmax", "QLinearSoftmax", np.uint8, (2, 9), [2, 9], 1 / 256, 0, axis=-1, opset=13),
+    unary("qlinear_global_average_pool", "QLinearGlobalAveragePool", np.uint8, (2, 9, 5, 7), [2, 9, 1, 1], 0.04, 1),
+    unary("qlinear_average_pool", "QLinearAveragePool", np.uint8, (2, 9, 6, 8), [2, 9, 3, 4], 0.0613, 1, kernel_shape=[2, 2], strides=[2, 2]),
+    unary("qlinear_average_pool_padded", "QLinearAveragePool", np.uint8, (1, 9, 6, 8), [1, 9, 6, 8], 0.0613, 1, kernel_shape=[3, 3],
+          pads=[1, 1, 1, 1]),
+    single("qlinear_concat", "QLinearConcat", PARTS, (np.uint8, [2, 8, 4]), (0, 1, 3, 4, 6, 7), axis=1),
+    single("msft_dequantize", "DequantizeLinear", [draw(np.uint8, 2, 3, 4), draw(np.float32, 3) ** 2, draw(np.uint8, 3)],
+           (np.float32, [2, 3, 4]), (1, 2), axis=1),
+    single("msft_quantize", "QuantizeLinear", [draw(np.float32, 2, 3, 4), draw(np.float32, 3) ** 2 + SCALAR(0.01), draw(np.int8, 3)],
+           (np.int8, [2, 3, 4]), (1, 2), axis=1),
+]
+
+QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN
