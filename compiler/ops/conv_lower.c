@@ -10,10 +10,15 @@ typedef struct Conv {
     Window  window;
     int64_t groups, inputs, outputs; /* of one group */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
+    bool    dot;       /* few outputs: the kernel has vectors of inputs */
     bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 
-enum { CHANNEL = 1, STRAIGHT = 8 }; /* inputs of fewer channels are read in any order */
+enum {
+    CHANNEL = 1,
+    STRAIGHT = 8,   /* inputs of fewer channels are read in any order */
+    FEW_OUTPUTS = 4 /* that conv_dot_f32 makes */
+};
 
 static bool accepts(const Pending *p, const Operand *x)
 {
@@ -64,13 +69,13 @@ static int finish(Lower *lower, Pending *p, Operand y)
 
     if (c->winograd.m)
         return finish_winograd(lower, p, y);
-    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : "conv_f32");
+    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
 
     step_reads(lower, step, c->x);
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
     step_writes(lower, step, y);
-    if (!c->depthwise)
+    if (!c->depthwise && !c->dot)
         step_int(lower, step, c->groups);
     spatial_dims(lower, step, &c->x, c->depthwise ? c->groups : c->inputs);
     spatial_strides(lower, step, &c->x);
@@ -80,7 +85,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
     spatial_extents(lower, step, w->begin, w->naxes);
-    if (!c->depthwise)
+    if (!c->depthwise && !c->dot)
         step_ints(lower, step, 3, tile);
     return finish_expression(lower, p, step);
 }
@@ -114,6 +119,30 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
+/* Weights of a convolution with few outputs: [output][tap][input]. Its input has channels and columns without gaps. */
+static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
+{
+    const Value  *constant = lower_constant(lower, node->in[1]);
+    const int64_t dim[3] = {c->outputs, taps, c->inputs};
+    const float  *from;
+    float        *to;
+    int           last = c->x.rank - 1;
+
+    if (!constant || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT || c->window.dilation[c->window.naxes - 1] != 1 ||
+        !extent_is_const(c->x.stride[last]) || c->x.stride[last].max != c->inputs || !extent_is_const(c->x.stride[CHANNEL]) ||
+        c->x.stride[CHANNEL].max != 1)
+        return false;
+    from = const_aligned(lower->arena, constant);
+    to = arena_array(lower->program->arena, float, c->outputs * taps * c->inputs + 1);
+    for (int64_t o = 0; o < c->outputs; o++)
+        for (int64_t i = 0; i < c->inputs; i++)
+            for (int64_t t = 0; t < taps; t++)
+                to[(o * taps + t) * c->inputs + i] = from[(o * c->inputs + i) * taps + t];
+    c->w = lower_weight(lower, to, DTYPE_F32, 3, dim, node->in[1]->name);
+    c->dot = true;
+    return true;
+}
+
 static void plan_winograd(Lower *lower, Node *node, Conv *c)
 {
     const Window *w = &c->window;
@@ -140,6 +169,8 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
     plan_winograd(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
+    if (place_dot(lower, node, c, shape.taps))
+        return 0;
     constant = lower_constant(lower, node->in[1]);
     if (constant) {
         if (c->winograd.m) {

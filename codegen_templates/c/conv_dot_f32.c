@@ -1,0 +1,109 @@
+/* conv_dot_f32.c - convolution with few output channels: the lanes of a vector run along the inputs of a row of taps, which lie
+ * one after the other, and are added up at the end. Knows nothing of ONNX's padding modes. */
+#include "occ_conv.h"
+#include "occ_vmath.h"
+
+/* One vector of n inputs. */
+OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int n, int pixels, int outputs)
+{
+    occ_vf b[4];
+    OCC_UNROLL(4)
+    for (int j = 0; j < outputs; j++)
+        b[j] = occ_vload(w + j * plane, n);
+    OCC_UNROLL(32)
+    for (int i = 0; i < pixels; i++) {
+        const occ_vf a = occ_vload(x + i * across, n);
+        OCC_UNROLL(4)
+        for (int j = 0; j < outputs; j++)
+            acc[i * outputs + j] += a * b[j];
+    }
+}
+
+/* acc[pixel][output] += products of `depth` neighbours of x, `across` elements apart for each pixel, and of w, `plane` elements
+ * apart for each output; pixels and outputs are literals. */
+OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int64_t depth, int pixels,
+                         int outputs)
+{
+    int64_t k = 0;
+    OCC_ROLL
+    for (; k + OCC_W <= depth; k += OCC_W)
+        occ_dot_step(acc, x + k, across, w + k, plane, OCC_W, pixels, outputs);
+    if (k < depth)
+        occ_dot_step(acc, x + k, across, w + k, plane, (int)(depth - k), pixels, outputs);
+}
+
+/* One tile of `pixels` of a row from column c on, all of which see taps t. */
+OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps t, int pixels, int outputs)
+{
+    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const int64_t row = g->kernel[2] * g->inputs, plane = g->kernel[0] * g->kernel[1] * row;
+    const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                     (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2] + t.first) * g->xaxis[2];
+    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    const occ_conv_block b = {0, 0, 0, NULL, 1, outputs, outputs};
+    occ_vf acc[OCC_TILE_MAX];
+    OCC_UNROLL(32)
+    for (int i = 0; i < pixels * outputs; i++)
+        acc[i] = occ_vset(0.0f);
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++)
+            occ_dot_run(acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
+                        g->stride[2] * g->xaxis[2], g->w + (i * g->kernel[1] + k) * row + t.first * g->inputs, plane,
+                        (t.last - t.first) * g->inputs, pixels, outputs);
+    OCC_UNROLL(32)
+    for (int i = 0; i < pixels; i++) {
+        float sum[4] = {0};
+        OCC_UNROLL(4)
+        for (int j = 0; j < outputs; j++)
+            sum[j] = occ_vsum_lanes(acc[i * outputs + j]) + (g->bias ? g->bias[j] : 0.0f);
+        for (int j = 0; j < outputs; j += OCC_W) {
+            const int n = (int)occ_min(OCC_W, outputs - j);
+            occ_conv_block part = b;
+            occ_vf v = occ_vload(sum + j, n);
+            part.channel = j;
+            part.stored = n;
+            occ_conv_store(g, &part, &v, y + i * g->yaxis[2], occ_conv_pixel(g, image, z, r, c + i), 1, 1);
+        }
+    }
+}
+
+/* All pixels, `most` (literal) at a time where they see all taps of a row. */
+OCC_HOT void occ_dot_pixels(occ_conv *g, int most, int outputs)
+{
+    const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
+    for (int64_t image = 0; image < g->batch; image++)
+        for (int64_t z = 0; z < g->out[0]; z++)
+            for (int64_t r = 0; r < g->out[1]; r++)
+                for (int64_t c = 0; c < g->out[2];) {
+                    if (c >= inside.first && c + most <= inside.last) {
+                        occ_dot_tile(g, image, z, r, c, all, most, outputs);
+                        c += most;
+                    } else {
+                        occ_dot_tile(g, image, z, r, c, occ_conv_taps(g, 2, c), 1, outputs);
+                        c++;
+                    }
+                }
+}
+
+/* conv_dot - y = expression(bias + sum over taps and channels of x * w), padded with zeros, for at most 4 outputs.
+ *   x  its channels and then its columns follow each other without gaps; dilation 1 along the width
+ *   w  [output][tap][input];  bias  [outputs], or NULL
+ *   the other arguments are those of conv_f32, without groups and tile */
+OCC_INLINE void occ_conv_dot_f32(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
+                                 const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
+                                 const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
+                                 const occ_extent *pad, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+{
+    const int64_t outputs = ydim[1];
+    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0);
+    if (e)
+        g.e = *e;
+    if (outputs == 1)
+        occ_dot_pixels(&g, OCC_TILE_ROWS(1), 1);
+    else if (outputs == 2)
+        occ_dot_pixels(&g, OCC_TILE_ROWS(2), 2);
+    else if (outputs == 3)
+        occ_dot_pixels(&g, OCC_TILE_ROWS(3), 3);
+    else
+        occ_dot_pixels(&g, OCC_TILE_ROWS(4), 4);
+}
