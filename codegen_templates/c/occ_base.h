@@ -44,7 +44,11 @@
 #define OCC_INLINE static inline __attribute__((always_inline, OCC_WIDE))
 #define OCC_KNOWN(n) __builtin_constant_p(n)
 #endif
+#if defined(__clang__)
 #define OCC_STEP OCC_CODE static __attribute__((noinline, OCC_WIDE))
+#else
+#define OCC_STEP OCC_CODE static __attribute__((noinline, noclone, OCC_WIDE)) /* a copy with known addresses spills tiles */
+#endif
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define OCC_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)

@@ -1,0 +1,35 @@
+# Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-kernels`.
+#   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
+BENCH_NETWORKS ?=
+BENCH_ROUNDS   ?= 7
+BENCH_THREADS  ?= 1
+BENCH_MODELS   ?= $(BUILD)/models
+BENCH_VENV     := $(BUILD)/bench/venv
+BENCH_PYTHON   := $(BENCH_VENV)/bin/python
+BENCH_ALL      := resnet50 resnet18 mobilenet_v2 mobilenet_v3_large efficientnet_b0 vgg16 bert_base srgan_x4 squeezenet1_1 \
+                  densenet121 inception_v3 convnext_tiny swin_t shufflenet_v2_x1_0
+BENCH_FILES    := $(patsubst %,$(BENCH_MODELS)/%.onnx,$(or $(BENCH_NETWORKS),$(BENCH_ALL)))
+BENCH_COMMON    = --occamyc=$(BUILD)/occamyc --models=$(BENCH_MODELS) --folder=$(BUILD)/bench --cc='$(CC)' --networks='$(BENCH_NETWORKS)'
+
+$(BENCH_VENV)/stamp: tests/bench/requirements.txt
+	rm -rf $(@D)
+	python3 -m venv $(@D)
+	$(BENCH_VENV)/bin/pip install -q --disable-pip-version-check -r tests/bench/requirements.txt
+	@touch $@
+
+bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
+
+$(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
+	@mkdir -p $(@D)
+	$(CC) -O2 -march=native -Icodegen_templates/c -o $@ $< -lm
+
+bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak
+
+.PHONY: bench bench-kernels
+
+check-bench: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench
+
+.PHONY: check-bench

@@ -1,0 +1,104 @@
+"""Times each step of whole networks: microseconds, GF/s, percent of the measured peak of one core, and what the steps are.
+
+The fastest of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
+Winograd's domain may pass 100 %.
+"""
+
+import argparse
+import collections
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import programs
+from bench import NETWORKS
+
+STEP = re.compile(r"OCC_(?:RUN|TRY)\((\d+), (\w+)\(.*\)\); /\* \d+ (.*) \*/$", re.M)
+FUNCTION = re.compile(r"^OCC_STEP \w+ (\w+)\([^\n]*\)\n\{\n(.*?)^\}", re.M | re.S)
+ARRAY = re.compile(r"const occ_extent (\w+)\[\] = \{([^}]*)\};")
+CALL = re.compile(r"occ_(\w+)\((.*)\);")
+
+
+def numbers(text):
+    return [int(n) if re.fullmatch(r"-?\d+", n) else 0 for n in text.split(", ")]
+
+
+def multiplications(body):
+    """(kernel, multiplications of the direct algorithm; 0: it is no product) of a step function."""
+    arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
+    kernel, arguments = CALL.findall(body)[-1]
+    words = arguments.split(", ")
+    if kernel in ("conv_f32", "depthwise_f32", "conv_dot_f32", "winograd_f32"):
+        groups = int(words[4]) if kernel == "conv_f32" else 1
+        taps = 9 if kernel == "winograd_f32" else math.prod(arrays["kernel"])
+        inputs = 1 if kernel == "depthwise_f32" else arrays["xdim"][1]
+        return kernel, groups * taps * inputs * math.prod(arrays["ydim"])
+    if kernel == "matmul_f32":
+        literals = [int(w) for w in words[8:11] if w.isdigit()]
+        return kernel, math.prod(arrays["dim"] if int(words[3]) else [1]) * math.prod(literals) if len(literals) == 3 else 0
+    return kernel, 0
+
+
+def shape_of(body):
+    """What tells one instance from another, briefly."""
+    arrays = dict(ARRAY.findall(body))
+    keys = ("xdim", "ydim", "kernel", "stride", "dim", "tile")
+    return " ".join(f"{k}={arrays[k].replace(' ', '')}" for k in keys if k in arrays)
+
+
+def print_network(args, name, peak):
+    network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, args.options.split())
+    program = network.build(args.cc, args.flags, profile=True)
+    running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
+    for _ in range(args.rounds):
+        running.run(2)
+    times = running.steps()
+    whole = sum(times) * 1e-6
+    running.end()
+    text = network.source.read_text()
+    bodies = dict(FUNCTION.findall(text))
+    by_kernel = collections.defaultdict(lambda: [0, 0.0, 0])
+    print(f"{name}: {whole:.2f} ms in all, peak {peak:.0f} GF/s")
+    for step, function, words in STEP.findall(text):
+        kernel, products = multiplications(bodies[function])
+        micro = times[int(step)] * 1e-3
+        rate = 2e-3 * products / micro if micro else 0.0
+        for total, value in zip(range(3), (1, micro, products)):
+            by_kernel[kernel][total] += value
+        if micro >= args.least * 1e3 * whole / 100:
+            print(f"  {step:>4} {micro:9.1f} us {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
+                  f"{kernel:14} {words[:70]}  {shape_of(bodies[function]) if args.shapes else ''}")
+    for kernel, (count, micro, products) in sorted(by_kernel.items(), key=lambda item: -item[1][1]):
+        rate = 2e-3 * products / micro if micro else 0.0
+        print(f"  {kernel:24} {count:4} steps {micro / 1e3:9.3f} ms {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak")
+    sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--models", required=True)
+    parser.add_argument("--folder", required=True)
+    parser.add_argument("--peak", required=True, help="the program of peak.c")
+    parser.add_argument("--networks", default="")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--least", type=float, default=0.0, help="list steps of at least this many percent of the whole")
+    parser.add_argument("--options", default="", help="of occamyc")
+    parser.add_argument("--shapes", action="store_true")
+    parser.add_argument("--cpu", default="0")
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--flags", default="-O2 -march=native")
+    args = parser.parse_args()
+    args.folder, args.occamyc = Path(args.folder).resolve(), Path(args.occamyc).resolve()
+    peak = float(subprocess.run([Path(args.peak).resolve()], stdout=subprocess.PIPE, text=True).stdout)
+    for name in args.networks.replace(",", " ").split() or NETWORKS:
+        if (Path(args.models) / f"{name}.onnx").exists():
+            print_network(args, name, peak)
+        else:
+            print(f"{name}: SKIPPED, no such model in {args.models}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Tests of the benchmark's own parts: test_bench.py OCCAMYC CC MODEL.onnx FOLDER. Nothing here depends on how long anything takes."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import kernels
+import programs
+import report
+
+OCCAMYC, CC, MODEL, FOLDER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+
+
+class Running(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.network = programs.Network(MODEL, FOLDER, Path(OCCAMYC).resolve())
+
+    def start(self, **options):
+        program = self.network.build(CC, "-O1", **options)
+        running = programs.Running([program, programs.SETS, *self.network.inputs()], "0")
+        self.addCleanup(running.end)
+        return running
+
+    def test_runs_as_often_as_told(self):
+        running = self.start()
+        running.run(3)
+        self.assertEqual((len(running.times), len(running.busy)), (3, 3))
+        self.assertGreater(running.first, running.started)
+        self.assertGreater(min(running.times), 0.0)
+
+    def test_every_step_is_timed_and_described(self):
+        running = self.start(profile=True)
+        running.run(1)
+        text = self.network.source.read_text()
+        steps, times = kernels.STEP.findall(text), running.steps()
+        self.assertGreater(len(steps), 2)
+        self.assertTrue(all(times[int(step)] > 0 for step, _, _ in steps))
+        bodies = dict(kernels.FUNCTION.findall(text))
+        self.assertTrue(all(function in bodies for _, function, _ in steps))
+        self.assertGreater(sum(kernels.multiplications(bodies[function])[1] for _, function, _ in steps), 10000)
+
+
+class Multiplications(unittest.TestCase):
+    def test_convolution_counts_taps_inputs_and_results(self):
+        body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
+                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_f32(x, w, bias, y, 2, xdim, ydim, kernel);\n")
+        self.assertEqual(kernels.multiplications(body), ("conv_f32", 2 * 9 * 3 * 16 * 16))
+
+
+class Page(unittest.TestCase):
+    RESULT = {"ours": {"median": 2.0, "least": 1.0, "busy": 2.0}, "onnxruntime": {"median": 4.0, "least": 4.0, "busy": 4.0},
+              "openvino": {"median": 8.0, "least": 2.0, "busy": 8.0}}
+
+    def test_ratio_is_to_the_better_library(self):
+        self.assertEqual(report.ratios(self.RESULT), (0.5, 0.5, 0.5))
+
+    def test_mean_is_geometric(self):
+        other = {e: dict(f) for e, f in self.RESULT.items()}
+        other["ours"]["median"] = 8.0
+        self.assertAlmostEqual(report.means([self.RESULT, other])[0], 1.0)
+
+    def test_page_and_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report.versions = lambda: "none"
+            report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], "-O2")
+            self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 |", (Path(folder) / "page.md").read_text())
+            self.assertIn("0.50", (Path(folder) / "page.svg").read_text())
+
+
+unittest.main()
