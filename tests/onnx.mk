@@ -35,8 +35,11 @@ check-real: $(BUILD)/occamyc $(VENV)
 check-models: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --stored=models/stored $(OWN:%=models/%.onnx)
 
-# Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour.
-check-long: $(BUILD)/occamyc $(VENV) models
+# Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; then the proofs about
+# generated code on every case: another.
+check-long: check-networks check-code-all
+
+check-networks: $(BUILD)/occamyc $(VENV) models
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx
 
-.PHONY: check-real check-models check-long
+.PHONY: check-real check-models check-long check-networks

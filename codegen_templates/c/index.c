@@ -343,8 +343,10 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
 }
 
 /* nonzero - the coordinates of every element that is not zero, one row of y for each axis; count: how many.
- *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and drawn together at the end */
-OCC_INLINE void occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim, int64_t room)
+ *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and drawn together at the end
+ *   found fewer than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
+OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim, int64_t fewest,
+                                 int64_t room)
 {
     int64_t at[8] = {0}, total = 1, found = 0;
 
@@ -352,6 +354,8 @@ OCC_INLINE void occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, in
         total *= dim[r];
     for (int64_t n = 0; n < total; n++) {
         if (x[n] != 0) {
+            if (found == room)
+                return OCC_ECAPACITY;
             for (int64_t r = 0; r < rank; r++)
                 y[r * room + found] = at[r];
             found++;
@@ -363,12 +367,14 @@ OCC_INLINE void occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, in
         for (int64_t n = 0; n < found; n++)
             y[r * found + n] = y[r * room + n];
     *count = found;
+    return found < fewest ? OCC_ESHAPE : 0;
 }
 
 /* compress - the slices along an axis whose condition is true; count: how many.
- *   x [outer][axis][inner], condition [conditions], conditions may be shorter than the axis */
+ *   x [outer][axis][inner], condition [conditions], conditions may be shorter than the axis
+ *   fewer than `fewest` are true: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
 OCC_INLINE int occ_compress_TPL_N(TPL_T *y, int64_t *count, const TPL_T *x, const uint8_t *condition, int64_t outer,
-                                  int64_t axis, int64_t inner, int64_t conditions)
+                                  int64_t axis, int64_t inner, int64_t conditions, int64_t fewest, int64_t most)
 {
     int64_t kept = 0;
 
@@ -377,6 +383,8 @@ OCC_INLINE int occ_compress_TPL_N(TPL_T *y, int64_t *count, const TPL_T *x, cons
     for (int64_t k = axis; k < conditions; k++)
         if (condition[k])
             return OCC_EINDEX;
+    if (kept < fewest || kept > most)
+        return kept < fewest ? OCC_ESHAPE : OCC_ECAPACITY;
     for (int64_t o = 0; o < outer; o++)
         for (int64_t k = 0; k < axis && k < conditions; k++)
             if (condition[k])
@@ -453,10 +461,12 @@ OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const T
 {
     double n = ((double)*limit - (double)*start) / (double)*delta;
 
+    if (!(n <= (double)room)) /* NaN too: a step of 0 */
+        return OCC_ECAPACITY;
     *count = n > 0.0 ? (int64_t)n : 0;
-    if (n > 0.0 && (double)*count < n)
+    if ((double)*count < n)
         ++*count;
-    return n <= (double)room ? 0 : OCC_ECAPACITY;
+    return 0;
 }
 
 /* fill - y [count] becomes the one element of x. */
@@ -493,9 +503,11 @@ OCC_INLINE int occ_reverse_sequence_TPL_N(TPL_T *y, const TPL_T *x, const int64_
 
 /* unique - the different slices of x along an axis, with the place of their first one, the inverse map and counts.
  *   x [outer][n][inner]; y like x with count slices; first, counts [count]; inverse [n]; order [n] is scratch;
- *   sorted: slices in rising order, else in the order of their first appearance */
-OCC_INLINE void occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count, int64_t *order,
-                                 const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t sorted)
+ *   sorted: slices in rising order, else in the order of their first appearance
+ *   found fewer than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
+OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count, int64_t *order,
+                                const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t sorted, int64_t fewest,
+                                int64_t most)
 {
     int64_t found = 0;
 
@@ -515,6 +527,8 @@ OCC_INLINE void occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int
                 break;
         }
         if (!same) {
+            if (found == most)
+                return OCC_ECAPACITY;
             for (int64_t j = found; j > at; j--) {
                 order[j] = order[j - 1];
                 counts[j] = counts[j - 1];
@@ -535,4 +549,5 @@ OCC_INLINE void occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int
     for (int64_t k = 0; k < found; k++)
         first[k] = order[k];
     *count = found;
+    return found < fewest ? OCC_ESHAPE : 0;
 }

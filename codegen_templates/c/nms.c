@@ -68,10 +68,11 @@ OCC_HOT void occ_nms_sink(int64_t *order, const float *score, int64_t at, int64_
 
 /* nms - rows {batch, class, box} of y in the order of batches, classes and falling scores; count: how many.
  *   boxes [batches][n][4], score [batches][classes][n]; most, iou, least: limits (one element each) or NULL for 0, 0, none
- *   order [n]: scratch; room: rows of y; center: boxes are given by centre and size */
+ *   order [n]: scratch; center: boxes are given by centre and size
+ *   found fewer than `fewest`: OCC_ESHAPE; more than the rows of y, `room`: OCC_ECAPACITY */
 OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *boxes, const float *score, const int64_t *most,
-                       const float *iou, const float *least, int64_t batches, int64_t classes, int64_t n, int64_t room,
-                       int64_t center)
+                       const float *iou, const float *least, int64_t batches, int64_t classes, int64_t n, int64_t center,
+                       int64_t fewest, int64_t room)
 {
     const int64_t limit = most ? *most : 0;
     int64_t       found = 0;
@@ -111,5 +112,5 @@ OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *
             }
         }
     *count = found;
-    return 0;
+    return found < fewest ? OCC_ESHAPE : 0;
 }

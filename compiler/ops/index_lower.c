@@ -375,14 +375,11 @@ int lower_nonzero(Lower *lower, Node *node)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "nonzero", x.dtype));
     step_writes(lower, step, y);
-    if (extent_is_const(type->dim[1]))
-        step_writes(lower, step, lower_scratch(lower, DTYPE_I64, 1, "count"));
-    else
-        step_writes(lower, step, lower_slot(lower, type->dim[1]));
+    step_found(lower, step, type->dim[1]);
     step_reads(lower, step, x);
     step_int(lower, step, x.rank);
     put_dims(lower, step, &x);
-    step_int(lower, step, type->dim[1].max);
+    step_limits(lower, step, type->dim[1]);
     return end(lower, node, step, y);
 }
 
@@ -399,16 +396,14 @@ int lower_compress(Lower *lower, Node *node)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "compress", x.dtype));
     step_writes(lower, step, y);
-    if (extent_is_const(leaf))
-        step_writes(lower, step, lower_scratch(lower, DTYPE_I64, 1, "count"));
-    else
-        step_writes(lower, step, lower_slot(lower, leaf));
+    step_found(lower, step, leaf);
     step_reads(lower, step, x);
     step_reads(lower, step, condition);
     step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
     step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
     step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
     step_extent(lower, step, condition.dim[0]);
+    step_limits(lower, step, leaf);
     return end(lower, node, step, y);
 }
 

@@ -255,13 +255,14 @@ int lower_unique(Lower *lower, Node *node)
     step_writes(lower, step, y);
     for (int i = 0; i < 3; i++)
         step_writes(lower, step, part[i]);
-    step_writes(lower, step, extent_is_const(leaf) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, leaf));
+    step_found(lower, step, leaf);
     step_writes(lower, step, order);
     step_reads(lower, step, x);
     step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
     step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
     step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
     step_int(lower, step, node_int(node, "sorted", 1));
+    step_limits(lower, step, leaf);
     if (end(lower, node, step, y) < 0)
         return -1;
     for (int i = 0; i < 3; i++)

@@ -14,8 +14,7 @@ int lower_nms(Lower *lower, Node *node)
         return -1;
     step = step_begin(lower, node, "nms");
     step_writes(lower, step, y);
-    step_writes(lower, step, extent_is_const(type->dim[0]) ? lower_scratch(lower, DTYPE_I64, 1, "count")
-                                                           : lower_slot(lower, type->dim[0]));
+    step_found(lower, step, type->dim[0]);
     step_writes(lower, step, lower_scratch(lower, DTYPE_I64, boxes.dim[1].max, "order"));
     step_reads(lower, step, boxes);
     step_reads(lower, step, score);
@@ -25,7 +24,7 @@ int lower_nms(Lower *lower, Node *node)
     step_extent(lower, step, score.dim[0]);
     step_extent(lower, step, score.dim[1]);
     step_extent(lower, step, boxes.dim[1]);
-    step_int(lower, step, type->dim[0].max);
     step_int(lower, step, node_int(node, "center_point_box", 0));
+    step_limits(lower, step, type->dim[0]);
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }

@@ -160,6 +160,9 @@ void  step_extent(Lower *lower, Step *step, Extent value);
 void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);
 void  step_extents(Lower *lower, Step *step, int count, const Extent *values);
 void  step_float(Lower *lower, Step *step, double value);
+/* A kernel that finds out an extent: where it writes that, and as arguments the least and the most that it may find. */
+void  step_found(Lower *lower, Step *step, Extent found);
+void  step_limits(Lower *lower, Step *step, Extent found);
 void  step_floats(Lower *lower, Step *step, int count, const double *values);
 void  step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
 int   step_end(Lower *lower, Step *step);

@@ -224,6 +224,17 @@ void step_int(Lower *lower, Step *step, int64_t value)
     step_extent(lower, step, extent_const(value));
 }
 
+void step_found(Lower *lower, Step *step, Extent found)
+{
+    step_writes(lower, step, extent_is_const(found) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, found));
+}
+
+void step_limits(Lower *lower, Step *step, Extent found)
+{
+    step_int(lower, step, extent_min(lower->model, found));
+    step_int(lower, step, found.max);
+}
+
 void step_ints(Lower *lower, Step *step, int count, const int64_t *values)
 {
     Extent *copy = arena_array(lower->program->arena, Extent, count + 1);

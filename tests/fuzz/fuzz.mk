@@ -21,7 +21,7 @@ $(FUZZ)/target: $(FUZZ_SRC) FORCE | $(FUZZ_TOOLS)
 $(FUZZ)/seeds: $(CASES) | $(VENV)
 	rm -rf $@ && mkdir -p $@
 	$(PYTHON) tests/errors/make_errors.py $(FUZZ)/errors
-	for f in $$(find $(BUILD)/cases $(FUZZ)/errors models -name '*.onnx' -size -16k); do cp $$f $@/$$(echo $$f | tr / _); done
+	for f in $$(find -L $(BUILD)/cases $(FUZZ)/errors models -name '*.onnx' -size -16k); do cp $$f $@/$$(echo $$f | tr / _); done
 	cp tests/fuzz/found/* $@ 2>/dev/null || true
 
 fuzz: $(FUZZ)/target $(FUZZ)/seeds

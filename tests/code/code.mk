@@ -1,0 +1,15 @@
+# What generated code may be, whatever it computes: warnings, symbols, writable data, guarded build, sanitizers, hostile inputs.
+# A sample of the cases here, all of them in `make check-long`. Included by tests.mk.
+
+CODE_PROOF = $(PYTHON) tests/tools/check_code.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/code_runs --jobs=$(JOBS) \
+             --models $(OWN:%=models/%.onnx) --list=tests/onnx/supported.txt --unlisted=$(BUILD)/own_cases
+# Where a proof failed once.
+CODE_ALWAYS := test_compress_default_axis
+
+check-code: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(CODE_PROOF) $(CODE_ALWAYS:%=--also=%) -- $(BUILD)/cases
+
+check-code-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(CODE_PROOF) --all -- $(BUILD)/cases
+
+.PHONY: check-code check-code-all
