@@ -31,7 +31,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(CC) -O2 -g $(SANFLAG) -I$(BUILD)/gen -c -o $@ $<
 
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
-TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py))
+TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py runtime/*.h))
 
 $(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_scalar.c codegen_templates/embed.h schemas/kernels.def
 	@mkdir -p $(@D)

@@ -7,6 +7,7 @@
 #include "ops/infer.h"
 #include "passes/passes.h"
 #include "program/lower.h"
+#include "program/part.h"
 #include "program/plan.h"
 #include "support/files.h"
 #include "verify.h"
@@ -40,9 +41,6 @@ typedef struct Stage {
 
 static int stage_read(Compilation *c)
 {
-    if (c->options->threads > 1)
-        return diag_unsupported(c->diag, (Loc){0}, "--threads=%d: this version makes code for one thread; leave the option out",
-                                c->options->threads);
     c->model = onnx_read(c->arena, c->options->model, c->diag);
     if (!c->model)
         return -1;
@@ -128,6 +126,7 @@ static int stage_lower(Compilation *c)
         options.winograd = WINOGRAD_OFF;
     if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, &c->program, c->diag) < 0)
         return -1;
+    program_partition(c->program, c->options->threads);
     return program_check(c->program, c->diag);
 }
 

@@ -342,7 +342,7 @@ static const OptionRow option_row[] = {
     {"--target",     "T",                      false, true,  set_target,     "what to generate for (default: portable)"},
     {"--dim",        "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim, "pin or bound an extent that is known only at run time; AXIS may be count, elements or bytes; repeatable"},
     {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
-    {"--threads",    "N",                      false, true,  set_threads,    "threads of the generated code; this version refuses more than 1"},
+    {"--threads",    "N",                      false, true,  set_threads,    "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},

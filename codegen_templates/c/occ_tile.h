@@ -46,7 +46,7 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
             const occ_vf a = occ_vset(x[i * down + c * across]);
             OCC_UNROLL(4)
             for (int j = 0; j < vectors; j++)
-                acc[(i * width + c) * vectors + j] += a * b[j];
+                acc[(i * width + c) * vectors + j] = occ_vfma(a, b[j], acc[(i * width + c) * vectors + j]);
         }
     }
 }

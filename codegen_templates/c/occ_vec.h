@@ -59,6 +59,26 @@ OCC_HOT occ_vi occ_viset(int32_t a)
 #endif
 }
 
+/* a * b + c, rounded once where the instruction set can do so. Not left to the compiler: it contracts some products and not
+ * others, by what else it finds in reach, and the parts of a step must agree in every bit. */
+OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
+{
+#if OCC_W == 16 && defined(__AVX512F__)
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
+#elif OCC_W == 8 && defined(__FMA__)
+    return __builtin_ia32_vfmaddps256(a, b, c);
+#elif OCC_W == 4 && defined(__FMA__)
+    return __builtin_ia32_vfmaddps(a, b, c);
+#elif OCC_W == 4 && defined(__aarch64__)
+    __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
+    return c;
+#elif OCC_W == 1 && defined(__GNUC__) && (defined(__FMA__) || defined(__aarch64__))
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 /* The bits of each lane as an integer, and back. */
 OCC_HOT occ_vi occ_vbits(occ_vf a)
 {

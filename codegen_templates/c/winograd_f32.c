@@ -3,7 +3,7 @@
  * Knows nothing of when this pays. */
 #include "conv_f32.c"
 
-/* One row or column of the input transform, in place: `size` vectors `step` apart. */
+/* One row or column of the input transform, in place: `size` vectors `step` apart. Products with powers of two are exact. */
 OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
 {
     if (m == 2) {
@@ -14,14 +14,14 @@ OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
         d[3 * step] = b - e;
     } else {
         const occ_vf a = d[0], b = d[step], c = d[2 * step], e = d[3 * step], f = d[4 * step], g = d[5 * step];
-        const occ_vf two = occ_vset(2.0f), four = occ_vset(4.0f), five = occ_vset(5.0f);
+        const occ_vf two = occ_vset(2.0f), four = occ_vset(4.0f), less = occ_vset(-5.0f);
         const occ_vf p = f - four * c, q = e - four * b, r = f - c, s = two * (e - b);
-        d[0] = four * a - five * c + f;
+        d[0] = occ_vfma(less, c, four * a + f);
         d[step] = p + q;
         d[2 * step] = p - q;
         d[3 * step] = r + s;
         d[4 * step] = r - s;
-        d[5 * step] = four * b - five * e + g;
+        d[5 * step] = occ_vfma(less, e, four * b + g);
     }
 }
 

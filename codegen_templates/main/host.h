@@ -16,6 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef HOST_THREADS
+#define HOST_THREADS 1
+#endif
+
 /* An axis: fixed, or a member of the inputs (outputs) struct at `member` bytes. */
 typedef enum HostSide { HOST_FIXED, HOST_IN, HOST_OUT } HostSide;
 typedef struct HostAxis {
@@ -49,6 +53,7 @@ typedef struct HostPort {
 typedef struct HostBlocks {
     void *arena, *state;
     const void *weights;
+    void *pool; /* of threads; HOST_THREADS 1: there is none */
 } HostBlocks;
 
 typedef struct HostModel {

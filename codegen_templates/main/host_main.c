@@ -156,6 +156,18 @@ static void host_time(Host *h)
     free(took);
 }
 
+static void host_start_threads(Host *h)
+{
+#if HOST_THREADS > 1
+    static occ_pool pool;
+    if (occ_pool_start(&pool, HOST_THREADS))
+        host_fail("the threads cannot be started", NULL);
+    h->blocks.pool = &pool;
+#else
+    (void)h;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     static Host host;
@@ -176,6 +188,7 @@ int main(int argc, char **argv)
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
     host_load_weights(h, weights);
     host_allocate_ports(h);
+    host_start_threads(h);
     touched = host_painted_run(h, 1);
     if (touched < h->arena.size) { /* a byte may have been given the value of its paint */
         int64_t again = host_painted_run(h, 2);

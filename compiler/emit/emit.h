@@ -54,6 +54,7 @@ typedef struct Emit {
     int           nexpression, cexpression;
     const char  **libc;          /* functions of the C library that the source names */
     int           nlibc, clibc;
+    bool          parallel;      /* some step runs in parts */
     int           status;        /* -1 once something could not be printed */
 } Emit;
 
@@ -82,7 +83,13 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Lo
  * pointers go to `extra`, each with ", " in front. */
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 
+/* parallel.c - steps in parts. The context is what the run function shares with them. */
+void emit_parallel(Emit *emit, const Step *step, int index, Text *call); /* the function of its parts, and the call of all */
+void emit_context(Emit *emit, Text *text);                             /* its type */
+void emit_context_fill(Emit *emit, Text *text);                        /* its variable, in the run function */
+
 /* run.c - the run function. */
+void emit_step_call(Emit *emit, const Step *step, Text *text);         /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand);     /* the address of an operand */
 void emit_run(Emit *emit);
 

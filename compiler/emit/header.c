@@ -168,6 +168,11 @@ static void put_memory(Emit *emit, Text *text)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->state_bytes)
         text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);
+    if (emit->emission->options->threads > 1)
+        text_put(text, "    /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are\n"
+                       "     * done; NULL: they run one after another, with the same results. */\n"
+                       "    void (*parallel_for)(void *parallel_context, void (*part)(void *context, int64_t index), void *context, int64_t parts);\n"
+                       "    void *parallel_context;\n");
     text_printf(text, "} %s_memory;\n\n", emit->name);
 }
 

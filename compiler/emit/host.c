@@ -98,6 +98,7 @@ static void put_calls(Emit *emit, Text *text)
                 emit->name);
     text_put(text, file ? ", blocks->weights" : "");
     text_put(text, emit->state_bytes ? ", blocks->state" : "");
+    text_put(text, emit->emission->options->threads > 1 ? ", occ_pool_for, blocks->pool" : "");
     text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name, emit->name,
                 emit->name);
     if (file)
@@ -147,14 +148,30 @@ static void put_file(Text *text, const char *from)
     text_put(text, blank ? "" : "\n");
 }
 
+static const char *template_text(const char *name)
+{
+    for (int i = 0; i < template_nfile; i++)
+        if (!strcmp(template_file[i].name, name))
+            return template_file[i].text;
+    return "";
+}
+
 void emit_host(Emit *emit, Text *text)
 {
-    text_printf(text, "/* Runs %s.c on raw files; generated beside it, and yours to change. */\n", emit->name);
+    int threads = emit->emission->options->threads;
+
+    text_printf(text, "/* Runs %s.c on raw files; generated beside it, and yours to change.%s */\n", emit->name,
+                threads > 1 ? " Link with -pthread." : "");
+    if (threads > 1)
+        text_printf(text, "#define HOST_THREADS %d\n\n", threads);
     for (int i = 0; i < template_nfile; i++) {
         if (strncmp(template_file[i].name, "host", 4))
             continue;
         put_file(text, template_file[i].text);
-        if (!strcmp(template_file[i].name, "host.h"))
-            put_tables(emit, text);
+        if (strcmp(template_file[i].name, "host.h"))
+            continue;
+        if (threads > 1)
+            put_file(text, template_text("pool.h"));
+        put_tables(emit, text);
     }
 }

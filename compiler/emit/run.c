@@ -106,15 +106,13 @@ static const char *step_comment(Emit *emit, int index)
     return arena_printf(emit->arena, "%d %s %s", index, emit_origin(emit, step), shape);
 }
 
-static void put_kernel(Emit *emit, int index, int depth)
+void emit_step_call(Emit *emit, const Step *step, Text *text)
 {
-    const Step *step = &emit->program->step[index];
     Text        extra = text_new(emit->arena);
     const char *function = emit_step_function(emit, step, &extra);
-    Text       *text = &emit->run;
     bool        first = true;
 
-    text_printf(text, "%s%s(%d, %s(", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN", index, function);
+    text_printf(text, "%s(", function);
     for (int i = 0; i < (step->expr ? step->noperand : step->nparam); i++) { /* the rest are pools of text: not passed */
         if (step->operand[i].buffer < 0)
             continue;
@@ -124,7 +122,20 @@ static void put_kernel(Emit *emit, int index, int depth)
     }
     if (extra.size)
         text_put(text, extra.data + (first ? 2 : 0));
-    text_printf(text, ")); /* %s */\n", step_comment(emit, index));
+    text_put(text, ")");
+}
+
+static void put_kernel(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+    Text        call = text_new(emit->arena);
+
+    if (step->parts > 1)
+        emit_parallel(emit, step, index, &call);
+    else
+        emit_step_call(emit, step, &call);
+    text_printf(&emit->run, "%s%s(%d, %s); /* %s */\n", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN", index, call.data,
+                step_comment(emit, index));
 }
 
 /* Without the parentheses around the whole. */
@@ -363,6 +374,7 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
+    emit_context_fill(emit, text);
     if (emit->plan->peak)
         text_printf(text, "    OCC_GUARD_OPEN(arena, %s_ARENA_SIZE, %s_live);\n", emit->upper, emit->name);
     else if (uses(body, "OCC_RUN") || uses(body, "OCC_TRY"))

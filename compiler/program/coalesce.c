@@ -98,7 +98,8 @@ void program_coalesce(Program *program)
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 
-        if (step->kind == STEP_KERNEL && step->kernel->in_place && writes_in_rising_order(step))
+        /* the parts of a step do not follow each other: none of them may run ahead */
+        if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step))
             permit_step(program, s);
     }
 }
@@ -147,13 +148,19 @@ static void merge(Program *program, Merges *merges, int from, int to)
     gone->nspan = 0;
 }
 
+/* Permits cannot say so, merging can. */
+static bool works_at_equal_addresses(const Step *step)
+{
+    return step->kernel->same_place || (step->parts > 1 && step->kernel->in_place);
+}
+
 Merges program_merge(Program *program)
 {
     Merges merges = {.count = 0};
 
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
-        bool        done = step->kind != STEP_KERNEL || !step->kernel->same_place;
+        bool        done = step->kind != STEP_KERNEL || !works_at_equal_addresses(step);
 
         for (int i = 0; i < step->nparam && !done; i++)
             for (int k = step->nparam; k < step->noperand && !done; k++)

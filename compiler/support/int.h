@@ -27,4 +27,20 @@ static inline int64_t int_round_up(int64_t value, int64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
+/* Of values that are not negative. */
+static inline int64_t int_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline int64_t int_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t int_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

@@ -111,8 +111,11 @@ class Cli(unittest.TestCase):
                        "--threads=1", "--target=null", "--target=cortex-m"):
             self.run_it("small.onnx", option)
 
-    def test_threads_are_refused_until_steps_have_parts(self):
-        self.fails(3, "--threads=2", "small.onnx", "--threads=2")
+    def test_threads_add_a_parallel_for(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.run_it("small.onnx", "--threads=2", "-o", out + "/small.c")
+            with open(out + "/small.h") as file:
+                self.assertIn("void (*parallel_for)(", file.read())
 
     def test_weights_take_their_form(self):
         with tempfile.TemporaryDirectory() as out:

@@ -1,0 +1,106 @@
+/* parallel.c - steps in parts: for each such step a function that runs one of them, and what it has to be told. */
+#include "emit/emit.h"
+#include "program/part.h"
+
+#include <string.h>
+
+/* What the run function keeps in local variables and its parts need. */
+static const struct {
+    const char *type, *name; /* the type's "@" stands for the model's name */
+} shared[] = {
+    {"unsigned char *", "arena"},        {"const int64_t *", "d"},         {"unsigned char *", "state"},
+    {"const unsigned char *", "weights"}, {"const @_inputs *", "in"}, {"const @_outputs *", "out"},
+};
+
+enum { SHARED = (int)(sizeof shared / sizeof *shared) };
+
+static const char *type_of(Emit *emit, int i)
+{
+    const char *at = strchr(shared[i].type, '@');
+
+    if (!at)
+        return shared[i].type;
+    return arena_printf(emit->arena, "%.*s%s%s", (int)(at - shared[i].type), shared[i].type, emit->name, at + 1);
+}
+
+/* Which of the variables the model has at all. */
+static bool exists(const Emit *emit, int i)
+{
+    switch (i) {
+    case 0:
+        return emit->plan->peak || emit->program->dims >= 0;
+    case 1:
+        return emit->program->dims >= 0;
+    case 2:
+        return emit->state_bytes > 0;
+    case 3:
+        return emit->weights == WEIGHTS_FILE && emit->weight_bytes > 0;
+    default:
+        return true;
+    }
+}
+
+/* The variable's name as a word of its own. */
+static bool names(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+        char before = at == text ? ' ' : at[-1], after = at[length];
+
+        if (strchr(" (,*", before) && strchr(" ),-[;", after))
+            return true;
+    }
+    return false;
+}
+
+static const char *put_parts(Emit *emit, const Step *step, int index)
+{
+    const char *name = arena_printf(emit->arena, "%s_parts_%d", emit->name, index);
+    Text        body = text_new(emit->arena), locals = text_new(emit->arena);
+
+    for (int i = 0; i < step->parts; i++) {
+        Step part = step_part(emit->program, step, i);
+
+        text_printf(&body, i + 1 < step->parts ? "    case %d:\n        " : "    default:\n        ", i);
+        emit_step_call(emit, &part, &body);
+        text_put(&body, ";\n        break;\n");
+    }
+    for (int i = 0; i < SHARED; i++)
+        if (exists(emit, i) && names(body.data, shared[i].name))
+            text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
+    text_printf(&emit->functions, "static void %s(void *context, int64_t index)\n{\n", name);
+    if (locals.size)
+        text_printf(&emit->functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name, emit->name, locals.data);
+    text_printf(&emit->functions, "%s    switch (index) {\n%s    }\n}\n\n", locals.size ? "" : "    (void)context;\n", body.data);
+    return name;
+}
+
+void emit_parallel(Emit *emit, const Step *step, int index, Text *call)
+{
+    emit->parallel = true;
+    text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)", put_parts(emit, step, index),
+                step->parts);
+}
+
+void emit_context(Emit *emit, Text *text)
+{
+    if (!emit->parallel)
+        return;
+    text_put(text, "/* What the parts of a step share. */\ntypedef struct {\n");
+    for (int i = 0; i < SHARED; i++)
+        if (exists(emit, i))
+            text_printf(text, "    %s%s;\n", type_of(emit, i), shared[i].name);
+    text_printf(text, "} %s_context;\n\n", emit->name);
+}
+
+void emit_context_fill(Emit *emit, Text *text)
+{
+    if (!emit->parallel)
+        return;
+    text_printf(text, "    %s_context context = {", emit->name);
+    for (int i = 0, n = 0; i < SHARED; i++)
+        if (exists(emit, i))
+            text_printf(text, "%s%s", n++ ? ", " : "", shared[i].name);
+    text_put(text, "};\n");
+}

@@ -1,0 +1,516 @@
+/* part.c - where a step may be cut, and what a piece of it is.
+ * Each rule offers cuts of one kernel family along an axis of its result; the cut with the best balance is taken. */
+#include "program/part.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum { PART_MICROSECONDS = 20 }; /* of work, at least, in each part: below, waking a thread costs more than it saves */
+
+/* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
+typedef struct Cut {
+    int     axis;   /* what the rule means by it; -1: none */
+    int64_t units, grain;
+    double  weight; /* at least 1: how much worse this cut is than one that is as even */
+} Cut;
+
+enum { MAX_CUTS = 8 };
+typedef struct Cuts {
+    Cut cut[MAX_CUTS];
+    int count;
+} Cuts;
+
+typedef struct Rule {
+    const char *kernel; /* "conv_f32", or "map_" for all whose names begin so */
+    void      (*offer)(const Step *step, Cuts *cuts);
+    void      (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) */
+    double    (*work)(const Step *step);                             /* nanoseconds on one core, roughly */
+} Rule;
+
+/* ---------------------------------------------------------------------------------------------------------- arguments */
+
+/* The argument of this name, or NULL. */
+static Arg *named(const Step *step, const char *name)
+{
+    int at = 0;
+
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+
+        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES || param->kind == PARAM_EXPR || param->kind == PARAM_FN)
+            continue;
+        if (!strcmp(param->name, name))
+            return &step->arg[at];
+        at++;
+    }
+    return NULL;
+}
+
+static int64_t value(const Step *step, const char *name, int index)
+{
+    return named(step, name)->ints[index].max;
+}
+
+/* The arrays were copied for this part: see step_part. */
+static void set(Step *part, const char *name, int index, int64_t to)
+{
+    ((Extent *)named(part, name)->ints)[index] = (Extent){to, -1};
+}
+
+static int pointer(const Step *step, const char *name)
+{
+    int at = 0;
+
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+
+        if (param->kind != PARAM_READS && param->kind != PARAM_WRITES)
+            continue;
+        if (!strcmp(param->name, name))
+            return at;
+        at++;
+    }
+    return -1;
+}
+
+static void shift(Step *part, int operand, int64_t elements)
+{
+    if (operand >= 0 && part->operand[operand].buffer >= 0)
+        part->operand[operand].offset.max += elements;
+}
+
+/* Operand k of the expression moves by `elements[k]` of the kernel's own count of places. */
+static void shift_expression(Step *part, const char *name, int64_t places)
+{
+    for (int k = part->nparam; k < part->noperand; k++)
+        shift(part, k, places * value(part, name, k - part->nparam));
+}
+
+/* Elements between neighbours along the innermost axis, as the expression reads operand k. */
+static int64_t inner_stride(const Step *step, int k)
+{
+    for (int i = 0; step->expr && i < step->expr->nnode; i++)
+        if (step->expr->node[i].op == SCALAR_LOAD && step->expr->node[i].operand == k)
+            return step->expr->node[i].stride;
+    return 0;
+}
+
+static void offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+{
+    if (units > grain && cuts->count < MAX_CUTS)
+        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight};
+}
+
+static double product(const Step *step, const char *name)
+{
+    const Arg *arg = named(step, name);
+    double     n = 1.0;
+
+    for (int i = 0; i < arg->count; i++)
+        n *= (double)arg->ints[i].max;
+    return n;
+}
+
+/* ------------------------------------------------------------------------------------------------- elementwise, copies */
+
+static void offer_map(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "rank", 0);
+
+    for (int a = 0; a < rank; a++)
+        offer(cuts, a, value(step, "dim", a), a == rank - 1 ? 64 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0);
+
+    set(part, "dim", axis, hi - lo);
+    shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+    shift(part, pointer(part, "x"), pointer(part, "x") < 0 ? 0 : lo * value(part, "xstride", axis));
+    for (int k = part->nparam; k < part->noperand; k++) {
+        int64_t at = (k - part->nparam) * rank + axis;
+
+        shift(part, k, lo * (axis == rank - 1 ? inner_stride(part, k - part->nparam) : value(part, "xstride", (int)at)));
+    }
+}
+
+static double work_map(const Step *step)
+{
+    return product(step, "dim") * (0.5 + 0.25 * (step->expr ? step->expr->nnode : 0));
+}
+
+/* --------------------------------------------------------------------------------------------- convolutions and pooling */
+
+/* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
+static int first_space(const Step *step)
+{
+    int axis = 2;
+
+    while (axis < 4 && value(step, "ydim", axis) == 1)
+        axis++;
+    return axis;
+}
+
+static double places(const Step *step)
+{
+    return product(step, "ydim");
+}
+
+/* Rows of the result; wide rows of a matrix product in multiples of every tile's height. */
+static void offer_space(const Step *step, Cuts *cuts, int64_t grain, double weight)
+{
+    int axis = first_space(step);
+
+    if (value(step, "ydim", 0) > 1)
+        offer(cuts, 0, value(step, "ydim", 0), 1, 1.0);
+    else
+        offer(cuts, axis, value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
+}
+
+/* Cutting along channels reads the input once for each part, cutting along rows the weights. */
+static void offer_conv(const Step *step, Cuts *cuts)
+{
+    double taps = product(step, "kernel"), inputs = (double)value(step, "xdim", 1);
+    double weights = taps * inputs * (double)value(step, "ydim", 1), image = product(step, "xdim");
+
+    offer_space(step, cuts, 1, weights > image ? 1.15 : 1.0);
+    if (value(step, "groups", 0) == 1)
+        offer(cuts, 1, value(step, "ydim", 1), 32, weights > image ? 1.0 : 1.15);
+}
+
+static void offer_depthwise(const Step *step, Cuts *cuts)
+{
+    offer_space(step, cuts, 1, 1.0);
+}
+
+static void offer_winograd(const Step *step, Cuts *cuts)
+{
+    offer_space(step, cuts, value(step, "m", 0), 1.0);
+}
+
+static void offer_pool(const Step *step, Cuts *cuts)
+{
+    if (pointer(step, "place") >= 0 && step->operand[pointer(step, "place")].buffer >= 0)
+        return; /* places count the whole input */
+    offer(cuts, 0, value(step, "ydim", 0), 1, 1.0);
+    offer(cuts, 1, value(step, "ydim", 1), value(step, "ystride", 1) == 1 ? 16 : 1, 1.05);
+}
+
+static void take_images(Step *part, int64_t lo, int64_t hi)
+{
+    int64_t pixels = value(part, "ydim", 2) * value(part, "ydim", 3) * value(part, "ydim", 4);
+
+    set(part, "xdim", 0, hi - lo);
+    set(part, "ydim", 0, hi - lo);
+    shift(part, pointer(part, "x"), lo * value(part, "xstride", 0));
+    shift(part, pointer(part, "y"), lo * value(part, "ystride", 0));
+    if (named(part, "pitch"))
+        shift_expression(part, "pitch", lo * pixels);
+}
+
+/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the whole. */
+static void take_space(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    bool    strided = named(part, "stride") != NULL;
+    int     k = axis - 2;
+    int64_t step = strided ? value(part, "stride", k) : 1, dilation = strided ? value(part, "dilation", k) : 1;
+    int64_t taps = named(part, "kernel") ? value(part, "kernel", k) : 3, pad = value(part, "pad", k);
+    int64_t skip = int_max(lo * step - pad, 0), inner = 1;
+    int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
+
+    skip = int_min(skip, value(part, "xdim", axis));
+    set(part, "pad", k, pad - lo * step + skip);
+    set(part, "xdim", axis, int_max(int_min(value(part, "xdim", axis) - skip, reach), 0));
+    set(part, "ydim", axis, hi - lo);
+    shift(part, pointer(part, "x"), skip * value(part, "xstride", axis));
+    shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+    for (int a = axis + 1; a < 5; a++)
+        inner *= value(part, "ydim", a);
+    shift_expression(part, "pitch", lo * inner);
+}
+
+/* Channels lo (a multiple of 32) to hi - 1: whole panels of weights. */
+static void take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
+{
+    set(part, "ydim", 1, hi - lo);
+    shift(part, pointer(part, "w"), lo * weights);
+    shift(part, pointer(part, "bias"), lo);
+    shift(part, pointer(part, "y"), lo * value(part, "ystride", 1));
+    for (int k = part->nparam; k < part->noperand; k++)
+        shift(part, k, lo * inner_stride(part, k - part->nparam));
+}
+
+static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0)
+        take_images(part, lo, hi);
+    else if (axis == 1)
+        take_channels(part, lo, hi, (int64_t)product(part, "kernel") * value(part, "xdim", 1));
+    else
+        take_space(part, axis, lo, hi);
+}
+
+/* Of each tap the weights of all channels follow each other, and the kernel's row of them stays whole. */
+static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0)
+        take_images(part, lo, hi);
+    else
+        take_space(part, axis, lo, hi);
+}
+
+static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t m = value(part, "m", 0), tiles;
+
+    take_depthwise(part, axis, lo, hi);
+    tiles = value(part, "ydim", 0) * int_ceil_div(value(part, "ydim", 3), m) * int_ceil_div(value(part, "ydim", 4), m);
+    set(part, "group", 0, int_min(value(part, "group", 0), tiles));
+}
+
+static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    set(part, "xdim", axis, hi - lo);
+    set(part, "ydim", axis, hi - lo);
+    shift(part, pointer(part, "x"), lo * value(part, "xstride", axis));
+    shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+}
+
+static double work_conv(const Step *step)
+{
+    return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 25.0;
+}
+
+static double work_winograd(const Step *step)
+{
+    return places(step) * (double)value(step, "xdim", 1) * 9.0 / 60.0;
+}
+
+static double work_window(const Step *step)
+{
+    return places(step) * product(step, "kernel") / 8.0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- products */
+
+/* The stack's axes come first; `rank` stands for the rows of one matrix. */
+static void offer_matmul(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "rank", 0);
+    int     axis = 0;
+
+    while (axis < rank && value(step, "dim", axis) == 1)
+        axis++;
+    if (axis < rank)
+        offer(cuts, axis, value(step, "dim", axis), 1, 1.0);
+    if (product(step, "dim") == 1.0)
+        offer(cuts, (int)rank, value(step, "rows", 0), 2, 1.0);
+}
+
+static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0), rows = value(part, "rows", 0);
+
+    if (axis == rank) {
+        set(part, "rows", 0, hi - lo);
+        shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
+        shift(part, pointer(part, "a"), lo * value(part, "arow", 0));
+        shift_expression(part, "pitch", lo);
+        return;
+    }
+    for (int a = axis + 1; a < rank; a++)
+        rows *= value(part, "dim", a);
+    set(part, "dim", axis, hi - lo);
+    shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
+    shift(part, pointer(part, "a"), lo * value(part, "astack", axis));
+    shift(part, pointer(part, "b"), lo * value(part, "bstack", axis));
+    shift_expression(part, "pitch", lo * rows);
+}
+
+static double work_matmul(const Step *step)
+{
+    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "columns", 0)) * (double)value(step, "depth", 0) / 20.0;
+}
+
+/* --------------------------------------------------------------------------------------- reductions over kept axes, rows */
+
+static void offer_kept(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "krank", 0);
+
+    for (int a = 0; a < rank; a++)
+        offer(cuts, a, value(step, "kdim", a), a == rank - 1 ? 16 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    const char *y = named(part, "ky") ? "ky" : "kystride", *x = named(part, "kx") ? "kx" : "kxstride";
+
+    set(part, "kdim", axis, hi - lo);
+    for (int k = 0; k < part->nparam; k++)
+        shift(part, k, lo * value(part, part->operand[k].access & OPERAND_WRITES ? y : x, axis));
+}
+
+static double work_reduce(const Step *step)
+{
+    return product(step, "kdim") * product(step, "rdim") * 0.4;
+}
+
+static double work_softmax(const Step *step)
+{
+    return product(step, "kdim") * (double)value(step, "axis", 0) * 1.5;
+}
+
+static void offer_outer(const Step *step, Cuts *cuts)
+{
+    offer(cuts, 0, value(step, "outer", 0), 1, 1.0);
+}
+
+static void take_outer(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    (void)axis;
+    set(part, "outer", 0, hi - lo);
+    shift(part, pointer(part, "y"), lo * value(part, "out", 0) * value(part, "inner", 0));
+    shift(part, pointer(part, "x"), lo * value(part, "in", 0) * value(part, "inner", 0));
+}
+
+static double work_resample(const Step *step)
+{
+    return (double)(value(step, "outer", 0) * value(step, "out", 0)) * (double)(value(step, "inner", 0) * value(step, "taps", 0)) * 0.4;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- choice */
+
+static const Rule rules[] = {
+    {"conv_f32", offer_conv, take_conv, work_conv},
+    {"winograd_f32", offer_winograd, take_winograd, work_winograd},
+    {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
+    {"pool_f32", offer_pool, take_pool, work_window},
+    {"maxpool_", offer_pool, take_pool, work_window},
+    {"matmul_f32", offer_matmul, take_matmul, work_matmul},
+    {"map_", offer_map, take_map, work_map},
+    {"copy_", offer_map, take_map, work_map},
+    {"reduce_", offer_kept, take_kept, work_reduce},
+    {"softmax_f32", offer_kept, take_kept, work_softmax},
+    {"moments_f32", offer_kept, take_kept, work_reduce},
+    {"resample_f32", offer_outer, take_outer, work_resample},
+};
+
+static const Rule *rule_of(const Step *step)
+{
+    for (size_t i = 0; step->kind == STEP_KERNEL && !step->kernel->fails && i < sizeof rules / sizeof *rules; i++) {
+        size_t length = strlen(rules[i].kernel);
+
+        if (!strncmp(step->kernel->name, rules[i].kernel, length) &&
+            (rules[i].kernel[length - 1] == '_' || !step->kernel->name[length]))
+            return &rules[i];
+    }
+    return NULL;
+}
+
+/* Every argument is known, every element is a byte or more, and what it reads is there. */
+static bool is_plain(const Program *program, const Step *step)
+{
+    for (int i = 0; i < step->narg; i++)
+        for (int k = 0; (step->arg[i].kind == ARG_INT || step->arg[i].kind == ARG_INTS) && k < step->arg[i].count; k++)
+            if (!extent_is_const(step->arg[i].ints[k]))
+                return false;
+    for (int i = 0; i < step->noperand; i++) {
+        const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
+
+        if (b && (dtype_info(step->operand[i].dtype)->bits < 8 ||
+                  (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
+            return false;
+    }
+    return true;
+}
+
+/* Units of the largest part. */
+static int64_t largest(const Cut *cut, int parts)
+{
+    return int_ceil_div(int_ceil_div(cut->units, cut->grain), parts) * cut->grain;
+}
+
+/* The cut whose largest part is the smallest share of the whole. */
+static Cut best_cut(const Step *step, const Rule *rule, int parts)
+{
+    Cuts   cuts = {.count = 0};
+    Cut    best = {.axis = -1};
+    double least = 0.0;
+
+    rule->offer(step, &cuts);
+    for (int i = 0; i < cuts.count; i++) {
+        double share = (double)largest(&cuts.cut[i], parts) / (double)cuts.cut[i].units * cuts.cut[i].weight;
+
+        if (largest(&cuts.cut[i], parts) < cuts.cut[i].units && (best.axis < 0 || share < least)) {
+            best = cuts.cut[i];
+            least = share;
+        }
+    }
+    return best;
+}
+
+static void partition_step(Program *program, Step *step, int parts)
+{
+    const Rule *rule = rule_of(step);
+    double      most;
+    Cut         cut;
+
+    if (!rule || !is_plain(program, step))
+        return;
+    most = rule->work(step) / (PART_MICROSECONDS * 1000.0);
+    parts = most < parts ? (int)most : parts;
+    cut = parts > 1 ? best_cut(step, rule, parts) : (Cut){.axis = -1};
+    if (cut.axis < 0)
+        return;
+    step->parts = (int)int_min(parts, int_ceil_div(cut.units, cut.grain));
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
+            program->buffer[step->operand[k].buffer].copies = step->parts;
+}
+
+void program_partition(Program *program, int parts)
+{
+    for (int s = 0; parts > 1 && s < program->nstep; s++)
+        partition_step(program, &program->step[s], parts);
+}
+
+/* A step of its own: nothing that is changed below is shared with the whole. */
+static Step copy_step(const Program *program, const Step *step)
+{
+    Step part = *step;
+
+    part.parts = 1;
+    part.operand = arena_array(program->arena, Operand, step->noperand + 1);
+    memcpy(part.operand, step->operand, (size_t)step->noperand * sizeof *part.operand);
+    part.arg = arena_array(program->arena, Arg, step->narg + 1);
+    for (int i = 0; i < step->narg; i++) {
+        Extent *ints = arena_array(program->arena, Extent, step->arg[i].count + 1);
+
+        part.arg[i] = step->arg[i];
+        if (step->arg[i].kind != ARG_INT && step->arg[i].kind != ARG_INTS)
+            continue;
+        memcpy(ints, step->arg[i].ints, (size_t)step->arg[i].count * sizeof *ints);
+        part.arg[i].ints = ints;
+    }
+    return part;
+}
+
+Step step_part(const Program *program, const Step *step, int index)
+{
+    const Rule *rule = rule_of(step);
+    Cut         cut = best_cut(step, rule, step->parts);
+    Step        part = copy_step(program, step);
+    int64_t     grains = int_ceil_div(cut.units, cut.grain);
+    int64_t     lo = grains * index / step->parts * cut.grain, hi = grains * (index + 1) / step->parts * cut.grain;
+
+    rule->take(&part, cut.axis, lo, int_min(hi, cut.units));
+    for (int k = 0; k < part.noperand; k++) {
+        const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];
+
+        if (b && b->kind == BUFFER_SCRATCH)
+            shift(&part, k, index * int_round_up(b->size, b->align) / operand_bytes_per_element(&part.operand[k]));
+    }
+    return part;
+}

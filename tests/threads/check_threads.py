@@ -1,0 +1,184 @@
+"""The code of --threads=N: equal to ONNX Runtime, the same bits for every N, free of data races (ThreadSanitizer).
+
+Each model is large enough that its steps are cut in every way that compiler/program/part.c knows; what is cut is read from
+the generated code, so a rule that stops cutting fails the test.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
+
+import host
+
+THREADS = (1, 3)
+RACE = "-std=c99 -O1 -g -fsanitize=thread"
+NATIVE = "-std=c99 -O2 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
+
+RANDOM = np.random.default_rng(7)
+
+
+def weights(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32) / np.float32(np.sqrt(np.prod(shape[1:]) or 1))
+
+
+def network(nodes, shape, constants=(), opset=17):
+    """A model of one input x; nodes are (operator, inputs, output, attributes); the last output is the model's."""
+    graph = helper.make_graph(
+        [helper.make_node(op, ins, [out], **attributes) for op, ins, out, attributes in nodes], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(value, name) for name, value in dict(constants).items()])
+    model = onnx.shape_inference.infer_shapes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8))
+    onnx.checker.check_model(model)
+    return model
+
+
+def convolution(shape, outputs, kernel, flags=(), **attributes):
+    group = attributes.get("group", 1)
+    model = network([("Conv", ["x", "w", "b"], "c", attributes), ("Relu", ["c"], "y", {})], shape,
+                    {"w": weights(outputs, shape[1] // group, *kernel), "b": weights(outputs)})
+    return model, list(flags)
+
+
+def residual():
+    """The sum reads its operand at the pixel and channel that it writes."""
+    w = {"w": weights(48, 48, 1, 1), "v": weights(48, 48, 1, 1)}
+    return network([("Conv", ["x", "w"], "a", {}), ("Conv", ["a", "v"], "b", {}), ("Add", ["b", "x"], "y", {})],
+                   (1, 48, 41, 37), w), []
+
+
+def attention():
+    nodes = [("Transpose", ["x"], "k", {"perm": [0, 1, 3, 2]}), ("MatMul", ["x", "k"], "s", {}), ("Softmax", ["s"], "p", {}),
+             ("MatMul", ["p", "x"], "y", {})]
+    return network(nodes, (1, 6, 150, 64)), []
+
+
+def product():
+    nodes = [("Transpose", ["x"], "k", {"perm": [1, 0]}), ("MatMul", ["x", "k"], "s", {}), ("Relu", ["s"], "y", {})]
+    return network(nodes, (301, 96)), []
+
+
+def norm():
+    constants = {"g": weights(192), "b": weights(192)}
+    return network([("LayerNormalization", ["x", "g", "b"], "n", {"axis": -1}), ("Tanh", ["n"], "y", {})], (1, 1000, 192),
+                   constants), []
+
+
+def moved():
+    return network([("Transpose", ["x"], "t", {"perm": [0, 2, 1, 3]}), ("Sigmoid", ["t"], "s", {}),
+                    ("ReduceMean", ["s"], "m", {"axes": [3], "keepdims": 1}), ("Sub", ["s", "m"], "y", {})], (3, 70, 90, 33)), []
+
+
+def pooled():
+    return network([("MaxPool", ["x"], "m", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+                    ("AveragePool", ["m"], "a", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
+                    ("GlobalAveragePool", ["a"], "g", {}), ("Mul", ["a", "g"], "y", {})], (1, 80, 91, 77)), []
+
+
+def resized():
+    return network([("Resize", ["x", "", "s"], "r", {"mode": "linear"}), ("Relu", ["r"], "y", {})], (2, 24, 40, 40),
+                   {"s": np.array([1, 1, 2, 2], np.float32)}), []
+
+
+# name: the model and its flags, and the kernels that must be cut
+MODELS = {
+    "rows": (convolution((1, 24, 61, 53), 40, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
+    "strided": (convolution((1, 3, 131, 129), 36, (5, 5), pads=[2, 1, 2, 2], strides=[2, 2], dilations=[2, 1]), {"conv"}),
+    "channels": (convolution((1, 160, 7, 7), 352, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
+    "images": (convolution((5, 32, 20, 20), 64, (1, 1)), {"conv"}),
+    "groups": (convolution((1, 64, 40, 40), 64, (3, 3), pads=[1, 1, 1, 1], group=4), {"conv"}),
+    "line": (convolution((1, 64, 3001), 64, (9,), pads=[4, 4]), {"conv"}),
+    "solid": (convolution((1, 16, 12, 20, 20), 32, (3, 3, 3), pads=[1] * 6), {"conv"}),
+    "winograd": (convolution((1, 64, 45, 39), 64, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
+    "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
+    "residual": (residual(), {"conv"}),
+    "attention": (attention(), {"matmul", "softmax"}),
+    "product": (product(), {"matmul"}),
+    "norm": (norm(), {"moments", "map"}),
+    "moved": (moved(), {"map", "reduce"}),
+    "pooled": (pooled(), {"pool", "map"}),
+    "resized": (resized(), {"resample"}),
+}
+
+
+def compiled(arguments, name, path, flags, threads, cflags, folder):
+    tools = host.Toolchain(arguments.occamyc, arguments.cc, cflags + " -pthread")
+    folder = os.path.join(arguments.work, name, folder)
+    host.compile_model(tools, path, folder, [*flags, f"--threads={threads}"])
+    host.build_program(tools, folder)
+    return folder
+
+
+def kernels_cut(folder):
+    """Names of the kernels that the parts call."""
+    with open(os.path.join(folder, "model.c")) as file:
+        text = file.read()
+    parts = re.findall(r"static void model_parts_\d+\(.*?\n}\n", text, re.S)
+    return {match for part in parts for match in re.findall(r"model_([a-z]+)_", part)}
+
+
+def answer(folder, data):
+    with open(os.path.join(folder, "x.bin"), "wb") as file:
+        file.write(data.tobytes())
+    done = subprocess.run(["./model", "x.bin"], cwd=folder, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise host.Failure("run-fail", host.last_line(done.stdout + done.stderr))
+    with open(os.path.join(folder, "out", "0.bin"), "rb") as file:
+        return file.read()
+
+
+def check(arguments, name):
+    (model, flags), wanted = MODELS[name]
+    path = os.path.join(arguments.work, f"{name}.onnx")
+    onnx.save(model, path)
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    data = RANDOM.standard_normal(shape).astype(np.float32)
+    truth = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": data})[0]
+    bits = {}
+    for threads in THREADS:
+        folder = compiled(arguments, name, path, flags, threads, NATIVE, str(threads))
+        bits[threads] = answer(folder, data)
+        missing = wanted - kernels_cut(folder) if threads > 1 else kernels_cut(folder)
+        if missing:
+            raise host.Failure("wrong", f"{threads} threads: {'not cut' if threads > 1 else 'cut'}: {', '.join(sorted(missing))}")
+        if bits[threads] != bits[1]:
+            raise host.Failure("wrong", f"{threads} threads give other bits than one")
+    error = np.abs(np.frombuffer(bits[1], np.float32).reshape(truth.shape) - truth).max()
+    if not error <= 1e-4 * max(1.0, np.abs(truth).max()):
+        raise host.Failure("wrong", f"{error:g} from ONNX Runtime")
+    folder = compiled(arguments, name, path, flags, 2, RACE, "race")
+    answer(folder, data)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--work", required=True)
+    parser.add_argument("names", nargs="*", default=list(MODELS))
+    arguments = parser.parse_args()
+    arguments.occamyc = os.path.abspath(arguments.occamyc)
+    os.makedirs(arguments.work, exist_ok=True)
+    failed = 0
+    for name in arguments.names:
+        try:
+            check(arguments, name)
+        except host.Failure as failure:
+            failed += 1
+            print(f"{name}: {failure.state}: {failure.reason}")
+    print(f"{len(arguments.names) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
