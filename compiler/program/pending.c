@@ -2,6 +2,8 @@
  * A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
 #include "program/lower.h"
 
+#include <math.h>
+
 enum { MAX_FUSED_NODES = 96 };
 
 /* ------------------------------------------------------------------------------------------------- expression building */
@@ -215,6 +217,12 @@ static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
     return base;
 }
 
+/* A number that the expression itself can hold, so that nothing has to be read. */
+static bool is_number(const Value *value, double *number)
+{
+    return value && value->type.dtype == DTYPE_F32 && const_scalar(value, number) && isfinite(*number);
+}
+
 /* Whether everything that the inputs need can be read in the kernel's epilogue. */
 static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
 {
@@ -223,8 +231,9 @@ static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
     for (int i = 0; i < node->nin; i++) {
         Pending *q = waiting(lower, node->in[i]);
         Operand  x;
+        double   number;
 
-        if (!node->in[i] || q == base)
+        if (!node->in[i] || q == base || is_number(node->in[i], &number))
             continue;
         if (q && !q->accepts && same_extents(&q->type, type)) {
             for (int k = 0; k < q->noperand; k++)
@@ -249,11 +258,16 @@ static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *
     const Type *type = &node->out[0]->type;
     Pending    *q = waiting(lower, node->in[index]);
     Operand     x;
+    double      number;
     int         slot;
 
     *result = -1;
     if (!node->in[index])
         return 0;
+    if (is_number(node->in[index], &number)) {
+        *result = scalar_literal(lower, p->expr, DTYPE_F32, number);
+        return 0;
+    }
     if (q && (q == base || (!q->accepts && same_extents(&q->type, type)))) {
         *result = join(lower, p, q);
         if (*result >= 0)
