@@ -4,7 +4,8 @@
  * above the buffer before the next interval. The placed buffers are kept sorted by offset, so that for plain buffers the
  * intervals come out sorted already and the insertion sort does nothing.
  * The orders by birth, lifetime and size are those of Occamy (DAC 2023); area and pressure (bytes live at the buffer's
- * heaviest step) are two more that cost nothing. */
+ * heaviest step) are two more that cost nothing; the latest first puts what may follow another buffer through the same
+ * memory below it. */
 #include "space.h"
 
 #include <stdlib.h>
@@ -65,23 +66,28 @@ static double key_of(const Space *s, int b, GreedyOrder order, const double *loa
     case GREEDY_BIGGER:   return -size;
     case GREEDY_AREA:     return -size * life;
     case GREEDY_PRESSURE: return -pressure(s, b, load);
+    case GREEDY_LATEST:   return -(double)s->begin[b];
     default:              return (double)s->begin[b];
     }
 }
 
-static int rank_all(const Space *s, GreedyOrder order, Ranked *ranked)
+int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
 {
     double *load = calloc((size_t)s->nsection + 2, sizeof *load);
+    Ranked *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
 
-    if (!load)
-        return PLAN_ENOMEM;
-    if (order == GREEDY_PRESSURE)
-        fill_load(s, load);
-    for (int b = 0; b < s->n; b++)
-        ranked[b] = (Ranked){s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), s->begin[b], b};
-    qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
+    if (load && ranked) {
+        if (order == GREEDY_PRESSURE)
+            fill_load(s, load);
+        for (int b = 0; b < s->n; b++)
+            ranked[b] = (Ranked){s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), s->begin[b], b};
+        qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
+        for (int i = 0; i < s->n; i++)
+            buffer[i] = ranked[i].buffer;
+    }
     free(load);
-    return PLAN_OK;
+    free(ranked);
+    return load && ranked ? PLAN_OK : PLAN_ENOMEM;
 }
 
 /* Every interval that b must avoid, sorted by lower end. */
@@ -170,25 +176,32 @@ static size_t most_clashes(const Space *s)
     return most * ((size_t)s->span_at[s->n] + 1);
 }
 
-int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset, int32_t *region)
+int greedy_place_ranked(const Space *s, const int *buffer, bool tight, int64_t *offset, int32_t *region)
 {
     size_t  n = (size_t)s->n + 1;
-    Ranked *ranked = malloc(n * sizeof *ranked);
     Clash  *clash = malloc(most_clashes(s) * sizeof *clash);
     int    *slots = malloc(n * (size_t)s->nregion * sizeof *slots);
     Placed  placed[32] = {{0}};
-    int     status = PLAN_ENOMEM;
 
-    if (ranked && clash && slots && rank_all(s, order, ranked) == PLAN_OK) {
+    if (clash && slots) {
         for (int r = 0; r < s->nregion; r++)
             placed[r].buffer = slots + n * (size_t)r;
         for (int i = 0; i < s->n; i++)
-            place_one(s, ranked[i].buffer, tight, placed, clash, offset, region);
-        status = PLAN_OK;
+            place_one(s, buffer[i], tight, placed, clash, offset, region);
     }
-    free(ranked);
     free(clash);
     free(slots);
+    return clash && slots ? PLAN_OK : PLAN_ENOMEM;
+}
+
+int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset, int32_t *region)
+{
+    int *buffer = malloc(((size_t)s->n + 1) * sizeof *buffer);
+    int  status = PLAN_ENOMEM;
+
+    if (buffer && greedy_rank(s, order, buffer) == PLAN_OK)
+        status = greedy_place_ranked(s, buffer, tight, offset, region);
+    free(buffer);
     return status;
 }
 

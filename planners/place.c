@@ -2,6 +2,7 @@
  * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as the peak equals the
  * bound, or fits where nothing more is asked for. */
 #include "exact.h"
+#include "general.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,23 @@ static int try_exact(Portfolio *f)
     return PLAN_OK;
 }
 
+/* Problems with windows or permits. */
+static int try_general(Portfolio *f)
+{
+    int64_t before = f->effort.nodes;
+    int     status;
+
+    if (f->space->plain || f->space->nregion > 1 || satisfied(f))
+        return PLAN_OK;
+    memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
+    memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
+    status = general_improve(f->space, &f->effort, enough(f), f->offset);
+    f->result->nodes += before - f->effort.nodes;
+    if (!status)
+        keep_best(f);
+    return status;
+}
+
 static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int64_t default_nodes)
 {
     Portfolio f = {s, limits, result, NULL, NULL, {default_nodes, 0, limits->seed}};
@@ -119,6 +137,8 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
         status = try_skyline(&f);
     if (!status)
         status = try_exact(&f);
+    if (!status)
+        status = try_general(&f);
     free(f.offset);
     free(f.region);
     return status;

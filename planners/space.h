@@ -80,12 +80,16 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
 int64_t bound_live(const Space *space, int32_t *witness);
 
 /* Orders in which buffers can be placed. Ties go to the lower index, so every order is total. */
-typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AREA, GREEDY_PRESSURE, GREEDY_ORDERS } GreedyOrder;
+typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AREA, GREEDY_PRESSURE, GREEDY_LATEST, GREEDY_ORDERS } GreedyOrder;
 
 /* Place every buffer once in that order, each at the lowest (or with tight: the tightest) offset that collides with
  * nothing placed before, in the first of its regions with room. Returns PLAN_OK, PLAN_ENOMEM. When a buffer finds no
  * room in any region it is placed beyond the end of the last one allowed. */
 int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
+
+/* The order itself, buffer[n], and placement in any order that begins with the fixed buffers. */
+int greedy_rank(const Space *space, GreedyOrder order, int *buffer);
+int greedy_place_ranked(const Space *space, const int *buffer, bool tight, int64_t *offset, int32_t *region);
 
 enum { SKYLINE_ORDERS = 6 };
 

@@ -135,14 +135,14 @@ OCC_STEP void occ_conv_row_shared(occ_conv *g, const occ_conv_block *b, int64_t 
     }
 }
 
-OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group)
+OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, int64_t end)
 {
     const int64_t wide = OCC_TILE_VECTORS * OCC_W;
     for (int64_t from = 0; from < g->outputs; from += wide) {
         const occ_conv_block b = occ_conv_block_of(g, group, from, occ_min(g->outputs - from, wide));
         for (int64_t image = 0; image < g->batch; image++)
             for (int64_t z = 0; z < g->out[0]; z++)
-                for (int64_t r = 0; r < g->out[1]; r++)
+                for (int64_t r = begin; r < end; r++)
                     occ_conv_row_shared(g, &b, image, z, r);
     }
 }
@@ -161,19 +161,21 @@ OCC_HOT int occ_conv_is_flat(const occ_extent *ydim, const occ_extent *xstride, 
     return still && rows && planes;
 }
 
-/* conv_f32 for any geometry, without instances of its own. */
-OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias, float *y, int64_t groups,
+/* conv_f32 for any geometry, without instances of its own; rows: of a block, as in tile[1]. */
+OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias, float *y, int64_t groups, int64_t rows,
                               const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
                               const occ_extent *ystride, const occ_extent *kernel, const occ_extent *stride,
                               const occ_extent *dilation, const occ_extent *pad, int64_t nx, const occ_extent *pitch,
                               const occ_expr *e, occ_fn_vf fn)
 {
-    const int flat = occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int64_t high = rows > 0 ? occ_min(rows, ydim[3]) : ydim[3];
+    const int flat = high == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, flat);
     if (e)
         g.e = *e;
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
-        occ_conv_group_shared(&g, group);
+        for (int64_t r = 0; r < g.out[1]; r += flat ? 1 : high)
+            occ_conv_group_shared(&g, group, r, flat ? 1 : occ_min(r + high, g.out[1]));
 }
 
 /* Rows of a block: all, unless the input is too large for the cache and the weights are not; then as many as fit. */
@@ -209,7 +211,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
         !(flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2],
                                     OCC_TILE_ROWS(4), OCC_TILE_ROWS(1)))) {
-        occ_conv_shared(x, w, bias, y, groups, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
+        occ_conv_shared(x, w, bias, y, groups, tile[1], xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
         return;
     }
     const int64_t high = flat ? 1 : rows, images = rows == ydim[3] ? xdim[0] : 1;

@@ -1,5 +1,6 @@
 /* coalesce.c - outputs that take the memory of an input that dies at their step.
- *   permits  the kernel works in place in rising order of address: the planner may overlap the two, and never must
+ *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the planner
+ *            may overlap the two, and never must
  *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
  *            since that binds the planner, plan.c undoes merges that do not pay
  * requires: spans */
@@ -13,9 +14,12 @@ static bool in_memory_of_run(const Buffer *buffer)
     return buffer->kind == BUFFER_ACT || buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
 }
 
-/* The two buffers are live together in `step` and in no other. */
-static bool meet_only_in(const Buffer *a, const Buffer *b, int step)
+bool buffers_meet_only_in(const Program *program, int first, int second, int step)
 {
+    const Buffer *a = &program->buffer[first], *b = &program->buffer[second];
+
+    if (!in_memory_of_run(a) || !in_memory_of_run(b))
+        return false;
     for (int i = 0; i < a->nspan; i++)
         for (int j = 0; j < b->nspan; j++) {
             int begin = a->span[i].begin > b->span[j].begin ? a->span[i].begin : b->span[j].begin;
@@ -30,19 +34,11 @@ static bool meet_only_in(const Buffer *a, const Buffer *b, int step)
 /* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
 static bool writes_in_rising_order(const Step *step)
 {
-    int arg = 0;
+    const Arg *stride = step_argument(step, "ystride");
 
-    for (int p = 0; p < step->kernel->nparam; p++) {
-        const Param *param = &step->kernel->param[p];
-
-        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
-            continue;
-        if (param->kind == PARAM_INTS && !strcmp(param->name, "ystride"))
-            for (int i = 1; i < step->arg[arg].count; i++)
-                if (step->arg[arg].ints[i].max > step->arg[arg].ints[i - 1].max)
-                    return false;
-        arg++;
-    }
+    for (int i = 1; stride && i < stride->count; i++)
+        if (stride->ints[i].max > stride->ints[i - 1].max)
+            return false;
     return true;
 }
 
@@ -84,13 +80,22 @@ static void permit_step(Program *program, int index)
             if (y->buffer < 0 || x->buffer < 0 || y->buffer == x->buffer || y->access != OPERAND_WRITES ||
                 x->access != OPERAND_READS || !is_whole(y) || !reads_beside(step, y, x))
                 continue;
-            if (!in_memory_of_run(&program->buffer[y->buffer]) || !in_memory_of_run(&program->buffer[x->buffer]) ||
-                !meet_only_in(&program->buffer[y->buffer], &program->buffer[x->buffer], index) ||
-                already_permitted(program, y->buffer, x->buffer))
+            if (!buffers_meet_only_in(program, y->buffer, x->buffer, index) || already_permitted(program, y->buffer, x->buffer))
                 continue;
             permit = (Permit){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
             ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
         }
+}
+
+static void permit_overlap(Program *program, int index)
+{
+    Permit permit;
+
+    if (!step_overlaps(program, index, &permit.b, &permit.a, &permit.d2) ||
+        !buffers_meet_only_in(program, permit.a, permit.b, index) || already_permitted(program, permit.a, permit.b))
+        return;
+    permit.d1 = program->buffer[permit.b].size;
+    ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
 }
 
 void program_coalesce(Program *program)
@@ -101,6 +106,8 @@ void program_coalesce(Program *program)
         /* the parts of a step do not follow each other: none of them may run ahead */
         if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step))
             permit_step(program, s);
+        else
+            permit_overlap(program, s);
     }
 }
 
@@ -127,7 +134,7 @@ static bool can_merge(const Program *program, int index, const Operand *y, const
     from = &program->buffer[x->buffer];
     to = &program->buffer[y->buffer];
     return from->kind == BUFFER_ACT && to->kind == BUFFER_ACT && from->size == to->size && from->align == to->align &&
-           from->regions == to->regions && meet_only_in(to, from, index);
+           from->regions == to->regions && buffers_meet_only_in(program, to->id, from->id, index);
 }
 
 /* Every operand on buffer `from` moves to buffer `to`; the spans join. */

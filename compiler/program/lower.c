@@ -6,6 +6,18 @@
 
 /* ----------------------------------------------------------------------------------------------------------- preparing */
 
+static void find_depth(Lower *lower, const Node *node)
+{
+    int deepest = 0;
+
+    for (int k = 0; k < node->nin; k++)
+        if (node->in[k] && lower->depth[node->in[k]->id] > deepest)
+            deepest = lower->depth[node->in[k]->id];
+    for (int k = 0; k < node->nout; k++)
+        if (node->out[k])
+            lower->depth[node->out[k]->id] = deepest + 1;
+}
+
 static void count_uses(Lower *lower, const Graph *graph)
 {
     for (int i = 0; i < graph->nnode; i++) {
@@ -19,6 +31,7 @@ static void count_uses(Lower *lower, const Graph *graph)
         for (int k = 0; k < 2; k++)
             if (node->body[k])
                 count_uses(lower, node->body[k]);
+        find_depth(lower, node);
     }
     for (int i = 0; i < graph->nout; i++)
         if (graph->out[i]) {
@@ -63,6 +76,7 @@ static void prepare(Lower *lower, Graph *graph)
     lower->place = arena_array(lower->arena, Place, n);
     lower->inside = arena_array(lower->arena, Inside, n);
     lower->uses = arena_array(lower->arena, int, n);
+    lower->depth = arena_array(lower->arena, int, n);
     lower->user = arena_array(lower->arena, Node *, n);
     lower->output = arena_array(lower->arena, bool, n);
     if (graph)

@@ -61,6 +61,7 @@ struct Lower {
     Place   *place;    /* by Value.id */
     Inside  *inside;   /* by Value.id */
     int     *uses;     /* by Value.id: readers of it, graph outputs and bodies counted */
+    int     *depth;    /* by Value.id: nodes of the longest chain that ends in it */
     Node   **user;     /* by Value.id: its last reader, or NULL */
     bool    *output;   /* by Value.id: an output of the model */
     int      nvalue;   /* entries of the arrays above */

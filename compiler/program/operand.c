@@ -1,6 +1,8 @@
 /* operand.c - arithmetic over operands: which bytes of a buffer a step sees. */
 #include "program/operand.h"
 
+#include <string.h>
+
 int operand_bytes_per_element(const Operand *operand)
 {
     return dtype_info(operand->dtype)->bytes;
@@ -97,4 +99,20 @@ void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi
         *lo = *lo < 0 ? 0 : *lo > size ? size : *lo;
         *hi = *hi < *lo ? *lo : *hi > size ? size : *hi;
     }
+}
+
+Arg *step_argument(const Step *step, const char *name)
+{
+    int arg = 0;
+
+    for (int p = 0; p < step->kernel->nparam; p++) {
+        const Param *param = &step->kernel->param[p];
+
+        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
+            continue;
+        if (!strcmp(param->name, name))
+            return arg < step->narg ? &step->arg[arg] : NULL;
+        arg++;
+    }
+    return NULL;
 }

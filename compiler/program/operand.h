@@ -15,4 +15,7 @@ bool operand_is_solid(const Operand *operand);
  * clipped to the buffer's `size` bytes; for constant ones it is exact and may show that they leave the buffer. */
 void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi);
 
+/* The argument of a kernel step by the name of its parameter; NULL: the kernel has none of that name. */
+Arg *step_argument(const Step *step, const char *name);
+
 #endif

@@ -1,6 +1,7 @@
 /* part.c - where a step may be cut, and what a piece of it is.
  * Each rule offers cuts of one kernel family along an axis of its result; the cut with the best balance is taken. */
 #include "program/part.h"
+#include "program/operand.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -29,32 +30,15 @@ typedef struct Rule {
 
 /* ---------------------------------------------------------------------------------------------------------- arguments */
 
-/* The argument of this name, or NULL. */
-static Arg *named(const Step *step, const char *name)
-{
-    int at = 0;
-
-    for (int i = 0; i < step->kernel->nparam; i++) {
-        const Param *param = &step->kernel->param[i];
-
-        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES || param->kind == PARAM_EXPR || param->kind == PARAM_FN)
-            continue;
-        if (!strcmp(param->name, name))
-            return &step->arg[at];
-        at++;
-    }
-    return NULL;
-}
-
 static int64_t value(const Step *step, const char *name, int index)
 {
-    return named(step, name)->ints[index].max;
+    return step_argument(step, name)->ints[index].max;
 }
 
 /* The arrays were copied for this part: see step_part. */
 static void set(Step *part, const char *name, int index, int64_t to)
 {
-    ((Extent *)named(part, name)->ints)[index] = (Extent){to, -1};
+    ((Extent *)step_argument(part, name)->ints)[index] = (Extent){to, -1};
 }
 
 static int pointer(const Step *step, const char *name)
@@ -103,7 +87,7 @@ static void offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double wei
 
 static double product(const Step *step, const char *name)
 {
-    const Arg *arg = named(step, name);
+    const Arg *arg = step_argument(step, name);
     double     n = 1.0;
 
     for (int i = 0; i < arg->count; i++)
@@ -205,17 +189,17 @@ static void take_images(Step *part, int64_t lo, int64_t hi)
     set(part, "ydim", 0, hi - lo);
     shift(part, pointer(part, "x"), lo * value(part, "xstride", 0));
     shift(part, pointer(part, "y"), lo * value(part, "ystride", 0));
-    if (named(part, "pitch"))
+    if (step_argument(part, "pitch"))
         shift_expression(part, "pitch", lo * pixels);
 }
 
 /* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the whole. */
 static void take_space(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    bool    strided = named(part, "stride") != NULL;
+    bool    strided = step_argument(part, "stride") != NULL;
     int     k = axis - 2;
     int64_t step = strided ? value(part, "stride", k) : 1, dilation = strided ? value(part, "dilation", k) : 1;
-    int64_t taps = named(part, "kernel") ? value(part, "kernel", k) : 3, pad = value(part, "pad", k);
+    int64_t taps = step_argument(part, "kernel") ? value(part, "kernel", k) : 3, pad = value(part, "pad", k);
     int64_t skip = int_max(lo * step - pad, 0), inner = 1;
     int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
 
@@ -345,7 +329,7 @@ static void offer_kept(const Step *step, Cuts *cuts)
 
 static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    const char *y = named(part, "ky") ? "ky" : "kystride", *x = named(part, "kx") ? "kx" : "kxstride";
+    const char *y = step_argument(part, "ky") ? "ky" : "kystride", *x = step_argument(part, "kx") ? "kx" : "kxstride";
 
     set(part, "kdim", axis, hi - lo);
     for (int k = 0; k < part->nparam; k++)

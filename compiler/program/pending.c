@@ -203,7 +203,16 @@ static Pending *waiting(const Lower *lower, const Value *value)
     return place && place->kind == PLACE_PENDING ? place->pending : NULL;
 }
 
-/* The kernel whose epilogue this node joins: the last one made among the inputs that wait. */
+/* q is at the end of a longer chain of nodes than p, or made later. */
+static bool comes_after(const Lower *lower, const Pending *q, const Pending *p)
+{
+    int a = lower->depth[q->node->out[0]->id], b = lower->depth[p->node->out[0]->id];
+
+    return a != b ? a > b : q->node->loc.node > p->node->loc.node;
+}
+
+/* The kernel whose epilogue this node joins: among the inputs that wait, the one at the end of the longest chain. What the
+ * others read may then die early: of a residual block, the shortcut comes before the main branch. */
 static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
 {
     Pending *base = NULL;
@@ -211,7 +220,7 @@ static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
     for (int i = 0; vector && i < node->nin; i++) {
         Pending *q = waiting(lower, node->in[i]);
 
-        if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || q->node->loc.node > base->node->loc.node))
+        if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || comes_after(lower, q, base)))
             base = q;
     }
     return base;

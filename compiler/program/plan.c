@@ -234,40 +234,80 @@ static int plan_order(Program *program, const PlanOptions *options, Plan *plan, 
     return 0;
 }
 
-/* Another order, where the search finds one and its plan is really smaller. */
-static int plan_reordered(Program *program, const PlanOptions *options, Plan *plan, Merges *merges, Diag *diag)
+/* What is done to a program beside planning it, and how to undo it. */
+typedef struct Changes {
+    Merges merges;
+    Blocks blocks;
+} Changes;
+
+enum { NO_BLOCKS = -2 };
+
+static void undo(Program *program, Changes *changes)
 {
-    bool  merged = merges->count > 0;
+    program_unmerge(&changes->merges);
+    program_unblock(&changes->blocks);
+    program_liveness(program);
+}
+
+/* The plan of the present order, with blocks in steps of more than `above` bytes, or NO_BLOCKS. */
+static int plan_blocks(Program *program, const PlanOptions *options, int64_t above, Plan *plan, Changes *changes, Diag *diag)
+{
+    undo(program, changes);
+    if (above != NO_BLOCKS)
+        changes->blocks = program_block(program, options->io_arena, above);
+    return plan_order(program, options, plan, &changes->merges, diag);
+}
+
+/* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
+static int plan_best(Program *program, const PlanOptions *options, Plan *plan, Changes *changes, Diag *diag)
+{
+    Plan    other;
+    int64_t enough;
+
+    if (plan_blocks(program, options, NO_BLOCKS, plan, changes, diag) < 0 || plan_blocks(program, options, 0, &other, changes, diag) < 0)
+        return -1;
+    if (other.peak >= plan->peak)
+        return changes->blocks.count ? plan_blocks(program, options, NO_BLOCKS, plan, changes, diag) : 0;
+    enough = other.peak;
+    if (plan_blocks(program, options, enough, plan, changes, diag) < 0)
+        return -1;
+    return plan->peak > enough ? plan_blocks(program, options, 0, plan, changes, diag) : 0;
+}
+
+/* Another order, where the search finds one and its plan is really smaller. */
+static int plan_reordered(Program *program, const PlanOptions *options, Plan *plan, Changes *changes, Diag *diag)
+{
     Order order;
     Plan  other;
     int   found;
 
-    program_unmerge(merges);
-    program_liveness(program);
+    undo(program, changes);
+    changes->blocks = program_block(program, options->io_arena, EVERY_STEP);
     found = program_find_order(program, options->io_arena, &order, diag);
-    if (found < 0 || (!found && !merged))
-        return found;
+    program_unblock(&changes->blocks);
+    if (found < 0)
+        return -1;
     if (found) {
         program_apply_order(program, &order);
-        if (plan_order(program, options, &other, merges, diag) < 0)
+        if (plan_best(program, options, &other, changes, diag) < 0)
             return -1;
         if (other.peak < plan->peak) {
             *plan = other;
             return 0;
         }
-        program_unmerge(merges);
+        undo(program, changes);
         program_apply_order(program, &order);
     }
-    return plan_order(program, options, plan, merges, diag); /* the same plan again */
+    return plan_best(program, options, plan, changes, diag); /* the same plan again */
 }
 
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    Merges merges;
+    Changes changes = {.merges = {.count = 0}};
 
-    if (plan_order(program, options, plan, &merges, diag) < 0)
+    if (plan_best(program, options, plan, &changes, diag) < 0)
         return -1;
-    if (options->reorder && plan_reordered(program, options, plan, &merges, diag) < 0)
+    if (options->reorder && plan_reordered(program, options, plan, &changes, diag) < 0)
         return -1;
     return program_recheck(program, plan, diag);
 }

@@ -20,6 +20,30 @@ int program_peak_step(const Program *program, int io_arena);
 /* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);
 
+/* Both buffers hold activations, inputs or outputs, and are live together in `step` and in no other. Needs spans. */
+bool buffers_meet_only_in(const Program *program, int a, int b, int step);
+
+/* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least *lag
+ * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
+
+/* Convolutions told to work in blocks of a few pixels, so that their result may follow their input closely: those whose input
+ * dies in a step with more than `above` live bytes, or EVERY_STEP (overlap.c). Changes arguments until undone. Needs spans. */
+enum { EVERY_STEP = -1 };
+
+typedef struct Blocked {
+    Arg          *arg;
+    const Extent *ints; /* that it had before */
+} Blocked;
+
+typedef struct Blocks {
+    Blocked *blocked;
+    int      count, capacity;
+} Blocks;
+
+Blocks program_block(Program *program, int io_arena, int64_t above);
+void   program_unblock(Blocks *blocks);
+
 /* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). Changes the
  * operands of steps; permits and spans must be made again afterwards, and again after undoing. */
 typedef struct Merge {

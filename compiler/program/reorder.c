@@ -10,6 +10,7 @@
 #include "planners/order.h"
 #include "planners/planner.h"
 #include "program/flow.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -188,11 +189,16 @@ static void edges_of_checks(Search *s)
 
 /* ---------------------------------------------------------------------------------------------------------------- values */
 
-/* The bytes that the results of the step which last reads x may overwrite: an operand that the kernel can work on in place. */
+/* The bytes that the results of the step which last reads x may overwrite: of an operand that the kernel can work on in place,
+ * or that its result may follow through the same memory. */
 static int64_t reuse_of(const Program *program, Unit unit, int buffer)
 {
     const Step *step = &program->step[unit.begin];
+    int         x, y;
+    int64_t     lag;
 
+    if (unit.end == unit.begin + 1 && step_overlaps(program, unit.begin, &x, &y, &lag) && x == buffer)
+        return int_min(program->buffer[x].size, program->buffer[y].size - lag);
     if (unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
         return 0;
     for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)

@@ -1,0 +1,204 @@
+/* overlap.c - results that run after their input through the same memory: permits of kernels that work row by row, and
+ * convolutions told to work in small blocks where that lets them.
+ * requires: spans */
+#include "program/lag.h"
+#include "program/operand.h"
+#include "program/plan.h"
+
+#include <string.h>
+
+enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
+enum { ROWS = 1 };                                           /* of tile: rows of a block */
+enum { BLOCK_BYTES = 4096, LEAST_PIXELS = 4 };               /* of a block's results, at most; of a block, at least */
+enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
+
+/* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
+static bool constants(const Step *step, const char *name, int count, int64_t *value)
+{
+    const Arg *arg = step_argument(step, name);
+
+    if (!arg || arg->count != count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!extent_is_const(arg->ints[i]))
+            return false;
+        value[i] = arg->ints[i].max;
+    }
+    return true;
+}
+
+/* The geometry of a step by rows. */
+typedef struct Geometry {
+    int64_t xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES];
+    int64_t stride[3], pad[3], block; /* block: rows made together */
+} Geometry;
+
+/* One image without depth or groups, of constant extents, all strides rising. */
+static bool read_geometry(const Step *step, Geometry *g)
+{
+    int64_t groups, tile[3];
+
+    if (!constants(step, "xdim", AXES, g->xdim) || !constants(step, "xstride", AXES, g->xstride) ||
+        !constants(step, "ydim", AXES, g->ydim) || !constants(step, "ystride", AXES, g->ystride) ||
+        !constants(step, "stride", 3, g->stride) || !constants(step, "pad", 3, g->pad))
+        return false;
+    if (g->ydim[BATCH] != 1 || g->ydim[DEPTH] != 1 || g->xdim[DEPTH] != 1 || (constants(step, "groups", 1, &groups) && groups != 1))
+        return false;
+    for (int i = 0; i < AXES; i++)
+        if (g->xstride[i] < 0 || g->ystride[i] < 0)
+            return false;
+    g->block = 1;
+    if (step_argument(step, "tile")) {
+        if (!constants(step, "tile", 3, tile))
+            return false;
+        g->block = tile[ROWS];
+    }
+    return true;
+}
+
+static RowWalk walk_of(const Geometry *g)
+{
+    RowWalk walk = {.rows = g->ydim[HEIGHT], .block = g->block, .stride = g->stride[1], .pad = g->pad[1], .input_rows = g->xdim[HEIGHT],
+                    .xrow = g->xstride[HEIGHT], .yrow = g->ystride[HEIGHT], .ytail = 1};
+
+    for (int i = 0; i < AXES; i++)
+        if (i != HEIGHT)
+            walk.ytail += (g->ydim[i] - 1) * g->ystride[i];
+    return walk;
+}
+
+/* Parts of a step do not follow each other. */
+static bool works_by_rows(const Step *step)
+{
+    return step->kind == STEP_KERNEL && step->kernel->by_rows && step->parts < 2;
+}
+
+/* The step's input and only result, if nothing else of it lies in their buffers. */
+static bool find_pair(const Step *step, const Operand **x, const Operand **y)
+{
+    *x = &step->operand[0];
+    *y = NULL;
+    for (int k = 0; k < step->noperand; k++) {
+        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0) {
+            if (*y || step->operand[k].access & OPERAND_READS)
+                return false;
+            *y = &step->operand[k];
+        }
+        if (k > 0 && step->operand[k].buffer == (*x)->buffer)
+            return false;
+    }
+    return *y && (*x)->buffer >= 0 && (*x)->dtype == (*y)->dtype && operand_is_static(*x) && operand_is_static(*y);
+}
+
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag)
+{
+    const Step    *step = &program->step[index];
+    const Operand *from, *to;
+    Geometry       g;
+    RowWalk        walk;
+
+    if (!works_by_rows(step) || !find_pair(step, &from, &to) || !read_geometry(step, &g) || g.block < 1)
+        return false;
+    walk = walk_of(&g);
+    *x = from->buffer;
+    *y = to->buffer;
+    *lag = (lag_of_rows(&walk) + to->offset.max - from->offset.max) * operand_bytes_per_element(to);
+    *lag = *lag < 0 ? 0 : *lag;
+    return *lag < program->buffer[*y].size;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- blocks */
+
+/* Pixels that follow each other in both operands, each a result of its own: rows may be cut anywhere. */
+static bool is_flat(const Step *step, const Geometry *g)
+{
+    int64_t kernel[3];
+
+    return constants(step, "kernel", 3, kernel) && kernel[0] * kernel[1] * kernel[2] == 1 && g->stride[1] == 1 && g->stride[2] == 1 &&
+           g->pad[1] == 0 && g->pad[2] == 0 && g->xdim[HEIGHT] == g->ydim[HEIGHT] && g->xdim[WIDTH] == g->ydim[WIDTH] &&
+           g->xstride[HEIGHT] == g->xdim[WIDTH] * g->xstride[WIDTH] && g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
+}
+
+static void set_argument(Program *program, Step *step, const char *name, const int64_t *value, int count, Blocks *blocks)
+{
+    Arg     *arg = step_argument(step, name);
+    Blocked  before = {arg, arg->ints};
+    Extent  *ints = arena_array(program->arena, Extent, count);
+
+    for (int i = 0; i < count; i++)
+        ints[i] = extent_const(value[i]);
+    arg->ints = ints;
+    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+}
+
+/* The image as rows of so many pixels. */
+static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, Blocks *blocks)
+{
+    g->ydim[HEIGHT] = g->xdim[HEIGHT] = g->ydim[HEIGHT] * g->ydim[WIDTH] / width;
+    g->ydim[WIDTH] = g->xdim[WIDTH] = width;
+    g->xstride[HEIGHT] = width * g->xstride[WIDTH];
+    g->ystride[HEIGHT] = width * g->ystride[WIDTH];
+    set_argument(program, step, "xdim", g->xdim, AXES, blocks);
+    set_argument(program, step, "ydim", g->ydim, AXES, blocks);
+    set_argument(program, step, "xstride", g->xstride, AXES, blocks);
+    set_argument(program, step, "ystride", g->ystride, AXES, blocks);
+}
+
+static void block_step(Program *program, Step *step, Geometry *g, Blocks *blocks)
+{
+    int64_t tile[3], pixels = g->ydim[HEIGHT] * g->ydim[WIDTH], width = BLOCK_BYTES / (g->ydim[CHANNELS] * (int64_t)sizeof(float));
+
+    constants(step, "tile", 3, tile);
+    width = width < LEAST_PIXELS ? LEAST_PIXELS : width;
+    if (is_flat(step, g)) {
+        while (pixels % width)
+            width--;
+        cut_rows(program, step, g, width, blocks);
+    }
+    tile[ROWS] = (LEAST_PIXELS + g->ydim[WIDTH] - 1) / g->ydim[WIDTH];
+    set_argument(program, step, "tile", tile, 3, blocks);
+}
+
+/* A convolution that is not told its rows, with weights small enough to be read again for every block. */
+static bool can_block(const Program *program, int index, Geometry *g)
+{
+    const Step    *step = &program->step[index];
+    const Operand *x, *y;
+    int64_t        kernel[3];
+
+    if (!works_by_rows(step) || !step_argument(step, "tile") || !find_pair(step, &x, &y) ||
+        !read_geometry(step, g) || g->block || !constants(step, "kernel", 3, kernel))
+        return false;
+    return kernel[0] * kernel[1] * kernel[2] * g->xdim[CHANNELS] * g->ydim[CHANNELS] <= MOST_WEIGHTS &&
+           g->ydim[HEIGHT] * g->ydim[WIDTH] >= 8 * LEAST_PIXELS;
+}
+
+/* The step's result is born where its input dies, and the step has more than so many bytes. */
+static bool wants_block(const Program *program, int io_arena, int index, int64_t above)
+{
+    const Operand *x, *y;
+
+    return find_pair(&program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index) &&
+           program_live_bytes(program, io_arena, index) > above;
+}
+
+Blocks program_block(Program *program, int io_arena, int64_t above)
+{
+    Blocks blocks = {.count = 0};
+
+    for (int s = 0; s < program->nstep; s++) {
+        Geometry g;
+
+        if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, io_arena, s, above)))
+            block_step(program, &program->step[s], &g, &blocks);
+    }
+    return blocks;
+}
+
+void program_unblock(Blocks *blocks)
+{
+    while (blocks->count > 0) {
+        blocks->count--;
+        blocks->blocked[blocks->count].arg->ints = blocks->blocked[blocks->count].ints;
+    }
+}

@@ -1,0 +1,175 @@
+/* general.c - search over the orders of placement, for problems that the exact search does not take.
+ * A plan is what first fit makes of an order of the buffers; every plan in which nothing can be lowered is made by some
+ * order. From the best order known, a buffer that ends at the peak is moved to an earlier place; what is not worse stays.
+ * Where that leads nowhere for a while, the search goes back to the best plan and shakes it. */
+#include "general.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE = 120, SHAKES = 40 };          /* moves without gain before a shake; shakes without gain before the end */
+
+typedef struct Walk {
+    const Space *space;
+    Effort      *effort;
+    uint64_t     seed;
+    int          fixed;            /* buffers that stand first in every order */
+    int         *order, *trial;    /* [n] */
+    int64_t     *offset;           /* [n] of the trial */
+    int64_t      peak;             /* of order */
+} Walk;
+
+static uint64_t next_random(uint64_t *state)   /* splitmix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static int below(Walk *w, int count)
+{
+    return count > 0 ? (int)(next_random(&w->seed) % (uint64_t)count) : 0;
+}
+
+typedef struct Ranked {
+    int64_t offset;
+    int     fixed, buffer;
+} Ranked;
+
+static int bottom_first(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+
+    if (a->fixed != b->fixed)
+        return a->fixed > b->fixed ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->buffer - b->buffer;
+}
+
+/* The order from the bottom of a plan to its top. */
+static int order_of(Walk *w, const int64_t *offset, int *order)
+{
+    int     n = w->space->n;
+    Ranked *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
+
+    if (!ranked)
+        return PLAN_ENOMEM;
+    w->fixed = 0;
+    for (int b = 0; b < n; b++) {
+        ranked[b] = (Ranked){offset[b], w->space->problem->buffer[b].fixed >= 0, b};
+        w->fixed += ranked[b].fixed;
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, bottom_first);
+    for (int i = 0; i < n; i++)
+        order[i] = ranked[i].buffer;
+    free(ranked);
+    return PLAN_OK;
+}
+
+static void move(int *order, int from, int to)
+{
+    int buffer = order[from];
+
+    memmove(order + to + 1, order + to, (size_t)(from - to) * sizeof *order);
+    order[to] = buffer;
+}
+
+/* The place in the trial order of a buffer that ends at the peak, any of them; -1: only fixed ones do. */
+static int place_at_peak(Walk *w, const int64_t *offset)
+{
+    const Space *s = w->space;
+    int          found = -1, count = 0;
+
+    for (int i = w->fixed; i < s->n; i++) {
+        int b = w->trial[i];
+        if (space_live(s, b) && offset[b] + s->problem->buffer[b].size == w->peak && below(w, ++count) == 0)
+            found = i;
+    }
+    return found;
+}
+
+/* First fit of the trial order into w->offset. */
+static int evaluate(Walk *w, int64_t *peak)
+{
+    int status = greedy_place_ranked(w->space, w->trial, false, w->offset, NULL);
+
+    w->effort->nodes -= w->space->n;
+    *peak = space_peak(w->space, w->offset, NULL);
+    return status;
+}
+
+static bool is_over(const Walk *w)
+{
+    return w->effort->nodes <= 0 || (w->effort->deadline && clock() > w->effort->deadline);
+}
+
+/* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak fell. */
+static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, bool *gained)
+{
+    size_t   bytes = (size_t)w->space->n * sizeof *w->order;
+    int64_t *now = malloc(((size_t)w->space->n + 1) * sizeof *now);
+    int      status = now ? PLAN_OK : PLAN_ENOMEM;
+
+    *gained = false;
+    if (now)
+        memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
+    for (int idle = 0; !status && idle < PATIENCE && *best_peak > enough && !is_over(w); idle++) {
+        int64_t peak;
+        int     from;
+        memcpy(w->trial, w->order, bytes);
+        from = place_at_peak(w, now);
+        if (from < 0)
+            break;
+        move(w->trial, from, w->fixed + below(w, from - w->fixed));
+        status = evaluate(w, &peak);
+        if (status || peak > w->peak)
+            continue;
+        idle = peak < w->peak ? 0 : idle;
+        w->peak = peak;
+        memcpy(w->order, w->trial, bytes);
+        memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
+        if (peak < *best_peak) {
+            *best_peak = peak;
+            *gained = true;
+            memcpy(best, now, (size_t)w->space->n * sizeof *best);
+        }
+    }
+    free(now);
+    return status;
+}
+
+/* The order of the best plan with a few buffers moved to the bottom. */
+static int shake(Walk *w, const int64_t *best, int times)
+{
+    int status = order_of(w, best, w->trial);
+
+    for (int i = 0; !status && i < times && w->fixed < w->space->n; i++)
+        move(w->trial, w->fixed + below(w, w->space->n - w->fixed), w->fixed);
+    if (!status)
+        status = evaluate(w, &w->peak);
+    memcpy(w->order, w->trial, (size_t)w->space->n * sizeof *w->order);
+    return status;
+}
+
+int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset)
+{
+    size_t  n = (size_t)s->n + 1;
+    Walk    w = {s, effort, effort->seed, 0, malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * sizeof(int64_t)), 0};
+    int64_t peak = space_peak(s, offset, NULL);
+    int     status = w.order && w.trial && w.offset ? PLAN_OK : PLAN_ENOMEM;
+
+    for (int idle = 0; !status && idle < SHAKES && peak > enough && !is_over(&w); idle++) {
+        bool gained;
+        status = shake(&w, offset, idle % 4);
+        if (!status)
+            status = descend(&w, enough, offset, &peak, &gained);
+        idle = !status && gained ? -1 : idle;
+    }
+    free(w.order);
+    free(w.trial);
+    free(w.offset);
+    return status;
+}

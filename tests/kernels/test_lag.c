@@ -1,0 +1,190 @@
+/* test_lag.c - kernels that work by rows, run with input and result in the same memory: at the declared distance every bit
+ * is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
+#include "kernel_test.h"
+
+#include "conv_f32.c"
+#include "depthwise_f32.c"
+#include "pool_f32.c"
+#include "program/lag.c"
+
+enum { CONV, DEPTHWISE, POOL, KINDS };
+enum { TAPS = 5 * 5 };
+
+typedef struct Case {
+    int        kind;
+    occ_extent xdim[5], ydim[5], xstride[5], ystride[5], kernel[3], stride[3], dilation[3], pad[3], tile[3];
+} Case;
+
+static const char *const kind_name[KINDS] = {"conv", "depthwise", "pool"};
+
+/* Channels last, with gaps between pixels and rows where asked for. */
+static void lay_out(occ_extent *stride, const occ_extent *dim, int64_t pixel_gap, int64_t row_gap)
+{
+    stride[1] = 1;
+    stride[4] = dim[1] + pixel_gap;
+    stride[3] = dim[4] * stride[4] + row_gap;
+    stride[2] = stride[0] = 0;
+}
+
+static int64_t extent_of(const occ_extent *dim, const occ_extent *stride)
+{
+    int64_t last = 0;
+
+    for (int i = 0; i < 5; i++)
+        last += (dim[i] - 1) * stride[i];
+    return last + 1;
+}
+
+static RowWalk walk_of(const Case *c)
+{
+    RowWalk w = {c->ydim[3], c->kind == CONV ? c->tile[1] : 1, c->stride[1], c->pad[1], c->xdim[3], c->xstride[3], c->ystride[3], 1};
+
+    for (int i = 0; i < 5; i++)
+        w.ytail += i == 3 ? 0 : (c->ydim[i] - 1) * c->ystride[i];
+    return w;
+}
+
+static occ_vf doubled(const occ_expr *e, occ_vf acc, int64_t c, int n)
+{
+    (void)e, (void)c, (void)n;
+    return occ_vadd(acc, acc);
+}
+
+typedef void (*Run)(const Case *c, const float *x, const float *w, float *y);
+
+/* Geometry known while running. */
+static void run_variable(const Case *c, const float *x, const float *w, float *y)
+{
+    if (c->kind == CONV)
+        occ_conv_f32(x, w, NULL, y, 1, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, c->tile, 0,
+                     NULL, NULL, doubled);
+    else if (c->kind == DEPTHWISE)
+        occ_depthwise_f32(x, w, NULL, y, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, 0, NULL,
+                          NULL, doubled);
+    else
+        occ_pool_f32(x, y, OCC_POOL_MEAN, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, c->pad, 0);
+}
+
+/* Does y, with x beginning `lag` elements above it, come out as `want`? */
+static int same_bits(const Case *c, Run run, const float *x, const float *w, const float *want, int64_t lag)
+{
+    const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride), size = ny > lag + nx ? ny : lag + nx;
+    float        *memory = test_floats(size);
+    int           same = 1;
+
+    memcpy(memory + lag, x, (size_t)nx * sizeof *x);
+    run(c, memory + lag, w, memory);
+    for (int64_t h = 0; h < c->ydim[3]; h++)
+        for (int64_t v = 0; v < c->ydim[4]; v++) {
+            const int64_t at = h * c->ystride[3] + v * c->ystride[4];
+            same = same && !memcmp(memory + at, want + at, (size_t)c->ydim[1] * sizeof *want);
+        }
+    test_release(memory, size);
+    return same;
+}
+
+/* Counts the cases that fail one element closer. */
+static void check(const Case *c, Run run, int tight[KINDS])
+{
+    const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride);
+    const int64_t nw = c->ydim[1] + 32 + (c->kind == CONV ? c->xdim[1] * TAPS * (c->ydim[1] + 32) : TAPS * c->ydim[1]);
+    const RowWalk walk = walk_of(c);
+    const int64_t lag = lag_of_rows(&walk);
+    uint64_t      seed = 5;
+    float        *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *want = test_floats(ny);
+
+    run(c, x, w, want);
+    if (!same_bits(c, run, x, w, want, lag))
+        fail_msg("%s: overwritten at lag %lld: in %lld x %lld x %lld, out %lld x %lld x %lld, kernel %lld, stride %lld, pad %lld, rows %lld",
+                 kind_name[c->kind], (long long)lag, (long long)c->xdim[1], (long long)c->xdim[3], (long long)c->xdim[4],
+                 (long long)c->ydim[1], (long long)c->ydim[3], (long long)c->ydim[4], (long long)c->kernel[1], (long long)c->stride[1],
+                 (long long)c->pad[1], (long long)c->tile[1]);
+    tight[c->kind] += lag > 0 && !same_bits(c, run, x, w, want, lag - 1);
+    test_release(x, nx), test_release(w, nw), test_release(want, ny);
+}
+
+static Case random_case(uint64_t *seed, int kind)
+{
+    Case c = {.kind = kind, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+
+    c.xdim[0] = c.xdim[2] = c.ydim[0] = c.ydim[2] = 1;
+    c.xdim[1] = c.ydim[1] = test_pick(seed, 0, 2) ? test_pick(seed, 1, 40) : 1;
+    if (kind == CONV)
+        c.ydim[1] = test_pick(seed, 1, 72);
+    for (int a = 1; a < 3; a++) {
+        c.kernel[a] = test_pick(seed, 1, 5);
+        c.stride[a] = test_pick(seed, 1, 3);
+        c.dilation[a] = kind == POOL ? 1 : test_pick(seed, 1, 2);
+        c.pad[a] = test_pick(seed, 0, c.kernel[a] - 1);
+        c.xdim[2 + a] = test_pick(seed, 1, 12);
+        c.ydim[2 + a] = test_pick(seed, 0, 2) ? test_pick(seed, 1, 12) : 1 + a % 2 * 5; /* some columns, one pixel wide */
+    }
+    c.tile[1] = test_pick(seed, 1, c.ydim[3]);
+    lay_out(c.xstride, c.xdim, test_pick(seed, 0, 1) * 3, test_pick(seed, 0, 1) * 5);
+    lay_out(c.ystride, c.ydim, test_pick(seed, 0, 2) * 7, test_pick(seed, 0, 1) * 5);
+    return c;
+}
+
+static void random_geometry(void **state)
+{
+    uint64_t seed = 11;
+    int      tight[KINDS] = {0};
+
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        Case c = random_case(&seed, i % KINDS);
+        check(&c, run_variable, tight);
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        print_message("    %s: %d of 200 fail one element closer\n", kind_name[kind], tight[kind]);
+        assert_true(tight[kind] > 0);
+    }
+}
+
+/* Literal geometry: name, kind, channels in, out, width in, out, kernel, stride, pad, rows of a block. */
+#define LITERALS(LAG) \
+    LAG(conv_3x3, CONV, 16, 64, 14, 14, 3, 1, 1, 1) LAG(conv_rows, CONV, 8, 33, 14, 14, 3, 1, 1, 3) \
+    LAG(conv_strided, CONV, 16, 32, 15, 8, 3, 2, 1, 1) LAG(conv_1x1, CONV, 32, 96, 16, 16, 1, 1, 0, 1) \
+    LAG(conv_narrower, CONV, 96, 24, 8, 8, 1, 1, 0, 2) LAG(depthwise_3x3, DEPTHWISE, 48, 48, 14, 14, 3, 1, 1, 1) \
+    LAG(depthwise_strided, DEPTHWISE, 32, 32, 15, 8, 3, 2, 1, 1) LAG(depthwise_5x5, DEPTHWISE, 33, 33, 14, 14, 5, 1, 2, 1) \
+    LAG(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) LAG(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
+
+#define LITERAL(name, sort, ic, oc, width, made, k, s, p, r)                                                                   \
+    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y)                                          \
+    {                                                                                                                          \
+        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made};                            \
+        static const occ_extent xstride[] = {0, 1, 0, width * ic, ic}, ystride[] = {0, 1, 0, made * oc, oc};                   \
+        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, 1, 1}, pad[] = {0, p, p};         \
+        static const occ_extent tile[] = {0, r, 0};                                                                            \
+        (void)c;                                                                                                               \
+        if (sort == CONV)                                                                                                      \
+            occ_conv_f32(x, w, NULL, y, 1, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, tile, 0, NULL, NULL,   \
+                         NULL);                                                                                                \
+        else if (sort == DEPTHWISE)                                                                                            \
+            occ_depthwise_f32(x, w, NULL, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 0, NULL, NULL, NULL); \
+        else                                                                                                                   \
+            occ_pool_f32(x, y, OCC_POOL_MEAN, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, pad, 0);             \
+    }
+LITERALS(LITERAL)
+
+static void literal_geometry(void **state)
+{
+    int tight[KINDS] = {0};
+
+    (void)state;
+#define CHECK(name, sort, ic, oc, width, made, k, s, p, r)                                                                     \
+    {                                                                                                                          \
+        Case c = {sort, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, {0, 1, 0, made * oc, oc}, \
+                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}};                                                      \
+        check(&c, run_##name, tight);                                                                                          \
+    }
+    LITERALS(CHECK)
+    assert_true(tight[CONV] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
