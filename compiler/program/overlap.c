@@ -4,6 +4,7 @@
 #include "program/lag.h"
 #include "program/operand.h"
 #include "program/plan.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
     *x = from->buffer;
     *y = to->buffer;
     *lag = (lag_of_rows(&walk) + to->offset.max - from->offset.max) * operand_bytes_per_element(to);
-    *lag = *lag < 0 ? 0 : *lag;
+    *lag = int_round_up(int_max(*lag, 0), int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
     return *lag < program->buffer[*y].size;
 }
 
