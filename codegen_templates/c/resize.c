@@ -68,39 +68,64 @@ OCC_HOT double occ_resize_weight(double t, int64_t mode, double a)
     return t < 2.0 ? ((a * t - 5.0 * a) * t + 8.0 * a) * t - 4.0 * a : 0.0;
 }
 
+/* resize_extent - the extent that a scale makes of `in`: entry `at` of the run's scales, or `scale` where they are NULL.
+ *   rounded: to the nearest, as sizes that keep the aspect ratio are, else down */
+OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t at, int64_t in, int64_t rounded, int64_t capacity,
+                                 double scale)
+{
+    const double by = scales ? scales[at] : scale;
+    const double out = rounded ? floor((double)in * by + 0.5) : floor((double)((float)in * (float)by));
+
+    if (!(by > 0.0) || !(out <= (double)capacity))
+        return OCC_ECAPACITY;
+    *extent = (int64_t)out;
+    return 0;
+}
+
+/* resize_common - the smallest (larger: the largest) scale from extents `in` to `size`, both [n]. */
+OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const occ_extent *in, int64_t n, int64_t larger)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double own = (double)size[i] / (double)in[i];
+
+        if (i == 0 || (larger ? own > *scale : own < *scale))
+            *scale = own;
+    }
+}
+
 /* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their weights.
  *   index [out][taps]; weight [out][taps], NULL for NEAREST; an index of -1 in front: outside, for CROP
- *   scales: the run's scales, of which element `axis` counts, or NULL: scale; rois: the run's region or NULL: from, to */
-OCC_INLINE void occ_resize_table(int64_t *index, float *weight, const float *scales, int64_t axis, int64_t in, int64_t out,
-                                 int64_t taps, int64_t mode, int64_t coordinates, int64_t rounding, int64_t exclude,
-                                 int64_t antialias, double scale, double cubic, double from, double to)
+ *   scales: the run's scales, of which element `at` counts, or NULL: scale, where 0 is what the extents say
+ *   rois: the run's region [2][axes], of which `axis` counts, or NULL: from, to */
+OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *scales, const double *rois, int64_t at,
+                                 int64_t axis, int64_t axes, int64_t in, int64_t out, int64_t taps, int64_t mode,
+                                 int64_t coordinates, int64_t rounding, int64_t exclude, int64_t antialias, double scale,
+                                 double cubic, double from, double to)
 {
-    const double by = scales ? (double)scales[axis] : scale, shrink = antialias && by < 1.0 ? by : 1.0;
+    const double by = scales ? scales[at] : scale > 0.0 ? scale : (double)out / (double)in;
+    const double shrink = antialias && by < 1.0 ? by : 1.0, low = rois ? rois[axis] : from, high = rois ? rois[axes + axis] : to;
 
     for (int64_t i = 0; i < out; i++, index += taps) {
-        const double place = occ_resize_place(i, in, out, by, coordinates, from, to);
+        const double place = occ_resize_place(i, in, out, by, coordinates, low, high);
         const int    outside = coordinates == OCC_RESIZE_CROP && (place < 0.0 || place > (double)(in - 1));
         double       sum = 0.0, first;
 
         if (mode == OCC_RESIZE_NEAREST) {
-            const double at = occ_resize_nearest(place, rounding);
+            const double near = occ_resize_nearest(place, rounding);
 
-            index[0] = outside ? -1 : at < 0.0 ? 0 : at > (double)(in - 1) ? in - 1 : (int64_t)at;
+            index[0] = outside ? -1 : near < 0.0 ? 0 : near > (double)(in - 1) ? in - 1 : (int64_t)near;
             continue;
         }
         first = floor(place) - (double)(taps / 2 - 1);
         for (int64_t k = 0; k < taps; k++) {
-            const double at = first + (double)k;
-            double       w = occ_resize_weight((at - place) * shrink, mode, cubic);
+            const double tap = first + (double)k;
 
-            if (exclude && (at < 0.0 || at > (double)(in - 1)))
-                w = 0.0;
-            sum += w;
-            weight[k] = (float)w;
-            index[k] = at < 0.0 ? 0 : at > (double)(in - 1) ? in - 1 : (int64_t)at;
+            weight[k] = exclude && (tap < 0.0 || tap > (double)(in - 1)) ? 0.0 : occ_resize_weight((tap - place) * shrink, mode, cubic);
+            sum += weight[k];
+            index[k] = tap < 0.0 ? 0 : tap > (double)(in - 1) ? in - 1 : (int64_t)tap;
         }
         for (int64_t k = 0; k < taps; k++)
-            weight[k] = (float)((double)weight[k] / sum);
+            weight[k] /= sum;
         if (outside)
             index[0] = -1;
         weight += taps;
@@ -109,7 +134,7 @@ OCC_INLINE void occ_resize_table(int64_t *index, float *weight, const float *sca
 
 /* resample - y[o][i][n] = sum over taps of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
  *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the element itself */
-OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const float *weight, int64_t outer, int64_t in,
+OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const double *weight, int64_t outer, int64_t in,
                                  int64_t out, int64_t inner, int64_t taps, float outside)
 {
     for (int64_t o = 0; o < outer; o++, x += in * inner)
@@ -121,8 +146,26 @@ OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index,
                 for (int64_t k = 0; k < taps && index[i * taps] >= 0; k++) {
                     const occ_vf term = occ_vload(x + index[i * taps + k] * inner + c, n);
 
-                    sum = weight ? sum + term * occ_vset(weight[i * taps + k]) : term;
+                    sum = weight ? sum + term * occ_vset((float)weight[i * taps + k]) : term;
                 }
                 occ_vstore(y + c, sum, n);
+            }
+}
+
+/* resample - the same for doubles. */
+OCC_INLINE void occ_resample_f64(double *y, const double *x, const int64_t *index, const double *weight, int64_t outer, int64_t in,
+                                 int64_t out, int64_t inner, int64_t taps, double outside)
+{
+    for (int64_t o = 0; o < outer; o++, x += in * inner)
+        for (int64_t i = 0; i < out; i++)
+            for (int64_t c = 0; c < inner; c++) {
+                double sum = index[i * taps] < 0 ? outside : 0.0;
+
+                for (int64_t k = 0; k < taps && index[i * taps] >= 0; k++) {
+                    const double term = x[index[i * taps + k] * inner + c];
+
+                    sum = weight ? sum + term * weight[i * taps + k] : term;
+                }
+                *y++ = sum;
             }
 }

@@ -8,6 +8,31 @@ static bool is_narrow(const Value *value)
     return value && value->type.kind == TYPE_TENSOR && (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
 }
 
+/* Elements that are mixed with weights, in a type that is not computed with. */
+bool expand_mixes_whole(const Node *node)
+{
+    const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
+    bool        picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
+
+    return !picks && dtype_in(node->in[0]->type.dtype, "IU");
+}
+
+/* Input 0 as doubles, the result cut down to its type again. */
+int expand_in_double(Expand *expand)
+{
+    Node  *node = expand->node;
+    Value *in[64];
+
+    for (int i = 0; i < node->nin; i++)
+        in[i] = i ? node->in[i] : expand_cast(expand, node->in[i], DTYPE_F64);
+    in[0] = expand_make(expand, node->op, node->nin, in);
+    expand_bound(in[0], DTYPE_F64, &node->out[0]->type, 0, node->out[0]->type.rank);
+    expand->last->attr = node->attr;
+    expand->last->nattr = node->nattr;
+    expand_give(expand, 0, expand_cast(expand, in[0], node->out[0]->type.dtype));
+    return 0;
+}
+
 /* The same node between conversions. */
 int expand_narrow(Expand *expand)
 {
@@ -28,6 +53,7 @@ int expand_narrow(Expand *expand)
             continue;
         expand->last = wide;
         out = out ? out : expand_output(expand, i);
+        expand_bound(out, is_narrow(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0, node->out[i]->type.rank);
         expand_give(expand, i, is_narrow(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
     }
     return 0;

@@ -407,28 +407,43 @@ int lower_compress(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
+/* Elements before, along and behind an axis that input 1 names, perhaps only while running. */
+static int around_axis(Lower *lower, Node *node, const Operand *x, Extent *part)
+{
+    Infer infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    Axes  axes;
+
+    if (axes_read(&infer, node, 1, x->rank, &axes) < 0)
+        return -1;
+    for (int k = 0; k < 3; k++)
+        part[k] = extent_const(1);
+    for (int i = 0; i < x->rank; i++) {
+        const Extent here[3] = {operand_count(lower, x, 0, i), x->dim[i], operand_count(lower, x, i + 1, x->rank)};
+
+        for (int k = 0; k < 3; k++)
+            part[k] = extent_select(lower->model, axes.named[i], here[k], part[k]);
+    }
+    return 0;
+}
+
 /* Running sums and products. */
 int lower_cumulative(Lower *lower, Node *node)
 {
-    int64_t axis;
-    int     count;
+    Extent  part[3];
     Operand x, y;
     Step   *step;
 
-    if (!const_ints(node->in[1], &axis, 1, &count))
-        return diag_unsupported(lower->diag, node->loc, "found an axis that is known only while running; make it constant");
-    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input_dense(lower, node, 0, &x) < 0 || around_axis(lower, node, &x, part) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    axis += axis < 0 ? x.rank : 0;
     if (dtype_info(x.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; cast them to float around the node",
                                 dtype_info(x.dtype)->name);
     step = step_begin(lower, node, move_kernel(lower, node->op == OP_onnx_CumSum ? "cumsum" : "cumprod", x.dtype));
     step_writes(lower, step, y);
     step_reads(lower, step, x);
-    step_extent(lower, step, operand_count(lower, &x, 0, (int)axis));
-    step_extent(lower, step, x.dim[axis]);
-    step_extent(lower, step, operand_count(lower, &x, (int)axis + 1, x.rank));
+    for (int k = 0; k < 3; k++)
+        step_extent(lower, step, part[k]);
     step_int(lower, step, node_int(node, "exclusive", 0));
     step_int(lower, step, node_int(node, "reverse", 0));
     return end(lower, node, step, y);

@@ -60,14 +60,13 @@ int lower_dropout(Lower *lower, Node *node)
 
 int lower_trilu(Lower *lower, Node *node)
 {
-    int64_t k = 0;
-    int     count;
+    Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    Extent  diagonal;
     Operand x, y;
     Step   *step;
 
-    if (node->nin > 1 && node->in[1] && !const_ints(node->in[1], &k, 1, &count))
-        return diag_unsupported(lower->diag, node->loc, "found a diagonal that is known only while running; make it constant");
-    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (infer_scalar(&infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0 ||
+        lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "trilu", x.dtype));
     step_writes(lower, step, y);
@@ -75,7 +74,7 @@ int lower_trilu(Lower *lower, Node *node)
     step_extent(lower, step, operand_count(lower, &x, 0, x.rank - 2));
     step_extent(lower, step, x.dim[x.rank - 2]);
     step_extent(lower, step, x.dim[x.rank - 1]);
-    step_int(lower, step, k);
+    step_extent(lower, step, diagonal);
     step_int(lower, step, node_int(node, "upper", 1));
     return end(lower, node, step, y);
 }

@@ -309,7 +309,10 @@ int infer_reverse_sequence(Infer *infer, Node *node)
 
 int infer_trilu(Infer *infer, Node *node)
 {
-    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 || (infer_has(node, 1) && infer_need_scalar(infer, node, 1) < 0))
+    Extent diagonal;
+
+    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 ||
+        infer_scalar(infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }

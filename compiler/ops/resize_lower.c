@@ -1,5 +1,6 @@
 /* resize_lower.c - Resize, one axis after the other: a table of places and weights, then the sums that it names. Nearest
  * neighbours are gathered, so that every element type can be resized. */
+#include "ops/infer.h"
 #include "ops/rules.h"
 #include "program/lower.h"
 #include <math.h>
@@ -12,8 +13,9 @@ typedef struct Resize {
     Node   *node;
     int     mode, coordinates, rounding, naxes;
     int     axis[MAX_RANK];      /* of the tensor, for each entry of scales, sizes and half a roi */
-    double  scale[MAX_RANK];     /* by axis of the tensor */
-    bool    scales_computed;
+    double  scale[MAX_RANK];     /* by axis of the tensor; 0: only the run knows */
+    Operand scales, rois;        /* doubles that the run finds out; absent: constants */
+    bool    common;              /* scales has one entry for all axes */
     double  from[MAX_RANK], to[MAX_RANK];
     bool    antialias;
 } Resize;
@@ -51,28 +53,66 @@ static void read_axes(Resize *r)
         r->axis[i] = axes ? (int)(axes[i] < 0 ? axes[i] + rank : axes[i]) : i;
 }
 
-/* The scale that a policy of keeping the aspect ratio makes of the wanted sizes. */
-static int kept_ratio(Lower *lower, Resize *r, double *common)
+/* The one scale that a policy of keeping the aspect ratio makes of the wanted sizes: found by a step where it is not known. */
+static int kept_ratio(Lower *lower, Resize *r, bool larger)
 {
-    const char *policy = node_string(r->node, "keep_aspect_ratio_policy", "stretch");
-    int64_t     sizes[MAX_RANK];
-    int         count;
+    Infer  infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    Extent size[MAX_RANK], in[MAX_RANK];
+    double common = 0.0;
+    bool   constant = true;
+    Type   type;
+    Step  *step;
 
-    *common = 0.0;
-    if (!strcmp(policy, "stretch") || !has(r->node, 3))
-        return 0;
-    if (!const_ints(r->node->in[3], sizes, MAX_RANK, &count)) {
-        for (int i = 0; i < r->naxes; i++) /* the result's extents tell, to within rounding */
-            *common = (double)r->node->out[0]->type.dim[r->axis[i]].max / (double)r->node->in[0]->type.dim[r->axis[i]].max;
-        return 0;
-    }
-    (void)lower;
+    if (infer_elems(&infer, r->node, 3, 0, INT64_MAX, size, MAX_RANK) < 0)
+        return -1;
     for (int i = 0; i < r->naxes; i++) {
-        double scale = (double)sizes[i] / (double)r->node->in[0]->type.dim[r->axis[i]].max;
-        bool   smaller = !strcmp(policy, "not_larger") ? scale < *common : scale > *common;
+        double own;
 
-        if (i == 0 || smaller)
-            *common = scale;
+        in[i] = r->node->in[0]->type.dim[r->axis[i]];
+        own = (double)size[i].max / (double)in[i].max;
+        common = i == 0 || (larger ? own > common : own < common) ? own : common;
+        constant &= extent_is_const(size[i]) && extent_is_const(in[i]);
+    }
+    for (int i = 0; i < r->naxes; i++)
+        r->scale[r->axis[i]] = constant ? common : 0.0;
+    if (constant)
+        return 0;
+    type = type_tensor(DTYPE_F64, 0, NULL);
+    r->scales = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "scale");
+    r->common = true;
+    step = step_begin(lower, r->node, "resize_common");
+    step_writes(lower, step, r->scales);
+    step_extents(lower, step, r->naxes, size);
+    step_extents(lower, step, r->naxes, in);
+    step_int(lower, step, r->naxes);
+    step_int(lower, step, larger);
+    return step_end(lower, step);
+}
+
+/* Input `index` as dense doubles. */
+static int doubles(Lower *lower, Resize *r, int index, Operand *out)
+{
+    if (lower_input_dense(lower, r->node, index, out) < 0)
+        return -1;
+    return lower_convert(lower, *out, DTYPE_F64, out);
+}
+
+static int read_region(Lower *lower, Resize *r)
+{
+    const float *roi = constant_floats(lower, r->node, 1);
+
+    r->rois = operand_absent(DTYPE_F64);
+    for (int i = 0; i < r->node->in[0]->type.rank; i++)
+        r->to[i] = 1.0;
+    if (r->coordinates != CROP)
+        return 0;
+    if (!has(r->node, 1))
+        return diag_error(lower->diag, r->node->loc, "found no region (input 1), which tf_crop_and_resize needs");
+    if (!roi)
+        return doubles(lower, r, 1, &r->rois);
+    for (int i = 0; i < r->naxes; i++) {
+        r->from[r->axis[i]] = (double)roi[i];
+        r->to[r->axis[i]] = (double)roi[i + r->naxes];
     }
     return 0;
 }
@@ -80,44 +120,36 @@ static int kept_ratio(Lower *lower, Resize *r, double *common)
 static int read_scales(Lower *lower, Resize *r)
 {
     const Type  *x = &r->node->in[0]->type, *y = &r->node->out[0]->type;
-    const float *scales = constant_floats(lower, r->node, 2), *roi = constant_floats(lower, r->node, 1);
-    double       common;
+    const float *scales = constant_floats(lower, r->node, 2);
+    const char  *policy = node_string(r->node, "keep_aspect_ratio_policy", "stretch");
 
-    if (kept_ratio(lower, r, &common) < 0)
-        return -1;
-    if (r->coordinates == CROP && !roi)
-        return diag_unsupported(lower->diag, r->node->loc, "found a region that is known only while running; make it constant");
+    r->scales = operand_absent(DTYPE_F64);
     for (int i = 0; i < x->rank; i++) {
-        r->scale[i] = x->dim[i].max ? (double)y->dim[i].max / (double)x->dim[i].max : 1.0;
-        r->to[i] = 1.0;
+        bool constant = extent_is_const(x->dim[i]) && extent_is_const(y->dim[i]) && x->dim[i].max;
+
+        r->scale[i] = extent_same(x->dim[i], y->dim[i]) ? 1.0 : constant ? (double)y->dim[i].max / (double)x->dim[i].max : 0.0;
     }
-    for (int i = 0; i < r->naxes; i++) {
-        if (scales)
-            r->scale[r->axis[i]] = (double)scales[i];
-        else if (common > 0.0)
-            r->scale[r->axis[i]] = common;
-        if (roi && r->coordinates == CROP) {
-            r->from[r->axis[i]] = (double)roi[i];
-            r->to[r->axis[i]] = (double)roi[i + r->naxes];
-        }
-    }
-    r->scales_computed = has(r->node, 2) && !scales;
-    return 0;
+    if (has(r->node, 3) && strcmp(policy, "stretch"))
+        return kept_ratio(lower, r, !strcmp(policy, "not_smaller"));
+    for (int i = 0; has(r->node, 2) && i < r->naxes; i++)
+        r->scale[r->axis[i]] = scales ? (double)scales[i] : 0.0;
+    return has(r->node, 2) && !scales ? doubles(lower, r, 2, &r->scales) : 0;
 }
 
-/* How many elements a result is made of. */
+/* How many elements a result is made of, at most: a scale that leaves anything is no less than one over the extent. */
 static int64_t taps_of(const Resize *r, int axis)
 {
-    double reach = r->mode == CUBIC ? 2.0 : 1.0;
+    double reach = r->mode == CUBIC ? 2.0 : 1.0, least = 1.0 / (double)r->node->in[0]->type.dim[axis].max;
+    double scale = r->scale[axis] > 0.0 ? r->scale[axis] : least;
 
     if (r->mode == NEAREST)
         return 1;
-    if (r->antialias && r->scale[axis] < 1.0)
-        reach = ceil(reach / r->scale[axis]);
+    if (r->antialias && scale < 1.0)
+        reach = ceil(reach / scale);
     return 2 * (int64_t)reach;
 }
 
-/* Where the entry of the scales input for an axis is; the table kernel reads it there. */
+/* Where the entry of the scales or region input for an axis is; the kernels read it there. */
 static int64_t entry_of(const Resize *r, int axis)
 {
     for (int i = 0; i < r->naxes; i++)
@@ -126,23 +158,47 @@ static int64_t entry_of(const Resize *r, int axis)
     return 0;
 }
 
+/* Extents of the result that only scales found while running, or fractions of an extent found while running, tell. */
+static int find_extents(Lower *lower, const Resize *r)
+{
+    for (int i = 0; i < r->naxes; i++) {
+        int    axis = r->axis[i];
+        Extent leaf = r->node->out[0]->type.dim[axis];
+        Step  *step;
+
+        if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT || lower->model->expr[leaf.expr].value != r->node->out[0]->id)
+            continue;
+        step = step_begin(lower, r->node, "resize_extent");
+        step_writes(lower, step, lower_slot(lower, leaf));
+        step_reads(lower, step, r->scales);
+        step_int(lower, step, r->common ? 0 : entry_of(r, axis));
+        step_extent(lower, step, r->node->in[0]->type.dim[axis]);
+        step_int(lower, step, has(r->node, 3));
+        step_int(lower, step, leaf.max);
+        step_float(lower, step, r->scale[axis]);
+        if (step_end(lower, step) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int make_table(Lower *lower, const Resize *r, int axis, Extent in, Extent out, Operand *index, Operand *weight)
 {
     int64_t taps = taps_of(r, axis);
     Type    type = type_tensor(DTYPE_I64, 1, &(int64_t){out.max * taps});
-    Operand scales = operand_absent(DTYPE_F32);
     Step   *step;
 
     *index = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "places");
-    type.dtype = DTYPE_F32;
-    *weight = r->mode == NEAREST ? operand_absent(DTYPE_F32) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
-    if (r->scales_computed && lower_input_dense(lower, r->node, 2, &scales) < 0)
-        return -1;
+    type.dtype = DTYPE_F64;
+    *weight = r->mode == NEAREST ? operand_absent(DTYPE_F64) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
     step = step_begin(lower, r->node, "resize_table");
     step_writes(lower, step, *index);
     step_writes(lower, step, *weight);
-    step_reads(lower, step, scales);
+    step_reads(lower, step, r->scales);
+    step_reads(lower, step, r->rois);
+    step_int(lower, step, r->common ? 0 : entry_of(r, axis));
     step_int(lower, step, entry_of(r, axis));
+    step_int(lower, step, r->naxes);
     step_extent(lower, step, in);
     step_extent(lower, step, out);
     step_int(lower, step, taps);
@@ -180,7 +236,7 @@ static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand 
     if (make_table(lower, r, axis, x.dim[axis], y.dim[axis], &index, &weight) < 0)
         return -1;
     around(lower, &x, axis, &outer, &inner);
-    step = step_begin(lower, r->node, gathered ? move_kernel(lower, "gather", x.dtype) : "resample_f32");
+    step = step_begin(lower, r->node, gathered ? move_kernel(lower, "gather", x.dtype) : move_kernel(lower, "resample", x.dtype));
     step_writes(lower, step, y);
     step_reads(lower, step, x);
     step_reads(lower, step, index);
@@ -208,11 +264,10 @@ static int read_resize(Lower *lower, Resize *r)
     r->coordinates = choose(r->node, "coordinate_transformation_mode", "half_pixel", coordinates, 6);
     r->rounding = choose(r->node, "nearest_mode", "round_prefer_floor", rounding, 4);
     r->antialias = node_int(r->node, "antialias", 0) != 0 && r->mode != NEAREST;
-    if (r->node->in[0]->type.dtype != DTYPE_F32 && (r->mode != NEAREST || r->coordinates == CROP))
-        return diag_unsupported(lower->diag, r->node->loc, "found %s elements, wanted float; cast the input",
-                                dtype_info(r->node->in[0]->type.dtype)->name);
     read_axes(r);
-    return read_scales(lower, r);
+    if (read_scales(lower, r) < 0 || read_region(lower, r) < 0)
+        return -1;
+    return find_extents(lower, r);
 }
 
 /* Whether an axis is left as it is. */
@@ -224,7 +279,7 @@ static bool keeps(const Resize *r, int axis, Extent in, Extent out)
         named |= r->axis[i] == axis;
     if (!named)
         return true;
-    return r->coordinates != CROP && !r->scales_computed && extent_same(in, out) && r->scale[axis] == 1.0;
+    return r->coordinates != CROP && extent_same(in, out) && r->scale[axis] == 1.0;
 }
 
 int lower_resize(Lower *lower, Node *node)

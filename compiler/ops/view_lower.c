@@ -40,6 +40,24 @@ int lower_transpose(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, operand_permute(x, axes));
 }
 
+/* The same bytes under another type. A boolean is made, since its byte may only be 0 or 1. */
+int lower_bit_cast(Lower *lower, Node *node)
+{
+    DType            to = node->out[0]->type.dtype;
+    const DTypeInfo *info = dtype_info(to);
+    Operand          x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (info->bits != 8 * info->bytes && to != x.dtype && to != DTYPE_BOOL)
+        return diag_unsupported(lower->diag, node->loc, "found elements of %d bits, which are stored in a byte each; cast them to 8 bits "
+                                "before", info->bits);
+    if (to == DTYPE_BOOL && lower_convert(lower, x, to, &x) < 0)
+        return -1;
+    x.dtype = to;
+    return lower_output_view(lower, node, 0, x);
+}
+
 int lower_expand(Lower *lower, Node *node)
 {
     const Type *type = &node->out[0]->type;
