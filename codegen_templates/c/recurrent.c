@@ -88,6 +88,22 @@ OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const
         occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
 }
 
+/* recur_pack - [gates][hidden] as panels of 32 gates, the last one as wide as what is left. */
+OCC_INLINE void occ_recur_pack(float *to, const float *from, int64_t gates, int64_t hidden)
+{
+    for (int64_t p = 0; p < gates; p += 32)
+        for (int64_t k = 0; k < hidden; k++)
+            for (int64_t i = p; i < occ_min(gates, p + 32); i++)
+                *to++ = from[i * hidden + k];
+}
+
+/* recur_bias - the input's bias and, for the first `both` gates, the state's, which follows it: from [2][gates] to [gates]. */
+OCC_INLINE void occ_recur_bias(float *to, const float *from, int64_t gates, int64_t both)
+{
+    for (int64_t i = 0; i < gates; i++)
+        to[i] = from[i] + (i < both ? from[gates + i] : 0.0f);
+}
+
 /* The time of step s for a row of `length` valid times; reverse rows start at their own end. */
 OCC_HOT int64_t occ_recur_time(int64_t s, int64_t length, int64_t reverse)
 {

@@ -3,6 +3,34 @@
 #include "ops/rules.h"
 #include "ops/spatial.h"
 
+/* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap ...]. */
+static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
+{
+    static const int one_group[] = {1, 0, 2, 3, 4}, apart[] = {0, 2, 1, 3, 4, 5};
+    Operand          w, y;
+    Type             type = node->in[1]->type;
+    Extent           dim[6] = {extent_const(groups), extent_const(type.dim[0].max / groups), type.dim[1]};
+
+    if (lower_input(lower, node, 1, &w) < 0)
+        return -1;
+    if (groups == 1) {
+        *out = operand_permute(w, one_group);
+        return 0;
+    }
+    for (int i = 2; i < type.rank; i++)
+        dim[i + 1] = type.dim[i];
+    type.dim[0] = extent_const(groups * type.dim[1].max);
+    type.dim[1] = dim[1];
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
+    if (lower_dense(lower, w, &w) < 0 || !operand_reshape(lower, w, type.rank + 1, dim, &w))
+        return -1;
+    dim[1] = dim[2];
+    dim[2] = type.dim[1];
+    if (!operand_reshape(lower, *out, type.rank + 1, dim, &y))
+        return -1;
+    return lower_copy(lower, node, operand_permute(w, apart), y);
+}
+
 int lower_conv_transpose(Lower *lower, Node *node)
 {
     Infer         infer = {.model = lower->model, .diag = lower->diag};
@@ -30,12 +58,7 @@ int lower_conv_transpose(Lower *lower, Node *node)
     if (constant) {
         w = panels_constant(lower, const_aligned(lower->arena, constant), shape, stride, node->in[1]->name);
     } else {
-        static const int swap[] = {1, 0, 2, 3, 4};
-        Operand          source;
-
-        if (groups > 1)
-            return diag_unsupported(lower->diag, node->loc, "found weights in groups that are computed while running; make them constant");
-        if (lower_input(lower, node, 1, &source) < 0 || panels_computed(lower, operand_permute(source, swap), shape, &w) < 0)
+        if (outputs_first(lower, node, groups, &w) < 0 || panels_computed(lower, w, shape, &w) < 0)
             return -1;
     }
     if (lower_input(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 2, &bias) < 0 ||

@@ -72,12 +72,12 @@ static int finish(Lower *lower, Pending *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-static Pending *start(Lower *lower, Node *node, Matrices *m)
+static Pending *start(Lower *lower, Node *node, Type type, Matrices *m)
 {
     Pending *p = arena_one(lower->program->arena, Pending);
 
     *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = m, .layout = LAYOUT_ROW_MAJOR,
-                   .type = node->out[0]->type};
+                   .type = type};
     p->expr = arena_one(lower->program->arena, Scalar);
     scalar_acc(lower, p->expr, DTYPE_F32);
     return p;
@@ -89,7 +89,7 @@ int product_matmul(Lower *lower, Node *node)
 
     if (matrices_of(lower, node, m) < 0)
         return -1;
-    return lower_output_pending(lower, node, 0, start(lower, node, m));
+    return lower_output_pending(lower, node, 0, start(lower, node, node->out[0]->type, m));
 }
 
 /* alpha * product + beta * C, in the epilogue where C lies so that it can be read there. */
@@ -131,8 +131,23 @@ int product_gemm(Lower *lower, Node *node)
     m->rows = m->a.dim[0];
     m->depth = m->a.dim[1];
     m->columns = m->b.dim[1];
-    p = start(lower, node, m);
+    p = start(lower, node, node->out[0]->type, m);
     if (add_addend(lower, node, p, (double)node_float(node, "alpha", 1.0f), (double)node_float(node, "beta", 1.0f)) < 0)
         return -1;
     return lower_output_pending(lower, node, 0, p);
+}
+
+int product_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y)
+{
+    Matrices *m = arena_one(lower->program->arena, Matrices);
+    Pending  *p;
+
+    *m = (Matrices){.a = a, .b = b, .rows = a.dim[0], .depth = a.dim[1], .columns = b.dim[1]};
+    p = start(lower, node, (Type){.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 2, .dim = {m->rows, m->columns}}, m);
+    if (addend.buffer >= 0) {
+        p->operand[p->noperand] = operand_broadcast(lower, addend, 2, p->type.dim);
+        scalar_op(lower, p->expr, SCALAR_add, 0, scalar_load(lower, p->expr, DTYPE_F32, p->noperand++), -1);
+        p->expr->noperand = p->noperand;
+    }
+    return finish(lower, p, y);
 }

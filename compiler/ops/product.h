@@ -8,4 +8,7 @@
 int product_matmul(Lower *lower, Node *node);
 int product_gemm(Lower *lower, Node *node);
 
+/* Append y = a * b + addend for matrices of floats; the addend has the columns of y, or is absent. */
+int product_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y);
+
 #endif

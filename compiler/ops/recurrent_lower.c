@@ -1,6 +1,7 @@
 /* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time, once
  * for each direction. */
 #include "ops/linear.h"
+#include "ops/product.h"
 #include "ops/rules.h"
 #include <string.h>
 
@@ -28,6 +29,8 @@ typedef struct Recurrent {
     Operand     x, y, h, c;              /* x [time][batch][input]; y [time][directions][batch][hidden] or absent */
     Operand     lengths;
     const float *w, *r, *b, *p;          /* constants; b, p NULL when absent */
+    bool    computed;                    /* some weights are known only while running: all of them are read there */
+    Operand weight[8];                   /* by input, dense; buffer -1 when absent */
 } Recurrent;
 
 /* Names in the order of OCC_RECUR_*, with the defaults of their parameters. */
@@ -69,16 +72,52 @@ static int read_activations(Lower *lower, const Recurrent *r, int64_t direction,
     return 0;
 }
 
-static int constant_floats(Lower *lower, Node *node, int index, const float **out)
+/* The elements of a constant input; NULL when it is absent or `computed`, as all are as soon as one is not constant. */
+static const float *constant_floats(Lower *lower, const Recurrent *r, int index)
 {
-    *out = NULL;
-    if (index >= node->nin || !node->in[index])
-        return 0;
-    if (node->in[index]->type.dtype != DTYPE_F32 || !lower_constant(lower, node->in[index]))
-        return diag_unsupported(lower->diag, node->loc, "found %s that are not float constants; make input %d a float initializer",
-                                "weights", index);
-    *out = const_aligned(lower->program->arena, node->in[index]);
+    const Node *node = r->node;
+
+    return r->computed || index >= node->nin || !node->in[index] ? NULL : const_aligned(lower->program->arena, node->in[index]);
+}
+
+static int read_weights(Lower *lower, Recurrent *r)
+{
+    static const int inputs[] = {1, 2, 3, 7};
+    int              count = r->cell->has_cell ? 4 : 3;
+
+    for (int i = 0; i < count; i++) {
+        Value *value = inputs[i] < r->node->nin ? r->node->in[inputs[i]] : NULL;
+
+        r->computed |= value && !lower_constant(lower, value);
+    }
+    for (int i = 0; r->computed && i < count; i++)
+        if (lower_input_dense(lower, r->node, inputs[i], &r->weight[inputs[i]]) < 0)
+            return -1;
+    r->w = constant_floats(lower, r, 1);
+    r->r = constant_floats(lower, r, 2);
+    r->b = constant_floats(lower, r, 3);
+    r->p = r->cell->has_cell ? constant_floats(lower, r, 7) : NULL;
     return 0;
+}
+
+/* Elements from `start` on of a computed weight, as one axis; absent where it is. */
+static Operand part_of(Lower *lower, const Recurrent *r, int input, int64_t start, int64_t count)
+{
+    Operand x = r->weight[input];
+
+    if (x.buffer < 0)
+        return operand_absent(DTYPE_F32);
+    x.rank = 1;
+    x.dim[0] = extent_const(count);
+    x.stride[0] = extent_const(1);
+    return operand_window(lower, x, 0, extent_const(start), extent_const(count), 1);
+}
+
+static Operand list_of_floats(Lower *lower, int64_t count, const char *name)
+{
+    Type type = type_tensor(DTYPE_F32, 1, &count);
+
+    return lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, name);
 }
 
 /* Both biases added where they are simply added: all gates, but the last one of a GRU that resets after the product. */
@@ -107,6 +146,48 @@ static void pack_panels(float *to, const float *from, int64_t gates, int64_t hid
     }
 }
 
+/* One step that does the same while running. */
+static int append_panels(Lower *lower, const Recurrent *r, Operand to, int64_t start, int64_t from, int64_t gates)
+{
+    Step   *step = step_begin(lower, r->node, "recur_pack");
+    int64_t count = gates * r->hidden;
+
+    step_writes(lower, step, operand_window(lower, to, 0, extent_const(start), extent_const(count), 1));
+    step_reads(lower, step, part_of(lower, r, 2, from, count));
+    step_int(lower, step, gates);
+    step_int(lower, step, r->hidden);
+    return step_end(lower, step);
+}
+
+static int computed_recurrence(Lower *lower, const Recurrent *r, int64_t direction, Operand *out)
+{
+    int64_t h = r->hidden, gh = r->cell->gates * h, from = direction * gh * h, first = r->cell == &gru_cell ? 2 * h : gh;
+
+    *out = list_of_floats(lower, gh * h, "recurrence");
+    if (append_panels(lower, r, *out, 0, from, first) < 0)
+        return -1;
+    return first == gh ? 0 : append_panels(lower, r, *out, first * h, from + first * h, gh - first);
+}
+
+/* The sum of both biases, as input_bias. */
+static int computed_bias(Lower *lower, const Recurrent *r, int64_t direction, bool keep_last, Operand *out)
+{
+    int64_t gh = r->cell->gates * r->hidden;
+    Operand from = part_of(lower, r, 3, direction * 2 * gh, 2 * gh);
+    Step   *step;
+
+    *out = from;
+    if (from.buffer < 0)
+        return 0;
+    *out = list_of_floats(lower, gh, "bias");
+    step = step_begin(lower, r->node, "recur_bias");
+    step_writes(lower, step, *out);
+    step_reads(lower, step, from);
+    step_int(lower, step, gh);
+    step_int(lower, step, keep_last ? 2 * r->hidden : gh);
+    return step_end(lower, step);
+}
+
 static Operand recurrence(Lower *lower, const Recurrent *r, int64_t direction)
 {
     int64_t      h = r->hidden, gh = r->cell->gates * h, size = gh * h;
@@ -123,19 +204,32 @@ static Operand recurrence(Lower *lower, const Recurrent *r, int64_t direction)
 }
 
 /* All gates' input part for all times and rows: [time * batch][gates * hidden]. */
-static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, const float *bias, Operand *out)
+static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, bool keep_last, Operand *out)
 {
     int64_t       gh = r->cell->gates * r->hidden;
     Extent        rows = extent_op(lower->model, EXPR_MUL, r->time, r->batch);
     const Extent  flat[] = {rows, extent_const(r->input)};
     Type          type = {.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 2, .dim = {rows, extent_const(gh)}};
-    LinearWeights weights = {r->w + direction * gh * r->input, r->input, gh, 1, r->input, bias, "input gates"};
-    Operand       x;
+    LinearWeights weights = {NULL, r->input, gh, 1, r->input, NULL, "input gates"};
+    Operand       x, w, bias;
 
     if (!operand_reshape(lower, r->x, 2, flat, &x))
         return diag_bug(lower->diag, r->node->loc, "the input of a recurrent cell is not dense");
     *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "gates");
-    return linear_append(lower, x, *out, &weights);
+    if (!r->computed) {
+        weights.data = r->w + direction * gh * r->input;
+        weights.bias = input_bias(lower, r, direction, keep_last);
+        return linear_append(lower, x, *out, &weights);
+    }
+    if (computed_bias(lower, r, direction, keep_last, &bias) < 0)
+        return -1;
+    w = part_of(lower, r, 1, direction * gh * r->input, gh * r->input);
+    w.rank = 2;
+    w.dim[0] = extent_const(r->input);
+    w.dim[1] = extent_const(gh);
+    w.stride[0] = extent_const(1);
+    w.stride[1] = extent_const(r->input);
+    return product_append(lower, r->node, x, w, bias, *out);
 }
 
 /* The state of one direction: its slice of the final state, which starts as the initial one. */
@@ -176,17 +270,35 @@ static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operan
     }
 }
 
+/* The bias of a GRU's last gate that is added before the reset, from element `start` of all biases; zeros without any. */
+static Operand state_bias(Lower *lower, const Recurrent *r, int64_t start)
+{
+    int64_t h = r->hidden;
+    float  *bias;
+
+    if (r->weight[3].buffer >= 0)
+        return part_of(lower, r, 3, start, h);
+    bias = arena_array(lower->program->arena, float, h);
+    for (int64_t i = 0; r->b && i < h; i++)
+        bias[i] = r->b[start + i];
+    return lower_weight(lower, bias, DTYPE_F32, 1, &h, "state bias");
+}
+
 static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
 {
     bool    before = r->cell == &gru_cell && node_int(r->node, "linear_before_reset", 0);
     bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");
     int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h, peephole = 3 * h;
     double  table[2 * MAX_ACTIVATIONS];
-    Operand xg, state, cell = operand_absent(DTYPE_F32), y = r->y, recur = recurrence(lower, r, direction);
+    Operand xg, state, cell = operand_absent(DTYPE_F32), y = r->y, recur;
     Step   *step;
 
+    if (!r->computed)
+        recur = recurrence(lower, r, direction);
+    else if (computed_recurrence(lower, r, direction, &recur) < 0)
+        return -1;
     if (read_activations(lower, r, direction, kind, table) < 0 ||
-        input_gates(lower, r, direction, input_bias(lower, r, direction, before), &xg) < 0 ||
+        input_gates(lower, r, direction, before, &xg) < 0 ||
         start_state(lower, r, r->h, 5, direction, &state) < 0 ||
         (r->cell->has_cell && start_state(lower, r, r->c, 6, direction, &cell) < 0))
         return -1;
@@ -202,14 +314,9 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     step_reads(lower, step, recur);
     if (r->cell->has_cell)
         step_reads(lower, step, r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
-                                     : operand_absent(DTYPE_F32));
-    if (r->cell == &gru_cell) {
-        float *bias = arena_array(lower->program->arena, float, h);
-
-        for (int64_t i = 0; r->b && i < h; i++)
-            bias[i] = r->b[direction * 2 * gh + gh + 2 * h + i];
-        step_reads(lower, step, before ? lower_weight(lower, bias, DTYPE_F32, 1, &h, "state bias") : operand_absent(DTYPE_F32));
-    }
+                                     : part_of(lower, r, 7, direction * 3 * h, peephole));
+    if (r->cell == &gru_cell)
+        step_reads(lower, step, before ? state_bias(lower, r, direction * 2 * gh + gh + 2 * h) : operand_absent(DTYPE_F32));
     step_reads(lower, step, r->lengths);
     put_sizes(lower, step, r, &y, &state, &xg);
     step_int(lower, step, reverse);
@@ -245,8 +352,9 @@ static int lower_cell(Lower *lower, Node *node, const Cell *cell)
     if (node->in[0]->type.dtype != DTYPE_F32)
         return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
                                 dtype_info(node->in[0]->type.dtype)->name);
-    if (constant_floats(lower, node, 1, &r.w) < 0 || constant_floats(lower, node, 2, &r.r) < 0 ||
-        constant_floats(lower, node, 3, &r.b) < 0 || (cell->has_cell && constant_floats(lower, node, 7, &r.p) < 0))
+    for (int i = 0; i < 8; i++)
+        r.weight[i] = operand_absent(DTYPE_F32);
+    if (read_weights(lower, &r) < 0)
         return -1;
     r.directions = w->dim[0].max;
     r.hidden = w->dim[1].max / cell->gates;
