@@ -111,6 +111,9 @@ int infer_deform_conv(Infer *infer, Node *node)
 
     if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || conv_shape(infer, node, 0, 1, 3, dim) < 0)
         return -1;
+    if (groups < 1 || x->dim[1].max % groups)
+        return diag_error(infer->diag, node->loc, "attribute 'offset_group' is %lld, wanted a divisor of the %lld channels",
+                          (long long)groups, (long long)x->dim[1].max);
     for (int i = 2; i < x->rank; i++)
         points *= node->in[1]->type.dim[i].max;
     for (int k = 2; k <= 4; k += 2) {
@@ -120,6 +123,9 @@ int infer_deform_conv(Infer *infer, Node *node)
         if (infer_need_rank(infer, node, k, x->rank, x->rank) < 0 ||
             infer_need_equal(infer, node, node->in[k]->type.dim[1], extent_const(wanted), "channels of offsets or mask") < 0)
             return -1;
+        for (int i = 0; i < x->rank; i++)
+            if (i != 1 && infer_need_equal(infer, node, node->in[k]->type.dim[i], dim[i], "extents of offsets or mask and the result") < 0)
+                return -1;
     }
     return infer_set_tensor(infer, node, 0, x->dtype, x->rank, dim);
 }

@@ -8,13 +8,18 @@ static bool is_narrow(const Value *value)
     return value && value->type.kind == TYPE_TENSOR && (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
 }
 
-/* Elements that are mixed with weights, in a type that is not computed with. */
+bool expand_is_whole(const Node *node)
+{
+    return dtype_in(node->in[0]->type.dtype, "IU");
+}
+
+/* Whole numbers that are mixed with weights. */
 bool expand_mixes_whole(const Node *node)
 {
     const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
     bool        picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
 
-    return !picks && dtype_in(node->in[0]->type.dtype, "IU");
+    return !picks && expand_is_whole(node);
 }
 
 /* Input 0 as doubles, the result cut down to its type again. */
