@@ -42,6 +42,7 @@ class Toolchain:
     build_limit: float = 600
     run_limit: float = 300
     flags: list = field(default_factory=list)
+    runner: str = ""                                                 # an emulator in front of the host program
 
 
 @dataclass
@@ -169,9 +170,10 @@ def run_program(tools, folder, model, inputs, options=()):
     shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
     infos = cases.true_inputs(model)
     arguments = [write_argument(folder, f"in_{i}", info.type, value) for i, (info, value) in enumerate(zip(infos, inputs))]
-    code, text = run_command(["./model", *arguments, "-o", "out", *options], tools.run_limit, folder)
+    command = [*shlex.split(tools.runner), "./model", *arguments, "-o", "out", *options]
+    code, text = run_command(command, tools.run_limit, folder)
     with open(os.path.join(folder, "command.txt"), "a") as file:
-        file.write(shlex.join(["./model", *arguments, "-o", "out", *options]) + "\n" + text)
+        file.write(shlex.join(command) + "\n" + text)
     if code != 0:
         raise Failure("run-fail", f"host program exit {code}: {last_line(text)}")
     arena = ARENA.search(text)
