@@ -5,8 +5,13 @@ include tests/deps.mk tests/onnx.mk tests/isa.mk
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all.
 CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-cli \
-          check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-threads check-models check-real check-own check-code check-infer \
-          check-bench check-onnx
+          check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 \
+          check-threads \
+          check-models check-real check-own \
+          check-code check-same \
+          check-infer \
+          check-bench \
+          check-onnx
 
 check: deps
 	$(MAKE) --no-print-directory all

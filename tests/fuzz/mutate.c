@@ -139,19 +139,21 @@ static ProtobufCBinaryData some_bytes(Mutation *m, ProtobufCBinaryData old)
     return (ProtobufCBinaryData){length, (uint8_t *)arena_strndup(m->arena, (char *)space, length)};
 }
 
-/* A copy: a shared message could come to hold itself. */
+/* A copy: a shared message could come to hold itself. Text that another mutation made may not decode: then an empty one. */
 static ProtobufCMessage *some_message(Mutation *m, const ProtobufCMessageDescriptor *wanted)
 {
-    for (int tries = 0; tries < 50; tries++) {
+    ProtobufCMessage *copy = NULL;
+
+    for (int tries = 0; tries < 50 && !copy; tries++) {
         ProtobufCMessage *found = m->seen[roll(m, (uint64_t)m->nseen)];
         if (found->descriptor == wanted && protobuf_c_message_get_packed_size(found) < 1 << 20) {
             size_t   bytes = protobuf_c_message_get_packed_size(found);
             uint8_t *packed = arena_alloc(m->arena, bytes);
             protobuf_c_message_pack(found, packed);
-            return protobuf_c_message_unpack(wanted, &m->allocator, bytes, packed);
+            copy = protobuf_c_message_unpack(wanted, &m->allocator, bytes, packed);
         }
     }
-    return protobuf_c_message_unpack(wanted, &m->allocator, 0, NULL);
+    return copy ? copy : protobuf_c_message_unpack(wanted, &m->allocator, 0, NULL);
 }
 
 static void set_element(Mutation *m, const ProtobufCFieldDescriptor *field, void *element)
