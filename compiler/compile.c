@@ -28,6 +28,7 @@ typedef struct Compilation {
     Emission       emission;
     Figures        figures;
     Measure        measure; /* with --cc */
+    bool           gave_way; /* faster kernels were left out to stay within --max-ram */
     FileSet        files;
 } Compilation;
 
@@ -118,12 +119,33 @@ static void dump_graph(Text *text, const Compilation *c)
 
 /* ---------------------------------------------------------------------------------------------------- program and plan */
 
+static int64_t ram_under(void *context, const Options *options);
+
+/* Winograd's kernels, which have scratch and larger weights, give way where flash is counted and where the plan with them is
+ * above --max-ram. */
+static Winograd choose_winograd(Compilation *c)
+{
+    Options  *tried;
+    Winograd  choice = c->options->winograd;
+
+    if (choice != WINOGRAD_AUTO)
+        return choice;
+    if (!c->target->roomy || c->options->max_flash >= 0 || c->options->code == CODE_SHARED)
+        return WINOGRAD_OFF;
+    if (c->options->max_ram < 0)
+        return choice;
+    tried = arena_one(c->arena, Options);
+    *tried = *c->options;
+    tried->max_ram = -1;
+    c->gave_way = ram_under(c, tried) > c->options->max_ram;
+    return c->gave_way ? WINOGRAD_OFF : choice;
+}
+
 static int stage_lower(Compilation *c)
 {
     Options options = *c->options;
 
-    if (options.winograd == WINOGRAD_AUTO && (!c->target->roomy || options.max_flash >= 0 || options.code == CODE_SHARED))
-        options.winograd = WINOGRAD_OFF;
+    options.winograd = choose_winograd(c);
     if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, &c->program, c->diag) < 0)
         return -1;
     program_partition(c->program, c->options->threads);
@@ -307,6 +329,8 @@ static int stage_summary(Compilation *c)
     if (f->flash >= 0)
         text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
     text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
+    if (c->gave_way)
+        text_put(text, "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
     return 0;
 }
 

@@ -29,6 +29,13 @@ def small():
     return build(nodes, [value("x", [8, 16])], [value("y", [16, 8])], [constant, rows])
 
 
+def convolution():
+    """One that Winograd's kernels take, with scratch of their own."""
+    weights = numpy_helper.from_array(numpy.ones((64, 64, 3, 3), dtype=numpy.float32), "w")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="wide", pads=[1, 1, 1, 1])]
+    return build(nodes, [value("x", [1, 64, 32, 32])], [value("y", [1, 64, 32, 32])], [weights])
+
+
 def bounded():
     nodes = [helper.make_node("Sigmoid", ["x:0"], ["y"], name="squash")]
     return build(nodes, [value("x:0", ["n", 4])], [value("y", ["n", 4])])
@@ -115,7 +122,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "bounded": bounded(), "stateful": stateful(), "cycle": cycle(),
+        "small": small(), "convolution": convolution(), "bounded": bounded(), "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),
         "huge": huge(), "short_payload": short_payload(), "newer_opset": newer_opset(),

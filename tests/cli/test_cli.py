@@ -186,6 +186,14 @@ class Cli(unittest.TestCase):
         self.assertIn("remedy:", done.stderr)
         self.run_it("small.onnx", "--max-ram=1M")
 
+    def test_kernels_with_scratch_give_way_to_max_ram(self):
+        with_scratch = self.run_it("convolution.onnx").stdout
+        arena = [int(re.search(r"arena +(\d+)", self.run_it("convolution.onnx", "--winograd=" + w).stdout)[1]) for w in ("auto", "off")]
+        self.assertLess(arena[1], arena[0])
+        ram = int(re.search(r"RAM +(\d+)", with_scratch)[1])
+        self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
+        self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
+
     def test_a_smaller_bound_is_offered_with_what_it_saves(self):
         done = self.fails(4, "--max-ram", "bounded.onnx", "--dim", "n=1..100", "--max-ram=1K")
         self.assertRegex(done.stderr, r"remedy: a bound of at most 50 for n saves 1600 bytes")
