@@ -1,6 +1,8 @@
 /* baseline.c - --baseline: the figures of an older report held against this plan, and the tensors that made it worse. */
 #include "figures.h"
 
+#include "emit/report.h"
+
 #include "support/command.h"
 #include "support/json_read.h"
 
@@ -36,15 +38,16 @@ static int64_t live_in(const Buffer *buffer, int step)
 static void tell_changes(const JsonNode *report, const Emission *e)
 {
     const Program *program = e->program;
-    int            io = e->options->plan.io_arena, step = program_peak_step(program, io), told = 0;
     const Buffer  *largest = NULL;
+    int            step, told = 0;
 
+    report_in_use(e, &step);
     for (int b = 0; b < program->nbuffer && program->nstep; b++) {
         const Buffer *buffer = &program->buffer[b];
         const char   *tensor = buffer->value ? buffer->value->name : NULL;
         int64_t       before = old_bytes(report, tensor, buffer->name), live = live_in(buffer, step);
 
-        if (!buffer_is_planned(buffer, io) || !live)
+        if (e->plan->offset[b] < 0 || !live)
             continue;
         if (!largest || live > live_in(largest, step))
             largest = buffer;

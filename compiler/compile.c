@@ -314,6 +314,8 @@ static int stage_summary(Compilation *c)
     const Figures *f = &c->figures;
     Text          *text = &c->output->summary;
 
+    if (c->options->explain_peak)
+        figures_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
     if (c->options->quiet)
         return 0;
     text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->program->nstep, c->program->nbuffer);

@@ -1,6 +1,8 @@
 /* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
 #include "figures.h"
 
+#include "emit/report.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,45 +86,53 @@ static int maker_of(const Program *program, int buffer)
     return -1;
 }
 
-static void tell_alive(const Emission *e, const Alive *alive, int step)
+static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
 {
     const Buffer *b = alive->buffer;
-    Diag         *diag = e->diag;
     int           maker = maker_of(e->program, b->id);
     const char   *name = b->value ? b->value->name : b->name;
 
+    text_printf(lines, "  %" PRId64 " bytes: ", alive->bytes);
     if (b->kind == BUFFER_SCRATCH)
-        diag_limit(diag, "  %" PRId64 " bytes: scratch '%s' of the step itself", alive->bytes, b->name);
+        text_printf(lines, "scratch '%s' of the step itself\n", b->name);
     else if (b->kind == BUFFER_DIMS)
-        diag_limit(diag, "  %" PRId64 " bytes: run-time extents", alive->bytes);
+        text_put(lines, "run-time extents\n");
     else if (b->kind == BUFFER_IN)
-        diag_limit(diag, "  %" PRId64 " bytes: input '%s'", alive->bytes, name);
+        text_printf(lines, "input '%s'\n", name);
     else if (maker >= 0)
-        diag_limit(diag, "  %" PRId64 " bytes: '%s', made by step %d%s, %s", alive->bytes, name, maker,
-                   maker == step ? " (this one)" : "", step_name(diag->arena, e->program, maker));
+        text_printf(lines, "'%s', made by step %d%s, %s\n", name, maker, maker == step ? " (this one)" : "",
+                    step_name(e->diag->arena, e->program, maker));
     else
-        diag_limit(diag, "  %" PRId64 " bytes: '%s'", alive->bytes, name);
+        text_printf(lines, "'%s'\n", name);
 }
 
-static void tell_peak(const Emission *e)
+static void tell_peak(const Emission *e, Text *lines)
 {
     enum { MOST = 12 };
     const Program *program = e->program;
-    int            io = e->options->plan.io_arena, step = program_peak_step(program, io), count = 0;
+    const int64_t *in_use;
+    int64_t        sum = 0;
+    int            step, count = 0;
     Alive         *alive = arena_array(e->diag->arena, Alive, program->nbuffer + 1);
 
     if (!program->nstep)
         return;
+    in_use = report_in_use(e, &step);
     for (int b = 0; b < program->nbuffer; b++)
-        if (buffer_is_planned(&program->buffer[b], io) && live_in(&program->buffer[b], step) > 0)
-            alive[count++] = (Alive){&program->buffer[b], live_in(&program->buffer[b], step)};
+        if (e->plan->offset[b] >= 0 && live_in(&program->buffer[b], step) > 0) {
+            alive[count] = (Alive){&program->buffer[b], live_in(&program->buffer[b], step)};
+            sum += alive[count++].bytes;
+        }
     qsort(alive, (size_t)count, sizeof *alive, compare_alive);
-    diag_limit(e->diag, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all:", step,
-               step_name(e->diag->arena, program, step), program_live_bytes(program, io, step));
+    text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
+                step_name(e->diag->arena, program, step), in_use[step]);
+    if (sum > in_use[step])
+        text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
+    text_put(lines, ":\n");
     for (int i = 0; i < count && i < MOST; i++)
-        tell_alive(e, &alive[i], step);
+        tell_alive(e, &alive[i], step, lines);
     if (count > MOST)
-        diag_limit(e->diag, "  and %d smaller ones", count - MOST);
+        text_printf(lines, "  and %d smaller ones\n", count - MOST);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ remedies */
@@ -173,35 +183,59 @@ static void try_bounds(Offers *offers)
     }
 }
 
-static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy)
+/* Every choice that another option would make. */
+static void try_options(Offers *offers)
 {
-    Offers  offers = {.emission = e, .remedy = remedy, .now = figures->ram - (figures->stack > 0 ? figures->stack : 0)};
-    Options other = *e->options;
+    const Options *now = offers->emission->options;
+    Options        other = *now;
 
-    other.plan.io_arena = !e->options->plan.io_arena;
-    try_offer(&offers, &other, other.plan.io_arena ? "--io=arena" : "--io=caller");
-    other = *e->options;
-    if (strcmp(e->options->plan.planner, "auto")) {
-        other.plan.planner = "auto";
-        try_offer(&offers, &other, "--planner=auto");
-    }
-    other = *e->options;
-    if (!e->options->plan.reorder) {
-        other.plan.reorder = 1;
-        try_offer(&offers, &other, "--order=auto");
-    }
+    other.plan.io_arena = !now->plan.io_arena;
+    try_offer(offers, &other, other.plan.io_arena ? "--io=arena" : "--io=caller");
+    other = *now;
+    other.winograd = WINOGRAD_OFF;
+    if (now->winograd != WINOGRAD_OFF)
+        try_offer(offers, &other, "--winograd=off");
+    other.plan.io_arena = 1;
+    if (now->winograd != WINOGRAD_OFF && !now->plan.io_arena)
+        try_offer(offers, &other, "--winograd=off --io=arena");
+    other = *now;
+    other.threads = 1;
+    if (now->threads > 1)
+        try_offer(offers, &other, "--threads=1");
+    other = *now;
+    other.plan.planner = "auto";
+    if (strcmp(now->plan.planner, "auto"))
+        try_offer(offers, &other, "--planner=auto");
+    other = *now;
+    other.plan.reorder = 1;
+    if (!now->plan.reorder)
+        try_offer(offers, &other, "--order=auto");
+}
+
+static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy, Text *lines)
+{
+    Offers offers = {.emission = e, .remedy = remedy, .now = figures->ram - (figures->stack > 0 ? figures->stack : 0)};
+
+    try_options(&offers);
     try_bounds(&offers);
     qsort(offers.offer, (size_t)offers.count, sizeof *offers.offer, compare_offers);
     for (int i = 0; i < offers.count; i++)
-        diag_limit(e->diag, "remedy: %s saves %" PRId64 " bytes", offers.offer[i].text, offers.offer[i].saves);
+        text_printf(lines, "remedy: %s saves %" PRId64 " bytes\n", offers.offer[i].text, offers.offer[i].saves);
     if (!offers.count)
-        diag_limit(e->diag, "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would");
+        text_put(lines, "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would\n");
+}
+
+void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines)
+{
+    tell_peak(emission, lines);
+    tell_remedies(emission, figures, remedy, lines);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- limits */
 
 static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
 {
+    Text        lines = text_new(e->diag->arena);
     const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
 
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
@@ -209,8 +243,9 @@ static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
     diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
                ", inputs %" PRId64 ", outputs %" PRId64 ", stack %s",
                f->ram, e->options->max_ram, f->arena, f->state, f->inputs, f->outputs, stack);
-    tell_peak(e);
-    tell_remedies(e, f, remedy);
+    figures_explain(f, e, remedy, &lines);
+    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        diag_limit(e->diag, "%.*s", (int)(end - line), line);
     return -1;
 }
 

@@ -31,6 +31,9 @@ typedef struct Remedy {
  * alive there, and what would help. */
 int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
+/* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would save. */
+void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines);
+
 /* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors. */
 int baseline_check(const Figures *figures, const Emission *emission);
 

@@ -331,6 +331,7 @@ static int set_verify(Reader *reader, const OptionRow *row, const char *value)
         reader->options->field = true;                                                                                 \
         return 0;                                                                                                      \
     }
+FLAG_OPTION(explain_peak)
 FLAG_OPTION(quiet)
 FLAG_OPTION(version)
 FLAG_OPTION(help)
@@ -350,6 +351,7 @@ static const OptionRow option_row[] = {
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order",      "auto|model",             false, true,  set_order,      "search for an order of steps with a smaller peak (default), or keep the model's"},
     {"--time-limit", "SECONDS",                false, true,  set_time_limit, "stop searching after this time; the output then depends on the machine"},
+    {"--explain-peak", NULL,                   false, false, set_explain_peak, "name the step at the arena's peak, the tensors alive there, and what each remedy would save"},
     {"--max-ram",    "SIZE",                   false, false, set_max_ram,    "fail with status 4 when arena, state, inputs, outputs and stack need more"},
     {"--max-flash",  "SIZE",                   false, false, set_max_flash,  "fail with status 4 when weights and code need more (needs --cc)"},
     {"--max-stack",  "SIZE",                   false, false, set_max_stack,  "fail with status 4 when the deepest call chain needs more (needs --cc)"},

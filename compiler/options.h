@@ -24,6 +24,7 @@ typedef struct Options {
     const char *const *state; /* --state=OUT:IN, in the order given */
     int         nstate;
     PlanOptions plan;      /* --planner, --order, --time-limit, --io */
+    bool        explain_peak; /* --explain-peak */
     int64_t     max_ram, max_flash, max_stack;
     const char *cc;        /* --cc: the target's compiler */
     const char *baseline;  /* --baseline */

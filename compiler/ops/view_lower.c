@@ -137,8 +137,6 @@ int lower_concat(Lower *lower, Node *node)
         start = extent_op(lower->model, EXPR_ADD, start, node->in[i]->type.dim[axis]);
         if (lower_input(lower, node, i, &x) < 0)
             return -1;
-        if (x.buffer == window.buffer && extent_same(x.offset, window.offset) && operand_same_layout(&x, &window))
-            continue;
         if (lower_copy(lower, node, x, window) < 0)
             return -1;
     }

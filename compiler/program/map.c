@@ -218,9 +218,13 @@ int lower_indices(Lower *lower, Node *node, int index, Operand *out)
 int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
 {
     Operand from = operand_broadcast(lower, x, y.rank, y.dim);
-    Nest    nest = nest_of(lower, &y, &from, 1);
-    Step   *step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));
+    Nest    nest;
+    Step   *step;
 
+    if (x.buffer == y.buffer && extent_same(x.offset, y.offset) && operand_same_layout(&x, &y)) /* it was made there */
+        return 0;
+    nest = nest_of(lower, &y, &from, 1);
+    step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));
     step_writes(lower, step, y);
     step_reads(lower, step, x);
     step_int(lower, step, nest.rank);

@@ -35,32 +35,6 @@ int64_t program_live_bytes(const Program *program, int io_arena, int step)
     return bytes;
 }
 
-int program_peak_step(const Program *program, int io_arena)
-{
-    int64_t *change = arena_array(program->arena, int64_t, program->nstep + 1); /* bytes born less bytes dead, by step */
-    int64_t  bytes = 0, most = -1;
-    int      peak = 0;
-
-    for (int b = 0; b < program->nbuffer; b++) {
-        const Buffer *buffer = &program->buffer[b];
-
-        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
-            int64_t size = buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
-
-            change[buffer->span[i].begin] += size;
-            change[buffer->span[i].end] -= size;
-        }
-    }
-    for (int s = 0; s < program->nstep; s++) {
-        bytes += change[s];
-        if (bytes > most) {
-            most = bytes;
-            peak = s;
-        }
-    }
-    return peak;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- the problem */
 
 typedef struct Bridge {

@@ -14,9 +14,6 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena);
 /* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
 int64_t program_live_bytes(const Program *program, int io_arena, int step);
 
-/* The step with the most live bytes; 0 when there are no steps. */
-int program_peak_step(const Program *program, int io_arena);
-
 /* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);
 

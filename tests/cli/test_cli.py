@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
         for option in ("-o --name --target --dim --weights --threads --io --state --code --planner --order --time-limit "
-                       "--max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --dump --quiet "
+                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
         self.assertIn("70 a bug", text)
@@ -193,6 +193,14 @@ class Cli(unittest.TestCase):
         ram = int(re.search(r"RAM +(\d+)", with_scratch)[1])
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
+
+    def test_the_peak_is_explained_without_a_limit(self):
+        done = self.run_it("small.onnx", "--explain-peak", "--quiet")
+        self.assertRegex(done.stdout, r"(?m)^the arena's peak is at step \d+, .*alive there, \d+ bytes in all")
+        self.assertRegex(done.stdout, r"(?m)^  \d+ bytes: '\w+', made by step \d+")
+        saves = int(re.search(r"(?m)^remedy: --io=arena saves (\d+) bytes$", done.stdout)[1])
+        ram = [int(re.search(r"RAM +(\d+)", self.run_it("small.onnx", *more).stdout)[1]) for more in ([], ["--io=arena"])]
+        self.assertEqual(ram[0] - ram[1], saves)
 
     def test_a_smaller_bound_is_offered_with_what_it_saves(self):
         done = self.fails(4, "--max-ram", "bounded.onnx", "--dim", "n=1..100", "--max-ram=1K")
