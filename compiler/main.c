@@ -3,6 +3,7 @@
 #include "version.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 
 static void print_text(const Text *text, FILE *where)
@@ -53,6 +54,7 @@ int main(int argc, char **argv)
         return DIAG_USAGE;
     }
     arena_on_exhausted(arena, &exhausted);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told by write(), so that what was begun can be taken away */
     failed = run_command(argc, argv, &diag);
     for (int i = 0; i < diag.nmessage; i++)
         fprintf(stderr, "%s\n", diag.message[i]);

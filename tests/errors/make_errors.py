@@ -1,4 +1,5 @@
 """Makes broken models, one for each way in which a model can be wrong, into the folder given: NAME.onnx for each NAME.err here.
+NAME.arguments beside it: what else occamyc is told, where the model is good and the command line is not.
 
 The same bytes every time. `check_errors.py` runs occamyc over them and compares what it says with the .err files.
 """
@@ -14,6 +15,14 @@ CASES = {}
 def case(function):
     CASES[function.__name__] = function
     return function
+
+
+def asked(*arguments):
+    """A case with arguments besides the model's name."""
+    def keep(function):
+        function.arguments = arguments
+        return case(function)
+    return keep
 
 
 def info(name, shape=(2,), kind=TensorProto.FLOAT):
@@ -557,6 +566,94 @@ def old_scan_with_lengths():
     return model([node], inputs=[info("x", (1, 2)), info("n", (1,), TensorProto.INT64)], opset=8)
 
 
+# -------------------------------------------------------------------------------------------------------- types and shapes
+
+@case
+def wrong_operand_type():
+    return model([helper.make_node("Add", ["x", "w"], ["y"], "sum")], initializers=[weight(kind=TensorProto.INT64)])
+
+
+@case
+def bad_shape():
+    return model([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], inputs=[info("x", (2, 3))],
+                 outputs=[info("y", (2, 5))], initializers=[weight(shape=(4, 5))])
+
+
+@case
+def extents_that_do_not_broadcast():
+    return model([helper.make_node("Add", ["x", "w"], ["y"], "sum")], initializers=[weight(shape=(3,))])
+
+
+@case
+def unbounded_extent():
+    return model([relu()], inputs=[info("x", ("n", 4))], outputs=[info("y", ("n", 4))])
+
+
+@case
+def unbounded_rank():
+    return model([relu()], inputs=[helper.make_tensor_value_info("x", TensorProto.FLOAT, None)],
+                 outputs=[helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+
+
+@case
+def extent_that_data_decides():
+    return model([helper.make_node("ConstantOfShape", ["x"], ["y"], "fill")], inputs=[info("x", (1,), TensorProto.INT64)],
+                 outputs=[info("y", ("n",))])
+
+
+# -------------------------------------------------------------------------------------------- good models, bad command lines
+
+@asked("--dim=m=1..4")
+def bound_of_nothing():
+    return model([relu()])
+
+
+@asked("--dim=n=0..9223372036854775807")
+def bound_too_large():
+    return unbounded_extent()
+
+
+@asked("--state=y:nothing")
+def state_of_nothing():
+    return model([relu()])
+
+
+@asked("-o", "nowhere/net.c")
+def output_not_writable():
+    return model([relu()])
+
+
+@asked("--report=/dev/full")
+def disk_full():
+    return model([relu()])
+
+
+@asked("-o", "disk_full_of_source.c", "limit=1024")
+def disk_full_of_source():
+    return model([relu()])
+
+
+@asked("--max-ram=100")
+def more_ram_than_allowed():
+    return model([helper.make_node("MatMul", ["x", "w"], ["h"], "product"), helper.make_node("Softmax", ["h"], ["y"], "soft")],
+                 inputs=[info("x", (1, 16))], outputs=[info("y", (1, 8))], initializers=[weight(shape=(16, 8))])
+
+
+@asked("--max-flash=1K")
+def flash_without_compiler():
+    return model([relu()])
+
+
+@asked("--baseline=nowhere.json")
+def baseline_missing():
+    return model([relu()])
+
+
+@asked("--verify=nowhere")
+def stored_sets_missing():
+    return model([relu()])
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
@@ -564,6 +661,9 @@ def main():
         made = make(folder) if make.__code__.co_argcount else make()
         with open(os.path.join(folder, name + ".onnx"), "wb") as file:
             file.write(made if isinstance(made, bytes) else made.SerializeToString(deterministic=True))
+        if hasattr(make, "arguments"):
+            with open(os.path.join(folder, name + ".arguments"), "w") as file:
+                file.write("\n".join(make.arguments))
     print("%d broken models in %s" % (len(CASES), folder))
 
 
