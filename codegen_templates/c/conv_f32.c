@@ -77,9 +77,7 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin, int64_t end)
 {
-    const int64_t wide = vectors * OCC_W, tail = g->outputs % OCC_PANEL;
-    const int three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* vectors that divide badly */
-    const int64_t whole = three ? g->outputs - tail : g->outputs - g->outputs % wide, rest = g->outputs - whole;
+    const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
     for (int64_t from = 0; from < whole; from += wide) {
         occ_conv_block b = occ_conv_block_of(g, group, from, wide);
         if (from % OCC_PANEL == 0)
@@ -187,6 +185,16 @@ OCC_HOT int64_t occ_conv_rows_of(const occ_extent *xdim, const occ_extent *ydim,
     return occ_max(32 * 1024 / row, 1);
 }
 
+/* Whether rows of a literal geometry can be cut into the tiles that its channels take. */
+OCC_HOT int occ_conv_fits(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *kernel, const occ_extent *stride,
+                          const occ_extent *dilation, const occ_extent *pad, int vectors)
+{
+    const int64_t rest = occ_conv_rest(ydim[1], vectors), last = (rest + OCC_W - 1) / OCC_W;
+    const int whole = rest == ydim[1] || occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2],
+                                                            OCC_TILE_ROWS(vectors));
+    return whole && (rest == 0 || occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_TILE_ROWS(last)));
+}
+
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
  *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs rounded up to 4
@@ -209,8 +217,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
     const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
-        !(flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2],
-                                    OCC_TILE_ROWS(4), OCC_TILE_ROWS(1)))) {
+        !(flat || occ_conv_fits(xdim, ydim, kernel, stride, dilation, pad, vectors))) {
         occ_conv_shared(x, w, bias, y, groups, tile[1], xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
         return;
     }

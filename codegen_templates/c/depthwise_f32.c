@@ -113,7 +113,7 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const float *w, const float *b
 {
     const int64_t wide = OCC_DEPTH_VECTORS * OCC_W, rest = ydim[1] % wide;
     if (!OCC_KNOWN(ydim[4]) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
-        !occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DEPTH_COLUMNS, OCC_DEPTH_COLUMNS)) {
+        !occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DEPTH_COLUMNS)) {
         occ_depthwise_shared(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
         return;
     }

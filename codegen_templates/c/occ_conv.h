@@ -69,13 +69,21 @@ OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
     return cut;
 }
 
-/* Whether only the first and the last tile of a row miss taps, cut into tiles of `most` or `least` pixels. */
+/* Whether only the first and the last tile of a row miss taps, cut into tiles of `most` pixels. */
 OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad,
-                               int64_t least, int64_t most)
+                               int64_t most)
 {
     const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * dilation, stride);
-    const int64_t size = occ_conv_cut_row(out, least).size;
-    return kernel <= OCC_CONV_TAPS && (occ_conv_cut_row(out, most).tiles == 1 || (left <= size && right <= size));
+    const occ_conv_cut cut = occ_conv_cut_row(out, most);
+    return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= cut.size && right <= cut.size));
+}
+
+/* Of `outputs` channels, those that are left when tiles of `vectors` vectors have taken theirs. */
+OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
+{
+    const int64_t wide = vectors * OCC_W, tail = outputs % OCC_PANEL;
+    const int three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* vectors that divide badly */
+    return three ? tail : outputs % wide;
 }
 
 /* Steps of k for each line of the next panel that is fetched, so that it is there when the `tiles` tiles of this one are done;

@@ -195,6 +195,39 @@ OCC_HOT occ_vf occ_vpick(occ_vi mask, occ_vf a, occ_vf b)
 #endif
 }
 
+/* `a`, but at least (at most) `bound`, which is a number; NaN passes. */
+OCC_HOT occ_vf occ_vat_least(occ_vf a, occ_vf bound)
+{
+#if defined(__AVX__) && OCC_W == 8
+    return __builtin_ia32_maxps256(bound, a);
+#elif defined(__SSE2__) && OCC_W == 4
+    return __builtin_ia32_maxps(bound, a);
+#else
+    return occ_vpick(occ_vmask_lt(a, bound), bound, a);
+#endif
+}
+
+OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
+{
+#if defined(__AVX__) && OCC_W == 8
+    return __builtin_ia32_minps256(bound, a);
+#elif defined(__SSE2__) && OCC_W == 4
+    return __builtin_ia32_minps(bound, a);
+#else
+    return occ_vpick(occ_vmask_lt(bound, a), bound, a);
+#endif
+}
+
+/* 2^n for -126 <= n <= 127. */
+OCC_HOT occ_vf occ_vpower(occ_vi n)
+{
+#if OCC_W == 1
+    return occ_vfrom_bits((int32_t)((uint32_t)(n + 127) << 23));
+#else
+    return occ_vfrom_bits((n + 127) << 23);
+#endif
+}
+
 /* 1.0f where the mask is set, else 0.0f. */
 OCC_HOT occ_vf occ_vbool(occ_vi mask)
 {

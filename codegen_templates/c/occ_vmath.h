@@ -8,29 +8,43 @@
 
 #include "occ_vec.h"
 
-/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; 2^n in two factors, so that denormal results round once. */
-OCC_HOT occ_vf occ_vexp(occ_vf a)
+/* These are functions of their own, so that the constants of one do not take registers from the tiles of the kernel whose
+ * results it changes. */
+
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r and n. Rounding to n by adding 1.5 * 2^23. |x| < 2^21. */
+OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
 {
-    occ_vf x = occ_vpick(occ_vmask_lt(a, occ_vset(-104.0f)), occ_vset(-104.0f), a);
-    x = occ_vpick(occ_vmask_lt(occ_vset(89.0f), x), occ_vset(89.0f), x);
-    x = occ_vpick(occ_vmask_nan(a), occ_vset(0.0f), x);
-    occ_vf scaled = x * occ_vset(1.44269504f);
-    occ_vi n = occ_vto_int(scaled + occ_vsign_of(occ_vset(0.5f), scaled));
-    occ_vf whole = occ_vfrom_int(n);
-    occ_vf r = (x - whole * occ_vset(0.693359375f)) + whole * occ_vset(2.12194440e-4f);
+    const occ_vf magic = occ_vset(12582912.0f), t = x * occ_vset(1.44269504f) + magic, whole = t - magic;
+    const occ_vf r = (x - whole * occ_vset(0.693359375f)) + whole * occ_vset(2.12194440e-4f);
     occ_vf p = occ_vset(1.38145685e-3f);
     p = p * r + occ_vset(8.36873055e-3f);
     p = p * r + occ_vset(4.16683890e-2f);
     p = p * r + occ_vset(1.66665211e-1f);
     p = p * r + occ_vset(4.99999940e-1f);
-    p = p * (r * r) + r + occ_vset(1.0f);
+    *n = occ_vbits(t) - occ_vbits(magic);
+    return p * (r * r) + r + occ_vset(1.0f);
+}
+
+/* e^x for -87 <= x <= 88, and NaN. */
+OCC_HOT occ_vf occ_vexp_near(occ_vf x)
+{
+    occ_vi n;
+    occ_vf p = occ_vexp_parts(x, &n);
+    return p * occ_vpower(n);
+}
+
+/* 2^n in two factors, so that denormal results round once. */
+OCC_STEP occ_vf occ_vexp(occ_vf a)
+{
+    occ_vf x = occ_vat_most(occ_vat_least(a, occ_vset(-104.0f)), occ_vset(89.0f));
+    occ_vi n;
+    occ_vf p = occ_vexp_parts(x, &n);
     occ_vi half = n >> 1;
-    occ_vf low = occ_vfrom_bits((half + 127) << 23), high = occ_vfrom_bits((n - half + 127) << 23);
-    return occ_vpick(occ_vmask_nan(a), a, p * low * high);
+    return p * occ_vpower(half) * occ_vpower(n - half);
 }
 
 /* log x = log m + e ln 2 with m in [sqrt 1/2, sqrt 2). */
-OCC_HOT occ_vf occ_vlog(occ_vf a)
+OCC_STEP occ_vf occ_vlog(occ_vf a)
 {
     occ_vi tiny = occ_vmask_lt(a, occ_vset(1.17549435e-38f));
     occ_vf x = occ_vpick(tiny, a * occ_vset(8388608.0f), a);
@@ -55,31 +69,31 @@ OCC_HOT occ_vf occ_vlog(occ_vf a)
     return occ_vpick(occ_vmask_nan(a), a, y);
 }
 
-/* An odd polynomial near 0, 1 - 2 / (e^2|x| + 1) beyond. */
-OCC_HOT occ_vf occ_vtanh(occ_vf a)
+/* An odd polynomial near 0, 1 - 2 / (e^2|x| + 1) beyond, which is 1 from 10 on. */
+OCC_STEP occ_vf occ_vtanh(occ_vf a)
 {
-    occ_vf x = occ_vabs(a), z = a * a, one = occ_vset(1.0f);
+    occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(10.0f)), z = x * x, one = occ_vset(1.0f);
     occ_vf p = occ_vset(-5.70497848e-3f);
     p = p * z + occ_vset(2.06390787e-2f);
     p = p * z + occ_vset(-5.37397116e-2f);
     p = p * z + occ_vset(1.33314416e-1f);
     p = p * z + occ_vset(-3.33332807e-1f);
     p = p * z * a + a;
-    occ_vf big = one - occ_vset(2.0f) / (occ_vexp(x + x) + one);
-    return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vpick(occ_vmask_nan(a), a, occ_vsign_of(big, a)));
+    occ_vf big = one - occ_vset(2.0f) / (occ_vexp_near(x + x) + one);
+    return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vsign_of(big, a));
 }
 
-/* 1 / (1 + e^-|x|), times e^-|x| below zero. */
-OCC_HOT occ_vf occ_vsigmoid(occ_vf a)
+/* 1 / (1 + e^-x); where that is no normal number, the least that e^88 gives. */
+OCC_STEP occ_vf occ_vsigmoid(occ_vf a)
 {
-    occ_vf e = occ_vexp(-occ_vabs(a)), y = occ_vset(1.0f) / (occ_vset(1.0f) + e);
-    return occ_vpick(occ_vmask_lt(a, occ_vset(0.0f)), e * y, y);
+    occ_vf x = occ_vat_most(occ_vat_least(-a, occ_vset(-87.0f)), occ_vset(88.0f));
+    return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
 }
 
 /* An odd polynomial up to 1, 1 - e^Q(|x|) beyond; from 4 on the result rounds to 1. */
-OCC_HOT occ_vf occ_verf(occ_vf a)
+OCC_STEP occ_vf occ_verf(occ_vf a)
 {
-    occ_vf x = occ_vabs(a), z = a * a, four = occ_vset(4.0f);
+    occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x;
     occ_vf p = occ_vset(7.85385782e-5f);
     p = p * z + occ_vset(-8.01019254e-4f);
     p = p * z + occ_vset(5.18832775e-3f);
@@ -87,7 +101,6 @@ OCC_HOT occ_vf occ_verf(occ_vf a)
     p = p * z + occ_vset(1.12835854e-1f);
     p = p * z + occ_vset(-3.76126260e-1f);
     p = p * z * a + occ_vset(1.28379107e-1f) * a + a;
-    x = occ_vpick(occ_vmask_lt(four, x), four, x);
     occ_vf q = occ_vset(1.86380086e-4f);
     q = q * x + occ_vset(-2.94766668e-3f);
     q = q * x + occ_vset(2.18380981e-2f);
@@ -95,8 +108,8 @@ OCC_HOT occ_vf occ_verf(occ_vf a)
     q = q * x + occ_vset(-6.38144732e-1f);
     q = q * x + occ_vset(-1.12708926f);
     q = q * x + occ_vset(-3.41512583e-4f);
-    occ_vf big = occ_vsign_of(occ_vset(1.0f) - occ_vexp(q), a);
-    return occ_vpick(occ_vmask_lt(x, occ_vset(1.0f)), p, occ_vpick(occ_vmask_nan(a), a, big));
+    occ_vf big = occ_vsign_of(occ_vset(1.0f) - occ_vexp_near(q), a);
+    return occ_vpick(occ_vmask_lt(x, occ_vset(1.0f)), p, big);
 }
 
 /* Correctly rounded; below zero NaN. */

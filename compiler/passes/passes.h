@@ -17,6 +17,7 @@ int pass_cancel(Model *model, Diag *diag); /* operators that change nothing, pai
 int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
 int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
+int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
 int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads */
 
 /* ------------------------------------------------------------------------------------------------- shared by the passes */

@@ -1,6 +1,6 @@
 """Times each step of whole networks: microseconds, GF/s, percent of the measured peak of one core, and what the steps are.
 
-The fastest of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
+The least processor time of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
 Winograd's domain may pass 100 %.
 """
 

@@ -6,9 +6,10 @@
 typedef occ_vf (*Vector)(occ_vf);
 typedef double (*Exact)(double);
 
+/* Below -88 it stays what it is there, less than any normal number. */
 static double sigmoid(double x)
 {
-    return 1.0 / (1.0 + exp(-x));
+    return 1.0 / (1.0 + exp(x < -88.0 ? 88.0 : -x));
 }
 
 /* Units in the last place of the float nearest to `want`. */

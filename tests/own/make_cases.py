@@ -1,6 +1,6 @@
 """Writes our own cases where the official suite has none: make_cases.py FOLDER [NAME...]
 
-Control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
+Activations, control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
 each; the wanted outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
 """
 
@@ -15,6 +15,7 @@ import onnxruntime
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import cases       # noqa: E402
 import tensors     # noqa: E402
+from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
@@ -50,7 +51,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

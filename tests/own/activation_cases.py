@@ -1,0 +1,38 @@
+"""Activations as exporters spell them out, and what only looks like one of them."""
+
+import numpy as np
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+X = np.linspace(-7.0, 7.0, 46, dtype=np.float32).reshape(2, 23)
+
+
+def case(name, *lines):
+    body = "\n".join("          " + line for line in lines)
+    model = HEAD + f"""
+        main (float[2, 23] x) => (float[2, 23] y) {{
+          one = Constant <value_float = 1.0> ()
+          two = Constant <value_float = 2.0> ()
+          half = Constant <value_float = 0.5> ()
+          root = Constant <value_float = 1.4142135> ()
+          inverse = Constant <value_float = 0.70710678> ()
+{body}
+        }}"""
+    return dict(name=name, group="activation", model=model, inputs=[dict(x=X)])
+
+
+GAUSS = ("a = Div(x, root)", "b = Erf(a)", "c = Add(one, b)")
+
+ACTIVATION = [
+    case("gelu_halved_last", *GAUSS, "d = Mul(x, c)", "y = Mul(d, half)"),
+    case("gelu_halved_first", "h = Mul(half, x)", *GAUSS, "y = Mul(c, h)"),
+    case("gelu_half_of_quotient", "h = Div(x, two)", "a = Mul(inverse, x)", "b = Erf(a)", "c = Add(b, one)", "y = Mul(h, c)"),
+    case("gelu_of_another_root", "a = Div(x, two)", "b = Erf(a)", "c = Add(one, b)", "d = Mul(x, c)", "y = Mul(d, half)"),
+    case("gelu_times_something_else", "z = Abs(x)", *GAUSS, "d = Mul(z, c)", "y = Mul(d, half)"),
+    case("gelu_whose_middle_is_read_twice", *GAUSS, "d = Mul(x, c)", "e = Mul(d, half)", "y = Add(e, c)"),
+    case("swish", "s = Sigmoid(x)", "y = Mul(s, x)"),
+    case("swish_whose_gate_is_read_twice", "s = Sigmoid(x)", "p = Mul(x, s)", "y = Add(p, s)"),
+    case("gate_of_something_else", "z = Neg(x)", "s = Sigmoid(z)", "y = Mul(x, s)"),
+    case("hard_swish", "s = HardSigmoid <alpha = 0.16666667, beta = 0.5> (x)", "y = Mul(x, s)"),
+    case("hard_swish_of_another_slope", "s = HardSigmoid <alpha = 0.2, beta = 0.5> (x)", "y = Mul(x, s)"),
+    case("square_of_sigmoid", "s = Sigmoid(x)", "y = Mul(s, s)"),
+]
