@@ -320,8 +320,8 @@ static int stage_summary(Compilation *c)
     if (c->options->quiet)
         return 0;
     text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->program->nstep, c->program->nbuffer);
-    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s\n", c->plan.peak, c->plan.bound,
-                c->plan.planner, c->plan.status);
+    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->plan.peak, c->plan.bound,
+                c->plan.planner, c->plan.status, c->plan.any_order ? "; no order of these steps needs less" : "");
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->plan.greedy[i]);

@@ -248,14 +248,26 @@ static int plan_best(Program *program, const PlanOptions *options, Plan *plan, C
     return plan->peak > enough ? plan_blocks(program, options, 0, plan, changes, diag) : 0;
 }
 
+/* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is none. */
+static bool all_live_whole(const Program *program, int io_arena)
+{
+    for (int b = 0; b < program->nbuffer; b++)
+        for (int i = 0; i < program->buffer[b].nspan && buffer_is_planned(&program->buffer[b], io_arena); i++)
+            if (program->buffer[b].span[i].hi - program->buffer[b].span[i].lo < program->buffer[b].size || i > 0)
+                return false;
+    return true;
+}
+
 /* Another order, where the search finds one and its plan is really smaller. */
 static int plan_reordered(Program *program, const PlanOptions *options, Plan *plan, Changes *changes, Diag *diag)
 {
-    Order order;
+    Order order = {.bound = 0};
     Plan  other;
+    bool  whole;
     int   found;
 
     undo(program, changes);
+    whole = all_live_whole(program, options->io_arena);
     changes->blocks = program_block(program, options->io_arena, EVERY_STEP);
     found = program_find_order(program, options->io_arena, &order, diag);
     program_unblock(&changes->blocks);
@@ -267,12 +279,16 @@ static int plan_reordered(Program *program, const PlanOptions *options, Plan *pl
             return -1;
         if (other.peak < plan->peak) {
             *plan = other;
+            plan->any_order = whole && plan->peak <= order.bound;
             return 0;
         }
         undo(program, changes);
         program_apply_order(program, &order);
     }
-    return plan_best(program, options, plan, changes, diag); /* the same plan again */
+    if (plan_best(program, options, plan, changes, diag) < 0) /* the same plan again */
+        return -1;
+    plan->any_order = whole && plan->peak <= order.bound;
+    return 0;
 }
 
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)

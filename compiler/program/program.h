@@ -149,7 +149,8 @@ typedef struct Plan {
     int64_t    *offset;    /* by Buffer.id, bytes from its region's start; -1: not in the arena */
     int        *region;    /* by Buffer.id */
     int64_t     peak;      /* bytes of the arena */
-    int64_t     bound;     /* live-set lower bound, bytes */
+    int64_t     bound;     /* live-set lower bound of this order, bytes */
+    bool        any_order; /* proven: no order of these steps needs less */
     int64_t     align;     /* of the arena */
     int64_t     greedy[4]; /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
     const char *status;    /* "optimal: equals the bound", ... */

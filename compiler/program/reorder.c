@@ -301,6 +301,7 @@ static int search(Search *s, Diag *diag)
         return diag_bug(diag, (Loc){0}, "the search for an order failed: %s", result.why);
     for (int u = 0; u < s->order->nunit; u++)
         s->order->order[u] = result.order[u];
+    s->order->bound = result.bound;
     return result.peak < result.given;
 }
 

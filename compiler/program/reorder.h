@@ -12,9 +12,10 @@ typedef struct Unit {
 
 /* A way to put the units: order[i] is the unit that runs as the i-th. */
 typedef struct Order {
-    Unit *unit;
-    int  *order;
-    int   nunit;
+    Unit   *unit;
+    int    *order;
+    int     nunit;
+    int64_t bound; /* bytes live at the peak of any order, at least; 0: no search was made */
 } Order;
 
 /* Search. Returns 1 when an order with fewer live bytes at its peak was found, 0 when there is none, -1 with a message.

@@ -194,6 +194,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
 
+    def test_what_is_proven_of_the_order_is_said(self):
+        said = "no order of these steps needs less"
+        self.assertIn(said, self.run_it("small.onnx").stdout)
+        self.assertNotIn(said, self.run_it("small.onnx", "--order=model").stdout) # nothing was searched
+
     def test_the_peak_is_explained_without_a_limit(self):
         done = self.run_it("small.onnx", "--explain-peak", "--quiet")
         self.assertRegex(done.stdout, r"(?m)^the arena's peak is at step \d+, .*alive there, \d+ bytes in all")

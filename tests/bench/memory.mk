@@ -1,0 +1,17 @@
+# Memory of whole networks; `make bench-memory` writes docs/memory.md. MEMORY_NETWORKS="resnet50 ..." takes only those,
+# MEMORY_TOUCHED=1 builds and runs every network too. What is absent is skipped, loudly.
+MEMORY_NETWORKS ?=
+MEMORY_TOUCHED  ?=
+MEMORY_MODELS   ?= $(BUILD)/models
+TIGRIS          := $(BUILD)/bench/tigris/bin/tigris
+
+# A rival's figure is worth a download, not a failure.
+$(TIGRIS):
+	python3 -m venv $(BUILD)/bench/tigris
+	$(BUILD)/bench/tigris/bin/pip install -q --disable-pip-version-check tigris-ml==0.12.1 || echo "SKIPPED: tigris-ml does not install here"
+
+bench-memory: $(BUILD)/occamyc $(VENV) $(TIGRIS)
+	$(PYTHON) tests/bench/memory.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --models=$(MEMORY_MODELS) --real=$(REAL) \
+	    --folder=$(BUILD)/bench/memory --tigris=$(TIGRIS) $(if $(MEMORY_TOUCHED),--touched) --write=docs/memory.md $(MEMORY_NETWORKS)
+
+.PHONY: bench-memory
