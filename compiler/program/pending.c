@@ -262,15 +262,8 @@ static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
     return true;
 }
 
-/* A float constant of one element is written into the expression. */
-static bool is_number(const Value *value, double *number)
-{
-    return value->data && value->type.kind == TYPE_TENSOR && value->type.dtype == DTYPE_F32 && const_scalar(value, number);
-}
-
 static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *base, int *result)
 {
-    double      number;
     const Type *type = &node->out[0]->type;
     Pending    *q = waiting(lower, node->in[index]);
     Operand     x;
@@ -288,10 +281,6 @@ static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *
         *result = join(lower, p, q);
         if (*result >= 0)
             return 0;
-    }
-    if (is_number(node->in[index], &number)) {
-        *result = scalar_literal(lower, p->expr, DTYPE_F32, number);
-        return 0;
     }
     if (lower_input(lower, node, index, &x) < 0)
         return -1;
