@@ -89,8 +89,13 @@ int infer_flex_attention(Infer *infer, Node *node)
 {
     Extent q[4], k[4], v[4];
 
-    if (node->body[0] || node->body[1] || node_attr(node, "score_mod") || node_attr(node, "prob_mod"))
-        return diag_unsupported(infer->diag, node->loc, "modifier graphs are not supported; export plain attention");
+    for (int i = 0; i < 2; i++)
+        if (node->body[i] && (node->body[i]->nin != 1 || node->body[i]->nout != 1))
+            return diag_error(infer->diag, node->loc, "a modifier graph has %d inputs and %d outputs, wanted one of each",
+                              node->body[i]->nin, node->body[i]->nout);
+    for (int i = 0; i < 3; i++)
+        if (infer_need_rank(infer, node, i, 4, 4) < 0)
+            return -1;
     if (unpack(infer, node, 0, "", q) < 0 || unpack(infer, node, 1, "", k) < 0 || unpack(infer, node, 2, "", v) < 0 ||
         check_operands(infer, node, q, k, v) < 0)
         return -1;

@@ -28,6 +28,10 @@ typedef struct Join {
 } Join;
 int join_types(const Join *join, const Type *a, const Type *b, Type *out);
 
+/* Values, nodes and nested graphs of `branch` belong to `graph` from now on, where the caller inserts the nodes; names stay
+ * unique by the value's number. */
+void body_adopt(Model *model, Graph *branch, Graph *graph);
+
 /* Whether the extent depends on something that only the body has. */
 bool body_reads(Model *model, Extent extent, const Graph *body);
 

@@ -5,8 +5,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------------- If */
 
-/* Values and nested graphs of `branch` belong to `graph` from now on; names stay unique by the value's number. */
-static void adopt(Model *model, Graph *branch, Graph *graph)
+void body_adopt(Model *model, Graph *branch, Graph *graph)
 {
     for (int i = 0; i < model->nvalue; i++)
         if (model->value[i]->graph == branch) {
@@ -29,7 +28,7 @@ static void splice(Infer *infer, Node *node, Graph *branch)
 
     while (graph->node[at] != node)
         at++;
-    adopt(infer->model, branch, graph);
+    body_adopt(infer->model, branch, graph);
     for (int i = 0; i < branch->nnode; i++)
         graph_insert(graph, ++at, branch->node[i]);
     for (int i = 0; i < node->nout; i++) {

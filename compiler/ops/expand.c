@@ -1,5 +1,6 @@
 /* expand.c - the table of expansions and what their rules build with; see expand.h. */
 #include "ops/expand.h"
+#include "ops/body.h"
 #include "ops/expand_rules.h"
 
 #include <math.h>
@@ -253,6 +254,20 @@ Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis)
 
     node_set_int(expand->last, "axis", axis);
     return out;
+}
+
+Value *expand_body(Expand *expand, Graph *body, Value *argument)
+{
+    Value *result;
+
+    if (!body)
+        return argument;
+    body_adopt(expand->model, body, expand->graph);
+    for (int i = 0; i < body->nnode; i++)
+        graph_insert(expand->graph, expand->at++, body->node[i]);
+    result = body->out[0] == body->in[0] ? argument : body->out[0];
+    value_replace(expand->graph, body->in[0], argument);
+    return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ the door */

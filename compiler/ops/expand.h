@@ -55,6 +55,7 @@ Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, i
 Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis);
 Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank);
 Value *expand_extent(Expand *expand, Value *value, int64_t axis); /* int64 [1] */
+Value *expand_body(Expand *expand, Graph *body, Value *argument);  /* a body of one parameter and one result, used once; NULL: argument */
 Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis);
 
 #endif

@@ -262,6 +262,34 @@ int expand_attention(Expand *expand)
     return 0;
 }
 
+/* Attention whose scores and probabilities pass through graphs of the model's own. */
+int expand_flex_attention(Expand *expand)
+{
+    static const int64_t swap[] = {0, 1, 3, 2};
+    Node  *node = expand->node;
+    Value *query = expand_in(expand, 0), *key = expand_in(expand, 1), *value = expand_in(expand, 2), *scores;
+    int64_t heads = query->type.dim[1].max, kv_heads = key->type.dim[1].max;
+    DType   dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+    DType   precision = (DType)node_int(node, "softmax_precision", dtype);
+
+    if (!extent_is_const(query->type.dim[1]) || !extent_is_const(key->type.dim[1]) || kv_heads < 1)
+        return diag_unsupported(expand->diag, node->loc, "found a number of heads that is known only while running; make it constant");
+    query = expand_cast(expand, query, dtype);
+    key = expand_transpose(expand, expand_cast(expand, key, dtype), swap, 4);
+    scores = expand2(expand, OP_onnx_Mul, query, expand_number(expand, scale_of(expand, heads), dtype));
+    scores = grouped_product(expand, scores, key, heads, kv_heads);
+    scores = expand_body(expand, node->body[0], expand_cast(expand, scores, precision));
+    scores = expand1(expand, OP_onnx_Softmax, scores);
+    node_set_int(expand->last, "axis", -1);
+    scores = expand_body(expand, node->body[1], scores);
+    scores = expand1(expand, OP_onnx_Cast, scores);
+    node_set_int(expand->last, "to", dtype);
+    scores = grouped_product(expand, scores, expand_cast(expand, value, dtype), heads, kv_heads);
+    expand_give(expand, 0, output_type(expand, scores, 0));
+    node->body[0] = node->body[1] = NULL;
+    return 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------- rotary */
 
 /* Cosines or sines [batch][sequence][half], with an axis of 1 for the heads. */
