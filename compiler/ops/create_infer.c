@@ -225,22 +225,44 @@ int infer_range(Infer *infer, Node *node)
 
 /* --------------------------------------------------------------------------------------------------------------- random */
 
+/* The type that is drawn: a float. */
+static int drawn_type(Infer *infer, const Node *node, DType otherwise, DType *out)
+{
+    *out = (DType)node_int(node, "dtype", otherwise);
+    if (*out == DTYPE_F32 || *out == DTYPE_F64 || *out == DTYPE_F16 || *out == DTYPE_BF16)
+        return 0;
+    return diag_error(infer->diag, node->loc, "random numbers are float, double, float16 or bfloat16; attribute 'dtype' says %d", (int)*out);
+}
+
 int infer_random(Infer *infer, Node *node)
 {
     int            count;
     const int64_t *shape = node_ints(node, "shape", &count);
+    DType          dtype;
 
+    if (drawn_type(infer, node, DTYPE_F32, &dtype) < 0)
+        return -1;
     if (!node_attr(node, "shape") || count > MAX_RANK)
         return diag_error(infer->diag, node->loc, "attribute 'shape' has %d entries, wanted at most %d", count, MAX_RANK);
     for (int i = 0; i < count; i++)
         if (shape[i] < 0)
             return diag_error(infer->diag, node->loc, "attribute 'shape' holds %lld", (long long)shape[i]);
-    return infer_set(infer, node, 0, type_tensor((DType)node_int(node, "dtype", DTYPE_F32), count, shape));
+    return infer_set(infer, node, 0, type_tensor(dtype, count, shape));
 }
 
 int infer_random_like(Infer *infer, Node *node)
 {
-    if (infer_need_tensor(infer, node, 0) < 0)
+    DType dtype;
+
+    if (infer_need_tensor(infer, node, 0) < 0 || drawn_type(infer, node, node->in[0]->type.dtype, &dtype) < 0)
+        return -1;
+    return infer_set(infer, node, 0, infer_shaped(dtype, &node->in[0]->type));
+}
+
+/* Zeros and ones of any type. */
+int infer_bernoulli(Infer *infer, Node *node)
+{
+    if (infer_need_dtype(infer, node, 0, "FL") < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
@@ -255,6 +277,8 @@ int infer_multinomial(Infer *infer, Node *node)
         return -1;
     if (samples < 1)
         return diag_error(infer->diag, node->loc, "attribute 'sample_size' is %lld, wanted 1 or more", (long long)samples);
+    if (node_int(node, "dtype", DTYPE_I32) != DTYPE_I32 && node_int(node, "dtype", DTYPE_I32) != DTYPE_I64)
+        return diag_error(infer->diag, node->loc, "attribute 'dtype' wants int32 or int64");
     dim[0] = node->in[0]->type.dim[0];
     dim[1] = extent_const(samples);
     return infer_set_tensor(infer, node, 0, (DType)node_int(node, "dtype", DTYPE_I32), 2, dim);

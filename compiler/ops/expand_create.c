@@ -150,6 +150,35 @@ int expand_bernoulli(Expand *expand)
     return 0;
 }
 
+/* Not known to be at rest, and not known to keep everything. */
+bool expand_drops(const Node *node)
+{
+    double training = 0.0, ratio = 0.5;
+    bool   rests = node->nin < 3 || !node->in[2] || (const_scalar(node->in[2], &training) && training == 0.0);
+
+    return !rests && !(node->in[1] && const_scalar(node->in[1], &ratio) && ratio == 0.0);
+}
+
+/* While training, elements whose uniform number lies below the ratio become 0 and the others grow, so that the mean stays. */
+int expand_dropout(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *ratio = expand_in(expand, 1), *training = expand_in(expand, 2), *draw, *keep, *one, *factor;
+    DType  dtype = x->type.dtype;
+
+    one = expand_number(expand, 1, dtype);
+    ratio = ratio ? expand_cast(expand, ratio, dtype) : expand_number(expand, 0.5, dtype);
+    draw = expand1(expand, OP_onnx_RandomUniformLike, x);
+    if (node_attr(expand->node, "seed"))
+        node_set_float(expand->last, "seed", (float)node_int(expand->node, "seed", 0));
+    keep = expand2(expand, OP_onnx_GreaterOrEqual, draw, ratio);
+    keep = expand2(expand, OP_onnx_Or, keep, expand1(expand, OP_onnx_Not, training));
+    factor = expand2(expand, OP_onnx_Div, one, expand2(expand, OP_onnx_Sub, one, ratio));
+    factor = expand3(expand, OP_onnx_Where, training, factor, one);
+    expand_give(expand, 0, expand3(expand, OP_onnx_Where, keep, expand2(expand, OP_onnx_Mul, x, factor), expand_number(expand, 0, dtype)));
+    expand_give(expand, 1, keep);
+    return 0;
+}
+
 /* Scale and zero point from the range of x, which is made to hold 0. */
 int expand_dynamic_quantize(Expand *expand)
 {
