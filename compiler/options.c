@@ -239,7 +239,7 @@ static bool read_axis(const char *text, const char *end, int *axis)
     static const struct {
         const char *word;
         int         axis;
-    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}};
+    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}, {"values", BOUND_VALUES}};
     size_t  length = (size_t)(end - text);
     int64_t number;
 
@@ -282,7 +282,7 @@ static int set_dim(Reader *reader, const OptionRow *row, const char *value)
 
     if (!equal || end == value || !read_interval(equal + 1, at_most, &bound.lo, &bound.hi))
         return bad_value(reader, row, value, "NAME=N, NAME=A..B, VALUE:AXIS=N or VALUE:AXIS=A..B with A <= B "
-                                             "(AXIS: a number, count, elements or bytes)");
+                                             "(AXIS: a number, count, elements, bytes or values)");
     if (colon && colon > value && read_axis(colon + 1, end, &bound.axis))
         end = colon;
     bound.name = arena_strndup(reader->diag->arena, value, (size_t)(end - value));
@@ -341,7 +341,7 @@ static const OptionRow option_row[] = {
     {"-o",           "MODEL.c",                false, false, set_output,     "write the source there and the header beside it; - writes the source to standard output; without -o the plan is only made and checked"},
     {"--name",       "IDENT",                  false, true,  set_name,       "prefix of everything generated (default: the model file's stem)"},
     {"--target",     "T",                      false, true,  set_target,     "what to generate for (default: portable)"},
-    {"--dim",        "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim, "pin or bound an extent that is known only at run time; AXIS may be count, elements or bytes; repeatable"},
+    {"--dim",        "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim, "pin or bound an extent that is known only at run time; AXIS may be count, elements, bytes, or values: what a small integer tensor holds; repeatable"},
     {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
     {"--threads",    "N",                      false, true,  set_threads,    "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},

@@ -179,7 +179,7 @@ typedef struct DimBound {
     int64_t     lo, hi;
     bool        used;
 } DimBound;
-enum { BOUND_NAME = -1, BOUND_COUNT = -2, BOUND_ELEMENTS = -3, BOUND_BYTES = -4 };
+enum { BOUND_NAME = -1, BOUND_COUNT = -2, BOUND_ELEMENTS = -3, BOUND_BYTES = -4, BOUND_VALUES = -5 };
 
 /* A whole model: every value, expression and graph of it. */
 struct Model {

@@ -69,7 +69,8 @@ static bool takes_equal_branch(const Infer *infer, const Node *node, Extent cond
         return false;
     for (int i = 0; i < node->nout; i++) {
         const Type *a = &node->body[0]->out[i]->type, *b = &node->body[1]->out[i]->type;
-        if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && a->rank != b->rank)
+        const Node *made = node->body[0]->out[i]->def;
+        if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && a->rank != b->rank && made && made->op == OP_onnx_Squeeze)
             return true;
     }
     return false;

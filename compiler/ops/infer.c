@@ -172,11 +172,38 @@ static void spread_promises(const Graph *graph)
     }
 }
 
+/* What --dim VALUE:values says of a small integer input's elements: they are followed, and the run checks them. */
+static int bound_contents(Infer *infer, Graph *graph, Value *value)
+{
+    const DimBound *flag;
+    int64_t         count = type_elements(&value->type);
+    Extent         *elem;
+
+    if (!graph->nnode || value->type.kind != TYPE_TENSOR || !dtype_in(value->type.dtype, "IU") || !type_is_static(&value->type) ||
+        count > INFER_TRACKED)
+        return 0;
+    flag = infer_bound(infer, value->name, BOUND_VALUES);
+    if (!flag)
+        return 0;
+    elem = arena_array(infer->model->arena, Extent, count + 1);
+    for (int i = 0; i < (int)count; i++) {
+        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN, INT64_MAX);
+        if (infer_within(infer, graph->node[0], elem[i], flag->lo, flag->hi, "an element that --dim bounds", &elem[i]) < 0)
+            return -1;
+    }
+    value->elem = elem;
+    value->nelem = (int)count;
+    return 0;
+}
+
 /* A promise of the model's outputs is checked when their types are set; here only that all of them have one. */
 int infer_graph(Infer *infer, Graph *graph)
 {
     if (!graph->parent && infer_inputs(infer, graph) < 0)
         return -1;
+    for (int i = 0; !graph->parent && i < graph->nin; i++)
+        if (bound_contents(infer, graph, graph->in[i]) < 0)
+            return -1;
     spread_promises(graph);
     if (infer_nodes(infer, graph) < 0)
         return -1;

@@ -1,7 +1,7 @@
 """Bounds for extents that a model leaves open, taken from stored values and written as --dim flags.
 
 An extent goes by its name where it has one, else by value and axis; a value of unknown rank by its axes, or by `elements`
-where stored values differ in rank; a sequence by `count`, text that the model creates by `bytes`.
+where stored values differ in rank; a sequence by `count`, text that the model creates by `bytes`, what small integer inputs hold by `values`.
 """
 
 import math
@@ -86,6 +86,17 @@ def input_flags(infos, sets, pin=True):
         for info, value in zip(infos, values):
             note_value(found, info.type, info.name, value)
     return print_bounds(found, pin)
+
+
+def contents_flags(infos, sets):
+    """Bounds for what small integer inputs hold, from which a model may compute extents."""
+    found = {}
+    for values in sets:
+        for info, value in zip(infos, values):
+            small = hasattr(value, "shape") and value.dtype in (6, 7) and math.prod(value.shape) <= 64
+            if small and math.prod(value.shape) and value.array().min() >= 0:
+                found.setdefault(f"{info.name}:values", []).append(int(value.array().max()))
+    return [flag for name, most in found.items() for flag in ("--dim", f"{name}=0..{max(most)}")]
 
 
 def output_flags(infos, sets, known):

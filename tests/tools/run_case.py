@@ -64,18 +64,23 @@ def read_text(path):
 
 
 def compile_case(tools, case, folder):
-    """Bounds of inputs come from the stored ones; those of outputs only when occamyc asks for more."""
+    """Bounds of inputs come from the stored ones; those of outputs and of contents only when occamyc asks for more."""
     flags = case.flags + dims.input_flags(cases.true_inputs(case.model), [inputs for inputs, _ in case.sets])
     try:
         host.compile_model(tools, case.path, folder, flags)
     except host.Failure as failure:
         more = dims.output_flags(case.model.graph.output, [outputs for _, outputs in case.sets], flags[1::2])
-        if failure.state != "refused" or not more:
+        contents = dims.contents_flags(cases.true_inputs(case.model), [inputs for inputs, _ in case.sets])
+        tries = [bounds for bounds in (more, contents, more + contents) if bounds]
+        if failure.state != "refused" or not tries:
             raise
-        try:
-            host.compile_model(tools, case.path, folder, flags + more)
-        except host.Failure as second:
-            raise (failure if second.state == "invalid" else second)    # a bound that does not apply is no finding
+        for n, bounds in enumerate(tries):
+            try:
+                host.compile_model(tools, case.path, folder, flags + bounds)
+                break
+            except host.Failure as second:
+                if n == len(tries) - 1:
+                    raise (failure if second.state == "invalid" else second)    # a bound that does not apply is no finding
 
 
 def check_set(tools, case, folder, inputs, stored, rtol, atol, quantum):
