@@ -1,11 +1,11 @@
 # make fuzz: hostile models for FUZZ_SECONDS, then the lines that the corpus reaches; included by tests.mk.
 # Seeds are the small official models, the broken models and those of earlier findings (tests/fuzz/found). Two light networks
-# are small files only: their constants fill hundreds of megabytes. FUZZ_TIMEOUT: seconds for an input, where the
-# sanitizers cost ten times what the compiler itself takes.
+# are small files only: their constants fill hundreds of megabytes. target.c limits the processor time of an input;
+# FUZZ_TIMEOUT, in seconds of a clock on a machine that may be busy, only ends what hangs.
 
 FUZZ_SECONDS ?= 1800
 FUZZ_JOBS    ?= $(shell nproc)
-FUZZ_TIMEOUT ?= 10
+FUZZ_TIMEOUT ?= 120
 FUZZ         := $(BUILD)/fuzz
 FUZZ_SRC     := tests/fuzz/target.c tests/fuzz/mutate.c
 COVERED      := compiler/onnx compiler/graph compiler/support compiler/ops compiler/program planners
@@ -21,10 +21,11 @@ $(FUZZ)/target: $(FUZZ_SRC) FORCE | $(FUZZ_TOOLS)
 	clang $(STD) -O1 -g -fsanitize=fuzzer,address,undefined -I. -Icompiler -I$(FUZZ)/gen -o $@ $(FUZZ_SRC) \
 	    $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a -lprotobuf-c -lm
 
-$(FUZZ)/seeds: $(CASES) | $(VENV)
+$(FUZZ)/seeds: $(CASES) $(BUILD)/own_cases/stamp | $(VENV)
 	rm -rf $@ && mkdir -p $@
 	$(PYTHON) tests/errors/make_errors.py $(FUZZ)/errors
-	for f in $$(find -L $(BUILD)/cases $(FUZZ)/errors models -name '*.onnx' -size -16k ! -path '*alexnet*' ! -path '*vgg19*'); do cp $$f $@/$$(echo $$f | tr / _); done
+	$(PYTHON) tests/upgrade/make_upgrade.py $(FUZZ)/upgrade
+	for f in $$(find -L $(BUILD)/cases $(BUILD)/own_cases $(FUZZ)/upgrade $(FUZZ)/errors models -name '*.onnx' -size -16k ! -path '*alexnet*' ! -path '*vgg19*'); do cp $$f $@/$$(echo $$f | tr / _); done
 	cp tests/fuzz/found/* $@ 2>/dev/null || true
 
 fuzz: $(FUZZ)/target $(FUZZ)/seeds
@@ -33,15 +34,17 @@ fuzz: $(FUZZ)/target $(FUZZ)/seeds
 	    -max_len=65536 -use_value_profile=0 -artifact_prefix=crashes/ corpus seeds
 	$(MAKE) --no-print-directory fuzz-coverage
 
-# Lines reached by the seeds and what the fuzzer kept, by folder.
+# Lines reached by the seeds and what the fuzzer kept, by what they do.
 fuzz-coverage: FORCE
-	$(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
+	LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/tool.profraw $(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
 	    $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a
 	clang $(STD) -O1 -g -fprofile-instr-generate -fcoverage-mapping -I. -Icompiler -I$(BUILD)/cover/gen -o $(BUILD)/cover/replay \
 	    tests/fuzz/replay.c tests/fuzz/target.c $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a -lprotobuf-c -lm
-	find $(FUZZ)/seeds $(FUZZ)/corpus -type f | LLVM_PROFILE_FILE=$(BUILD)/cover/%8m.profraw xargs -n 500 $(BUILD)/cover/replay
+	rm -f $(BUILD)/cover/*.profraw
+	cd $(FUZZ) && find seeds corpus -type f | LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/%8m.profraw xargs -n 500 $(abspath $(BUILD)/cover/replay)
 	llvm-profdata merge -o $(BUILD)/cover/all.profdata $(BUILD)/cover/*.profraw
-	llvm-cov report $(BUILD)/cover/replay -instr-profile=$(BUILD)/cover/all.profdata $(COVERED)
+	llvm-cov report $(BUILD)/cover/replay -instr-profile=$(BUILD)/cover/all.profdata $(COVERED) > $(BUILD)/cover/report.txt
+	llvm-cov export -summary-only $(BUILD)/cover/replay -instr-profile=$(BUILD)/cover/all.profdata $(COVERED) | python3 tests/fuzz/coverage.py
 
 FORCE:
 

@@ -19,6 +19,7 @@ from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
+from rare_cases import RARE           # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
 
@@ -51,7 +52,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED + RARE
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

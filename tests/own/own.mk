@@ -8,4 +8,8 @@ $(BUILD)/own_cases/stamp: $(wildcard tests/own/*.py) tests/tools/cases.py tests/
 check-own: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/own_runs --cases=$(BUILD)/own_cases
 
-.PHONY: check-own
+# No operator is claimed without a case.
+check-table: $(CASES) $(BUILD)/own_cases/stamp
+	$(PYTHON) tests/tools/check_table.py --list=tests/onnx/supported.txt --cases=$(BUILD)/cases --models models/*.onnx -- $(BUILD)/own_cases
+
+.PHONY: check-own check-table

@@ -1,0 +1,62 @@
+"""Every operator that occamyc claims has a case that runs: check_table.py --list=supported.txt --cases=FOLDER FOLDER...
+
+Walks schemas/ops.def and compiler/ops/expand.def: a row with a lowering, or one that is written as other operators, must occur
+in a listed official case, in a case of our own or in one of our models. Models count with their nested graphs and functions.
+"""
+
+import argparse
+import glob
+import os
+import re
+import sys
+
+import onnx
+
+import cases
+import run_case
+
+DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "training": "ai.onnx.preview.training."}
+ROW = re.compile(r"^OP\(\s*(\w+)\s*,\s*(\w+)\s*,(.*),\s*(\w+)\s*\)\s*(?:/\*.*)?$", re.M)
+EXPANDED = re.compile(r"^EXPAND(?:_WHEN)?\(\s*(\w+)\s*,\s*(\w+)\s*,", re.M)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def claimed_operators():
+    """Names as cases.model_operators() writes them. What is made of random numbers is refused with them."""
+    rows = ROW.findall(read("schemas/ops.def"))
+    lowered = {(domain, name) for domain, name, _, lower in rows if lower != "lower_none"}
+    drawn = {(domain, name) for domain, name, more, _ in rows if "OP_RANDOM" in more}
+    expanded = set(EXPANDED.findall(read("compiler/ops/expand.def"))) - (drawn if not lowered & drawn else set())
+    return {DOMAINS[domain] + name for domain, name in lowered | expanded}
+
+
+def tried_operators(arguments):
+    paths = [os.path.join(arguments.cases, name, "model.onnx") for name in run_case.read_list(arguments.list)]
+    paths += [path for folder in arguments.folders for path in glob.glob(os.path.join(folder, "test_*", "model.onnx"))]
+    paths += arguments.models
+    found = set()
+    for path in paths:
+        found.update(cases.model_operators(onnx.load(path, load_external_data=False)))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", required=True, help="file of official case names that must pass")
+    parser.add_argument("--cases", required=True, help="folder of the official cases")
+    parser.add_argument("--models", nargs="*", default=[])
+    parser.add_argument("folders", nargs="*", help="folders of cases of our own")
+    arguments = parser.parse_args()
+    claimed, tried = claimed_operators(), tried_operators(arguments)
+    for name in sorted(claimed - tried):
+        print(f"no case: {name}")
+    print(f"{len(claimed & tried)} passed, {len(claimed - tried)} failed, 0 skipped")
+    sys.exit(1 if claimed - tried or not claimed else 0)
+
+
+if __name__ == "__main__":
+    main()
