@@ -1,4 +1,4 @@
-# occamyc: make, make deps, make demo, make check; every other goal is listed by `make help`.
+# occamyc: make, make deps, make demo, make check, make install; the other goals stand in tests/tools/README.md.
 # Everything built lands in $(BUILD); SAN=1 builds with the address and undefined-behaviour sanitizers.
 
 BUILD   ?= build
@@ -62,11 +62,28 @@ $(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -I. -Icompiler -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
+# -- manual pages, whose options are those that --help lists, and installing: make install PREFIX=/usr DESTDIR=package -
+PREFIX  ?= /usr/local
+SHARE   := $(DESTDIR)$(PREFIX)/share
+VERSION := $(shell sed -n 's/.*OCCAMYC_VERSION "\(.*\)"/\1/p' compiler/version.h)
+
+$(BUILD)/%.1: docs/%.1.in docs/man.sh $(BUILD)/%
+	sh docs/man.sh $(BUILD)/$* $< $(VERSION) > $@.tmp && mv $@.tmp $@
+
+man: $(BUILD)/occamyc.1 $(BUILD)/occamplan.1
+
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/occamyc $(SHARE)/occamyc
+	install -m 755 $(BUILD)/occamyc $(BUILD)/occamplan $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/occamyc.1 $(BUILD)/occamplan.1 $(SHARE)/man/man1
+	install -m 644 README.md CHANGELOG.md LICENSE NOTICE $(SHARE)/doc/occamyc
+	install -m 644 runtime/*.h schemas/report.schema.json $(SHARE)/occamyc
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 include tests/tests.mk models/models.mk
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all clean
+.PHONY: all man install clean
 .DELETE_ON_ERROR:

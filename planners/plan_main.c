@@ -29,7 +29,7 @@ static const char usage[] =
     "  --minimize           find the smallest peak; the default without --capacity\n"
     "  --planner=NAME       one of those below; the default is best\n"
     "  --nodes=N            effort, in decisions; the same for every run\n"
-    "  --time-limit=SECONDS effort, in processor time\n"
+    "  --time-limit=SECONDS  effort, in processor time\n"
     "  --seed=N             of the restarts\n"
     "  --map=FILE.svg       draw the plan\n"
     "  --check=FILE         plan nothing: is the placement in FILE right (for the problem of --input, if given)?\n"
