@@ -111,7 +111,7 @@ OCC_INLINE int occ_max_roi_pool_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *roi
         if (!((double)rois[0] >= 0.0 && (double)rois[0] < (double)batch))
             return OCC_EINDEX;
         for (int k = 0; k < 4; k++) {
-            const double at = round((double)rois[1 + k] * scale);
+            const double at = round((double)(TPL_T)(rois[1 + k] * (TPL_T)scale));
 
             if (!(at > -1e15 && at < 1e15))
                 return OCC_EINDEX;

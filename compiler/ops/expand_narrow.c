@@ -1,6 +1,7 @@
 /* expand_narrow.c - operators whose kernels compute in float, on float16 and bfloat16. */
 #include "ops/expand_rules.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_narrow(const Value *value)
@@ -22,7 +23,19 @@ bool expand_mixes_whole(const Node *node)
     return !picks && expand_is_whole(node);
 }
 
-/* Input 0 as doubles, the result cut down to its type again. */
+/* The nearest number of a whole type: that of its ends where a sum went beyond. */
+static Value *to_whole(Expand *expand, Value *value, DType dtype)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+    double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
+    double           high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
+
+    value = expand1(expand, OP_onnx_Round, value);
+    value = expand3(expand, OP_onnx_Clip, value, expand_number(expand, low, DTYPE_F64), expand_number(expand, high, DTYPE_F64));
+    return expand_cast(expand, value, dtype);
+}
+
+/* Input 0 as doubles, the result rounded to its type again. */
 int expand_in_double(Expand *expand)
 {
     Node  *node = expand->node;
@@ -34,7 +47,7 @@ int expand_in_double(Expand *expand)
     expand_bound(in[0], DTYPE_F64, &node->out[0]->type, 0, node->out[0]->type.rank);
     expand->last->attr = node->attr;
     expand->last->nattr = node->nattr;
-    expand_give(expand, 0, expand_cast(expand, in[0], node->out[0]->type.dtype));
+    expand_give(expand, 0, to_whole(expand, in[0], node->out[0]->type.dtype));
     return 0;
 }
 

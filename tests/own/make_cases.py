@@ -18,6 +18,7 @@ import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
+from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
 from rare_cases import RARE           # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402

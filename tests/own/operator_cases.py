@@ -1,0 +1,86 @@
+"""Operators where the official suite leaves element types, attributes or weights that are known only while running untried."""
+
+import numpy as np
+from onnx import TensorProto, helper
+from onnx.helper import np_dtype_to_tensor_dtype
+
+RNG = np.random.default_rng(7)
+
+
+def normal(*shape, dtype=np.float32):
+    return RNG.normal(size=shape).astype(dtype)
+
+
+def case(name, op, inputs, outputs, opset=20, oracle="runtime", feeds=None, flags=(), domain="", **attributes):
+    """One node; `inputs`: name -> array, all of them given while running; `outputs`: name -> (element type, shape)."""
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    node = helper.make_node(op, [n if v is not None else "" for n, v in inputs.items()], list(outputs), domain=domain, **attributes)
+    given = {n: v for n, v in inputs.items() if v is not None}
+    info = [helper.make_tensor_value_info(n, np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in given.items()]
+    model = helper.make_model(helper.make_graph([node], name, info, [helper.make_tensor_value_info(n, *w) for n, w in outputs.items()]),
+                              ir_version=9, opset_imports=opsets)
+    return dict(name=name, group=op, model=model, inputs=feeds or [given], oracle=oracle, flags=flags)
+
+
+F, D, H, I = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.INT64
+
+
+def recurrent(name, op, gates, directions=1, **more):
+    """Weights, biases, states and lengths as inputs."""
+    t, b, i, h = 4, 2, 3, 5
+    inputs = dict(x=normal(t, b, i), w=normal(directions, gates * h, i), r=normal(directions, gates * h, h),
+                  bias=normal(directions, 2 * gates * h), lengths=np.array([3, 4], np.int32), start=normal(directions, b, h))
+    outputs = dict(y=(F, [t, directions, b, h]), last=(F, [directions, b, h]))
+    if op == "LSTM":
+        inputs.update(cell=normal(directions, b, h), peep=normal(directions, 3 * h))
+        outputs.update(last_cell=(F, [directions, b, h]))
+    return case(name, op, inputs, outputs, opset=14, hidden_size=h, **more)
+
+
+def resize(name, x, y, scales=None, sizes=None, roi=None, flags=(), **more):
+    inputs = dict(x=x, roi=roi, scales=np.array(scales, np.float32) if scales else None)
+    if sizes:
+        inputs["sizes"] = np.array(sizes, np.int64)
+    kind = np_dtype_to_tensor_dtype(x.dtype)
+    return case(name, "Resize", inputs, dict(y=(kind, y)), opset=19, oracle="reference", flags=flags, **more)
+
+
+IMAGE = normal(1, 2, 5, 6)
+GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
+ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
+
+OPERATORS = [
+    recurrent("lstm_computed_weights", "LSTM", 4, 2, direction="bidirectional"),
+    recurrent("gru_computed_weights", "GRU", 3, 2, direction="bidirectional"),
+    recurrent("gru_computed_reset_late", "GRU", 3, linear_before_reset=1),
+    recurrent("rnn_computed_weights", "RNN", 1, direction="reverse"),
+    case("convtranspose_computed_groups", "ConvTranspose", dict(x=normal(2, 6, 4), w=normal(6, 2, 3), b=normal(6)),
+         dict(y=(F, [2, 6, 9])), group=3, strides=[2]),
+    resize("resize_to_sizes_while_running", IMAGE, [1, 2, 7, 4], sizes=[1, 2, 7, 4], mode="linear"),
+    resize("resize_of_bytes", (IMAGE * 20 + 100).astype(np.uint8), [1, 2, 10, 12], scales=[1.0, 1.0, 2.0, 2.0], mode="linear"),
+    resize("resize_of_doubles", IMAGE.astype(np.float64), [1, 2, 8, 10], scales=[1.0, 1.0, 1.7, 1.7], mode="cubic"),
+    *[case(f"gridsample_{m}_{p}_{'corners' if c else 'edges'}", "GridSample", dict(x=IMAGE, grid=GRID), dict(y=(F, [1, 2, 4, 3])),
+           mode=m, padding_mode=p, align_corners=c, oracle="reference")
+      for m in ("linear", "nearest", "cubic") for p in ("border", "reflection") for c in (0, 1)],
+    case("gridsample_double", "GridSample", dict(x=IMAGE.astype(np.float64), grid=GRID.astype(np.float64)),
+         dict(y=(D, [1, 2, 4, 3])), oracle="reference", mode="linear"),
+    case("maxroipool", "MaxRoiPool", dict(x=IMAGE, rois=ROIS), dict(y=(F, [3, 2, 2, 3])), opset=16, pooled_shape=[2, 3], spatial_scale=0.9),
+    case("roialign_several_samples", "RoiAlign", dict(x=IMAGE, rois=ROIS[:, 1:], image=np.array([0, 0, 0], np.int64)),
+         dict(y=(F, [3, 2, 2, 2])), opset=16, output_height=2, output_width=2, sampling_ratio=3, spatial_scale=1.0),
+    case("dft_of_a_prime_length", "DFT", dict(x=normal(2, 7, 3, 2)), dict(y=(F, [2, 7, 3, 2])), opset=17, axis=1,
+         oracle="reference"),
+    case("dft_of_doubles_padded", "DFT", dict(x=normal(1, 6, 1, dtype=np.float64), n=np.array(12, np.int64)), dict(y=(D, [1, 7, 2])),
+         opset=17, axis=1, onesided=1, flags=("--dim", "n:values=0..12")),
+    case("det_of_a_stack", "Det", dict(x=normal(2, 3, 4, 4)), dict(y=(F, [2, 3]))),
+    case("cumsum_half", "CumSum", dict(x=np.arange(12, dtype=np.float16).reshape(3, 4) / 4, axis=np.array(-1, np.int64)), dict(y=(H, [3, 4])),
+         oracle="reference"),
+    case("maxpool_half", "MaxPool", dict(x=normal(1, 2, 6, 6, dtype=np.float16)), dict(y=(H, [1, 2, 3, 3])), kernel_shape=[2, 2],
+         strides=[2, 2]),
+    case("bitcast_to_half", "BitCast", dict(x=np.arange(8, dtype=np.uint16) + 0x3c00), dict(y=(H, [8])), opset=26, oracle="reference",
+         to=H),
+    dict(name="dropout_keeps_all_at_rest", group="Dropout", oracle="runtime", inputs=[dict(x=IMAGE, training=np.array(False))], model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[1,2,5,6] x, bool training) => (float[1,2,5,6] y, bool[1,2,5,6] mask) <float ratio = {0.4}> {
+            y, mask = Dropout(x, ratio, training)
+        }"""),
+]
