@@ -185,7 +185,17 @@ int infer_svm_regressor(Infer *infer, Node *node)
     return scores(infer, node, 0, DTYPE_F32, 1);
 }
 
+/* Machines of vectors without probabilities give a score for every two classes, where there are more than two. */
 int infer_svm_classifier(Infer *infer, Node *node)
 {
-    return classified(infer, node, "classlabels_strings", "classlabels_ints", 0);
+    const Attr *text = node_attr(node, "classlabels_strings"), *probabilities = node_attr(node, "prob_a");
+    int         labels, vectors;
+    int64_t     classes;
+
+    node_ints(node, "classlabels_ints", &labels);
+    node_ints(node, "vectors_per_class", &vectors);
+    classes = text && text->count ? text->count : labels;
+    if (!vectors || (probabilities && probabilities->count) || classes < 3)
+        classes = 0;
+    return classified(infer, node, "classlabels_strings", "classlabels_ints", classes * (classes - 1) / 2);
 }

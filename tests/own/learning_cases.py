@@ -32,6 +32,19 @@ def classifier(name, op, classes, feeds=None, **attributes):
     return single(name, op, X, {"label": (label, [5]), "scores": (TensorProto.FLOAT, [5, classes])}, feeds or FEED, **attributes)
 
 
+def svm(name, classes, columns, probable=False, **more):
+    """Two support vectors of each class."""
+    draw, pairs = np.random.default_rng(5), classes * (classes - 1) // 2
+    values = lambda n: [float(v) for v in draw.normal(size=n)]
+    settings = dict(vectors_per_class=[2] * classes, support_vectors=values(2 * classes * FEATURES), kernel_type="RBF",
+                    coefficients=values((classes - 1) * 2 * classes), rho=values(pairs), kernel_params=[0.3, 0.7, 3.0])
+    if "classlabels_strings" not in more:
+        settings["classlabels_ints"] = list(range(10, 10 + classes))
+    if probable:
+        settings.update(prob_a=[-abs(v) for v in values(pairs)], prob_b=values(pairs))
+    return classifier(name, "SVMClassifier", columns, **{**settings, **more})
+
+
 def tree(weights, branches=1, trees=2):
     """Stumps: tree t asks feature t; `weights`: per leaf in order (true, false, ...) a list of (target, weight)."""
     out = dict(nodes_treeids=[], nodes_nodeids=[], nodes_featureids=[], nodes_values=[], nodes_modes=[], nodes_truenodeids=[],
@@ -99,6 +112,19 @@ LEARNING = [
            {"y": (TensorProto.FLOAT, [5, 3])}, [dict(x=rows(5), at=np.array([[3, 0, 3]], dtype=np.int64))]),
     single("linear_regressor", "LinearRegressor", X, {"y": (TensorProto.FLOAT, [5, 3])}, FEED, coefficients=COEFFICIENTS,
            intercepts=[0.5, -1.0, 2.0], targets=3),
+    *[single(f"svm_regressor_{k.lower()}", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type=k, n_supports=3,
+             support_vectors=COEFFICIENTS, coefficients=[0.5, -1.0, 2.0], rho=[0.25], kernel_params=[0.3, 0.7, 3.0])
+      for k in ("LINEAR", "POLY", "RBF", "SIGMOID")],
+    single("svm_regressor_one_class", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type="LINEAR",
+           coefficients=COEFFICIENTS[:4], rho=[0.1], kernel_params=[0.0, 0.0, 0.0], one_class=1),
+    *[svm(f"svm_classifier_{k.lower()}", 3, 3, kernel_type=k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")],
+    *[svm(f"svm_classifier_of_two_{p.lower()}", 2, 2, post_transform=p) for p in ("NONE", "LOGISTIC", "SOFTMAX")],
+    svm("svm_classifier_of_four", 4, 6),
+    svm("svm_classifier_of_text", 4, 4, probable=True, classlabels_strings=["a", "b", "c", "d"]),
+    svm("svm_classifier_two_probable", 2, 2, probable=True),
+    svm("svm_classifier_probable_softmax", 3, 3, probable=True, post_transform="SOFTMAX"),
+    *[classifier(f"svm_classifier_without_vectors_{n}", "SVMClassifier", n, coefficients=COEFFICIENTS[:n * FEATURES], rho=[0.1],
+                 classlabels_ints=list(range(n)), kernel_params=[0.0, 0.0, 0.0], kernel_type="LINEAR") for n in (2, 3)],
     *[classifier(f"linear_classifier_{p.lower()}", "LinearClassifier", 3, coefficients=COEFFICIENTS, intercepts=[0.1, -0.2, 0.3],
                  classlabels_ints=[4, 5, 6], post_transform=p) for p in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO")],
     classifier("linear_classifier_of_text", "LinearClassifier", 2, coefficients=COEFFICIENTS[:8], intercepts=[0.1, -0.2],
