@@ -1,6 +1,5 @@
 /* matmul_f32.c - stacks of matrix products whose factors are both computed while running. */
-#include "occ_base.h"
-#include "occ_expr.h"
+#include "occ_conv.h"
 
 /* Where one matrix of a stack begins, and how it lies; strides in elements. */
 typedef struct occ_matrix {
@@ -8,24 +7,13 @@ typedef struct occ_matrix {
     int64_t      row, column;
 } occ_matrix;
 
-/* rows (literal) x 2 vectors of results: acc[i][j] = sum over k of a[i][k] * b[k][j], columns of b being neighbours. */
-OCC_HOT void occ_matmul_tile(occ_vf *acc, const occ_matrix *a, const float *b, int64_t brow, int64_t depth, int rows, int n0, int n1)
-{
-    OCC_UNROLL(16)
-    for (int i = 0; i < 2 * rows; i++)
-        acc[i] = occ_vset(0.0f);
-    for (int64_t k = 0; k < depth; k++) {
-        const occ_vf b0 = occ_vload(b + k * brow, n0), b1 = n1 > 0 ? occ_vload(b + k * brow + OCC_W, n1) : occ_vset(0.0f);
-
-        OCC_UNROLL(8)
-        for (int i = 0; i < rows; i++) {
-            const occ_vf x = occ_vset(a->data[i * a->row + k * a->column]);
-
-            acc[2 * i] += x * b0;
-            acc[2 * i + 1] += x * b1;
-        }
-    }
-}
+/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step]. */
+typedef struct occ_epilogue {
+    occ_expr          e;
+    occ_fn_vf         fn;
+    int64_t           nx, step;
+    const occ_extent *row;
+} occ_epilogue;
 
 /* One result by vectors along k, both factors being neighbours there. */
 OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
@@ -38,55 +26,112 @@ OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
     for (; k + 4 * OCC_W <= depth; k += 4 * OCC_W) {
         OCC_UNROLL(4)
         for (int i = 0; i < 4; i++)
-            sum[i] += occ_vload(a + k + i * OCC_W, OCC_W) * occ_vload(b + k + i * OCC_W, OCC_W);
+            sum[i] = occ_vfma(occ_vload(a + k + i * OCC_W, OCC_W), occ_vload(b + k + i * OCC_W, OCC_W), sum[i]);
     }
     for (; k < depth; k += OCC_W) {
         int n = (int)occ_min(OCC_W, depth - k);
 
-        sum[0] = occ_vpick(occ_vmask_first(n), sum[0] + occ_vload(a + k, n) * occ_vload(b + k, n), sum[0]);
+        sum[0] = occ_vpick(occ_vmask_first(n), occ_vfma(occ_vload(a + k, n), occ_vload(b + k, n), sum[0]), sum[0]);
     }
     return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-/* Rows m .. m+rows-1 of one product, through the expression. `row0` counts the rows of the whole stack. */
-OCC_HOT void occ_matmul_rows(float *y, int64_t yrow, occ_matrix a, occ_matrix b, int64_t row0, int64_t columns, int64_t depth,
-                             int rows, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+/* acc[i][j] = row i of a times the columns of b from c on; rows, vectors and the `lanes` of the last one are literals. */
+OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *b, int64_t c, int64_t depth, int rows, int vectors,
+                            int lanes)
 {
-    for (int64_t c = 0; c < columns; c += 2 * OCC_W) {
-        const int n0 = (int)occ_min(OCC_W, columns - c), n1 = (int)occ_max(0, occ_min(OCC_W, columns - c - OCC_W));
-        occ_vf    acc[16];
+    const float *next = b->data;
 
-        if (b.column == 1) {
-            occ_matmul_tile(acc, &a, b.data + c, b.row, depth, rows, n0, n1);
-        } else {
-            for (int i = 0; i < rows; i++) {
-                float lanes[2 * OCC_W] = {0};
+    OCC_UNROLL(32)
+    for (int i = 0; i < rows * vectors; i++)
+        acc[i] = occ_vset(0.0f);
+    if (b->column == 1) {
+        occ_tile_run(acc, a->data, a->column, 0, a->row, b->data + c, b->row, 0, depth, 1, rows, rows, vectors, lanes, &next, 0);
+        return;
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < vectors; j++) {
+            float one[OCC_W] = {0};
 
-                for (int j = 0; j < n0 + n1; j++)
-                    lanes[j] = occ_matmul_dot(a.data + i * a.row, b.data + (c + j) * b.column, depth);
-                acc[2 * i] = occ_vload(lanes, OCC_W);
-                acc[2 * i + 1] = occ_vload(lanes + OCC_W, OCC_W);
-            }
+            for (int l = 0; l < (j == vectors - 1 ? lanes : OCC_W); l++)
+                one[l] = occ_matmul_dot(a->data + i * a->row, b->data + (c + j * OCC_W + l) * b->column, depth);
+            acc[i * vectors + j] = occ_vload(one, OCC_W);
         }
-        for (int i = 0; i < rows; i++) {
-            occ_expr at = {{0}, {0}};
+}
 
-            if (e)
-                at = *e;
-            for (int64_t k = 0; k < nx; k++)
-                at.at[k] += (row0 + i) * pitch[k];
-            occ_vstore(y + i * yrow + c, occ_apply_vf(&at, acc[2 * i], c, n0, fn), n0);
-            if (n1 > 0)
-                occ_vstore(y + i * yrow + c + OCC_W, occ_apply_vf(&at, acc[2 * i + 1], c + OCC_W, n1, fn), n1);
+/* A tile of results, stored: the first row is row m of the matrix. */
+OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t c, int64_t depth,
+                             int rows, int vectors, int lanes, const occ_epilogue *p)
+{
+    occ_vf acc[OCC_TILE_MAX];
+
+    occ_matmul_sum(acc, a, b, c, depth, rows, vectors, lanes);
+    OCC_UNROLL(32)
+    for (int i = 0; i < rows; i++) {
+        occ_expr e = p->e;
+
+        for (int64_t k = 0; k < p->nx; k++)
+            e.at[k] += (m + i) * p->row[k * p->step];
+        OCC_UNROLL(4)
+        for (int j = 0; j < vectors; j++) {
+            const int     n = j == vectors - 1 ? lanes : OCC_W;
+            const int64_t at = c + j * OCC_W;
+
+            occ_vstore(y + i * yrow + at, occ_apply_vf(&e, acc[i * vectors + j], at, n, p->fn), n);
         }
     }
+}
+
+/* All columns of `rows` (literal) rows: two vectors at a time, then what is left. */
+OCC_HOT void occ_matmul_rows(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t columns,
+                             int64_t depth, int rows, const occ_epilogue *p)
+{
+    const int64_t whole = columns - columns % (2 * OCC_W);
+    const int     rest = (int)(columns - whole);
+
+    for (int64_t c = 0; c < whole; c += 2 * OCC_W)
+        occ_matmul_tile(y, yrow, a, b, m, c, depth, rows, 2, OCC_W, p);
+    if (rest > OCC_W)
+        occ_matmul_tile(y, yrow, a, b, m, whole, depth, rows, 2, rest - OCC_W, p);
+    else if (rest > 0)
+        occ_matmul_tile(y, yrow, a, b, m, whole, depth, rows, 1, rest, p);
+}
+
+/* Rows m to m + rows - 1 of one product. Known rows are cut evenly, others into full tiles and single rows. */
+OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t columns,
+                               int64_t depth, const occ_epilogue *p)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(rows, OCC_TILE_ROWS(2));
+    const int          known = OCC_KNOWN(rows), size = known ? (int)cut.size : 1, larger = known ? size + 1 : OCC_TILE_ROWS(2);
+    int64_t            i = 0;
+
+    if (size < 1)
+        return;
+    for (; known ? i < cut.larger * larger : i + larger <= rows; i += larger, a.data += larger * a.row)
+        occ_matmul_rows(y + i * yrow, yrow, &a, b, m + i, columns, depth, larger, p);
+    for (; i < rows; i += size, a.data += size * a.row)
+        occ_matmul_rows(y + i * yrow, yrow, &a, b, m + i, columns, depth, size, p);
+}
+
+/* The expression at the first row of the matrix at place `at` of a stack; pitch [nx][rank + 1]. */
+OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, occ_fn_vf fn, int64_t nx, const occ_extent *pitch, int64_t rank,
+                                         const int64_t *at)
+{
+    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, pitch + rank};
+
+    if (e)
+        p.e = *e;
+    for (int64_t k = 0; k < nx; k++)
+        for (int64_t r = 0; r < rank; r++)
+            p.e.at[k] += at[r] * pitch[k * (rank + 1) + r];
+    return p;
 }
 
 /* matmul - y[s][m][n] = expression(sum over k of a[s][m][k] * b[s][k][n]) for every place s of a stack.
  *   stack  extents dim [rank]; strides ystack, astack, bstack (0: the same matrix for all)
  *   y  rows of stride yrow, neighbouring columns; a, b: any row and column strides; columns of b are neighbours, or those of
  *      a and the rows of b are
- *   pitch  [nx]: of each operand of the expression, elements between two rows of the whole stack in row-major order */
+ *   pitch  [nx][rank + 1]: of each operand of the expression, elements between places of the stack, and between rows */
 OCC_INLINE void occ_matmul_f32(float *y, const float *a, const float *b, int64_t rank, const occ_extent *dim,
                                const occ_extent *ystack, const occ_extent *astack, const occ_extent *bstack, int64_t rows,
                                int64_t columns, int64_t depth, int64_t yrow, int64_t arow, int64_t acolumn, int64_t brow,
@@ -97,19 +142,16 @@ OCC_INLINE void occ_matmul_f32(float *y, const float *a, const float *b, int64_t
     for (int64_t r = 0; r < rank; r++)
         total *= dim[r];
     for (int64_t s = 0; s < total; s++) {
-        occ_matrix ma = {a, arow, acolumn}, mb = {b, brow, bcolumn};
-        float     *to = y;
-        int64_t    m = 0;
+        const occ_epilogue p = occ_matmul_epilogue(e, fn, nx, pitch, rank, at);
+        occ_matrix         ma = {a, arow, acolumn}, mb = {b, brow, bcolumn};
+        float             *to = y;
 
         for (int64_t r = 0; r < rank; r++) {
             to += at[r] * ystack[r];
             ma.data += at[r] * astack[r];
             mb.data += at[r] * bstack[r];
         }
-        for (; m + 4 <= rows; m += 4, ma.data += 4 * arow)
-            occ_matmul_rows(to + m * yrow, yrow, ma, mb, s * rows + m, columns, depth, 4, nx, pitch, e, fn);
-        for (; m < rows; m++, ma.data += arow)
-            occ_matmul_rows(to + m * yrow, yrow, ma, mb, s * rows + m, columns, depth, 1, nx, pitch, e, fn);
+        occ_matmul_matrix(to, yrow, ma, &mb, 0, rows, columns, depth, &p);
         for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
             at[r] = 0;
     }

@@ -63,8 +63,10 @@ OCC_HOT occ_vi occ_viset(int32_t a)
  * others, by what else it finds in reach, and the parts of a step must agree in every bit. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
-#if OCC_W == 16 && defined(__AVX512F__)
+#if OCC_W == 16 && defined(__AVX512F__) && defined(__clang__)
     return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
+#elif OCC_W == 16 && defined(__AVX512F__)
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
 #elif OCC_W == 8 && defined(__FMA__)
     return __builtin_ia32_vfmaddps256(a, b, c);
 #elif OCC_W == 4 && defined(__FMA__)

@@ -1,4 +1,5 @@
 /* matmul_lower.c - MatMul and Gemm. A constant second factor lies in panels; otherwise both factors are read where they lie. */
+#include "ops/attention.h"
 #include "ops/linear.h"
 #include "ops/panels.h"
 #include "ops/product.h"
@@ -38,6 +39,8 @@ int lower_matmul(Lower *lower, Node *node)
     LinearWeights weights;
     Operand       x;
 
+    if (attention_waits_for(lower, node))
+        return attention_product(lower, node);
     if (need_float(lower, node) < 0 || lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (node->in[1]->type.rank == 2 && constant_matrix(lower, node->in[1], false, &weights))

@@ -1,5 +1,6 @@
 /* norm_lower.c - normalisations: moments over some axes, then one elementwise expression that joins its neighbours; and
  * softmax along one axis. */
+#include "ops/attention.h"
 #include "ops/rules.h"
 #include "program/lower.h"
 #include <math.h>
@@ -289,24 +290,13 @@ int lower_group_norm(Lower *lower, Node *node)
 
 /* -------------------------------------------------------------------------------------------------------------- softmax */
 
-static int softmax(Lower *lower, Node *node, int kind)
+int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int kind)
 {
-    int     rank = node->in[0]->type.rank, axis = (int)node_int(node, "axis", -1), nk = 0;
-    Extent  kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1];
-    bool    narrow = dtype_info(node->in[0]->type.dtype)->class == 'L';
-    Operand x, y;
-    Type    wide = node->out[0]->type;
-    Step   *step;
+    int    nk = 0;
+    Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1];
+    Step  *step;
 
-    axis += axis < 0 ? rank : 0;
-    if ((!narrow && need_float(lower, node) < 0) || lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0)
-        return -1;
-    wide.dtype = DTYPE_F32;
-    if (narrow)
-        y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
-    else if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
-        return -1;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < x.rank; i++)
         if (i != axis) {
             kx[nk] = x.stride[i];
             ky[nk] = y.stride[i];
@@ -321,14 +311,32 @@ static int softmax(Lower *lower, Node *node, int kind)
     step_writes(lower, step, y);
     step_reads(lower, step, x);
     step_int(lower, step, kind);
-    step_extent(lower, step, rank ? x.dim[axis] : extent_const(1));
-    step_extent(lower, step, rank ? x.stride[axis] : extent_const(1));
-    step_extent(lower, step, rank ? y.stride[axis] : extent_const(1));
+    step_extent(lower, step, x.rank ? x.dim[axis] : extent_const(1));
+    step_extent(lower, step, x.rank ? x.stride[axis] : extent_const(1));
+    step_extent(lower, step, x.rank ? y.stride[axis] : extent_const(1));
     step_int(lower, step, nk);
     step_extents(lower, step, nk, kdim);
     step_extents(lower, step, nk, ky);
     step_extents(lower, step, nk, kx);
-    if (step_end(lower, step) < 0)
+    return step_end(lower, step);
+}
+
+static int softmax(Lower *lower, Node *node, int kind)
+{
+    int     rank = node->in[0]->type.rank, axis = (int)node_int(node, "axis", -1);
+    bool    narrow = dtype_info(node->in[0]->type.dtype)->class == 'L';
+    Operand x, y;
+    Type    wide = node->out[0]->type;
+
+    axis += axis < 0 ? rank : 0;
+    if ((!narrow && need_float(lower, node) < 0) || lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0)
+        return -1;
+    wide.dtype = DTYPE_F32;
+    if (narrow)
+        y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
+    else if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    if (softmax_append(lower, node, x, y, axis, kind) < 0)
         return -1;
     if (!narrow)
         return 0;
@@ -337,7 +345,7 @@ static int softmax(Lower *lower, Node *node, int kind)
 
 int lower_softmax(Lower *lower, Node *node)
 {
-    return softmax(lower, node, 0);
+    return attention_softmax(lower, node) ? 0 : softmax(lower, node, 0);
 }
 
 int lower_log_softmax(Lower *lower, Node *node)

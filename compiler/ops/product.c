@@ -1,16 +1,24 @@
 /* product.c - products of two tensors that are both computed while running. */
 #include "ops/product.h"
-#include "ops/matrix.h"
-#include "ops/panels.h"
 
-/* What a waiting product remembers are its Matrices. */
+/* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands cannot be
+ * told apart by the result's axes. */
 static bool accepts(const Pending *p, const Operand *x)
 {
     const Matrices *m = p->detail;
-    Extent          pitch;
+    Extent          column = x->stride[x->rank - 1];
 
-    /* a vector result has lost its row or column axis: its operands cannot be told apart by the result's axes */
-    return p->type.rank == m->stack + 2 && panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
+    return p->type.rank == m->stack + 2 && extent_is_const(column) && column.max >= 0 && column.max <= INT32_MAX;
+}
+
+void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
+{
+    for (int i = 0; i < p->noperand; i++)
+        for (int r = 0; r <= m->stack; r++)
+            pitch[i * (m->stack + 1) + r] = p->operand[i].stride[r];
+    for (int i = 0; i < p->expr->nnode; i++)
+        if (p->expr->node[i].op == SCALAR_LOAD)
+            p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[m->stack + 1].max;
 }
 
 static bool is_unit(Extent stride)
@@ -42,7 +50,7 @@ static int fit(Lower *lower, Matrices *m)
 static int finish(Lower *lower, Pending *p, Operand y)
 {
     Matrices *m = p->detail;
-    Extent    pitch[SCALAR_MAX_OPERANDS];
+    Extent    pitch[PRODUCT_PITCHES];
     Operand   to, whole = y;
     Step     *step;
 
@@ -52,7 +60,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
         whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
         matrices_result(lower, m, whole, &to);
     }
-    panels_epilogue(p, p->type.rank - 1, pitch);
+    product_epilogue(p, m, pitch);
     step = step_begin(lower, NULL, "matmul_f32");
     step_writes(lower, step, to);
     step_reads(lower, step, m->a);
@@ -64,7 +72,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
     for (int i = 0; i < 2; i++)
         step_extent(lower, step, m->b.stride[m->stack + i]);
     step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand, pitch);
+    step_extents(lower, step, p->noperand * (m->stack + 1), pitch);
     if (p->expr->nnode > 1)
         step_expr(lower, step, p->expr, p->operand, p->noperand);
     if (step_end(lower, step) < 0)
@@ -81,6 +89,18 @@ static Pending *start(Lower *lower, Node *node, Type type, Matrices *m)
     p->expr = arena_one(lower->program->arena, Scalar);
     scalar_acc(lower, p->expr, DTYPE_F32);
     return p;
+}
+
+Pending *product_waiting(const Lower *lower, const Value *value)
+{
+    const Place *place = &lower->place[value->id];
+
+    return place->kind == PLACE_PENDING && place->pending->finish == finish ? place->pending : NULL;
+}
+
+int product_finish(Lower *lower, Pending *p, Operand y)
+{
+    return finish(lower, p, y);
 }
 
 int product_matmul(Lower *lower, Node *node)

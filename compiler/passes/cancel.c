@@ -38,6 +38,19 @@ static bool pads_nothing(const Node *node)
     return true;
 }
 
+static bool is_zero(const Value *value)
+{
+    double number;
+
+    return const_scalar(value, &number) && number == 0.0;
+}
+
+/* Dropout at rest, or of nothing; the node stays for those that read its mask. */
+static bool drops_nothing(const Node *node)
+{
+    return node->nin < 3 || !node->in[2] || is_zero(node->in[2]) || (node->in[1] && is_zero(node->in[1]));
+}
+
 static bool changes_nothing(const Node *node)
 {
     if (node->nout < 1 || !node->out[0] || node->nin < 1 || !node->in[0] || !same_type(node->in[0], node->out[0]))
@@ -53,6 +66,8 @@ static bool changes_nothing(const Node *node)
         return keeps_order(node);
     case OP_onnx_Pad:
         return pads_nothing(node);
+    case OP_onnx_Dropout:
+        return drops_nothing(node);
     default:
         return false;
     }

@@ -292,29 +292,60 @@ static void offer_matmul(const Step *step, Cuts *cuts)
         offer(cuts, (int)rank, value(step, "rows", 0), 2, 1.0);
 }
 
+/* Operands of the expression, whose pitches are those of the stack's axes and then that of the rows. */
+static void shift_stack(Step *part, int axis, int64_t lo)
+{
+    int rank = (int)value(part, "rank", 0);
+
+    for (int k = part->nparam; k < part->noperand; k++)
+        shift(part, k, lo * value(part, "pitch", (k - part->nparam) * (rank + 1) + axis));
+}
+
 static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    int64_t rank = value(part, "rank", 0), rows = value(part, "rows", 0);
+    int64_t rank = value(part, "rank", 0);
 
     if (axis == rank) {
         set(part, "rows", 0, hi - lo);
         shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
         shift(part, pointer(part, "a"), lo * value(part, "arow", 0));
-        shift_expression(part, "pitch", lo);
+        shift_stack(part, (int)rank, lo);
         return;
     }
-    for (int a = axis + 1; a < rank; a++)
-        rows *= value(part, "dim", a);
     set(part, "dim", axis, hi - lo);
     shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
     shift(part, pointer(part, "a"), lo * value(part, "astack", axis));
     shift(part, pointer(part, "b"), lo * value(part, "bstack", axis));
-    shift_expression(part, "pitch", lo * rows);
+    shift_stack(part, axis, lo);
+}
+
+static void take_attention(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0);
+
+    shift_stack(part, axis, lo);
+    if (axis == rank) {
+        set(part, "rows", 0, hi - lo);
+        shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
+        shift(part, pointer(part, "q"), lo * value(part, "qrow", 0));
+        return;
+    }
+    set(part, "dim", axis, hi - lo);
+    shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
+    shift(part, pointer(part, "q"), lo * value(part, "qstack", axis));
+    shift(part, pointer(part, "k"), lo * value(part, "kstack", axis));
+    shift(part, pointer(part, "v"), lo * value(part, "vstack", axis));
 }
 
 static double work_matmul(const Step *step)
 {
     return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "columns", 0)) * (double)value(step, "depth", 0) / 20.0;
+}
+
+static double work_attention(const Step *step)
+{
+    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
+           (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) / 20.0;
 }
 
 /* --------------------------------------------------------------------------------------- reductions over kept axes, rows */
@@ -373,6 +404,7 @@ static const Rule rules[] = {
     {"pool_f32", offer_pool, take_pool, work_window},
     {"maxpool_", offer_pool, take_pool, work_window},
     {"matmul_f32", offer_matmul, take_matmul, work_matmul},
+    {"attention_f32", offer_matmul, take_attention, work_attention},
     {"map_", offer_map, take_map, work_map},
     {"copy_", offer_map, take_map, work_map},
     {"reduce_", offer_kept, take_kept, work_reduce},

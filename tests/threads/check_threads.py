@@ -63,6 +63,12 @@ def attention():
     return network(nodes, (1, 6, 150, 64)), []
 
 
+def stacked():
+    """Products whose softmax is along another axis than theirs: steps of their own."""
+    nodes = [("Transpose", ["x"], "k", {"perm": [0, 1, 3, 2]}), ("MatMul", ["x", "k"], "s", {}), ("Softmax", ["s"], "y", {"axis": 2})]
+    return network(nodes, (1, 6, 150, 64)), []
+
+
 def product():
     nodes = [("Transpose", ["x"], "k", {"perm": [1, 0]}), ("MatMul", ["x", "k"], "s", {}), ("Relu", ["s"], "y", {})]
     return network(nodes, (301, 96)), []
@@ -102,7 +108,8 @@ MODELS = {
     "winograd": (convolution((1, 64, 45, 39), 64, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "residual": (residual(), {"conv"}),
-    "attention": (attention(), {"matmul", "softmax"}),
+    "attention": (attention(), {"attention"}),
+    "stacked": (stacked(), {"matmul", "softmax"}),
     "product": (product(), {"matmul"}),
     "norm": (norm(), {"moments", "map"}),
     "moved": (moved(), {"map", "reduce"}),

@@ -1,0 +1,160 @@
+/* test_attention.c - stacks of matrix products, and attention made of two of them, against plain loops in double precision. */
+#include "kernel_test.h"
+
+#include "attention_f32.c"
+
+/* One factor: [places][rows][columns], rows or columns neighbours, some elements unused. */
+typedef struct Factor {
+    float     *data;
+    int64_t    floats, row, column;
+    occ_extent stack[2];
+} Factor;
+
+typedef struct Case {
+    occ_extent dim[2];
+    int64_t    rows, keys, depth, width, block;
+    int        masked;
+} Case;
+
+static Factor factor(uint64_t *seed, const Case *c, int64_t rows, int64_t columns, int turned)
+{
+    int64_t gap = test_pick(seed, 0, 3);
+    Factor  f = {.row = turned ? 1 : columns + gap, .column = turned ? rows + gap : 1};
+    int64_t one = turned ? columns * (rows + gap) : rows * (columns + gap);
+
+    f.stack[1] = test_pick(seed, 0, 3) ? one : 0; /* 0: all places share it */
+    f.stack[0] = c->dim[1] * one;
+    f.floats = c->dim[0] * c->dim[1] * one;
+    f.data = test_random_floats(seed, f.floats);
+    return f;
+}
+
+static double at(const Factor *f, const int64_t *place, int64_t i, int64_t k)
+{
+    return (double)f->data[place[0] * f->stack[0] + place[1] * f->stack[1] + i * f->row + k * f->column];
+}
+
+/* acc / 4 + mask: the mask differs by second place and by row. */
+static occ_vf scaled(const occ_expr *e, occ_vf acc, int64_t c, int n)
+{
+    return occ_vadd(occ_vmul(acc, occ_vset(0.25f)), occ_vload((const float *)e->x[0] + e->at[0] + c, n));
+}
+
+static double score(const Case *c, const Factor *q, const Factor *k, const Factor *mask, const int64_t *place, int64_t i, int64_t n)
+{
+    double sum = 0.0;
+
+    for (int64_t d = 0; d < c->depth; d++)
+        sum += at(q, place, i, d) * at(k, place, d, n);
+    return c->masked ? sum * 0.25 + at(mask, place, i, n) : sum;
+}
+
+static void check_product(const Case *c, const Factor *y, const Factor *q, const Factor *k, const Factor *mask)
+{
+    int64_t place[2];
+
+    for (place[0] = 0; place[0] < c->dim[0]; place[0]++)
+        for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
+            for (int64_t i = 0; i < c->rows; i++)
+                for (int64_t n = 0; n < c->keys; n++)
+                    test_near(at(y, place, i, n), score(c, q, k, mask, place, i, n), 8.0, 1e-5, "product", i * c->keys + n);
+}
+
+static void check_row(const Case *c, const Factor *y, const Factor *q, const Factor *k, const Factor *v, const Factor *mask,
+                      const int64_t *place, int64_t i)
+{
+    double w[64], most = (double)-INFINITY, sum = 0.0;
+
+    for (int64_t n = 0; n < c->keys; n++) {
+        w[n] = score(c, q, k, mask, place, i, n);
+        most = w[n] > most ? w[n] : most;
+    }
+    for (int64_t n = 0; n < c->keys; n++)
+        sum += w[n] = exp(w[n] - most);
+    for (int64_t o = 0; o < c->width; o++) {
+        double want = 0.0;
+        for (int64_t n = 0; n < c->keys; n++)
+            want += w[n] / sum * at(v, place, n, o);
+        test_near(at(y, place, i, o), want, 2.0, 2e-5, "attention", i * c->width + o);
+    }
+}
+
+static void run(uint64_t *seed, Case *c, int turned_k)
+{
+    Factor q = factor(seed, c, c->rows, c->depth, (int)test_pick(seed, 0, 1)), k = factor(seed, c, c->depth, c->keys, turned_k);
+    Factor v = factor(seed, c, c->keys, c->width, 0), y = factor(seed, c, c->rows, c->width, 0), s = factor(seed, c, c->rows, c->keys, 0);
+    Factor mask = factor(seed, c, c->rows, c->keys, 0);
+    const occ_extent pitch[3] = {mask.stack[0], mask.stack[1], mask.row};
+    const occ_expr   e = {{mask.data}, {0}};
+    const int64_t    floats = (c->block + (k.column == 1 ? 0 : c->depth)) * OCC_SCORES(c->keys);
+    float           *scratch = test_floats(floats);
+    int64_t          place[2];
+    int              nx = c->masked;
+
+    y.stack[1] = c->rows * y.row;
+    s.stack[1] = c->rows * s.row;
+    if (k.column == 1 || (q.column == 1 && k.row == 1)) { /* what the product alone takes */
+        occ_matmul_f32(s.data, q.data, k.data, 2, c->dim, s.stack, q.stack, k.stack, c->rows, c->keys, c->depth, s.row, q.row,
+                       q.column, k.row, k.column, nx, pitch, nx ? &e : NULL, nx ? scaled : NULL);
+        check_product(c, &s, &q, &k, &mask);
+    }
+    occ_attention_f32(y.data, scratch, q.data, k.data, v.data, 2, c->dim, y.stack, q.stack, k.stack, v.stack, c->rows, c->keys,
+                      c->depth, c->width, c->block, y.row, q.row, q.column, k.row, k.column, v.row, nx, pitch, nx ? &e : NULL,
+                      nx ? scaled : NULL);
+    for (place[0] = 0; place[0] < c->dim[0]; place[0]++)
+        for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
+            for (int64_t i = 0; i < c->rows; i++)
+                check_row(c, &y, &q, &k, &v, &mask, place, i);
+    test_release(scratch, floats);
+    test_release(q.data, q.floats);
+    test_release(k.data, k.floats);
+    test_release(v.data, v.floats);
+    test_release(y.data, y.floats);
+    test_release(s.data, s.floats);
+    test_release(mask.data, mask.floats);
+}
+
+static void random_geometry(void **state)
+{
+    uint64_t seed = 11;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        Case c = {.dim = {test_pick(&seed, 1, 2), test_pick(&seed, 1, 3)}, .rows = test_pick(&seed, 1, 40),
+                  .keys = test_pick(&seed, 1, 64), .depth = test_pick(&seed, 1, 40), .width = test_pick(&seed, 1, 40),
+                  .block = test_pick(&seed, 1, 20), .masked = (int)test_pick(&seed, 0, 1)};
+
+        run(&seed, &c, i % 3 == 0);
+    }
+}
+
+/* Literal extents: every tile is an instance. */
+static void literal_geometry(void **state)
+{
+    enum { ROWS = 49, KEYS = 37, DEPTH = 24, WIDTH = 21, BLOCK = 25, LINE = 48 };
+    static const occ_extent dim[] = {1}, stack[] = {0};
+    uint64_t                seed = 12;
+    float *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH);
+    float *v = test_random_floats(&seed, KEYS * WIDTH), *y = test_floats(ROWS * WIDTH), *scratch = test_floats((BLOCK + DEPTH) * LINE);
+    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}}, fy = {y, 0, WIDTH, 1, {0, 0}};
+    Case   c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH};
+    const int64_t place[2] = {0, 0};
+
+    (void)state;
+    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, WIDTH, DEPTH, 1, 1,
+                      DEPTH, WIDTH, 0, NULL, NULL, NULL);
+    for (int64_t i = 0; i < ROWS; i++)
+        check_row(&c, &fy, &fq, &fk, &fv, NULL, place, i);
+    test_release(q, ROWS * DEPTH);
+    test_release(k, KEYS * DEPTH);
+    test_release(v, KEYS * WIDTH);
+    test_release(y, ROWS * WIDTH);
+    test_release(scratch, (BLOCK + DEPTH) * LINE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
