@@ -1,4 +1,5 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
+#include "ops/conv_after.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
@@ -10,6 +11,7 @@ typedef struct Conv {
     Window  window;
     int64_t groups, inputs, outputs; /* of one group */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
+    Pending *before;   /* the input is computed block by block; else NULL */
     bool    dot;       /* few outputs: the kernel has vectors of inputs */
     bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
@@ -60,6 +62,23 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     return finish_expression(lower, p, step);
 }
 
+static int finish(Lower *lower, Pending *p, Operand y);
+static int place_input(Lower *lower, Node *node, Conv *c);
+
+/* The step that computes its own input; or the input is made after all. */
+static int finish_after(Lower *lower, Pending *p, Operand y)
+{
+    Conv *c = p->detail;
+    int   made = conv_after_finish(lower, p, c->before, c->w, c->bias, y);
+
+    c->before = NULL;
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (lower_finish(lower, p->node->in[0]) < 0 || place_input(lower, p->node, c) < 0)
+        return -1;
+    return finish(lower, p, y);
+}
+
 static int finish(Lower *lower, Pending *p, Operand y)
 {
     const Conv   *c = p->detail;
@@ -67,6 +86,8 @@ static int finish(Lower *lower, Pending *p, Operand y)
     const int64_t tile[3] = {0, 0, 0};
     Step         *step;
 
+    if (c->before)
+        return finish_after(lower, p, y);
     if (c->winograd.m)
         return finish_winograd(lower, p, y);
     step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
@@ -192,8 +213,13 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
 /* A wide input whose channels are far apart is brought together first. */
 static int place_input(Lower *lower, Node *node, Conv *c)
 {
+    Place  *place = &lower->place[node->in[0]->id];
     Operand x;
 
+    if (place->kind == PLACE_PENDING && conv_after_takes(lower, node, place->pending)) {
+        c->before = place->pending;
+        return 0;
+    }
     if (lower_input(lower, node, 0, &c->x) < 0)
         return -1;
     x = c->x;

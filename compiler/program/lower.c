@@ -245,6 +245,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     Graph *main = model->main;
 
     lower.winograd = options->winograd;
+    lower.in_parts = options->threads > 1;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
         return -1;

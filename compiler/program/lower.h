@@ -67,6 +67,7 @@ struct Lower {
     int      nvalue;   /* entries of the arrays above */
     int64_t  buffer_align;
     int      vector_bytes;
+    bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     int    **pools;    /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
     int      npools;   /* entries of pools */

@@ -11,6 +11,7 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { BLOCK_BYTES = 4096, LEAST_PIXELS = 4 };               /* of a block's results, at most; of a block, at least */
+enum { SCRATCH_BYTES = 6400 };                               /* of the values of an expression, at most */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
 /* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
@@ -123,7 +124,7 @@ static bool is_flat(const Step *step, const Geometry *g)
 static void set_argument(Program *program, Step *step, const char *name, const int64_t *value, int count, Blocks *blocks)
 {
     Arg     *arg = step_argument(step, name);
-    Blocked  before = {arg, arg->ints};
+    Blocked  before = {.arg = arg, .ints = arg->ints};
     Extent  *ints = arena_array(program->arena, Extent, count);
 
     for (int i = 0; i < count; i++)
@@ -183,6 +184,38 @@ static bool wants_block(const Program *program, int io_arena, int index, int64_t
            program_live_bytes(program, io_arena, index) > above;
 }
 
+static void resize(Program *program, Operand *scratch, int64_t elements)
+{
+    scratch->dim[0] = extent_const(elements);
+    program->buffer[scratch->buffer].size = elements * operand_bytes_per_element(scratch);
+}
+
+/* The block of a kernel that computes its input, cut down. */
+static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
+{
+    int64_t  xdim[AXES], ydim[AXES], pixels, rows;
+    Operand *block = &step->operand[step->nparam - 1];
+    Blocked  before = {.scratch = block, .elements = block->dim[0].max};
+
+    if (!constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "pixels", 1, &pixels))
+        return;
+    rows = int_max(SCRATCH_BYTES / (xdim[CHANNELS] * (int64_t)sizeof(float)), LEAST_PIXELS);
+    while (pixels % rows)
+        rows--;
+    if (rows >= xdim[WIDTH])
+        return;
+    xdim[WIDTH] = ydim[WIDTH] = rows;
+    set_argument(program, step, "xdim", xdim, AXES, blocks);
+    set_argument(program, step, "ydim", ydim, AXES, blocks);
+    resize(program, block, rows * xdim[CHANNELS]);
+    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+}
+
+static bool computes_its_input(const Step *step)
+{
+    return step->kind == STEP_KERNEL && !strcmp(step->kernel->name, "conv_after_f32");
+}
+
 Blocks program_block(Program *program, int io_arena, int64_t above)
 {
     Blocks blocks = {.count = 0};
@@ -192,14 +225,20 @@ Blocks program_block(Program *program, int io_arena, int64_t above)
 
         if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, io_arena, s, above)))
             block_step(program, &program->step[s], &g, &blocks);
+        else if (computes_its_input(&program->step[s]) && program_live_bytes(program, io_arena, s) > above)
+            shrink_scratch(program, &program->step[s], &blocks);
     }
     return blocks;
 }
 
-void program_unblock(Blocks *blocks)
+void program_unblock(Program *program, Blocks *blocks)
 {
     while (blocks->count > 0) {
-        blocks->count--;
-        blocks->blocked[blocks->count].arg->ints = blocks->blocked[blocks->count].ints;
+        const Blocked *before = &blocks->blocked[--blocks->count];
+
+        if (before->arg)
+            before->arg->ints = before->ints;
+        else
+            resize(program, before->scratch, before->elements);
     }
 }

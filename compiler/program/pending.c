@@ -1,5 +1,6 @@
 /* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's epilogue.
  * A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+#include "ops/conv_after.h"
 #include "program/lower.h"
 
 #include <math.h>
@@ -344,7 +345,7 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
 
 /* ------------------------------------------------------------------------------------------------------------- waiting */
 
-/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents. */
+/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents, or computes it itself. */
 static bool waits(const Lower *lower, const Value *value, const Pending *p)
 {
     const Node *user = lower->user[value->id];
@@ -353,8 +354,10 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
         return false;
     if (p->free)
         return true;
-    return lower->uses[value->id] == 1 && user && user->graph == value->graph &&
-           (op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) && same_extents(&user->out[0]->type, &value->type);
+    if (lower->uses[value->id] != 1 || !user || user->graph != value->graph)
+        return false;
+    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) && same_extents(&user->out[0]->type, &value->type)) ||
+           (user->in[0] == value && conv_after_takes(lower, user, p));
 }
 
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)

@@ -219,7 +219,7 @@ enum { NO_BLOCKS = -2 };
 static void undo(Program *program, Changes *changes)
 {
     program_unmerge(&changes->merges);
-    program_unblock(&changes->blocks);
+    program_unblock(program, &changes->blocks);
     program_liveness(program);
 }
 
@@ -270,7 +270,7 @@ static int plan_reordered(Program *program, const PlanOptions *options, Plan *pl
     whole = all_live_whole(program, options->io_arena);
     changes->blocks = program_block(program, options->io_arena, EVERY_STEP);
     found = program_find_order(program, options->io_arena, &order, diag);
-    program_unblock(&changes->blocks);
+    program_unblock(program, &changes->blocks);
     if (found < 0)
         return -1;
     if (found) {

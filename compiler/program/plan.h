@@ -24,13 +24,16 @@ bool buffers_meet_only_in(const Program *program, int a, int b, int step);
  * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
 
-/* Convolutions told to work in blocks of a few pixels, so that their result may follow their input closely: those whose input
- * dies in a step with more than `above` live bytes, or EVERY_STEP (overlap.c). Changes arguments until undone. Needs spans. */
+/* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and those that
+ * compute their input block by block. Done where more than `above` bytes are live and, for the former, the input dies; or at
+ * EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until undone. Needs spans. */
 enum { EVERY_STEP = -1 };
 
 typedef struct Blocked {
-    Arg          *arg;
-    const Extent *ints; /* that it had before */
+    Arg          *arg;     /* NULL: scratch */
+    const Extent *ints;    /* that it had before */
+    Operand      *scratch;
+    int64_t       elements; /* that it had before */
 } Blocked;
 
 typedef struct Blocks {
@@ -39,7 +42,7 @@ typedef struct Blocks {
 } Blocks;
 
 Blocks program_block(Program *program, int io_arena, int64_t above);
-void   program_unblock(Blocks *blocks);
+void   program_unblock(Program *program, Blocks *blocks);
 
 /* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). Changes the
  * operands of steps; permits and spans must be made again afterwards, and again after undoing. */
