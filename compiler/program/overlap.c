@@ -10,8 +10,8 @@
 
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
-enum { BLOCK_BYTES = 4096, LEAST_PIXELS = 4 };               /* of a block's results, at most; of a block, at least */
-enum { SCRATCH_BYTES = 6400 };                               /* of the values of an expression, at most */
+enum { BLOCK_BYTES = 16384, LEAST_PIXELS = 24 };             /* of a block: its results, at most; pixels, at least: weights are read for each */
+enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
 /* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
@@ -199,7 +199,7 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
 
     if (!constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "pixels", 1, &pixels))
         return;
-    rows = int_max(SCRATCH_BYTES / (xdim[CHANNELS] * (int64_t)sizeof(float)), LEAST_PIXELS);
+    rows = int_max(SCRATCH_BYTES / (xdim[CHANNELS] * (int64_t)sizeof(float)), SCRATCH_PIXELS);
     while (pixels % rows)
         rows--;
     if (rows >= xdim[WIDTH])
