@@ -4,6 +4,11 @@
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
+/* Floats of input and results of a block of rows; tiles and steps of k taken together where a line of pixels has deep inputs. */
+#define OCC_BLOCK (32 * 1024)
+#define OCC_LINE_TILES 8
+#define OCC_LINE_DEPTH 256
+
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
 /* One row: a tile at either edge where columns miss taps, and the tiles between. */
@@ -57,6 +62,45 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
             }
 }
 
+/* Steps from..end of k for one tile of pixels in a line; between the parts its sums are in `kept`. */
+OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end, int columns)
+{
+    occ_vf acc[OCC_TILE_MAX];
+    const int sums = columns * b->vectors;
+    if (from == 0)
+        occ_conv_start(g, b, acc, columns);
+    else
+        OCC_UNROLL(32)
+        for (int i = 0; i < sums; i++)
+            acc[i] = kept[i];
+    occ_tile_run(acc, g->x + c * g->xaxis[2] + from, 1, 0, g->xaxis[2], b->w + from * b->pitch, b->pitch, b->panel, end - from, 1,
+                 columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+    if (end == g->inputs)
+        occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], c, 1, columns);
+    else
+        OCC_UNROLL(32)
+        for (int i = 0; i < sums; i++)
+            kept[i] = acc[i];
+}
+
+/* One block of channels over pixels in a line, k in parts: a part of the panel stays in the nearest cache for several tiles. */
+OCC_HOT void occ_conv_line(occ_conv *g, const occ_conv_block *b)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(b->vectors));
+    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
+    occ_vf kept[OCC_LINE_TILES][OCC_TILE_MAX];
+    for (int64_t first = 0; first < cut.tiles; first += OCC_LINE_TILES) {
+        const int64_t last = occ_min(first + OCC_LINE_TILES, cut.tiles), middle = occ_min(occ_max(cut.larger, first), last);
+        for (int64_t from = 0; from < g->inputs; from += OCC_LINE_DEPTH) {
+            const int64_t end = occ_min(from + OCC_LINE_DEPTH, g->inputs);
+            for (int64_t t = first; t < middle; t++)
+                occ_conv_part(g, b, kept[t - first], t * more, from, end, more);
+            for (int64_t t = middle; t < last; t++)
+                occ_conv_part(g, b, kept[t - first], t * size + cut.larger, from, end, size);
+        }
+    }
+}
+
 /* The weights of the channels from `from` on, of which a tile takes `count` (1 to 4 vectors). */
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
@@ -77,12 +121,18 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin, int64_t end)
 {
+    const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 && g->inputs > OCC_LINE_DEPTH &&
+                     g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 && g->stride[2] == 1 &&
+                     g->out[2] > 2 * OCC_TILE_ROWS(vectors);
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
     for (int64_t from = 0; from < whole; from += wide) {
         occ_conv_block b = occ_conv_block_of(g, group, from, wide);
         if (from % OCC_PANEL == 0)
             g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel);
-        occ_conv_rows(g, &b, first, last, begin, end);
+        if (line)
+            occ_conv_line(g, &b);
+        else
+            occ_conv_rows(g, &b, first, last, begin, end);
     }
     if (rest > 0) {
         occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
@@ -176,13 +226,14 @@ OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias,
             occ_conv_group_shared(&g, group, r, flat ? 1 : occ_min(r + high, g.out[1]));
 }
 
-/* Rows of a block: all, unless the input is too large for the cache and the weights are not; then as many as fit. */
+/* Rows of a block: all, unless the image is too large for the cache and the weights are not; then as many as fit. */
 OCC_HOT int64_t occ_conv_rows_of(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *kernel, const occ_extent *stride)
 {
-    const int64_t row = xdim[1] * xdim[4] * stride[1], weights = kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1];
-    if (OCC_W == 1 || ydim[2] > 1 || xdim[1] * xdim[3] * xdim[4] < 80 * 1024 || weights > 160 * 1024 || row <= 0)
+    const int64_t weights = kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1], results = ydim[1] * ydim[4];
+    const int64_t row = xdim[1] * xdim[4] * stride[1] + results, image = xdim[1] * xdim[3] * xdim[4] + results * ydim[3];
+    if (OCC_W == 1 || ydim[2] > 1 || image < 80 * 1024 || weights > 160 * 1024 || row <= 0)
         return ydim[3];
-    return occ_max(32 * 1024 / row, 1);
+    return occ_max(OCC_BLOCK / row, 1);
 }
 
 /* Whether rows of a literal geometry can be cut into the tiles that its channels take. */

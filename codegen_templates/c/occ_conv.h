@@ -189,6 +189,19 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
     }
 }
 
+/* The bias for every pixel of a tile. */
+OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *acc, int pixels)
+{
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int n = j == b->vectors - 1 ? b->stored : OCC_W;
+        const occ_vf start = g->bias ? occ_vload(g->bias + b->channel + j * OCC_W, n) : occ_vset(0.0f);
+        OCC_UNROLL(32)
+        for (int i = 0; i < pixels; i++)
+            acc[i * b->vectors + j] = start;
+    }
+}
+
 /* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. Taps d, h and t are seen
  * by all of it; at an edge (literal, as c is then) t is ignored and each column takes the taps that it sees. */
 OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d,
@@ -198,14 +211,7 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2];
     float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
-    OCC_UNROLL(4)
-    for (int j = 0; j < b->vectors; j++) {
-        const int n = j == b->vectors - 1 ? b->stored : OCC_W, pixels = rows * columns;
-        const occ_vf start = g->bias ? occ_vload(g->bias + b->channel + j * OCC_W, n) : occ_vset(0.0f);
-        OCC_UNROLL(32)
-        for (int i = 0; i < pixels; i++)
-            acc[i * b->vectors + j] = start;
-    }
+    occ_conv_start(g, b, acc, rows * columns);
     if (edge)
         occ_conv_sum_edge(g, b, x, acc, d, h, c, rows, columns);
     else

@@ -10,7 +10,7 @@ MIB = float(1 << 20)
 
 
 def ratios(result, ours="ours"):
-    """Ours over the better library: by medians, by minima, by the medians of processor time."""
+    """Ours over the better library: by medians, by minima, by least processor time."""
     theirs = [result[t] for t in THEIRS if t in result]
     return tuple(result[ours][key] / min(t[key] for t in theirs) for key in ("median", "least", "busy"))
 
@@ -30,7 +30,7 @@ def cell(result, engine, key, scale=1.0, form="{:.2f}"):
 
 
 def time_table(part, names):
-    lines = ["| network | ours, ms | ONNX Runtime | OpenVINO | ours / best | by minima | by processor time |", "|---|---|---|---|---|---|---|"]
+    lines = ["| network | ours, ms | ONNX Runtime | OpenVINO | ours / best | by minima | by least processor time |", "|---|---|---|---|---|---|---|"]
     for name in names:
         both = ratios(part[name])
         times = [f"{cell(part[name], e, 'median')} ({cell(part[name], e, 'least')})" for e in ("ours", *THEIRS)]
@@ -92,7 +92,7 @@ Whole networks, single precision, batch 1: ours against ONNX Runtime and OpenVIN
 - Machine: {machine}.
 - Versions: {versions}. Ours: the default output, `{flags}`.
 - One process for each engine, pinned, taking turns on inputs that rotate; medians of all timed runs, minima in parentheses.
-  Processor time leaves out what other programs on the machine took meanwhile; it is added up over the threads of an engine.
+  Least processor time leaves out what other programs on the machine took meanwhile; it is added up over the threads of an engine.
 - Memory growth: pages in memory after ten runs less those before loading, those of files included. Time to the first result:
   ours from the start of the process, theirs from before the library is imported.
 """
