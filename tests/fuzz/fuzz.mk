@@ -25,7 +25,8 @@ $(FUZZ)/seeds: $(CASES) $(BUILD)/own_cases/stamp | $(VENV)
 	rm -rf $@ && mkdir -p $@
 	$(PYTHON) tests/errors/make_errors.py $(FUZZ)/errors
 	$(PYTHON) tests/upgrade/make_upgrade.py $(FUZZ)/upgrade
-	for f in $$(find -L $(BUILD)/cases $(BUILD)/own_cases $(FUZZ)/upgrade $(FUZZ)/errors models -name '*.onnx' -size -16k ! -path '*alexnet*' ! -path '*vgg19*'); do cp $$f $@/$$(echo $$f | tr / _); done
+	$(PYTHON) tests/fuzz/make_seeds.py $(FUZZ)/made
+	for f in $$(find -L $(BUILD)/cases $(BUILD)/own_cases $(FUZZ)/upgrade $(FUZZ)/made $(FUZZ)/errors models -name '*.onnx' -size -16k ! -path '*alexnet*' ! -path '*vgg19*'); do cp $$f $@/$$(echo $$f | tr / _); done
 	cp tests/fuzz/found/* $@ 2>/dev/null || true
 
 fuzz: $(FUZZ)/target $(FUZZ)/seeds

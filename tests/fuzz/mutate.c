@@ -189,6 +189,7 @@ static void change_list(Mutation *m, ProtobufCMessage *message, const ProtobufCF
 {
     size_t *count = quantifier(message, field), size = element_size(field), at, other;
     char  **list = member(message, field), *copy = arena_calloc(m->arena, *count + 1, size);
+    _Alignas(ProtobufCBinaryData) char made[sizeof(ProtobufCBinaryData)] = {0};
 
     if (*count)
         memcpy(copy, *list, *count * size);
@@ -203,9 +204,9 @@ static void change_list(Mutation *m, ProtobufCMessage *message, const ProtobufCF
         }
         break;
     case 1: /* put one in */
+        set_element(m, field, made); /* before there is a hole in the list: it may copy the very message that holds the list */
         memmove(copy + (at + 1) * size, copy + at * size, (*count - at) * size);
-        memset(copy + at * size, 0, size);
-        set_element(m, field, copy + at * size);
+        memcpy(copy + at * size, made, size);
         ++*count;
         break;
     case 2: /* trade places */
@@ -225,12 +226,13 @@ static void change_list(Mutation *m, ProtobufCMessage *message, const ProtobufCF
 static void change_field(Mutation *m, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     bool reference = field->type == PROTOBUF_C_TYPE_MESSAGE || field->type == PROTOBUF_C_TYPE_STRING;
+    _Alignas(ProtobufCBinaryData) char made[sizeof(ProtobufCBinaryData)] = {0};
 
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         change_list(m, message, field);
     } else if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
-        memset(member(message, field), 0, element_size(field));
-        set_element(m, field, member(message, field));
+        set_element(m, field, made);
+        memcpy(member(message, field), made, element_size(field));
         *(uint32_t *)(void *)quantifier(message, field) = field->id;
     } else if (reference && !roll(m, 4)) {
         *(void **)member(message, field) = NULL;

@@ -26,26 +26,31 @@ static void add_bound(Model *model, int *capacity, const char *name, int axis, i
     ARENA_PUSH(model->arena, model->bound, model->nbound, *capacity, bound);
 }
 
+/* Bounds for what a value declares and leaves open. */
+static void bound_value(Model *model, int *capacity, const Value *value, const Type *type)
+{
+    while (type->item) {
+        add_bound(model, capacity, value->name, BOUND_COUNT, 3);
+        type = type->item;
+    }
+    if (type->rank < 0)
+        add_bound(model, capacity, value->name, BOUND_ELEMENTS, 24);
+    for (int axis = 0; axis < type->rank; axis++)
+        if (type->dim[axis].max < 0) {
+            const char *name = value->dim_name ? value->dim_name[axis] : NULL;
+            add_bound(model, capacity, name ? name : value->name, name ? BOUND_NAME : axis, 7);
+        }
+}
+
 /* Bounds as a user would give them: without, most models stop at the first unknown extent. */
-static void bound_inputs(Model *model)
+static void bound_ports(Model *model)
 {
     int capacity = 0;
 
-    for (int i = 0; i < model->main->nin; i++) {
-        const Value *value = model->main->in[i];
-        const Type  *type = &value->type;
-        while (type->item) {
-            add_bound(model, &capacity, value->name, BOUND_COUNT, 3);
-            type = type->item;
-        }
-        if (type->rank < 0)
-            add_bound(model, &capacity, value->name, BOUND_ELEMENTS, 24);
-        for (int axis = 0; axis < type->rank; axis++)
-            if (type->dim[axis].max < 0) {
-                const char *name = value->dim_name ? value->dim_name[axis] : NULL;
-                add_bound(model, &capacity, name ? name : value->name, name ? BOUND_NAME : axis, 7);
-            }
-    }
+    for (int i = 0; i < model->main->nin; i++)
+        bound_value(model, &capacity, model->main->in[i], &model->main->in[i]->type);
+    for (int i = 0; i < model->main->nout; i++)
+        bound_value(model, &capacity, model->main->out[i], &model->main->out[i]->promise);
 }
 
 static int optimise(Model *model, Diag *diag)
@@ -81,7 +86,7 @@ static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
     if (!model || graph_check(model, diag))
         return -1;
     graph_print(&text, model);
-    bound_inputs(model);
+    bound_ports(model);
     if (infer_graph(&infer, model->main) || graph_check(model, diag) || optimise(model, diag))
         return -1;
     return plan(model, diag);
