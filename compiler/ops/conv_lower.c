@@ -3,6 +3,7 @@
 #include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/wide.h"
 #include "ops/winograd.h"
 
 /* What a waiting convolution remembers. */
@@ -235,12 +236,11 @@ int lower_conv(Lower *lower, Node *node)
     Conv    *c = arena_one(lower->program->arena, Conv);
     Infer    infer = {.model = lower->model, .diag = lower->diag};
 
-    if (node->in[0]->type.dtype != DTYPE_F32)
-        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the inputs",
-                                dtype_info(node->in[0]->type.dtype)->name);
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
         window_extents(&infer, node, &node->in[0]->type, false, &c->window) < 0)
         return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64)
+        return wide_conv(lower, node, &c->window);
     c->groups = node_int(node, "group", 1);
     c->inputs = node->in[1]->type.dim[1].max;
     c->outputs = node->in[1]->type.dim[0].max / c->groups;

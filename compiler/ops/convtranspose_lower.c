@@ -2,6 +2,7 @@
 #include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/wide.h"
 
 /* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap ...]. */
 static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
@@ -43,12 +44,11 @@ int lower_conv_transpose(Lower *lower, Node *node)
     Window        window;
     Step         *step;
 
-    if (node->in[0]->type.dtype != DTYPE_F32)
-        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the inputs",
-                                dtype_info(node->in[0]->type.dtype)->name);
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, type->dim + 2, &window) < 0 ||
         window_transposed(&infer, node, &node->in[0]->type, &window) < 0)
         return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64)
+        return wide_conv_transpose(lower, node, &window);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
     stride[0] = shape.inputs * shape.outputs * shape.taps; /* [groups * inputs][outputs][tap ...] */

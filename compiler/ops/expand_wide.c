@@ -1,43 +1,7 @@
-/* expand_wide.c - matrix products and logarithmic sums of types that the float kernels do not take. */
+/* expand_wide.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole numbers. */
 #include "ops/expand_rules.h"
 
-enum { MOST_PRODUCTS = 1 << 24 }; /* elements of the intermediate, which lies in memory whole */
-
-/* Every product of a row and a column at once, then their sums: for small products of doubles and integers. */
-static Value *matmul(Expand *expand, Value *a, Value *b, int rank_a, int rank_b)
-{
-    Value *left = rank_a > 1 ? expand_unsqueeze(expand, a, -1) : expand_unsqueeze(expand, expand_unsqueeze(expand, a, -1), 0);
-    Value *right = rank_b > 1 ? expand_unsqueeze(expand, b, -3) : expand_unsqueeze(expand, expand_unsqueeze(expand, b, -1), 0);
-    Value *sum = expand2(expand, OP_onnx_ReduceSum, expand2(expand, OP_onnx_Mul, left, right), make_int(expand->graph, -2));
-
-    node_set_int(expand->last, "keepdims", 0);
-    if (rank_b == 1)
-        sum = expand_squeeze(expand, sum, -1);
-    return rank_a == 1 ? expand_squeeze(expand, sum, rank_b == 1 ? -1 : -2) : sum;
-}
-
-static int check_size(Expand *expand, const Type *out, int64_t depth)
-{
-    int64_t elements = type_elements(out);
-
-    if (elements < 0 || depth < 0 || (depth && elements > MOST_PRODUCTS / depth))
-        return diag_unsupported(expand->diag, expand->node->loc, "found a large product of %s elements; cast the inputs to float",
-                                dtype_info(expand_in(expand, 0)->type.dtype)->name);
-    return 0;
-}
-
-int expand_wide_matmul(Expand *expand)
-{
-    Value *a = expand_in(expand, 0), *b = expand_in(expand, 1);
-    int    rank = expand_rank(a);
-
-    if (rank >= MAX_RANK || expand_rank(b) >= MAX_RANK || check_size(expand, &expand->node->out[0]->type, a->type.dim[rank - 1].max))
-        return rank >= MAX_RANK || expand_rank(b) >= MAX_RANK
-                   ? diag_unsupported(expand->diag, expand->node->loc, "found %d axes; cast the inputs to float", rank)
-                   : -1;
-    expand_give(expand, 0, matmul(expand, a, b, rank, expand_rank(b)));
-    return 0;
-}
+#include <string.h>
 
 static Value *scaled(Expand *expand, Value *value, const char *name, DType dtype)
 {
@@ -51,34 +15,98 @@ int expand_wide_gemm(Expand *expand)
     static const int64_t swap[] = {1, 0};
     Value *a = expand_in(expand, 0), *b = expand_in(expand, 1), *c = expand_in(expand, 2), *out;
     DType  dtype = a->type.dtype;
-    bool   turned = node_int(expand->node, "transA", 0) != 0;
 
-    if (check_size(expand, &expand->node->out[0]->type, a->type.dim[turned ? 0 : 1].max))
-        return -1;
-    a = turned ? expand_transpose(expand, a, swap, 2) : a;
+    a = node_int(expand->node, "transA", 0) ? expand_transpose(expand, a, swap, 2) : a;
     b = node_int(expand->node, "transB", 0) ? expand_transpose(expand, b, swap, 2) : b;
-    out = scaled(expand, matmul(expand, a, b, 2, 2), "alpha", dtype);
+    out = scaled(expand, expand2(expand, OP_onnx_MatMul, a, b), "alpha", dtype);
     if (c)
         out = expand2(expand, OP_onnx_Add, out, scaled(expand, c, "beta", dtype));
     expand_give(expand, 0, out);
     return 0;
 }
 
-/* log(sum(exp(x - m))) + m with m the largest element. */
+/* ------------------------------------------------------------------------------------------------------------ reductions */
+
+static Value *reduce(Expand *expand, OpKind op, Value *x, bool keep)
+{
+    Value *out = expand2(expand, op, x, expand_in(expand, 1));
+
+    node_set_int(expand->last, "keepdims", keep ? 1 : node_int(expand->node, "keepdims", 1));
+    node_set_int(expand->last, "noop_with_empty_axes", node_int(expand->node, "noop_with_empty_axes", 0));
+    return out;
+}
+
+/* Doubles and whole numbers; narrow floats become floats. */
+bool expand_is_wide(const Node *node)
+{
+    return expand_is_not_float(node) && !dtype_in(node->in[0]->type.dtype, "L");
+}
+
+/* Whole numbers as doubles. */
+static Value *real_input(Expand *expand)
+{
+    Value *x = expand_in(expand, 0);
+
+    return dtype_in(x->type.dtype, "IU") ? expand_cast(expand, x, DTYPE_F64) : x;
+}
+
+static int give_real(Expand *expand, Value *out)
+{
+    Value *cast = expand1(expand, OP_onnx_Cast, out);
+
+    node_set_int(expand->last, "to", expand_in(expand, 0)->type.dtype);
+    expand_give(expand, 0, cast);
+    return 0;
+}
+
+/* log(sum(exp(x - m))) + m with m the largest element, but 0 where that is infinite. */
 int expand_log_sum_exp(Expand *expand)
 {
-    Value  *x = expand_in(expand, 0), *axes = expand_in(expand, 1), *most, *sum;
-    int64_t keep = node_int(expand->node, "keepdims", 1), noop = node_int(expand->node, "noop_with_empty_axes", 0);
+    Value *x = real_input(expand), *most, *sum, *zero = expand_number(expand, 0, x->type.kind == TYPE_TENSOR ? x->type.dtype : DTYPE_F64);
 
-    most = expand2(expand, OP_onnx_ReduceMax, x, axes);
-    node_set_int(expand->last, "noop_with_empty_axes", noop);
+    most = reduce(expand, OP_onnx_ReduceMax, x, true);
+    most = expand3(expand, OP_onnx_Where, expand1(expand, OP_onnx_IsInf, most), zero, most);
     sum = expand1(expand, OP_onnx_Exp, expand2(expand, OP_onnx_Sub, x, most));
-    sum = expand2(expand, OP_onnx_ReduceSum, sum, axes);
-    node_set_int(expand->last, "keepdims", keep);
-    node_set_int(expand->last, "noop_with_empty_axes", noop);
-    most = expand2(expand, OP_onnx_ReduceMax, x, axes);
-    node_set_int(expand->last, "keepdims", keep);
-    node_set_int(expand->last, "noop_with_empty_axes", noop);
-    expand_give(expand, 0, expand2(expand, OP_onnx_Add, expand1(expand, OP_onnx_Log, sum), most));
+    sum = reduce(expand, OP_onnx_ReduceSum, sum, true);
+    sum = expand2(expand, OP_onnx_Add, expand1(expand, OP_onnx_Log, sum), most);
+    return give_real(expand, reduce(expand, OP_onnx_ReduceMax, sum, false)); /* of one element each: drops the axes */
+}
+
+int expand_reduce_l2(Expand *expand)
+{
+    Value *x = real_input(expand);
+
+    return give_real(expand, expand1(expand, OP_onnx_Sqrt, reduce(expand, OP_onnx_ReduceSumSquare, x, false)));
+}
+
+int expand_reduce_log_sum(Expand *expand)
+{
+    Value *x = real_input(expand);
+
+    return give_real(expand, expand1(expand, OP_onnx_Log, reduce(expand, OP_onnx_ReduceSum, x, false)));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- narrow floats */
+
+/* A result of a narrow type that attribute `dtype` alone asks for. */
+bool expand_makes_narrow(const Node *node)
+{
+    return dtype_in(node->out[0]->type.dtype, "L");
+}
+
+int expand_narrow_eye(Expand *expand)
+{
+    Node  *node = expand->node;
+    Value *eye = expand1(expand, node->op, expand_in(expand, 0));
+
+    node_set_int(expand->last, "dtype", DTYPE_F32);
+    node_set_int(expand->last, "k", node_int(node, "k", 0));
+    expand_give(expand, 0, expand_cast(expand, eye, node->out[0]->type.dtype));
     return 0;
+}
+
+/* A scatter that computes. */
+bool expand_joins_narrow(const Node *node)
+{
+    return dtype_in(node->in[0]->type.dtype, "L") && strcmp(node_string(node, "reduction", "none"), "none") != 0;
 }

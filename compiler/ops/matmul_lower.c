@@ -4,16 +4,9 @@
 #include "ops/panels.h"
 #include "ops/product.h"
 #include "ops/rules.h"
+#include "ops/wide.h"
 
 #include <string.h>
-
-static int need_float(Lower *lower, const Node *node)
-{
-    if (node->in[0]->type.dtype == DTYPE_F32)
-        return 0;
-    return diag_unsupported(lower->diag, node->loc, "found a product of %s, wanted float; cast the inputs",
-                            dtype_info(node->in[0]->type.dtype)->name);
-}
 
 /* The weights of a constant matrix (rank 2, or a vector as one column); false: not constant, or a stack of matrices. */
 static bool constant_matrix(Lower *lower, Value *b, bool transposed, LinearWeights *out)
@@ -39,9 +32,11 @@ int lower_matmul(Lower *lower, Node *node)
     LinearWeights weights;
     Operand       x;
 
+    if (node->in[0]->type.dtype != DTYPE_F32)
+        return wide_matmul(lower, node);
     if (attention_waits_for(lower, node))
         return attention_product(lower, node);
-    if (need_float(lower, node) < 0 || lower_input(lower, node, 0, &x) < 0)
+    if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (node->in[1]->type.rank == 2 && constant_matrix(lower, node->in[1], false, &weights))
         return linear_pending(lower, node, x, &weights);
@@ -90,8 +85,6 @@ int lower_gemm(Lower *lower, Node *node)
     LinearWeights    weights;
     Operand          x;
 
-    if (need_float(lower, node) < 0)
-        return -1;
     if (!constant_matrix(lower, node->in[1], node_int(node, "transB", 0) != 0, &weights))
         return product_gemm(lower, node);
     weights.data = scaled(lower, weights.data, weights.k * weights.n, alpha);

@@ -1,6 +1,7 @@
 /* pool_lower.c - pooling over windows and over whole images. */
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/wide.h"
 
 enum { POOL_MAX, POOL_MEAN, POOL_MEAN_PADS, POOL_LP }; /* OCC_POOL_* */
 
@@ -27,10 +28,11 @@ static int pool(Lower *lower, Node *node, int kind, double p)
     Window  w;
     Step   *step;
 
-    if (node->in[0]->type.dtype != DTYPE_F32)
-        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
-                                dtype_info(node->in[0]->type.dtype)->name);
-    if (read_window(lower, node, &w) < 0 || lower_input(lower, node, 0, &x) < 0 ||
+    if (read_window(lower, node, &w) < 0)
+        return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64)
+        return wide_pool(lower, node, &w, kind, p);
+    if (lower_input(lower, node, 0, &x) < 0 ||
         lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
         return -1;
     step = step_begin(lower, node, "pool_f32");

@@ -45,6 +45,10 @@ def resize(name, x, y, scales=None, sizes=None, roi=None, flags=(), **more):
     return case(name, "Resize", inputs, dict(y=(kind, y)), opset=19, oracle="reference", flags=flags, **more)
 
 
+def wide(**shapes):
+    return {name: normal(*shape, dtype=np.float64) for name, shape in shapes.items()}
+
+
 IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
@@ -78,6 +82,25 @@ OPERATORS = [
          strides=[2, 2]),
     case("bitcast_to_half", "BitCast", dict(x=np.arange(8, dtype=np.uint16) + 0x3c00), dict(y=(H, [8])), opset=26, oracle="reference",
          to=H),
+    case("conv_double_groups", "Conv", wide(x=(2, 4, 7, 6), w=(6, 2, 3, 2), b=(6,)), dict(y=(D, [2, 6, 4, 6])), oracle="reference",
+         group=2, strides=[2, 1], pads=[1, 0, 1, 1]),
+    case("conv_double_of_a_line", "Conv", wide(x=(1, 2, 9), w=(3, 2, 3)), dict(y=(D, [1, 3, 5])), oracle="reference", dilations=[2]),
+    case("convtranspose_double", "ConvTranspose", wide(x=(1, 4, 3, 3), w=(4, 2, 3, 3), b=(2,)), dict(y=(D, [1, 2, 6, 6])),
+         oracle="reference", strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]),
+    *[case(f"averagepool_double_{n}", "AveragePool", wide(x=(1, 2, 5, 5)), dict(y=(D, [1, 2, 3, 3])), oracle="reference",
+           kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=n) for n in (0, 1)],
+    case("lppool_double", "LpPool", wide(x=(1, 2, 6, 6)), dict(y=(D, [1, 2, 3, 3])), oracle="reference", kernel_shape=[2, 2], strides=[2, 2], p=3),
+    case("matmul_double_of_stacks", "MatMul", wide(a=(2, 1, 3, 4), b=(3, 4, 2)), dict(y=(D, [2, 3, 3, 2]))),
+    case("matmul_double_of_vectors", "MatMul", wide(a=(4,), b=(2, 4, 3)), dict(y=(D, [2, 3]))),
+    case("matmul_whole", "MatMul", dict(a=np.arange(-6, 6, dtype=np.int32).reshape(3, 4), b=np.arange(8, dtype=np.int32).reshape(4, 2) * 2**28),
+         dict(y=(TensorProto.INT32, [3, 2])), oracle="reference"),
+    case("gemm_double", "Gemm", wide(a=(4, 3), b=(2, 4), c=(2,)), dict(y=(D, [3, 2])), transA=1, transB=1, alpha=0.5, beta=2.0),
+    case("reduce_l2_whole", "ReduceL2", dict(x=np.arange(12, dtype=np.int64).reshape(3, 4), axes=np.array([1], np.int64)), dict(y=(I, [3])),
+         oracle="reference", keepdims=0),
+    case("log_sum_exp_of_infinities", "ReduceLogSumExp", dict(x=np.array([[1e4, 1e4], [-np.inf, -np.inf], [np.inf, 0]], np.float64),
+         axes=np.array([1], np.int64)), dict(y=(D, [3])), opset=18, keepdims=0),
+    case("scatter_adds_half", "ScatterElements", dict(x=normal(3, 4, dtype=np.float16), at=np.array([[0, 2]], np.int64),
+         u=normal(1, 2, dtype=np.float16)), dict(y=(H, [3, 4])), opset=18, oracle="reference", reduction="add"),
     dict(name="dropout_keeps_all_at_rest", group="Dropout", oracle="runtime", inputs=[dict(x=IMAGE, training=np.array(False))], model="""
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[1,2,5,6] x, bool training) => (float[1,2,5,6] y, bool[1,2,5,6] mask) <float ratio = {0.4}> {

@@ -1,0 +1,98 @@
+/* wide_lower.c - products, convolutions and pools of doubles, and products of whole numbers. */
+#include "ops/matrix.h"
+#include "ops/spatial.h"
+#include "ops/wide.h"
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+int wide_matmul(Lower *lower, Node *node)
+{
+    bool     whole = node->in[0]->type.dtype != DTYPE_F64;
+    Matrices m;
+    Operand  y, to;
+    Step    *step;
+
+    if (matrices_of(lower, node, &m) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    if (!matrices_result(lower, &m, y, &to))
+        return diag_bug(lower->diag, node->loc, "a dense product cannot be reshaped");
+    step = step_begin(lower, node, move_kernel(lower, whole ? "matmul_whole" : "matmul", y.dtype));
+    step_writes(lower, step, to);
+    step_reads(lower, step, m.a);
+    step_reads(lower, step, m.b);
+    matrices_arguments(lower, step, &m, &to);
+    for (int i = 0; i < 2; i++)
+        step_extent(lower, step, to.stride[m.stack + i]);
+    for (int i = 0; i < 2; i++)
+        step_extent(lower, step, m.a.stride[m.stack + i]);
+    for (int i = 0; i < 2; i++)
+        step_extent(lower, step, m.b.stride[m.stack + i]);
+    return end(lower, node, step, y);
+}
+
+/* Both kinds of convolution: `inputs` and `outputs` of one group. */
+static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel, int64_t inputs, int64_t outputs)
+{
+    Operand x, w, bias, y;
+    Step   *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &w) < 0 || lower_input_dense(lower, node, 2, &bias) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, kernel, x.dtype));
+    step_reads(lower, step, x);
+    step_reads(lower, step, w);
+    step_reads(lower, step, bias);
+    step_writes(lower, step, y);
+    step_int(lower, step, node_int(node, "group", 1));
+    spatial_dims(lower, step, &x, inputs);
+    spatial_strides(lower, step, &x);
+    spatial_dims(lower, step, &y, outputs);
+    spatial_strides(lower, step, &y);
+    spatial_ints(lower, step, window->kernel, window->naxes, 1);
+    spatial_ints(lower, step, window->stride, window->naxes, 1);
+    spatial_ints(lower, step, window->dilation, window->naxes, 1);
+    spatial_extents(lower, step, window->begin, window->naxes);
+    return end(lower, node, step, y);
+}
+
+int wide_conv(Lower *lower, Node *node, const Window *window)
+{
+    const Type *w = &node->in[1]->type;
+
+    return convolve(lower, node, window, "conv", w->dim[1].max, w->dim[0].max / node_int(node, "group", 1));
+}
+
+int wide_conv_transpose(Lower *lower, Node *node, const Window *window)
+{
+    const Type *w = &node->in[1]->type;
+
+    return convolve(lower, node, window, "convtranspose", w->dim[0].max / node_int(node, "group", 1), w->dim[1].max);
+}
+
+int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
+{
+    Operand x, y;
+    Step   *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "pool", x.dtype));
+    step_reads(lower, step, x);
+    step_writes(lower, step, y);
+    step_int(lower, step, kind);
+    spatial_dims(lower, step, &x, -1);
+    spatial_strides(lower, step, &x);
+    spatial_dims(lower, step, &y, -1);
+    spatial_strides(lower, step, &y);
+    spatial_ints(lower, step, window->kernel, window->naxes, 1);
+    spatial_ints(lower, step, window->stride, window->naxes, 1);
+    spatial_ints(lower, step, window->dilation, window->naxes, 1);
+    spatial_extents(lower, step, window->begin, window->naxes);
+    spatial_extents(lower, step, window->end, window->naxes);
+    step_float(lower, step, p);
+    return end(lower, node, step, y);
+}
