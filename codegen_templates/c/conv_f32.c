@@ -197,18 +197,6 @@ OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, i
 
 /* -------------------------------------------------------------------------------------------------------- the kernel */
 
-/* Whether every tap is the pixel itself and pixels lie evenly: then the image is one long row. */
-OCC_HOT int occ_conv_is_flat(const occ_extent *ydim, const occ_extent *xstride, const occ_extent *ystride,
-                             const occ_extent *kernel, const occ_extent *stride, const occ_extent *pad)
-{
-    const int64_t plane = ydim[3] * ydim[4];
-    const int still = kernel[0] * kernel[1] * kernel[2] == 1 && stride[0] == 1 && stride[1] == 1 && stride[2] == 1 &&
-                      pad[0] == 0 && pad[1] == 0 && pad[2] == 0;
-    const int rows = ydim[3] == 1 || (xstride[3] == ydim[4] * xstride[4] && ystride[3] == ydim[4] * ystride[4]);
-    const int planes = ydim[2] == 1 || (xstride[2] == plane * xstride[4] && ystride[2] == plane * ystride[4]);
-    return still && rows && planes;
-}
-
 /* conv_f32 for any geometry, without instances of its own; rows: of a block, as in tile[1]. */
 OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias, float *y, int64_t groups, int64_t rows,
                               const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,

@@ -66,6 +66,17 @@ int infer_conv_integer(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, DTYPE_I32, node->in[0]->type.rank, dim);
 }
 
+/* Inputs: x, w, scale, zero point of x, bias. */
+int infer_integer_conv(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_exactly(infer, node, 1, DTYPE_I8) < 0 ||
+        infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 || conv_shape(infer, node, 0, 1, 4, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
+}
+
 /* Inputs: x, its scale and zero point, w, its scale and zero point, the result's scale and zero point, bias. */
 int infer_qlinear_conv(Infer *infer, Node *node)
 {

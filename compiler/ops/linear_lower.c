@@ -84,17 +84,16 @@ static int finish(Lower *lower, Pending *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-/* x as [rows][k]: a view where rows lie at equal distances, else a copy. */
-static int flatten_rows(Lower *lower, Operand x, Linear *l)
+int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
 {
-    Extent flat[2] = {operand_count(lower, &x, 0, x.rank - 1), extent_const(l->k)};
+    Extent flat[2] = {operand_count(lower, &x, 0, x.rank - 1), extent_const(k)};
 
-    l->rows = flat[0];
-    if (operand_reshape(lower, x, 2, flat, &l->x))
+    *rows = flat[0];
+    if (operand_reshape(lower, x, 2, flat, out))
         return 0;
     if (lower_dense(lower, x, &x) < 0)
         return -1;
-    return operand_reshape(lower, x, 2, flat, &l->x) ? 0 : -1;
+    return operand_reshape(lower, x, 2, flat, out) ? 0 : -1;
 }
 
 int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
@@ -104,7 +103,7 @@ int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *wei
 
     l->k = weights->k;
     l->n = weights->n;
-    if (flatten_rows(lower, x, l) < 0)
+    if (linear_rows(lower, x, l->k, &l->rows, &l->x) < 0)
         return -1;
     l->w = constant_panels(lower, weights);
     l->bias = constant_bias(lower, weights);

@@ -64,6 +64,15 @@ int infer_matmul_integer(Infer *infer, Node *node)
     return set_product(infer, node, 0, 1, DTYPE_I32);
 }
 
+/* Inputs: x, w, scale, zero point of x, bias. */
+int infer_integer_product(Infer *infer, Node *node)
+{
+    if (need_bytes(infer, node, 0) < 0 || need_bytes(infer, node, 1) < 0 || infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 ||
+        infer_need_rank(infer, node, 1, 2, 2) < 0)
+        return -1;
+    return set_product(infer, node, 0, 1, DTYPE_F32);
+}
+
 /* Inputs: a, its scale and zero point, b, its scale and zero point, the result's scale and zero point. */
 int infer_qlinear_matmul(Infer *infer, Node *node)
 {

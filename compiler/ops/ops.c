@@ -15,6 +15,7 @@
 #define DOMAIN_preview  "ai.onnx.preview"
 #define DOMAIN_training "ai.onnx.preview.training"
 #define DOMAIN_msft     "com.microsoft"
+#define DOMAIN_ours     "occamyc"
 
 const OpInfo op_info[] = {
 #define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower)                              \

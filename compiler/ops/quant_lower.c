@@ -1,4 +1,5 @@
 /* quant_lower.c - QuantizeLinear and DequantizeLinear as elementwise expressions: they join the kernels around them. */
+#include "ops/integer.h"
 #include "ops/rules.h"
 #include "program/lower.h"
 
@@ -62,26 +63,30 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
     return 0;
 }
 
-static int add_load(Lower *lower, Pending *p, Operand x)
+/* A parameter in the expression: a literal where it is one constant number, else read. */
+static int add_parameter(Lower *lower, Node *node, int index, Pending *p, Operand x)
 {
+    const Value *constant = lower_constant(lower, node->in[index]);
+    double       number;
+
+    if (constant && x.dtype != DTYPE_I32 && const_scalar(constant, &number))
+        return scalar_literal(lower, p->expr, DTYPE_F32, number);
     p->operand[p->noperand] = x;
     return scalar_load(lower, p->expr, x.dtype, p->noperand++);
 }
 
+static int add_float(Lower *lower, Node *node, int index, Pending *p, Operand x)
+{
+    return scalar_cast(lower, p->expr, DTYPE_F32, add_parameter(lower, node, index, p, x), false);
+}
+
 static bool is_zero(Lower *lower, Node *node)
 {
-    const Value *value = node->nin > 2 && node->in[2] ? lower_constant(lower, node->in[2]) : NULL;
-    const unsigned char *bytes;
+    Value *zero = node->nin > 2 ? node->in[2] : NULL;
 
-    if (node->nin < 3 || !node->in[2])
+    if (!zero)
         return true;
-    if (!value)
-        return false;
-    bytes = const_aligned(lower->arena, value);
-    for (int64_t i = 0; i < type_bytes(&value->type); i++)
-        if (bytes[i])
-            return false;
-    return true;
+    return lower_constant(lower, zero) && integer_is_zero(lower->arena, lower_constant(lower, zero));
 }
 
 /* Join what x waits with; the parameters do not follow the common broadcast rule. */
@@ -140,11 +145,11 @@ int lower_dequantize(Lower *lower, Node *node)
     if (!p)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_I32 && !is_zero(lower, node)) /* differences of large integers are exact as such */
-        x = scalar_op(lower, p->expr, SCALAR_sub, x, add_load(lower, p, zero), -1);
+        x = scalar_op(lower, p->expr, SCALAR_sub, x, add_parameter(lower, node, 2, p, zero), -1);
     x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
     if (node->in[0]->type.dtype != DTYPE_I32 && !is_zero(lower, node))
-        x = scalar_op(lower, p->expr, SCALAR_sub, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, zero), false), -1);
-    x = scalar_op(lower, p->expr, SCALAR_mul, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, scale), false), -1);
+        x = scalar_op(lower, p->expr, SCALAR_sub, x, add_float(lower, node, 2, p, zero), -1);
+    x = scalar_op(lower, p->expr, SCALAR_mul, x, add_float(lower, node, 1, p, scale), -1);
     scalar_cast(lower, p->expr, to, x, false);
     p->free = p->noperand <= 3 && !p->accepts;
     return lower_output_pending(lower, node, 0, p);
@@ -160,6 +165,20 @@ static bool integer_range(DType dtype, double *lo, double *hi)
     *lo = info->class == 'U' ? 0.0 : -ldexp(1.0, info->bits - 1);
     *hi = ldexp(1.0, info->bits - (info->class == 'I')) - 1.0;
     return true;
+}
+
+/* x / scale. One over a power of two is exact; at the end of a kernel, whose sums are rounded themselves, one over any scale
+ * is near enough: the result may differ by one step where the quotient is halfway between two. */
+static int divide(Lower *lower, Node *node, Pending *p, int x, Operand scale)
+{
+    const Value *constant = lower_constant(lower, node->in[1]);
+    double       number;
+    int          exponent;
+
+    if (!constant || !const_scalar(constant, &number) || number <= 0.0 || !isfinite(1.0 / number) ||
+        (!p->accepts && frexp(number, &exponent) != 0.5))
+        return scalar_op(lower, p->expr, SCALAR_div, x, add_float(lower, node, 1, p, scale), -1);
+    return number == 1.0 ? x : scalar_op(lower, p->expr, SCALAR_mul, x, scalar_literal(lower, p->expr, DTYPE_F32, 1.0 / number), -1);
 }
 
 /* saturate(round(x / scale) + zero), halves to even; low-precision floats are rounded by their own rule. */
@@ -178,11 +197,11 @@ int lower_quantize(Lower *lower, Node *node)
     if (!p)
         return -1;
     x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
-    x = scalar_op(lower, p->expr, SCALAR_div, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, scale), false), -1);
+    x = divide(lower, node, p, x, scale);
     if (integer) {
         x = scalar_op(lower, p->expr, SCALAR_round, x, -1, -1);
         if (!is_zero(lower, node))
-            x = scalar_op(lower, p->expr, SCALAR_add, x, scalar_cast(lower, p->expr, DTYPE_F32, add_load(lower, p, zero), false), -1);
+            x = scalar_op(lower, p->expr, SCALAR_add, x, add_float(lower, node, 2, p, zero), -1);
         x = scalar_op(lower, p->expr, SCALAR_max, x, scalar_literal(lower, p->expr, DTYPE_F32, lo), -1);
         x = scalar_op(lower, p->expr, SCALAR_min, x, scalar_literal(lower, p->expr, DTYPE_F32, hi), -1);
     }

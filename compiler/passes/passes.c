@@ -24,7 +24,8 @@ static void count_graph(Uses *uses, const Graph *graph)
 
 Uses uses_of(Model *model)
 {
-    Uses uses = {arena_array(model->arena, int, model->nvalue), arena_array(model->arena, Node *, model->nvalue)};
+    Uses uses = {arena_array(model->arena, int, model->nvalue), arena_array(model->arena, Node *, model->nvalue),
+                 model->nvalue};
 
     count_graph(&uses, model->main);
     return uses;

@@ -18,6 +18,7 @@ int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
 int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
 int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
+int pass_integer(Model *model, Diag *diag); /* between DequantizeLinear and QuantizeLinear: integers */
 int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads */
 
 /* ------------------------------------------------------------------------------------------------- shared by the passes */
@@ -25,6 +26,7 @@ int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads *
 typedef struct Uses {
     int   *count; /* by Value.id: readers, graph outputs counted */
     Node **user;  /* by Value.id: the last reader, or NULL */
+    int    nvalue; /* values that there were */
 } Uses;
 
 Uses uses_of(Model *model); /* counted over all graphs; valid until the graph changes */

@@ -29,6 +29,7 @@ struct Pending {
     Node          *node;     /* that started it */
     PendingFinish  finish;
     PendingAccepts accepts;  /* NULL: a plain elementwise expression; anything may be read */
+    bool           bytes;    /* the kernel stores bytes too, not only floats */
     void          *detail;   /* the kernel's own parameters, for finish */
     Type           type;     /* extents of the result (dtype: of the expression's result) */
     Layout         layout;   /* that the kernel prefers for its result */
@@ -182,6 +183,7 @@ const char *move_kernel(Lower *lower, const char *name, DType dtype);
 
 /* x in another element type, by ONNX's Cast; x itself when it has that type. Dense results. */
 int lower_convert(Lower *lower, Operand x, DType to, Operand *out);
+int lower_convert_into(Lower *lower, Operand x, Operand y); /* likewise, to where y lies */
 
 /* The layout that an operand lies in: channels-last when its channels (axis 1) are neighbours and its last axis is not. */
 Layout lower_layout_of(const Operand *x);

@@ -189,21 +189,27 @@ Extent operand_count(Lower *lower, const Operand *x, int first, int last)
     return count;
 }
 
-int lower_convert(Lower *lower, Operand x, DType to, Operand *out)
+int lower_convert_into(Lower *lower, Operand x, Operand y)
 {
     Pending p = {.node = lower->node, .noperand = 1, .operand = {x}};
-    Type    type = {.kind = TYPE_TENSOR, .dtype = to, .rank = x.rank};
+
+    p.expr = arena_one(lower->program->arena, Scalar);
+    scalar_cast(lower, p.expr, y.dtype, scalar_load(lower, p.expr, x.dtype, 0), true);
+    p.expr->stored = y.dtype;
+    p.expr->noperand = 1;
+    return lower_map_finish(lower, &p, y);
+}
+
+int lower_convert(Lower *lower, Operand x, DType to, Operand *out)
+{
+    Type type = {.kind = TYPE_TENSOR, .dtype = to, .rank = x.rank};
 
     *out = x;
     if (x.buffer < 0 || x.dtype == to)
         return 0;
     memcpy(type.dim, x.dim, sizeof type.dim);
     *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "converted");
-    p.expr = arena_one(lower->program->arena, Scalar);
-    scalar_cast(lower, p.expr, to, scalar_load(lower, p.expr, x.dtype, 0), true);
-    p.expr->stored = to;
-    p.expr->noperand = 1;
-    return lower_map_finish(lower, &p, *out);
+    return lower_convert_into(lower, x, *out);
 }
 
 int lower_indices(Lower *lower, Node *node, int index, Operand *out)

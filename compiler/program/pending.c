@@ -335,6 +335,7 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
     p->finish = base ? base->finish : lower_map_finish;
     p->accepts = base ? base->accepts : NULL;
     p->detail = base ? base->detail : NULL;
+    p->bytes = base && base->bytes;
     p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
     for (int i = 0; i < node->nin; i++)
         if (join_input(lower, node, i, p, base, &args[i]) < 0)
@@ -378,6 +379,25 @@ int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
     return lower_finish(lower, value);
 }
 
+/* A kernel that stores floats only: what it makes is converted behind it. */
+static int finish_converted(Lower *lower, Pending *p, Operand y)
+{
+    Type    type = p->type;
+    Operand wide;
+
+    type.dtype = DTYPE_F32;
+    wide = lower_temporary(lower, &type, lower_layout_of(&y), "floats");
+    p->expr->stored = DTYPE_F32;
+    if (p->finish(lower, p, wide) < 0)
+        return -1;
+    return lower_convert_into(lower, wide, y);
+}
+
+static bool stores(const Pending *p, DType dtype)
+{
+    return !p->accepts || dtype == DTYPE_F32 || (p->bytes && is_byte(dtype));
+}
+
 int lower_finish(Lower *lower, Value *value)
 {
     Place   *place = &lower->place[value->id];
@@ -391,7 +411,7 @@ int lower_finish(Lower *lower, Value *value)
     if (lower_made_place(lower, value, lower_pending_layout(lower, p), &y) < 0)
         return -1;
     lower->node = p->node;
-    rc = p->finish(lower, p, y);
+    rc = stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
     for (int i = first; i < lower->program->nstep; i++) { /* the steps say all nodes that they compute */
         lower->program->step[i].origin = p->origin;
         lower->program->step[i].norigin = p->norigin;

@@ -124,4 +124,90 @@ BETWEEN = [
            (np.int8, [2, 3, 4]), (1, 2), axis=1),
 ]
 
-QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN
+# QDQ graphs: what a pass turns into integers, and where it must not.
+
+
+class Graph:
+    """Builds a QDQ graph around one float input `x`; scales are chosen so that no result lies halfway between two steps."""
+
+    def __init__(self, *shape):
+        self.shape, self.nodes, self.constants, self.count = shape, [], [], 0
+
+    def constant(self, value):
+        self.count += 1
+        self.constants.append(numpy_helper.from_array(np.asarray(value), f"c{self.count}"))
+        return f"c{self.count}"
+
+    def add(self, op, *inputs, **attributes):
+        self.count += 1
+        names = [v if isinstance(v, str) else self.constant(v) for v in inputs]
+        self.nodes.append(helper.make_node(op, names, [f"v{self.count}"], **attributes))
+        return f"v{self.count}"
+
+    def quantise(self, value, scale=0.0313, zero=np.uint8(121)):
+        return self.add("QuantizeLinear", value, np.float32(scale), zero)
+
+    def through(self, value, scale=0.0313, zero=np.uint8(121)):
+        return self.add("DequantizeLinear", self.quantise(value, scale, zero), np.float32(scale), zero)
+
+    def weight(self, *shape, axis=0, seed=3):
+        scale = np.linspace(0.011, 0.017, shape[axis], dtype=np.float32)
+        return self.add("DequantizeLinear", draw(np.int8, *shape, seed=seed, weight=True), scale, np.zeros(shape[axis], np.int8), axis=axis)
+
+    def case(self, name, *outputs):
+        info = [helper.make_empty_tensor_value_info(v) for v in outputs]
+        graph = helper.make_graph(self.nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)], info,
+                                  self.constants)
+        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        x = np.random.default_rng(4).normal(size=self.shape).astype(np.float32)
+        return dict(name=name, group="QDQ", model=model, inputs=[dict(x=x)])
+
+
+def qdq_conv(name, zero, relu=False, shared=False, bias=None, shape=(1, 5, 9, 9), **attributes):
+    g = Graph(*shape)
+    x = g.through("x", zero=zero)
+    operands = [x, g.weight(6, 5 // attributes.get("group", 1), 3, 3)]
+    y = g.add("Conv", *operands, *([bias] if bias is not None else []), pads=[1, 1, 1, 1], **attributes)
+    outputs = [y] if shared else []
+    y = g.add("Relu", y) if relu else y
+    return g.case(name, *outputs, g.through(y, 0.0931, zero))
+
+
+def qdq_residual():
+    g = Graph(1, 8, 6, 6)
+    x = g.through("x")
+    y = g.through(g.add("Conv", x, g.weight(8, 8, 3, 3), pads=[1, 1, 1, 1]), 0.0731)
+    y = g.through(g.add("Relu", g.add("Add", y, x)), 0.0517)
+    y = g.through(g.add("GlobalAveragePool", y), 0.0113)
+    y = g.through(g.add("Flatten", y), 0.0113)
+    return g.case("qdq_residual", g.add("Gemm", y, g.weight(7, 8, axis=0), draw(np.float32, 7, seed=5), transB=1))
+
+
+def qdq_moves():
+    g = Graph(1, 4, 8, 8)
+    x = g.through("x")
+    a = g.through(g.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]))
+    b = g.through(g.add("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2]), 0.0291)
+    y = g.through(g.add("Concat", a, b, axis=1))
+    y = g.through(g.add("Transpose", y, perm=[0, 2, 3, 1]))
+    return g.case("qdq_moves", g.add("MatMul", y, g.weight(8, 5, axis=1)))
+
+
+def qdq_bytes():
+    """The bytes themselves are the result, of a convolution with and without integers."""
+    g = Graph(1, 4, 5, 5)
+    x = g.through("x")
+    y = g.quantise(g.add("Conv", x, g.weight(3, 4, 1, 1)), 0.0931, np.int8(-7))
+    z = g.quantise(g.add("Conv", "x", draw(np.float32, 3, 4, 1, 1, seed=6)), 0.0931, np.int8(-7))
+    return g.case("qdq_bytes", y, z)
+
+
+QDQ = [
+    qdq_conv("qdq_conv", np.uint8(121)),
+    qdq_conv("qdq_conv_relu_int8", np.int8(-3), relu=True, bias=draw(np.float32, 6, seed=5)),
+    qdq_conv("qdq_conv_needed_elsewhere", np.int8(-3), relu=True, shared=True),
+    qdq_conv("qdq_conv_dilated", np.uint8(121), dilations=[2, 2]),
+    qdq_residual(), qdq_moves(), qdq_bytes(),
+]
+
+QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ

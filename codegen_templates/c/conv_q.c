@@ -1,0 +1,85 @@
+/* conv_q.c - convolution of 8-bit integers with constant weights, sums exact: tiles of pixels times panels of weights, four
+ * inputs at a time. Padding holds the zero point. Knows nothing of ONNX's padding modes. */
+#include "occ_conv_q.h"
+
+#ifndef TPL_T
+#define TPL_T uint8_t
+#define TPL_T2 int8_t
+#define TPL_N u8
+#define TPL_N2 i8
+#define occ_put_TPL_N2 occ_put_i8
+#endif
+
+/* ---------------------------------------------------------------------------------------- geometry known while running */
+
+/* One pixel of any geometry times a block. */
+OCC_STEP void occ_q_pixel_TPL_N_TPL_N2(const occ_conv_q *q, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
+                                       int64_t c)
+{
+    const int is_signed = (TPL_T)-1 < (TPL_T)1 && !q->flip;
+    const occ_q_how how = {is_signed, is_signed ? OCC_DOT_SIGNED : OCC_DOT_UNSIGNED, occ_put_TPL_N2};
+    occ_q_block wide = *b;
+    wide.vectors = OCC_Q_VECTORS;
+    occ_q_tile(q, how, &wide, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
+}
+
+OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
+{
+    const int64_t wide = OCC_Q_VECTORS * OCC_W;
+    for (int64_t from = 0; from < q->g.outputs; from += wide) {
+        const occ_q_block b = occ_q_block_of(q, group, from, occ_min(q->g.outputs - from, wide));
+        for (int64_t image = 0; image < q->g.batch; image++)
+            for (int64_t z = 0; z < q->g.out[0]; z++)
+                for (int64_t r = 0; r < q->g.out[1]; r++)
+                    for (int64_t c = 0; c < q->g.out[2]; c++)
+                        occ_q_pixel_TPL_N_TPL_N2(q, &b, image, z, r, c);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- the kernel */
+
+/* conv_q - y = round(expression(bias + sum over taps and channels of (x - zero) * w)) + yzero, kept inside the range of bytes;
+ * floats are not rounded, and 32-bit integers are the sums themselves. Grouped; padding holds the zero point.
+ *   x  [batch][groups * inputs][depth][height][width], any strides, but channels follow each other
+ *   w  [group][block of 32 outputs][tap][inputs / 4 rounded up][32][4 inputs], the last block of a group as wide as its
+ *      outputs rounded up to 4
+ *   bias  [groups * outputs], or NULL;  sums  [groups * outputs]: those of the weights of each output, or NULL: bias has
+ *      - zero * sums in it already;  zero  one element, or NULL: how[0]
+ *   how   {zero point of x, zero point of y, 1: sums of two products of w fit 16 bits (OCC_DOT_SAFE)}
+ *   the other arguments are those of conv_f32 */
+OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const int32_t *sums,
+                                        const TPL_T *zero, TPL_T2 *y, int64_t groups, const occ_extent *xdim,
+                                        const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
+                                        const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
+                                        const occ_extent *pad, const occ_extent *how, int64_t nx, const occ_extent *pitch,
+                                        const occ_expr *e, occ_fn_vf fn)
+{
+    const int is_signed = (TPL_T)-1 < (TPL_T)1, flip = is_signed && sums != NULL;
+    const int flat = occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
+    const int literal =
+        OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1 &&
+        (flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(4), OCC_Q_ROWS(1)));
+    const occ_q_how with = {is_signed && !flip,
+                            is_signed && !flip ? OCC_DOT_SIGNED
+                            : how[2]           ? OCC_DOT_SAFE
+                                               : OCC_DOT_UNSIGNED,
+                            occ_put_TPL_N2};
+    occ_conv_q q = {occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx,
+                                  pitch, fn, 0, flat),
+                    (const uint8_t *)x,
+                    (const int32_t *)(const void *)w,
+                    bias,
+                    sums,
+                    y,
+                    (zero ? (int32_t)*zero : (int32_t)how[0]) + (flip ? 128 : 0),
+                    flip ? (int32_t)0x80808080 : 0,
+                    (int32_t)how[1]};
+    if (e)
+        q.g.e = *e;
+    for (int64_t group = 0; group < groups; group++, q.x += q.g.inputs)
+        if (literal)
+            occ_q_channels(&q, with, group, OCC_Q_VECTORS);
+        else
+            occ_q_group_TPL_N_TPL_N2(&q, group);
+}

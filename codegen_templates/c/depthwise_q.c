@@ -1,0 +1,65 @@
+/* depthwise_q.c - convolution of each channel of 8-bit integers by itself, sums exact: tiles of pixels times vectors of
+ * channels. Knows nothing of ONNX's padding modes. */
+#include "occ_depthwise_q.h"
+
+#ifndef TPL_T
+#define TPL_T uint8_t
+#define TPL_T2 int8_t
+#define TPL_N u8
+#define TPL_N2 i8
+#define occ_put_TPL_N2 occ_put_i8
+#endif
+
+/* One pixel of any geometry and the channels from `from` on. */
+OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image, int64_t z, int64_t r, int64_t c, int64_t from)
+{
+    const occ_dq_block b = {from, OCC_DQ_VECTORS, (int)occ_min(q->g.outputs - from, OCC_DQ_VECTORS * OCC_W)};
+    const occ_dq_how how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
+    occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
+}
+
+/* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, as conv_q stores it; padding counts as zero.
+ *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
+ *   w     [tap][channels];  bias  [channels], or NULL
+ *   how   {zero point of x, zero point of y, elements between taps of w; 0: w is the same for all}
+ *   the other arguments are those of conv_f32 */
+OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const TPL_T *zero, TPL_T2 *y,
+                                             const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
+                                             const occ_extent *ystride, const occ_extent *kernel, const occ_extent *stride,
+                                             const occ_extent *dilation, const occ_extent *pad, const occ_extent *how,
+                                             int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+{
+    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = ydim[1] % wide;
+    const int literal =
+        OCC_KNOWN(ydim[4]) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1 &&
+        occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DQ_COLUMNS, OCC_DQ_COLUMNS);
+    const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
+    occ_depthwise_q q = {
+        occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0),
+        (const uint8_t *)x,
+        w,
+        how[2],
+        bias,
+        y,
+        zero ? (int32_t)*zero : (int32_t)how[0],
+        (int32_t)how[1]};
+    if (e)
+        q.g.e = *e;
+    for (int64_t image = 0; image < q.g.batch; image++)
+        for (int64_t z = 0; z < q.g.out[0]; z++)
+            for (int64_t r = 0; r < q.g.out[1]; r++) {
+                occ_dq_block b = {0, OCC_DQ_VECTORS, (int)wide};
+                if (literal) {
+                    for (; b.channel + wide <= q.g.outputs; b.channel += wide)
+                        occ_dq_row(&q, with, &b, image, z, r);
+                    b.vectors = (int)((rest + OCC_W - 1) / OCC_W);
+                    b.lanes = (int)rest;
+                    if (rest > 0)
+                        occ_dq_row(&q, with, &b, image, z, r);
+                } else {
+                    for (int64_t c = 0; c < q.g.out[2]; c++)
+                        for (int64_t from = 0; from < q.g.outputs; from += wide)
+                            occ_dq_pixel_TPL_N_TPL_N2(&q, image, z, r, c, from);
+                }
+            }
+}

@@ -1,0 +1,285 @@
+/* occ_conv_q.h - tiles of convolutions of 8-bit integers with constant weights, and how they cover images of literal geometry.
+ * Knows nothing of ONNX's padding modes. */
+#ifndef OCC_CONV_Q_H
+#define OCC_CONV_Q_H
+
+#include "occ_conv.h"
+#include "occ_put.h"
+
+/* Vectors across a tile, and pixels down it for 1, 2, 3 and 4 vectors. */
+#if OCC_W == 16
+#define OCC_Q_VECTORS 2
+#define OCC_Q_ROWS(vectors) OCC_TILE_ROWS(vectors)
+#elif OCC_W == 1
+#define OCC_Q_VECTORS 4
+#define OCC_Q_ROWS(vectors) 1
+#else
+#define OCC_Q_VECTORS 2
+#define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 4 : 2)
+#endif
+
+/* One convolution. */
+typedef struct occ_conv_q {
+    occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
+    const uint8_t *x;
+    const int32_t *w; /* lanes of four weights */
+    const int32_t *bias, *sums;
+    void *y;
+    int32_t zero, flip; /* what padding holds; xor-ed to every four bytes of x */
+    int32_t yzero;
+} occ_conv_q;
+
+/* What is always literal: how the dot product meets x (occ_dot.h), and how results are stored. */
+typedef struct occ_q_how {
+    int is_signed, kind;
+    occ_fn_put put;
+} occ_q_how;
+
+/* A block of output channels: the first, its weights, lanes between rows of them, lanes that are there and that are stored. */
+typedef struct occ_q_block {
+    int64_t channel, pitch;
+    const int32_t *w;
+    int vectors, lanes, stored;
+} occ_q_block;
+
+OCC_HOT int occ_q_lanes(int count, int vector)
+{
+    const int left = count - vector * OCC_W;
+    return left > OCC_W ? OCC_W : left;
+}
+
+/* acc[i][c][j] += x . w for four inputs, of which `n` (literal) are there. */
+OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t down,
+                        int64_t across, const int32_t *w, int n, int rows, int columns, int width)
+{
+    occ_quads panel[4];
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int lanes = occ_q_lanes(b->lanes, j);
+        panel[j] = occ_quads_of(lanes > 0 ? occ_viload(w + j * OCC_W, lanes) : occ_viset(0), 1, how.kind);
+    }
+    OCC_UNROLL(32)
+    for (int i = 0; i < rows; i++) {
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++) {
+            const occ_vi word = occ_viset(occ_four_bytes(x + i * down + c * across, n) ^ q->flip);
+            const occ_quads a = occ_quads_of(word, how.is_signed, how.kind);
+            OCC_UNROLL(4)
+            for (int j = 0; j < b->vectors; j++)
+                acc[(i * width + c) * b->vectors + j] = occ_dot(acc[(i * width + c) * b->vectors + j], a, panel[j], how.kind);
+        }
+    }
+}
+
+/* `taps` that follow each other in x and w (or one), the inputs of each rounded up to four. */
+OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t down,
+                       int64_t across, const int32_t *w, int64_t taps, int rows, int columns, int width)
+{
+    const int fours = (int)(taps * q->g.inputs / 4), rest = (int)(q->g.inputs % 4);
+    OCC_ROLL
+    for (int k = 0; k < fours; k++, x += 4, w += b->pitch)
+        occ_q_step(q, how, b, acc, x, down, across, w, 4, rows, columns, width);
+    if (rest > 0)
+        occ_q_step(q, how, b, acc, x, down, across, w, rest, rows, columns, width);
+}
+
+/* add[j] += the zero point times the weights of `taps` that lie outside the image. */
+OCC_HOT void occ_q_outside(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *add, const int32_t *w,
+                           int64_t taps)
+{
+    const occ_quads zero = occ_quads_of(occ_viset((int32_t)((uint32_t)(q->zero & 255) * 0x01010101u)), how.is_signed, how.kind);
+    const int rows = (int)(taps * ((q->g.inputs + 3) / 4));
+    if (q->zero == 0)
+        return;
+    OCC_ROLL
+    for (int k = 0; k < rows; k++, w += b->pitch) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++) {
+            const int lanes = occ_q_lanes(b->lanes, j);
+            if (lanes > 0)
+                add[j] = occ_dot(add[j], zero, occ_quads_of(occ_viload(w + j * OCC_W, lanes), 1, how.kind), how.kind);
+        }
+    }
+}
+
+/* One row of taps at a tile whose columns all see the taps t. */
+OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
+                        const int32_t *w, occ_taps t, int rows, int columns)
+{
+    const int64_t down = q->g.stride[1] * q->g.xaxis[1], across = q->g.stride[2] * q->g.xaxis[2];
+    const int64_t step = q->g.dilation[2] * q->g.xaxis[2], tap = (q->g.inputs + 3) / 4 * b->pitch;
+    const int joined = step == q->g.inputs && q->g.inputs % 4 == 0;
+    const int64_t runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
+    for (int64_t n = t.first; n < t.first + runs; n++)
+        occ_q_run(q, how, b, acc, x + n * step, down, across, w + n * tap, each, rows, columns, columns);
+}
+
+/* The same at a tile at column `at` (literal) some of whose columns miss taps. */
+OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
+                             const int32_t *w, int64_t at, int columns)
+{
+    const int64_t across = q->g.stride[2] * q->g.xaxis[2], step = q->g.dilation[2] * q->g.xaxis[2];
+    const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch, taps = q->g.kernel[2];
+    OCC_UNROLL(OCC_CONV_TAPS)
+    for (int64_t n = 0; n < taps; n++) {
+        const int64_t from = q->g.pad[2] - n * q->g.dilation[2], to = from + q->g.in[2];
+        const int64_t least = occ_max(occ_ceil_div(from, q->g.stride[2]) - at, 0), first = occ_min(least, columns);
+        const int64_t most = occ_max(occ_ceil_div(to, q->g.stride[2]) - at, first), last = occ_min(most, columns);
+        if (first > 0 || last < columns) {
+            occ_vi add[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
+            occ_q_outside(q, how, b, add, w + n * tap, 1);
+            OCC_UNROLL(32)
+            for (int c = 0; c < columns; c++) {
+                OCC_UNROLL(4)
+                for (int j = 0; j < b->vectors; j++)
+                    if (c < first || c >= last)
+                        acc[c * b->vectors + j] += add[j];
+            }
+        }
+        if (first < last)
+            occ_q_run(q, how, b, acc + first * b->vectors, x + n * step + first * across, 0, across, w + n * tap, 1, 1,
+                      (int)(last - first), columns);
+    }
+}
+
+/* The biases, less what the zero point adds where that is not in them already; the taps outside that all pixels share. */
+OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *start, occ_taps d, occ_taps h,
+                         occ_taps t)
+{
+    const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch, row = q->g.kernel[2] * tap;
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int n = occ_q_lanes(b->stored, j);
+        start[j] = q->bias && n > 0 ? occ_viload(q->bias + b->channel + j * OCC_W, n) : occ_viset(0);
+        if (q->sums && n > 0)
+            start[j] -= occ_viset(q->zero) * occ_viload(q->sums + b->channel + j * OCC_W, n);
+    }
+    for (int64_t i = 0; i < q->g.kernel[0]; i++)
+        for (int64_t k = 0; k < q->g.kernel[1]; k++) {
+            const int32_t *w = b->w + (i * q->g.kernel[1] + k) * row;
+            if (i < d.first || i >= d.last || k < h.first || k >= h.last) {
+                occ_q_outside(q, how, b, start, w, q->g.kernel[2]);
+            } else if (t.last - t.first < q->g.kernel[2]) {
+                occ_q_outside(q, how, b, start, w, t.first);
+                occ_q_outside(q, how, b, start, w + t.last * tap, q->g.kernel[2] - t.last);
+            }
+        }
+}
+
+/* The tile's results. `pixel` is the number of the first one. */
+OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_vi *acc, int64_t y, int64_t pixel,
+                         int columns)
+{
+    OCC_UNROLL(32)
+    for (int c = 0; c < columns; c++) {
+        occ_expr e = q->g.e;
+        OCC_UNROLL(8)
+        for (int k = 0; k < 8; k++)
+            e.at[k] += k < q->g.nx ? (pixel + c * q->g.pixel[4]) * q->g.pitch[k] : 0;
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++) {
+            const int64_t channel = b->channel + j * OCC_W;
+            const int n = occ_q_lanes(b->stored, j);
+            if (n > 0)
+                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, acc[c * b->vectors + j], &e,
+                        channel, n, q->g.fn, q->yzero);
+        }
+    }
+}
+
+/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All of it sees the taps d, h and t; at an
+ * edge (literal, as c is then) each column sees its own instead of t. */
+OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
+                        int64_t c, occ_taps t, int edge, int columns)
+{
+    const occ_conv *g = &q->g;
+    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const int64_t row = g->kernel[2] * ((g->inputs + 3) / 4) * b->pitch;
+    const uint8_t *x = q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                               (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
+    occ_vi start[4], acc[OCC_TILE_MAX];
+    occ_q_start(q, how, b, start, d, h, t);
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns; i++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            acc[i * b->vectors + j] = start[j];
+    }
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++) {
+            const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
+            const int32_t *w = b->w + (i * g->kernel[1] + k) * row;
+            if (edge)
+                occ_q_taps_edge(q, how, b, acc, from, w, c, columns);
+            else
+                occ_q_taps(q, how, b, acc, from, w, t, 1, columns);
+        }
+    occ_q_store(q, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2],
+                occ_conv_pixel(g, image, z, r, c), columns);
+}
+
+/* The weights of the channels from `from` on, of which a tile takes `count`. */
+OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t from, int64_t count)
+{
+    const int64_t depth = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4), outputs = q->g.outputs;
+    const int64_t tail = outputs % OCC_PANEL, narrow = (tail + 3) / 4 * 4, within = from % OCC_PANEL, before = from - within;
+    occ_q_block b;
+    b.pitch = before + OCC_PANEL <= outputs ? OCC_PANEL : narrow;
+    b.channel = group * outputs + from;
+    b.w = q->w + group * (outputs - tail + narrow) * depth + before * depth + within;
+    b.vectors = (int)((count + OCC_W - 1) / OCC_W);
+    b.stored = (int)count;
+    b.lanes = (int)(b.pitch - within);
+    return b;
+}
+
+/* ------------------------------------------------------------------------------------------------- literal geometry */
+
+/* One row: a tile at either edge where columns miss taps, and the tiles between. */
+OCC_HOT void occ_q_row(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], OCC_Q_ROWS(b->vectors));
+    const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
+    const int left = inside.first > 0, right = inside.last < q->g.out[2];
+    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0),
+            others = cut.tiles - cut.larger - (left && !cut.larger) - right;
+    if (cut.tiles == 1) {
+        if (first > 0)
+            occ_q_tile(q, how, b, image, z, r, 0, all, left || right, first);
+        return;
+    }
+    if (left) {
+        occ_q_tile(q, how, b, image, z, r, 0, all, 1, first);
+        c = first;
+    }
+    for (; larger > 0; larger--, c += first)
+        occ_q_tile(q, how, b, image, z, r, c, all, 0, first);
+    for (; others > 0; others--, c += last)
+        occ_q_tile(q, how, b, image, z, r, c, all, 0, last);
+    if (right)
+        occ_q_tile(q, how, b, image, z, r, q->g.out[2] - last, all, 1, last);
+}
+
+/* All channels of one group, `vectors` (literal) at a time, then what is left. */
+OCC_HOT void occ_q_channels(const occ_conv_q *q, occ_q_how how, int64_t group, int vectors)
+{
+    const int64_t wide = vectors * OCC_W, rest = q->g.outputs % wide;
+    for (int64_t from = 0; from + wide <= q->g.outputs; from += wide) {
+        occ_q_block b = occ_q_block_of(q, group, from, wide);
+        b.lanes = (int)wide;
+        for (int64_t image = 0; image < q->g.batch; image++)
+            for (int64_t z = 0; z < q->g.out[0]; z++)
+                for (int64_t r = 0; r < q->g.out[1]; r++)
+                    occ_q_row(q, how, &b, image, z, r);
+    }
+    if (rest > 0) {
+        const occ_q_block b = occ_q_block_of(q, group, q->g.outputs - rest, rest);
+        for (int64_t image = 0; image < q->g.batch; image++)
+            for (int64_t z = 0; z < q->g.out[0]; z++)
+                for (int64_t r = 0; r < q->g.out[1]; r++)
+                    occ_q_row(q, how, &b, image, z, r);
+    }
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* occ_depthwise_q.h - tiles of convolutions of each channel of 8-bit integers by itself. Knows nothing of ONNX's padding modes. */
+#ifndef OCC_DEPTHWISE_Q_H
+#define OCC_DEPTHWISE_Q_H
+
+#include "occ_conv.h"
+#include "occ_put.h"
+
+/* Vectors across a tile, and pixels down it. */
+#define OCC_DQ_VECTORS (OCC_W == 16 ? 1 : OCC_W == 1 ? 4 : 2)
+#define OCC_DQ_COLUMNS (OCC_W == 16 ? 8 : OCC_W == 1 ? 1 : 4)
+
+/* One convolution. */
+typedef struct occ_depthwise_q {
+    occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
+    const uint8_t *x;
+    const int8_t *w;
+    int64_t wtap; /* elements between taps of w */
+    const int32_t *bias;
+    void *y;
+    int32_t zero, yzero;
+} occ_depthwise_q;
+
+/* What is always literal: how x is read, and how results are stored. */
+typedef struct occ_dq_how {
+    int is_signed;
+    occ_fn_put put;
+} occ_dq_how;
+
+/* Channels of a tile: the first, and how many. */
+typedef struct occ_dq_block {
+    int64_t channel;
+    int vectors, lanes;
+} occ_dq_block;
+
+OCC_HOT int occ_dq_lanes(const occ_dq_block *b, int vector)
+{
+    const int left = b->lanes - vector * OCC_W;
+    return left > OCC_W ? OCC_W : left;
+}
+
+/* acc[c][j] += one tap for `columns` pixels that see it: pixels `across` elements apart, the weights at w. */
+OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
+                        int64_t across, const int8_t *w, int columns)
+{
+    occ_vi tap[4];
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int n = occ_dq_lanes(b, j);
+        tap[j] = n > 0 ? occ_viload_bytes((const uint8_t *)w + j * OCC_W, n, 1) : occ_viset(0);
+    }
+    OCC_UNROLL(32)
+    for (int c = 0; c < columns; c++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++) {
+            const int n = occ_dq_lanes(b, j);
+            if (n > 0)
+                acc[c * b->vectors + j] +=
+                    occ_mul_small(occ_viload_bytes(x + c * across + j * OCC_W, n, how.is_signed) - occ_viset(q->zero), tap[j]);
+        }
+    }
+}
+
+/* One row of taps; those of an edge tile at column `at` (literal) only for the columns where they lie inside. */
+OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
+                         const int8_t *w, occ_taps t, int edge, int64_t at, int columns)
+{
+    const occ_conv *g = &q->g;
+    const int64_t across = g->stride[2] * g->xaxis[2], none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
+    OCC_UNROLL(OCC_CONV_TAPS)
+    for (int64_t n = none; n < taps; n++) {
+        const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
+        const int64_t least = edge ? occ_max(occ_ceil_div(from, g->stride[2]) - at, 0) : 0, first = occ_min(least, columns);
+        const int64_t most = edge ? occ_max(occ_ceil_div(to, g->stride[2]) - at, first) : columns,
+                      last = occ_min(most, columns);
+        if (first < last)
+            occ_dq_tap(q, how, b, acc + first * b->vectors, x + n * g->dilation[2] * g->xaxis[2] + first * across, across,
+                       w + n * q->wtap, (int)(last - first));
+    }
+}
+
+/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. */
+OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z, int64_t r,
+                         int64_t c, occ_taps t, int edge, int columns)
+{
+    const occ_conv *g = &q->g;
+    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const uint8_t *x = q->x + b->channel +
+                       (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                        (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
+    const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    occ_vi acc[OCC_TILE_MAX];
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns * b->vectors; i++)
+        acc[i] = occ_viset(0);
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++)
+            occ_dq_taps(q, how, b, acc, x + (i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1]),
+                        q->w + (i * g->kernel[1] + k) * g->kernel[2] * q->wtap + (q->wtap ? b->channel : 0), t, edge, c,
+                        columns);
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns; i++) {
+        occ_expr e = g->e;
+        OCC_UNROLL(8)
+        for (int k = 0; k < 8; k++)
+            e.at[k] += k < g->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->pitch[k] : 0;
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++) {
+            const int64_t channel = b->channel + j * OCC_W;
+            const int n = occ_dq_lanes(b, j);
+            if (n > 0)
+                how.put(q->y, y + i * g->yaxis[2] + channel * g->ychannel, g->ychannel,
+                        acc[i * b->vectors + j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
+                        g->fn, q->yzero);
+        }
+    }
+}
+
+/* One row of some channels: a tile at either edge where columns miss taps, and the tiles between. */
+OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z, int64_t r)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], OCC_DQ_COLUMNS);
+    const occ_taps inside = occ_conv_interior(&q->g, 2), t = {0, q->g.kernel[2]};
+    const int left = inside.first > 0, right = inside.last < q->g.out[2];
+    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0),
+            others = cut.tiles - cut.larger - (left && !cut.larger) - right;
+    if (cut.tiles == 1) {
+        if (first > 0)
+            occ_dq_tile(q, how, b, image, z, r, 0, t, left || right, first);
+        return;
+    }
+    if (left) {
+        occ_dq_tile(q, how, b, image, z, r, 0, t, 1, first);
+        c = first;
+    }
+    for (; larger > 0; larger--, c += first)
+        occ_dq_tile(q, how, b, image, z, r, c, t, 0, first);
+    for (; others > 0; others--, c += last)
+        occ_dq_tile(q, how, b, image, z, r, c, t, 0, last);
+    if (right)
+        occ_dq_tile(q, how, b, image, z, r, q->g.out[2] - last, t, 1, last);
+}
+
+#endif

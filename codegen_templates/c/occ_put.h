@@ -1,0 +1,79 @@
+/* occ_put.h - how kernels of integer sums store them: through the expression as floats, then as they are, or rounded half to
+ * even, shifted by the zero point and kept inside the bytes' range. Knows nothing of kernels. */
+#ifndef OCC_PUT_H
+#define OCC_PUT_H
+
+#include "occ_dot.h"
+#include "occ_expr.h"
+
+/* n results from element `at` of y on, `stride` elements apart, at inner index `channel` of the row in hand. */
+typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
+                           int32_t zero);
+
+/* Between lo and hi, which are whole and below 2^21, to the nearest integer; halves to even. */
+OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
+{
+#if defined(__AVX__) && OCC_W == 8
+    v = __builtin_ia32_minps256(__builtin_ia32_maxps256(v, occ_vset(lo)), occ_vset(hi));
+    return (occ_vi)__builtin_ia32_cvtps2dq256(v);
+#else
+    const occ_vf magic = occ_vset(12582912.0f); /* 1.5 * 2^23: whole numbers are neighbours from here on */
+    v = occ_vpick(occ_vmask_lt(occ_vset(lo), v), v, occ_vset(lo));
+    v = occ_vpick(occ_vmask_lt(v, occ_vset(hi)), v, occ_vset(hi));
+    return occ_vbits(v + magic) - occ_vbits(magic);
+#endif
+}
+
+/* The low byte of each lane. */
+OCC_HOT void occ_put_bytes(uint8_t *to, int64_t stride, occ_vi v, int n)
+{
+#if OCC_W == 1
+    (void)stride, (void)n;
+    *to = (uint8_t)v;
+#else
+    const occ_vb b = __builtin_convertvector(v, occ_vb);
+    if (n == OCC_W && stride == 1)
+        memcpy(to, &b, OCC_W);
+    else
+        for (int i = 0; i < n && i < OCC_W; i++)
+            to[i * stride] = b[i];
+#endif
+}
+
+OCC_HOT void occ_put_u8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
+                        int32_t zero)
+{
+    const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
+    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)-zero, (float)(255 - zero)) + occ_viset(zero), n);
+}
+
+OCC_HOT void occ_put_i8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
+                        int32_t zero)
+{
+    const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
+    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)(-128 - zero), (float)(127 - zero)) + occ_viset(zero), n);
+}
+
+OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
+                         int32_t zero)
+{
+    const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
+    (void)zero;
+    if (stride == 1)
+        occ_vstore((float *)y + at, v, n);
+    else
+        occ_vstores((float *)y + at, stride, v, n);
+}
+
+/* The sums themselves. */
+OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
+                         int32_t zero)
+{
+    int32_t lane[OCC_W];
+    (void)e, (void)channel, (void)fn, (void)zero;
+    memcpy(lane, &sum, sizeof lane);
+    for (int i = 0; i < n && i < OCC_W; i++)
+        ((int32_t *)y)[at + i * stride] = lane[i];
+}
+
+#endif

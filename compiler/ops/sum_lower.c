@@ -1,0 +1,320 @@
+/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for their
+ * consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
+#include "ops/linear.h"
+#include "ops/quads.h"
+#include "ops/rules.h"
+#include "ops/spatial.h"
+
+#include <string.h>
+
+enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64 };
+
+/* A waiting kernel. */
+typedef struct Sum {
+    const char *kernel; /* conv_q or depthwise_q */
+    Operand     x, w, bias, sums, zero;
+    bool        is_product;      /* x is [rows][inputs], not an image */
+    Extent      rows;
+    Window      window;
+    int64_t     groups, inputs, outputs; /* channels of one group */
+    int64_t     xzero, third;    /* the kernel's argument `how` */
+} Sum;
+
+/* ----------------------------------------------------------------------------------------------------- the end of a chain */
+
+/* The zero point of a QuantizeLinear at the end of the expression, which is cut off: round, + zero point, max, min, cast. */
+static int32_t take_tail(Scalar *s)
+{
+    const ScalarNode *node = s->node;
+    int               last = s->nnode - 1, at;
+    int32_t           zero = 0;
+
+    if (last < 5 || node[last].op != SCALAR_CAST || (node[last].dtype != DTYPE_U8 && node[last].dtype != DTYPE_I8) ||
+        node[node[last].a].op != SCALAR_min || node[node[node[last].a].a].op != SCALAR_max)
+        return 0;
+    at = node[node[node[last].a].a].a;
+    if (node[at].op == SCALAR_add && node[node[at].b].op == SCALAR_LITERAL) {
+        zero = (int32_t)node[node[at].b].literal;
+        at = node[at].a;
+    }
+    if (node[at].op != SCALAR_round || node[at].a != at - 1)
+        return 0;
+    s->nnode = at;
+    return zero;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the step */
+
+static void put_image(Lower *lower, Step *step, const Sum *s, const Operand *y)
+{
+    const Window *w = &s->window;
+    bool          each = s->outputs == 0;
+
+    spatial_dims(lower, step, &s->x, each ? s->groups : s->inputs);
+    spatial_strides(lower, step, &s->x);
+    spatial_dims(lower, step, y, each ? s->groups : s->outputs);
+    spatial_strides(lower, step, y);
+    spatial_ints(lower, step, w->kernel, w->naxes, 1);
+    spatial_ints(lower, step, w->stride, w->naxes, 1);
+    spatial_ints(lower, step, w->dilation, w->naxes, 1);
+    spatial_extents(lower, step, w->begin, w->naxes);
+}
+
+/* A product is a convolution of one tap over rows. */
+static void put_rows(Lower *lower, Step *step, const Sum *s, const Operand *y)
+{
+    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    const Extent         unit = extent_const(1), zero = extent_const(0);
+    Extent               row = zero;
+
+    panels_pitch(lower->model, y, y->rank - 1, &row);
+    step_extents(lower, step, 5, (const Extent[]){unit, extent_const(s->inputs), unit, unit, s->rows});
+    step_extents(lower, step, 5, (const Extent[]){zero, unit, zero, zero, s->x.stride[0]});
+    step_extents(lower, step, 5, (const Extent[]){unit, extent_const(s->outputs), unit, unit, s->rows});
+    step_extents(lower, step, 5, (const Extent[]){zero, y->stride[y->rank - 1], zero, zero, row});
+    for (int i = 0; i < 3; i++)
+        step_ints(lower, step, 3, one);
+    step_ints(lower, step, 3, none);
+}
+
+static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
+{
+    int64_t how[3] = {s->xzero, 0, s->third};
+    Extent  pitch[SCALAR_MAX_OPERANDS];
+    int     count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
+    Step   *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+                                                        dtype_info(y.dtype)->suffix));
+
+    if (p) {
+        how[1] = take_tail(p->expr);
+        panels_epilogue(p, channel, pitch);
+    }
+    step_reads(lower, step, s->x);
+    step_reads(lower, step, s->w);
+    step_reads(lower, step, s->bias);
+    if (s->outputs)
+        step_reads(lower, step, s->sums);
+    step_reads(lower, step, s->zero);
+    step_writes(lower, step, y);
+    if (s->outputs)
+        step_int(lower, step, s->groups);
+    if (s->is_product)
+        put_rows(lower, step, s, &y);
+    else
+        put_image(lower, step, s, &y);
+    step_ints(lower, step, 3, how);
+    step_int(lower, step, count);
+    step_extents(lower, step, count, pitch);
+    if (p && p->expr->nnode > 1)
+        step_expr(lower, step, p->expr, p->operand, count);
+    return step_end(lower, step);
+}
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    const Sum *s = p->detail;
+    Extent     pitch;
+
+    return panels_pitch(p->node->graph->model, x, s->is_product ? x->rank - 1 : CHANNEL, &pitch);
+}
+
+/* Rows of a product lie at equal distances; the kernel stores bytes and floats. */
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    const Sum *s = p->detail;
+    Operand    whole = y;
+    Extent     row;
+
+    if (s->is_product && !panels_pitch(lower->model, &y, y.rank - 1, &row))
+        whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
+    if (append(lower, s, whole, p) < 0)
+        return -1;
+    return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- operands */
+
+/* Channels that follow each other: where they do not, x is brought into that order. */
+static int place_image(Lower *lower, Node *node, Sum *s)
+{
+    Operand x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    s->x = x;
+    if (extent_is_const(x.stride[1]) && x.stride[1].max == 1)
+        return 0;
+    if (x.dim[1].max == 1 && extent_is_const(x.dim[1])) { /* an axis of one element has any stride */
+        s->x.stride[1] = extent_const(1);
+        return 0;
+    }
+    s->x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
+    return lower_copy(lower, node, x, s->x);
+}
+
+static Operand place_words(Lower *lower, const int32_t *data, int64_t count, const char *name)
+{
+    return lower_weight(lower, data, DTYPE_I32, 1, &count, name);
+}
+
+/* Bias and zero point: both in one constant where the zero point is known and x needs no other form of it. */
+static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, const int32_t *sums)
+{
+    Value   *point = zero < node->nin ? node->in[zero] : NULL, *add = bias < node->nin ? node->in[bias] : NULL;
+    int64_t  count = s->outputs ? s->groups * s->outputs : s->groups;
+    int32_t *data = arena_array(lower->program->arena, int32_t, count + 1);
+    double   number = 0.0;
+    bool     known = !point || (lower_constant(lower, point) && const_scalar(lower_constant(lower, point), &number));
+    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || lower->vector_bytes <= TINY_VECTOR);
+
+    s->zero = s->sums = s->bias = operand_absent(DTYPE_I32);
+    s->zero.dtype = node->in[0]->type.dtype;
+    s->xzero = known ? (int64_t)number : 0;
+    if (!known && lower_input(lower, node, zero, &s->zero) < 0)
+        return -1;
+    if (add)
+        memcpy(data, const_aligned(lower->arena, lower_constant(lower, add)), (size_t)count * sizeof *data);
+    for (int64_t i = 0; fold && i < count; i++)
+        data[i] -= (int32_t)number * sums[i];
+    if (add || fold)
+        s->bias = place_words(lower, data, count, "bias");
+    if (sums && !fold)
+        s->sums = place_words(lower, sums, count, "sums");
+    return 0;
+}
+
+/* [tap][channel] */
+static void place_taps(Lower *lower, Node *node, Sum *s, const int8_t *from, int64_t taps)
+{
+    int64_t dim[2] = {taps, s->groups};
+    int8_t *to = arena_array(lower->program->arena, int8_t, dim[0] * dim[1] + 1);
+
+    for (int64_t i = 0; i < dim[0] * dim[1]; i++)
+        to[i] = from[i % dim[1] * dim[0] + i / dim[1]];
+    s->kernel = "depthwise_q";
+    s->outputs = 0;
+    s->third = s->groups;
+    s->w = lower_weight(lower, to, DTYPE_I8, 2, dim, node->in[1]->name);
+}
+
+static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)
+{
+    const int8_t *data = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+
+    if (s->groups > 1 && s->inputs == 1 && s->outputs == 1) {
+        place_taps(lower, node, s, data, shape.taps);
+        return place_bias(lower, node, s, 3, 4, NULL);
+    }
+    s->kernel = "conv_q";
+    s->third = quads_are_safe(data, shape, stride);
+    s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
+    return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
+}
+
+static int read_window(Lower *lower, Node *node, const Extent *kernel, bool ceil_mode, Window *window)
+{
+    Infer infer = {.model = lower->model, .diag = lower->diag};
+
+    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, kernel, window) < 0)
+        return -1;
+    return window_extents(&infer, node, &node->in[0]->type, ceil_mode, window);
+}
+
+static int place_conv(Lower *lower, Node *node, Sum *s)
+{
+    const Type *type = &node->in[1]->type;
+    PanelShape  shape = {.taps = 1};
+    int64_t     stride[4];
+
+    if (read_window(lower, node, type->dim + 2, false, &s->window) < 0 || place_image(lower, node, s) < 0)
+        return -1;
+    for (int i = 2; i < type->rank; i++)
+        shape.taps *= type->dim[i].max;
+    shape.groups = s->groups = node_int(node, "group", 1);
+    shape.inputs = s->inputs = type->dim[1].max;
+    shape.outputs = s->outputs = type->dim[0].max / s->groups;
+    stride[3] = 1;
+    stride[2] = shape.taps;
+    stride[1] = shape.taps * shape.inputs;
+    stride[0] = stride[1] * shape.outputs;
+    return place_weights(lower, node, s, shape, stride);
+}
+
+static int place_product(Lower *lower, Node *node, Sum *s)
+{
+    const Type *type = &node->in[1]->type;
+    PanelShape  shape = {1, type->dim[1].max, type->dim[0].max, 1};
+    const int64_t stride[4] = {0, 1, type->dim[1].max, 0};
+    Operand     x;
+
+    s->is_product = true;
+    s->groups = 1;
+    s->inputs = shape.inputs;
+    s->outputs = shape.outputs;
+    if (lower_input_dense(lower, node, 0, &x) < 0 || linear_rows(lower, x, s->inputs, &s->rows, &s->x) < 0)
+        return -1;
+    return place_weights(lower, node, s, shape, stride);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the rules */
+
+/* The sum times its scale: one number, or one for each channel. */
+static int start(Lower *lower, Node *node, Sum *s, int scale)
+{
+    Pending       *p = arena_one(lower->program->arena, Pending);
+    const Value   *constant = lower_constant(lower, node->in[scale]);
+    const Type    *type = &node->out[0]->type;
+    double         number;
+    Operand        x;
+    int            factor;
+
+    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .bytes = true, .detail = s,
+                   .layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST};
+    p->expr = arena_one(lower->program->arena, Scalar);
+    scalar_acc(lower, p->expr, DTYPE_F32);
+    if (constant && const_scalar(constant, &number)) {
+        factor = scalar_literal(lower, p->expr, DTYPE_F32, number);
+    } else {
+        if (lower_input_dense(lower, node, scale, &x) < 0)
+            return -1;
+        for (int i = x.rank; !s->is_product && x.rank > 0 && i < type->rank - CHANNEL; i++, x.rank++) {
+            x.dim[i] = extent_const(1);
+            x.stride[i] = extent_const(0);
+        }
+        p->operand[p->noperand] = operand_broadcast(lower, x, type->rank, type->dim);
+        factor = scalar_load(lower, p->expr, DTYPE_F32, p->noperand++);
+    }
+    scalar_op(lower, p->expr, SCALAR_mul, 0, factor, -1);
+    return lower_output_pending(lower, node, 0, p);
+}
+
+int lower_integer_conv(Lower *lower, Node *node)
+{
+    Sum *s = arena_one(lower->program->arena, Sum);
+
+    return place_conv(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+}
+
+int lower_integer_product(Lower *lower, Node *node)
+{
+    Sum *s = arena_one(lower->program->arena, Sum);
+
+    return place_product(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+}
+
+/* Inputs: x, scale, zero point. A sum is a convolution of each channel with ones. */
+int lower_integer_pool(Lower *lower, Node *node)
+{
+    const int64_t ones = ONES;
+    Sum          *s = arena_one(lower->program->arena, Sum);
+    int8_t       *data = arena_array(lower->program->arena, int8_t, ONES);
+
+    for (int i = 0; i < ONES; i++)
+        data[i] = 1;
+    if (read_window(lower, node, NULL, node_int(node, "ceil_mode", 0) != 0, &s->window) < 0 || place_image(lower, node, s) < 0)
+        return -1;
+    s->kernel = "depthwise_q";
+    s->groups = node->in[0]->type.dim[1].max;
+    s->w = lower_weight(lower, data, DTYPE_I8, 1, &ones, "ones");
+    return place_bias(lower, node, s, 2, 3, NULL) < 0 ? -1 : start(lower, node, s, 1);
+}
