@@ -59,7 +59,8 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     const int literal =
         OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1 &&
-        (flat || occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(4), OCC_Q_ROWS(1)));
+        (flat || (occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
+                  occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1))));
     const occ_q_how with = {is_signed && !flip,
                             is_signed && !flip ? OCC_DOT_SIGNED
                             : how[2]           ? OCC_DOT_SAFE

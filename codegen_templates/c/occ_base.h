@@ -23,6 +23,8 @@
 #if !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
 #pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* warns of row numbers that no extent reaches */
+#else
+#pragma clang diagnostic ignored "-Wpass-failed" /* says that a loop of run-time count is not unrolled */
 #endif
 #if defined(__clang__) && defined(__AVX512F__)
 #define OCC_WIDE min_vector_width(512), unused

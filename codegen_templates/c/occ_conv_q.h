@@ -48,9 +48,9 @@ OCC_HOT int occ_q_lanes(int count, int vector)
     return left > OCC_W ? OCC_W : left;
 }
 
-/* acc[i][c][j] += x . w for four inputs, of which `n` (literal) are there. */
-OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t down,
-                        int64_t across, const int32_t *w, int n, int rows, int columns, int width)
+/* acc[c][j] += x . w for four inputs, of which `n` (literal) are there. */
+OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
+                        const int32_t *w, int n, int columns)
 {
     occ_quads panel[4];
     OCC_UNROLL(4)
@@ -59,28 +59,25 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
         panel[j] = occ_quads_of(lanes > 0 ? occ_viload(w + j * OCC_W, lanes) : occ_viset(0), 1, how.kind);
     }
     OCC_UNROLL(32)
-    for (int i = 0; i < rows; i++) {
-        OCC_UNROLL(32)
-        for (int c = 0; c < columns; c++) {
-            const occ_vi word = occ_viset(occ_four_bytes(x + i * down + c * across, n) ^ q->flip);
-            const occ_quads a = occ_quads_of(word, how.is_signed, how.kind);
-            OCC_UNROLL(4)
-            for (int j = 0; j < b->vectors; j++)
-                acc[(i * width + c) * b->vectors + j] = occ_dot(acc[(i * width + c) * b->vectors + j], a, panel[j], how.kind);
-        }
+    for (int c = 0; c < columns; c++) {
+        const occ_vi word = occ_viset(occ_four_bytes(x + c * across, n) ^ q->flip);
+        const occ_quads a = occ_quads_of(word, how.is_signed, how.kind);
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            acc[c * b->vectors + j] = occ_dot(acc[c * b->vectors + j], a, panel[j], how.kind);
     }
 }
 
 /* `taps` that follow each other in x and w (or one), the inputs of each rounded up to four. */
-OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t down,
-                       int64_t across, const int32_t *w, int64_t taps, int rows, int columns, int width)
+OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
+                       const int32_t *w, int64_t taps, int columns)
 {
     const int fours = (int)(taps * q->g.inputs / 4), rest = (int)(q->g.inputs % 4);
     OCC_ROLL
     for (int k = 0; k < fours; k++, x += 4, w += b->pitch)
-        occ_q_step(q, how, b, acc, x, down, across, w, 4, rows, columns, width);
+        occ_q_step(q, how, b, acc, x, across, w, 4, columns);
     if (rest > 0)
-        occ_q_step(q, how, b, acc, x, down, across, w, rest, rows, columns, width);
+        occ_q_step(q, how, b, acc, x, across, w, rest, columns);
 }
 
 /* add[j] += the zero point times the weights of `taps` that lie outside the image. */
@@ -104,14 +101,14 @@ OCC_HOT void occ_q_outside(const occ_conv_q *q, occ_q_how how, const occ_q_block
 
 /* One row of taps at a tile whose columns all see the taps t. */
 OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
-                        const int32_t *w, occ_taps t, int rows, int columns)
+                        const int32_t *w, occ_taps t, int columns)
 {
-    const int64_t down = q->g.stride[1] * q->g.xaxis[1], across = q->g.stride[2] * q->g.xaxis[2];
-    const int64_t step = q->g.dilation[2] * q->g.xaxis[2], tap = (q->g.inputs + 3) / 4 * b->pitch;
+    const int64_t across = q->g.stride[2] * q->g.xaxis[2], step = q->g.dilation[2] * q->g.xaxis[2];
+    const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch;
     const int joined = step == q->g.inputs && q->g.inputs % 4 == 0;
     const int64_t runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
     for (int64_t n = t.first; n < t.first + runs; n++)
-        occ_q_run(q, how, b, acc, x + n * step, down, across, w + n * tap, each, rows, columns, columns);
+        occ_q_run(q, how, b, acc, x + n * step, across, w + n * tap, each, columns);
 }
 
 /* The same at a tile at column `at` (literal) some of whose columns miss taps. */
@@ -137,8 +134,8 @@ OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_blo
             }
         }
         if (first < last)
-            occ_q_run(q, how, b, acc + first * b->vectors, x + n * step + first * across, 0, across, w + n * tap, 1, 1,
-                      (int)(last - first), columns);
+            occ_q_run(q, how, b, acc + first * b->vectors, x + n * step + first * across, across, w + n * tap, 1,
+                      (int)(last - first));
     }
 }
 
@@ -212,7 +209,7 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
             if (edge)
                 occ_q_taps_edge(q, how, b, acc, from, w, c, columns);
             else
-                occ_q_taps(q, how, b, acc, from, w, t, 1, columns);
+                occ_q_taps(q, how, b, acc, from, w, t, columns);
         }
     occ_q_store(q, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2],
                 occ_conv_pixel(g, image, z, r, c), columns);

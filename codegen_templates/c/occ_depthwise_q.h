@@ -90,8 +90,11 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
     const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     occ_vi acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
-    for (int i = 0; i < columns * b->vectors; i++)
-        acc[i] = occ_viset(0);
+    for (int i = 0; i < columns; i++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            acc[i * b->vectors + j] = occ_viset(0);
+    }
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
             occ_dq_taps(q, how, b, acc, x + (i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1]),
