@@ -267,13 +267,35 @@ static void put_title(const Map *map)
                 grouped(arena, plan->bound), map->program->nstep, plan->planner ? plan->planner : "none");
 }
 
+static bool has_kind(const Map *map, size_t kind)
+{
+    for (int i = 0; i < map->program->nbuffer; i++)
+        if ((size_t)map->program->buffer[i].kind == kind && map->e->plan->offset[i] >= 0)
+            return true;
+    return false;
+}
+
+/* What the colours mean, of the kinds that the plan has, at the right of the title. */
+static void put_legend(const Map *map)
+{
+    double x = LEFT + map->plot_width;
+
+    for (size_t kind = sizeof kinds / sizeof *kinds; kind-- > 0;) {
+        if (!has_kind(map, kind))
+            continue;
+        x -= 88;
+        text_printf(map->out, "<rect x=\"%.2f\" y=\"10\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"#555\"/>", x, fills[kind][0]);
+        text_printf(map->out, "<text x=\"%.2f\" y=\"20\" font-size=\"12\">%s</text>\n", x + 18, kinds[kind]);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------- drawing */
 
 static const char style[] =
     "text{font-family:Helvetica,Arial,sans-serif;fill:#222}.b{text-anchor:middle;pointer-events:none}.y{font-size:11px;"
     "text-anchor:end}.s{font-size:9px;text-anchor:end}.t{font-size:15px;font-weight:bold}.m{font-size:12px;fill:#b30000}"
     ".buffer rect{stroke:#555;stroke-width:.4}.buffer:hover rect{stroke:#000;stroke-width:1.5}.grid{stroke:#e4e4e4}"
-    ".peak{fill:#b30000;fill-opacity:.13}.arena{stroke:#b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
+    ".peak{fill:#b30000;fill-opacity:.13;pointer-events:none}.m,.arena,.bound{pointer-events:none}.arena{stroke:#b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
 
 static Map map_new(const Emission *e, Text *out)
 {
@@ -288,7 +310,7 @@ static Map map_new(const Emission *e, Text *out)
     for (int i = 0; i < e->program->nbuffer; i++)
         named += e->plan->offset[i] >= 0;
     map.plot_height = named > 300 ? 1400 : named > 60 ? 1000 : 640;
-    map.bottom = 170;
+    map.bottom = 200;
     map.in_use = report_in_use(e, &map.peak);
     return map;
 }
@@ -311,6 +333,7 @@ void map_svg(const Emission *e, Text *out)
             put_labels(&map, &map.program->buffer[i]);
     put_step_axis(&map);
     put_peak(&map);
+    put_legend(&map);
     text_put(out, "</svg>\n");
 }
 

@@ -93,6 +93,23 @@ class Cli(unittest.TestCase):
             line = CC.split() + ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "net.c", "-o", "net.o"]
             self.assertEqual(subprocess.run(line, cwd=out).returncode, 0)
 
+    def test_maps_are_well_formed_and_name_every_buffer_of_the_arena(self):
+        import xml.etree.ElementTree as tree
+
+        with tempfile.TemporaryDirectory() as out:
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--io=arena", "--map=" + out + "/m.svg", "--report=" + out + "/r.json")
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--io=arena", "--map=" + out + "/m.html")
+            titles = [t.text for t in tree.parse(out + "/m.svg").iter("{http://www.w3.org/2000/svg}title")]
+            with open(out + "/r.json") as report:
+                placed = [b for b in json.load(report)["buffers"] if "offset" in b]
+            self.assertGreater(len(placed), 0)
+            for buffer in placed:
+                self.assertTrue([t for t in titles if t.startswith((buffer["tensor"] or buffer["name"].split(":")[-1]) + ": ")], buffer)
+            with open(out + "/m.html") as page:
+                text = page.read()
+            self.assertIn('id="label"', text)
+            self.assertNotRegex(text, r"(src|href)=")       # self-contained
+
     def test_standard_output_takes_the_source(self):
         done = self.run_it("small.onnx", "-o", "-")
         self.assertIn("small_run", done.stdout)
