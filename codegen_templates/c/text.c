@@ -170,3 +170,18 @@ OCC_INLINE void occ_text_where(const uint8_t *c, const occ_text *a, const occ_te
         bi = occ_nest_step(rank, dim, same, bi, bstride);
     }
 }
+
+/* text_match - y[i] = whether the whole of x[i] leads from state 1 to one that accepts. x, y [n]
+ *   class_of [256]: of each byte; next [states][classes]; accepts [states]; from state 0 nothing matches any more */
+OCC_INLINE void occ_text_match(uint8_t *y, const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
+                               int64_t n, int64_t classes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const char *at = x[i];
+        int64_t     state = 1;
+
+        for (; *at && state; at++)
+            state = next[state * classes + class_of[(unsigned char)*at]];
+        y[i] = accepts[state];
+    }
+}

@@ -1,4 +1,5 @@
 /* text_lower.c - operators that make text or count it. What they make lies in a pool of characters. */
+#include "ops/regex.h"
 #include "ops/rules.h"
 #include "ops/text.h"
 #include "program/control.h"
@@ -253,5 +254,32 @@ int lower_tf_idf(Lower *lower, Node *node)
     step_int(lower, step, node_int(node, "max_skip_count", 0));
     step_extents(lower, step, (int)most + 1, start);
     step_int(lower, step, !strcmp(mode, "TF") ? 0 : !strcmp(mode, "IDF") ? 1 : 2);
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+/* The pattern becomes a table here; a text is then read once, whatever the pattern. */
+int lower_regex_full_match(Lower *lower, Node *node)
+{
+    const char *pattern = node_string(node, "pattern", ""), *error;
+    RegexTable  table;
+    int64_t     bytes = 256, entries;
+    Operand     x, y;
+    Step       *step;
+
+    error = regex_compile(lower->program->arena, pattern, &table);
+    if (error)
+        return diag_unsupported(lower->diag, node->loc, "attribute 'pattern' is '%s': %s; write it otherwise", pattern, error);
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    entries = table.states * table.classes;
+    step = step_begin(lower, node, "text_match");
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table.class_of, 256), DTYPE_U8, 1, &bytes,
+                                         "classes"));
+    step_reads(lower, step, lower_weight(lower, table.next, DTYPE_U16, 1, &entries, "states"));
+    step_reads(lower, step, lower_weight(lower, table.accepts, DTYPE_U8, 1, &table.states, "accepting"));
+    step_extent(lower, step, operand_count(lower, &x, 0, x.rank));
+    step_int(lower, step, table.classes);
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }

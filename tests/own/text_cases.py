@@ -1,6 +1,9 @@
 """Text: who keeps characters alive, moves of pointers, pools in branches and loops."""
 
+import re
+
 import numpy as np
+from onnx import TensorProto, helper
 
 from control_cases import HEAD, i64, yes
 
@@ -9,6 +12,25 @@ HEAD20 = HEAD.replace("17", "20")
 
 def text(*values):
     return np.array(values, dtype=object)
+
+
+PATTERNS = [r"a*b+c?", r"(ab|cd)*", r"[^a-c]x{2,3}", r"a{0}b{2,}", r"(?:a|ab)(?:c|bcd)(?:d*)", r"\d+\.\d*(e[+-]?\d+)?", r"\bfoo\b.*\Bar",
+            r"^$", r"(^|x)a($|y)", r"[]a]+", r"[\w.-]+@[a-z]+\.com", r"\s*\S+\s*", r"é|[à-ü]+", r".{2}", r"[^é]*", r"a|", r"\x41\x42?",
+            r"(a?){3}a{3}", r"[a\-z]+", r"(((x)))+?"]
+TEXTS = ["", "a", "b", "aab", "abbc", "c", "abcd", "cdab", "dxx", "axx", "dxxxx", "bbb", "zz", "z{,2}", "b", "abcdd", "12.", "1.5e-7", "1.e", "foo bar",
+         "food bar", "foo ar", "foo bear", "xay", "xa", "ay", "]a]", "me.you-2@mail.com", "@mail.com", " x ", " x y", "é", "àéü", "éà9", "AB", "A",
+         "aaa", "aaaaaa", "aaaaaaa", "a-z", "xxx", "日本", "日", "\n", "a\n"]
+
+
+def matching(number, pattern):
+    """The oracle is Python's matcher, whose \\d, \\w and \\s are those of ASCII here too."""
+    node = helper.make_node("RegexFullMatch", ["x"], ["y"], pattern=pattern)
+    graph = helper.make_graph([node], "match", [helper.make_tensor_value_info("x", TensorProto.STRING, [len(TEXTS)])],
+                              [helper.make_tensor_value_info("y", TensorProto.BOOL, [len(TEXTS)])])
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+    matcher = re.compile(pattern, re.ASCII)
+    return dict(name=f"regex_{number}", group="RegexFullMatch", model=model, inputs=[dict(x=text(*TEXTS))],
+                wanted=lambda inputs: [np.array([bool(matcher.fullmatch(t)) for t in inputs["x"]])])
 
 
 TEXT = [
@@ -47,3 +69,5 @@ TEXT = [
           x = SequenceAt(q, at)
         }""", flags=['--dim', 'a:bytes=16'], inputs=[dict(a=text("p", "qr"), at=i64(k)) for k in (0, 1, -1)]),
 ]
+
+TEXT += [matching(n, pattern) for n, pattern in enumerate(PATTERNS)]
