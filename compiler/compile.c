@@ -93,6 +93,8 @@ static int stage_infer(Compilation *c)
 
     if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 || check_bounds(c) < 0)
         return -1;
+    if (c->options->verify_nodes && verify_expose(c->model, c->options, c->diag) < 0)
+        return -1;
     return graph_check(c->model, c->diag);
 }
 

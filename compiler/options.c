@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include "emit/target.h"
+#include "option_value.h"
 #include "planners/planner.h"
 #include "support/text.h"
 
@@ -148,27 +149,11 @@ static int set_planner(Reader *reader, const OptionRow *row, const char *value)
     return bad_value(reader, row, value, known.data);
 }
 
-/* A decimal number without sign that ends at `end` (exclusive); false: none, or too large. */
-static bool read_number(const char *text, const char *end, int64_t *out)
-{
-    int64_t value = 0;
-
-    if (text >= end)
-        return false;
-    for (; text < end; text++) {
-        if (!isdigit((unsigned char)*text) || value > (INT64_MAX - 9) / 10)
-            return false;
-        value = value * 10 + (*text - '0');
-    }
-    *out = value;
-    return true;
-}
-
 static int set_threads(Reader *reader, const OptionRow *row, const char *value)
 {
     int64_t number;
 
-    if (!read_number(value, value + strlen(value), &number) || number > 1024)
+    if (!value_number(value, value + strlen(value), &number) || number > 1024)
         return bad_value(reader, row, value, "a number from 0 to 1024");
     reader->options->threads = (int)number;
     return 0;
@@ -187,23 +172,10 @@ static int set_time_limit(Reader *reader, const OptionRow *row, const char *valu
 
 /* ------------------------------------------------------------------------------------------------------------- sizes */
 
-/* Bytes, with a suffix of powers of 1024: 65536, 64K, 64KiB, 1.5M are not all allowed: whole numbers only. */
 static int read_size(Reader *reader, const OptionRow *row, const char *value, int64_t *out)
 {
-    static const struct {
-        const char *suffix;
-        int64_t     scale; /* bytes */
-    } unit[] = {{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20}, {"MiB", 1 << 20},
-                {"G", 1 << 30}, {"GiB", 1 << 30}};
-    size_t  digits = strspn(value, "0123456789");
-    int64_t number;
-
-    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
-        if (!strcmp(value + digits, unit[i].suffix) && read_number(value, value + digits, &number) &&
-            number <= INT64_MAX / unit[i].scale) {
-            *out = number * unit[i].scale;
-            return 0;
-        }
+    if (value_size(value, out))
+        return 0;
     return bad_value(reader, row, value, "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)");
 }
 
@@ -224,68 +196,13 @@ static int set_max_stack(Reader *reader, const OptionRow *row, const char *value
 
 /* ----------------------------------------------------------------------------------------------------------- extents */
 
-/* The last occurrence of `c` in [text, end), or NULL. */
-static const char *find_last(const char *text, const char *end, char c)
-{
-    while (end > text)
-        if (*--end == c)
-            return end;
-    return NULL;
-}
-
-/* The AXIS of VALUE:AXIS; false: what follows the colon is no axis, so the colon belongs to a name. */
-static bool read_axis(const char *text, const char *end, int *axis)
-{
-    static const struct {
-        const char *word;
-        int         axis;
-    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}, {"values", BOUND_VALUES}};
-    size_t  length = (size_t)(end - text);
-    int64_t number;
-
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (strlen(special[i].word) == length && !memcmp(special[i].word, text, length)) {
-            *axis = special[i].axis;
-            return true;
-        }
-    if (!read_number(text, end, &number) || number >= MAX_RANK)
-        return false;
-    *axis = (int)number;
-    return true;
-}
-
-/* N or A..B or, after "<=", N for 1..N. */
-static bool read_interval(const char *text, bool at_most, int64_t *lo, int64_t *hi)
-{
-    const char *end = text + strlen(text);
-    const char *dots = strstr(text, "..");
-
-    if (at_most) {
-        *lo = 1;
-        return read_number(text, end, hi) && *hi >= 1;
-    }
-    if (!dots) {
-        *hi = -1;
-        return read_number(text, end, lo) && (*hi = *lo) >= 0;
-    }
-    return read_number(text, dots, lo) && read_number(dots + 2, end, hi) && *lo <= *hi;
-}
-
-/* NAME=N, NAME=A..B, NAME<=N, VALUE:AXIS=...; read from the right, because real names contain colons and equal signs. */
 static int set_dim(Reader *reader, const OptionRow *row, const char *value)
 {
-    const char *equal = find_last(value, value + strlen(value), '=');
-    bool        at_most = equal && equal > value && equal[-1] == '<';
-    const char *end = equal ? equal - at_most : NULL; /* of the name */
-    const char *colon = end ? find_last(value, end, ':') : NULL;
-    DimBound    bound = {.axis = BOUND_NAME};
+    DimBound bound;
 
-    if (!equal || end == value || !read_interval(equal + 1, at_most, &bound.lo, &bound.hi))
+    if (!value_bound(reader->diag->arena, value, &bound))
         return bad_value(reader, row, value, "NAME=N, NAME=A..B, VALUE:AXIS=N or VALUE:AXIS=A..B with A <= B "
                                              "(AXIS: a number, count, elements, bytes or values)");
-    if (colon && colon > value && read_axis(colon + 1, end, &bound.axis))
-        end = colon;
-    bound.name = arena_strndup(reader->diag->arena, value, (size_t)(end - value));
     ARENA_PUSH(reader->diag->arena, reader->options->bound, reader->options->nbound, reader->cbound, bound);
     return 0;
 }
@@ -332,6 +249,7 @@ static int set_verify(Reader *reader, const OptionRow *row, const char *value)
         return 0;                                                                                                      \
     }
 FLAG_OPTION(explain_peak)
+FLAG_OPTION(verify_nodes)
 FLAG_OPTION(quiet)
 FLAG_OPTION(version)
 FLAG_OPTION(help)
@@ -361,6 +279,7 @@ static const OptionRow option_row[] = {
     {"--map",        "FILE.svg|.html",         false, false, set_map,        "draw the plan for people"},
     {"--main",       "FILE.c",                 false, false, set_main,       "write a host program that reads and writes raw files"},
     {"--verify",     "DIR",                    true,  false, set_verify,     "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},
+    {"--verify-nodes", NULL,                   false, false, set_verify_nodes, "with --verify: compare the value of every node with ONNX Runtime's, to find where they part"},
     {"--dump",       "graph|program|plan",     false, false, set_dump,       "print that stage as text"},
     {"--quiet",      NULL,                     false, false, set_quiet,      "no summary"},
     {"--version",    NULL,                     false, false, set_version,    "print the version"},

@@ -30,6 +30,7 @@ typedef struct Options {
     const char *baseline;  /* --baseline */
     const char *report, *map, *main; /* --report, --map, --main */
     const char *verify;    /* --verify=DIR; "" for --verify alone */
+    bool        verify_nodes; /* --verify-nodes */
     const char *dump;      /* --dump=graph|program|plan */
     bool        quiet;
     bool        help, version; /* --help, --version: nothing is compiled */

@@ -21,6 +21,8 @@ typedef struct Verify {
     const char     *folder; /* temporary */
     Text           *report;
     int             wrong;  /* outputs that differ */
+    const Node     *first;  /* the first in the graph's order whose value differs; NULL: none */
+    const char     *part;   /* that value's name */
 } Verify;
 
 /* -------------------------------------------------------------------------------------------------------------- bounds */
@@ -95,6 +97,32 @@ int verify_bounds(Model *model, const char *folder, Diag *diag)
         }
     }
     return diag->status == DIAG_NONE ? 0 : -1;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- nodes */
+
+static bool is_output(const Graph *graph, const Value *value)
+{
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i] == value)
+            return true;
+    return false;
+}
+
+int verify_expose(Model *model, const Options *options, Diag *diag)
+{
+    Graph *graph = model->main;
+
+    if (!options->verify || options->output || options->main)
+        return diag_usage(diag, "--verify-nodes goes with --verify, and without -o and --main: its code keeps every value");
+    for (int i = 0; i < graph->nnode; i++)
+        for (int k = 0; k < graph->node[i]->nout; k++) {
+            Value *value = graph->node[i]->out[k];
+
+            if (value && !value->data && value->type.kind == TYPE_TENSOR && !is_output(graph, value))
+                ARENA_PUSH(model->arena, graph->out, graph->nout, graph->cout, value);
+        }
+    return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- running */
@@ -251,9 +279,22 @@ static void compare_tensor(Verify *v, const char *set, const char *label, const 
                                 d.wrong, count, d.first, d.absolute, d.relative));
 }
 
+/* Keep the node that made a wrong value, if it comes before those noted so far. */
+static void note_first(Verify *v, const Value *value)
+{
+    const Graph *graph = v->emission->program->model->main;
+
+    for (int i = 0; i < graph->nnode && graph->node[i] != v->first; i++)
+        if (graph->node[i] == value->def) {
+            v->first = value->def;
+            v->part = value->name;
+        }
+}
+
 static int compare_output(Verify *v, const char *set, int index, const char *said)
 {
     const Port *port = &v->emission->program->out[index];
+    int         wrong = v->wrong;
     const char *path = stored_path(v->arena, set, "output", index);
     Stored      stored;
 
@@ -266,6 +307,8 @@ static int compare_output(Verify *v, const char *set, int index, const char *sai
 
         compare_tensor(v, set, label, port->value->name, stored.item[i], said);
     }
+    if (v->wrong > wrong)
+        note_first(v, port->value);
     return 0;
 }
 
@@ -321,20 +364,42 @@ static void put_extents(Verify *v, Text *line)
     }
 }
 
-static int make_reference(Verify *v)
+/* A path as it reads from another folder; NULL: this one has no name. */
+static const char *absolute_path(Arena *arena, const char *path)
+{
+    char here[4096];
+
+    if (*path == '/')
+        return path;
+    return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
+}
+
+/* The names of all outputs, a line each: those that the model does not declare are made outputs for ONNX Runtime too. */
+static int write_output_names(const Verify *v)
+{
+    const Program *program = v->emission->program;
+    Text           names = text_new(v->arena);
+
+    for (int i = 0; i < program->nout; i++)
+        text_printf(&names, "%s\n", program->out[i].value->name);
+    return file_write_whole(arena_printf(v->arena, "%s/outputs.txt", v->folder), names.data ? names.data : "", names.size);
+}
+
+/* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
+static int make_reference(Verify *v, const char *sets_folder)
 {
     const char *script = reference_script(), *python = getenv("OCCAMYC_PYTHON");
+    const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
-    char        here[4096] = "";
-    const char *model = v->diag->file;
 
-    if (!script || !getcwd(here, sizeof here))
+    if (!script || !model || !sets)
         return diag_usage(v->diag, "--verify: '%s' cannot be found from another folder", v->diag->file);
-    if (*model != '/')
-        model = arena_printf(v->arena, "%s/%s", here, model);
     text_printf(&line, "%s reference.py %s", python && *python ? python : "python3", command_quote(v->arena, model));
+    if (*sets_folder)
+        text_printf(&line, " --sets %s", command_quote(v->arena, sets));
     put_extents(v, &line);
-    if (file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0 ||
+    if (write_output_names(v) < 0 ||
+        file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0 ||
         command_run(v->folder, line.data, &said) != 0)
         return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model (Python with onnx and onnxruntime is needed; "
                                    "OCCAMYC_PYTHON names another interpreter): %.400s",
@@ -360,16 +425,20 @@ static int build_host(Verify *v)
 static int verify_in(Verify *v, const char *sets_folder)
 {
     const char *const *sets;
+    bool               computed = !*sets_folder || v->emission->options->verify_nodes;
     int                count;
 
-    if (build_host(v) < 0 || (!*sets_folder && make_reference(v) < 0))
+    if (build_host(v) < 0 || (computed && make_reference(v, sets_folder) < 0))
         return -1;
-    count = stored_sets(v->arena, *sets_folder ? sets_folder : v->folder, &sets);
+    count = stored_sets(v->arena, computed ? v->folder : sets_folder, &sets);
     if (!count)
         return diag_usage(v->diag, "--verify: found no input_0.pb or output_0.pb in '%s' or its folders", sets_folder);
     for (int i = 0; i < count; i++)
         if (run_set(v, sets[i]) < 0)
             return -1;
+    if (v->first && v->emission->options->verify_nodes)
+        diag_limit(v->diag, "the values part at '%s', which %s '%s' makes", v->part, v->first->loc.op ? v->first->loc.op : "a node",
+                   v->first->loc.name ? v->first->loc.name : "");
     return v->wrong ? -1 : 0;
 }
 

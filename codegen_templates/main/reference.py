@@ -1,6 +1,7 @@
 # reference.py - what ONNX Runtime makes of random inputs, as stored test sets: test_data_set_0 with every run-time extent at
-# its largest, test_data_set_1 at its smallest where that differs.
-# Usage: python3 reference.py MODEL.onnx NAME=LO..HI,LO..HI ... (one argument for each input; a scalar is NAME alone)
+# its largest, test_data_set_1 at its smallest where that differs. With --sets FOLDER: of the inputs stored there.
+# Usage: python3 reference.py MODEL.onnx [--sets FOLDER] NAME=LO..HI,LO..HI ... (one for each input; a scalar is NAME alone)
+# outputs.txt beside it holds the names of the values to store, a line each; those that no node makes are left out.
 import os
 import sys
 
@@ -27,28 +28,59 @@ def parse(argument):
     return name, [tuple(int(end) for end in axis.split("..")) for axis in bounds.split(",") if axis]
 
 
-def save_set(folder, session, names, types, tensors):
+def save(folder, stem, index, name, array):
+    with open(os.path.join(folder, "%s_%d.pb" % (stem, index)), "wb") as file:
+        file.write(numpy_helper.from_array(numpy.asarray(array), name).SerializeToString())
+
+
+def save_set(folder, session, names, tensors, wanted):
+    """`wanted`: (index, name) of the outputs to store."""
     os.makedirs(folder)
     for i, name in enumerate(names):
-        with open(os.path.join(folder, "input_%d.pb" % i), "wb") as file:
-            file.write(numpy_helper.from_array(tensors[i], name).SerializeToString())
-    for i, value in enumerate(session.run(None, dict(zip(names, tensors)))):
-        with open(os.path.join(folder, "output_%d.pb" % i), "wb") as file:
-            file.write(numpy_helper.from_array(numpy.asarray(value), session.get_outputs()[i].name).SerializeToString())
+        save(folder, "input", i, name, tensors[i])
+    for (i, name), value in zip(wanted, session.run([name for _, name in wanted], dict(zip(names, tensors)))):
+        save(folder, "output", i, name, value)
+
+
+def stored_inputs(folder, names):
+    """The tensors of each stored set, in the order of `names`."""
+    found = [folder] if os.path.exists(os.path.join(folder, "input_0.pb")) else sorted(
+        path for path in (os.path.join(folder, name) for name in os.listdir(folder))
+        if os.path.exists(os.path.join(path, "input_0.pb")))
+    return [[numpy_helper.to_array(onnx.load_tensor(os.path.join(path, "input_%d.pb" % i))) for i in range(len(names))] for path in found]
+
+
+def random_inputs(model, inputs):
+    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
+    generator = numpy.random.default_rng(1)
+    shapes = [[[axis[end] for axis in bounds] for _, bounds in inputs] for end in (1, 0)]
+    return [[random_tensor(generator, types[name], extents) for (name, _), extents in zip(inputs, shape)]
+            for shape in (shapes if shapes[0] != shapes[1] else shapes[:1])]
+
+
+def expose(model, names):
+    """Make outputs of what nodes of the graph make; whether there were such, and (index, name) of those of `names` that are there."""
+    declared = {output.name for output in model.graph.output}
+    made = {name for node in model.graph.node for name in node.output} | declared
+    more = [name for name in names if name in made and name not in declared]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more)
+    return bool(more), [(i, name) for i, name in enumerate(names) if name in made]
 
 
 def main():
-    model = onnx.load(sys.argv[1], load_external_data=False)
+    path, words = sys.argv[1], sys.argv[2:]
+    sets = words[1] if words[:1] == ["--sets"] else ""
+    inputs = [parse(word) for word in (words[2:] if sets else words)]
+    model = onnx.load(path, load_external_data=False)
+    with open("outputs.txt", encoding="utf-8") as file:
+        changed, wanted = expose(model, file.read().split("\n")[:-1])
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL # as the operators are specified
-    session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
-    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
-    inputs = [parse(argument) for argument in sys.argv[2:]]
-    generator = numpy.random.default_rng(1)
-    shapes = [[[axis[end] for axis in bounds] for _, bounds in inputs] for end in (1, 0)]
-    for i, shape in enumerate(shapes if shapes[0] != shapes[1] else shapes[:1]):
-        tensors = [random_tensor(generator, types[name], extents) for (name, _), extents in zip(inputs, shape)]
-        save_set("test_data_set_%d" % i, session, [name for name, _ in inputs], types, tensors)
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.path.dirname(path))
+    session = onnxruntime.InferenceSession(model.SerializeToString() if changed else path, options, providers=["CPUExecutionProvider"])
+    names = [name for name, _ in inputs]
+    for i, tensors in enumerate(stored_inputs(sets, names) if sets else random_inputs(model, inputs)):
+        save_set("test_data_set_%d" % i, session, names, tensors, wanted)
 
 
 main()

@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
         for option in ("-o --name --target --dim --weights --threads --io --state --code --planner --order --time-limit "
-                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --dump --quiet "
+                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
         self.assertIn("70 a bug", text)
@@ -276,6 +276,28 @@ class Cli(unittest.TestCase):
             store("output_0", numpy.zeros((3, 5), dtype=numpy.float32))
             self.fails(4, "found extents [3][4], wanted [3][5]", "bounded.onnx", "--verify=" + out)
             self.fails(1, "found no input_0.pb", "small.onnx", "--verify=" + self.folder)
+
+    def test_verification_by_node_names_the_first_that_parts(self):
+        with tempfile.TemporaryDirectory() as out:
+            liar = out + "/liar.py"
+            with open(liar, "w") as file:
+                file.write("import runpy, sys\n"
+                           "import onnx\n"
+                           "from onnx import numpy_helper\n"
+                           "del sys.argv[0]\n"
+                           "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+                           "for i in (0, 2):\n"
+                           "    path = 'test_data_set_0/output_%d.pb' % i\n"
+                           "    array = numpy_helper.to_array(onnx.load_tensor(path)) + 1\n"
+                           "    onnx.save_tensor(numpy_helper.from_array(array), path)\n")
+            os.environ["OCCAMYC_PYTHON"] = sys.executable
+            done = self.run_it("small.onnx", "--verify", "--verify-nodes")
+            for name in ("'y'", "'t'", "'s'", "'g'", "'a'"):
+                self.assertRegex(done.stdout, name + r" float.*: max absolute")
+            os.environ["OCCAMYC_PYTHON"] = sys.executable + " " + liar
+            self.fails(4, "the values part at 's', which Sigmoid 'squash' makes", "small.onnx", "--verify", "--verify-nodes")
+            self.fails(1, "without -o", "small.onnx", "--verify", "--verify-nodes", "-o", out + "/x.c")
+            del os.environ["OCCAMYC_PYTHON"]
 
 
 if __name__ == "__main__":

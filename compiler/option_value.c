@@ -1,0 +1,103 @@
+/* option_value.c - numbers, sizes and bounds as the command line writes them. Knows nothing of options. */
+#include "option_value.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool value_number(const char *text, const char *end, int64_t *out)
+{
+    int64_t value = 0;
+
+    if (text >= end)
+        return false;
+    for (; text < end; text++) {
+        if (!isdigit((unsigned char)*text) || value > (INT64_MAX - 9) / 10)
+            return false;
+        value = value * 10 + (*text - '0');
+    }
+    *out = value;
+    return true;
+}
+
+bool value_size(const char *text, int64_t *out)
+{
+    static const struct {
+        const char *suffix;
+        int64_t     scale; /* bytes */
+    } unit[] = {{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20}, {"MiB", 1 << 20},
+                {"G", 1 << 30}, {"GiB", 1 << 30}};
+    size_t  digits = strspn(text, "0123456789");
+    int64_t number;
+
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (!strcmp(text + digits, unit[i].suffix) && value_number(text, text + digits, &number) &&
+            number <= INT64_MAX / unit[i].scale) {
+            *out = number * unit[i].scale;
+            return true;
+        }
+    return false;
+}
+
+/* The last occurrence of `c` in [text, end), or NULL. */
+static const char *find_last(const char *text, const char *end, char c)
+{
+    while (end > text)
+        if (*--end == c)
+            return end;
+    return NULL;
+}
+
+/* The AXIS of VALUE:AXIS; false: what follows the colon is no axis, so the colon belongs to a name. */
+static bool read_axis(const char *text, const char *end, int *axis)
+{
+    static const struct {
+        const char *word;
+        int         axis;
+    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}, {"values", BOUND_VALUES}};
+    size_t  length = (size_t)(end - text);
+    int64_t number;
+
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strlen(special[i].word) == length && !memcmp(special[i].word, text, length)) {
+            *axis = special[i].axis;
+            return true;
+        }
+    if (!value_number(text, end, &number) || number >= MAX_RANK)
+        return false;
+    *axis = (int)number;
+    return true;
+}
+
+/* N or A..B or, after "<=", N for 1..N. */
+static bool read_interval(const char *text, bool at_most, int64_t *lo, int64_t *hi)
+{
+    const char *end = text + strlen(text);
+    const char *dots = strstr(text, "..");
+
+    if (at_most) {
+        *lo = 1;
+        return value_number(text, end, hi) && *hi >= 1;
+    }
+    if (!dots) {
+        *hi = -1;
+        return value_number(text, end, lo) && (*hi = *lo) >= 0;
+    }
+    return value_number(text, dots, lo) && value_number(dots + 2, end, hi) && *lo <= *hi;
+}
+
+/* Read from the right, because real names contain colons and equal signs. */
+bool value_bound(Arena *arena, const char *text, DimBound *out)
+{
+    const char *equal = find_last(text, text + strlen(text), '=');
+    bool        at_most = equal && equal > text && equal[-1] == '<';
+    const char *end = equal ? equal - at_most : NULL; /* of the name */
+    const char *colon = end ? find_last(text, end, ':') : NULL;
+
+    *out = (DimBound){.axis = BOUND_NAME};
+    if (!equal || end == text || !read_interval(equal + 1, at_most, &out->lo, &out->hi))
+        return false;
+    if (colon && colon > text && read_axis(colon + 1, end, &out->axis))
+        end = colon;
+    out->name = arena_strndup(arena, text, (size_t)(end - text));
+    return true;
+}

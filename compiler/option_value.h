@@ -1,0 +1,16 @@
+/* option_value.h - numbers, sizes and bounds as the command line writes them; false: the text says none. */
+#ifndef OCC_OPTION_VALUE_H
+#define OCC_OPTION_VALUE_H
+
+#include "graph/ir.h"
+
+/* A decimal number without sign that fills [text, end). */
+bool value_number(const char *text, const char *end, int64_t *out);
+
+/* Bytes: a whole number, alone or with B, K, KiB, M, MiB, G or GiB (powers of 1024). */
+bool value_size(const char *text, int64_t *out);
+
+/* NAME=N, NAME=A..B, NAME<=N, and the same of VALUE:AXIS. */
+bool value_bound(Arena *arena, const char *text, DimBound *out);
+
+#endif
