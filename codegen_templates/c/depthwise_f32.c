@@ -58,8 +58,24 @@ OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r
     occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
 
+/* `columns` pixels of the channels from `from` on, or with `all` (literal) of all channels. */
+OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h, occ_taps t,
+                                 int edge, int columns, int64_t from, int vectors, int lanes, int all)
+{
+    const int64_t wide = OCC_DEPTH_VECTORS * OCC_W, rest = g->outputs % wide;
+    if (!all) {
+        occ_depthwise_tile(g, image, z, r, c, d, h, t, edge, columns, from, vectors, lanes);
+        return;
+    }
+    for (from = 0; from + wide <= g->outputs; from += wide)
+        occ_depthwise_tile(g, image, z, r, c, d, h, t, edge, columns, from, OCC_DEPTH_VECTORS, OCC_W);
+    if (rest > 0)
+        occ_depthwise_tile(g, image, z, r, c, d, h, t, edge, columns, from, (int)((rest + OCC_W - 1) / OCC_W),
+                           (int)((rest - 1) % OCC_W) + 1);
+}
+
 /* One row of some channels: a tile at either edge where columns miss taps, and the tiles between. */
-OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t from, int vectors, int lanes)
+OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t from, int vectors, int lanes, int all)
 {
     const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_DEPTH_COLUMNS);
     const occ_taps inside = occ_conv_interior(g, 2), t = {0, g->kernel[2]};
@@ -69,19 +85,19 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r,
     int64_t c = 0, larger = cut.larger - (left && cut.larger > 0), others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)
-            occ_depthwise_tile(g, image, z, r, 0, d, h, t, left || right, first, from, vectors, lanes);
+            occ_depthwise_tiles(g, image, z, r, 0, d, h, t, left || right, first, from, vectors, lanes, all);
         return;
     }
     if (left) {
-        occ_depthwise_tile(g, image, z, r, 0, d, h, t, 1, first, from, vectors, lanes);
+        occ_depthwise_tiles(g, image, z, r, 0, d, h, t, 1, first, from, vectors, lanes, all);
         c = first;
     }
     for (; larger > 0; larger--, c += first)
-        occ_depthwise_tile(g, image, z, r, c, d, h, t, 0, first, from, vectors, lanes);
+        occ_depthwise_tiles(g, image, z, r, c, d, h, t, 0, first, from, vectors, lanes, all);
     for (; others > 0; others--, c += last)
-        occ_depthwise_tile(g, image, z, r, c, d, h, t, 0, last, from, vectors, lanes);
+        occ_depthwise_tiles(g, image, z, r, c, d, h, t, 0, last, from, vectors, lanes, all);
     if (right)
-        occ_depthwise_tile(g, image, z, r, g->out[2] - last, d, h, t, 1, last, from, vectors, lanes);
+        occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, t, 1, last, from, vectors, lanes, all);
 }
 
 /* Any geometry, a pixel and a vector at a time. */
@@ -105,11 +121,13 @@ OCC_STEP void occ_depthwise_shared(const float *x, const float *w, const float *
 /* depthwise - y = expression(bias + sum over taps of x * w), padded with zeros.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
  *   w     [tap][channels];  bias  [channels], or NULL
+ *   pixels  1: rows are made pixel by pixel, OCC_DEPTH_COLUMNS (at most 8) together, so that y may follow x closely
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_depthwise_f32(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
                                   const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
                                   const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                                  const occ_extent *pad, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+                                  const occ_extent *pad, int64_t pixels, int64_t nx, const occ_extent *pitch,
+                                  const occ_expr *e, occ_fn_vf fn)
 {
     const int64_t wide = OCC_DEPTH_VECTORS * OCC_W, rest = ydim[1] % wide;
     if (!OCC_KNOWN(ydim[4]) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
@@ -124,9 +142,13 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const float *w, const float *b
         for (int64_t z = 0; z < g.out[0]; z++)
             for (int64_t r = 0; r < g.out[1]; r++) {
                 int64_t from = 0;
+                if (pixels) {
+                    occ_depthwise_row(&g, image, z, r, 0, 0, 0, 1);
+                    continue;
+                }
                 for (; from + wide <= g.outputs; from += wide)
-                    occ_depthwise_row(&g, image, z, r, from, OCC_DEPTH_VECTORS, OCC_W);
+                    occ_depthwise_row(&g, image, z, r, from, OCC_DEPTH_VECTORS, OCC_W, 0);
                 if (rest > 0)
-                    occ_depthwise_row(&g, image, z, r, from, (int)((rest + OCC_W - 1) / OCC_W), (int)((rest - 1) % OCC_W) + 1);
+                    occ_depthwise_row(&g, image, z, r, from, (int)((rest + OCC_W - 1) / OCC_W), (int)((rest - 1) % OCC_W) + 1, 0);
             }
 }

@@ -7,17 +7,21 @@
 
 /* Rows of the result are made in rising order, `block` together; while a block is made, any row of the input from the one
  * of its first tap on may be read, and any of its results but the last one may be written: that is written after the last
- * read. Distances in elements, of equal size in both. */
+ * read. Where tile > 0, a row is a block, and the same holds of up to `tile` neighbouring pixels of it and the columns from
+ * their first tap on. Distances in elements, of equal size in both. */
 typedef struct RowWalk {
     int64_t rows, block;     /* rows of the result; of a block */
     int64_t stride, pad;     /* rows of the input between two of the result; rows of padding before the first */
     int64_t input_rows;
     int64_t xrow, yrow;      /* from one row to the next, >= 0 */
-    int64_t ytail;           /* from the start of a row of the result to behind its last element */
+    int64_t tile, columns;   /* pixels made together, at most; of a row of the result */
+    int64_t across, left;    /* stride and padding of the columns */
+    int64_t xcolumn, ycolumn; /* from one column to the next, >= 0 */
+    int64_t ytail;           /* from the start of a pixel of the result to behind its last element */
 } RowWalk;
 
 /* The least distance from the first element of the result up to the first one of the input at which no element is
- * overwritten before it was read for the last time. O(rows / block). */
+ * overwritten before it was read for the last time. O(rows * columns). */
 int64_t lag_of_rows(const RowWalk *walk);
 
 #endif

@@ -10,9 +10,16 @@
 
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
-enum { BLOCK_BYTES = 16384, LEAST_PIXELS = 24 };             /* of a block: its results, at most; pixels, at least: weights are read for each */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
+enum { MOST_COLUMNS = 8 };                                   /* of a tile of a depthwise convolution, for any vectors */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
+
+/* What a block of a convolution holds: bytes of results, at most, but so many pixels at least; weights are read for each. */
+typedef struct BlockSize {
+    int64_t bytes, pixels;
+} BlockSize;
+
+static const BlockSize coarse = {16384, 24}, fine = {4096, 4};
 
 /* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
 static bool constants(const Step *step, const char *name, int count, int64_t *value)
@@ -32,13 +39,13 @@ static bool constants(const Step *step, const char *name, int count, int64_t *va
 /* The geometry of a step by rows. */
 typedef struct Geometry {
     int64_t xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES];
-    int64_t stride[3], pad[3], block; /* block: rows made together */
+    int64_t stride[3], pad[3], block, tile; /* rows made together; pixels of a row, 0: all */
 } Geometry;
 
 /* One image without depth or groups, of constant extents, all strides rising. */
 static bool read_geometry(const Step *step, Geometry *g)
 {
-    int64_t groups, tile[3];
+    int64_t groups, pixels, tile[3];
 
     if (!constants(step, "xdim", AXES, g->xdim) || !constants(step, "xstride", AXES, g->xstride) ||
         !constants(step, "ydim", AXES, g->ydim) || !constants(step, "ystride", AXES, g->ystride) ||
@@ -49,11 +56,17 @@ static bool read_geometry(const Step *step, Geometry *g)
     for (int i = 0; i < AXES; i++)
         if (g->xstride[i] < 0 || g->ystride[i] < 0)
             return false;
-    g->block = 1;
+    g->block = g->tile = 1;
+    if (step_argument(step, "pixels")) {
+        if (!constants(step, "pixels", 1, &pixels))
+            return false;
+        g->tile = pixels ? MOST_COLUMNS : 0;
+    }
     if (step_argument(step, "tile")) {
         if (!constants(step, "tile", 3, tile))
             return false;
         g->block = tile[ROWS];
+        g->tile = 0;
     }
     return true;
 }
@@ -61,11 +74,10 @@ static bool read_geometry(const Step *step, Geometry *g)
 static RowWalk walk_of(const Geometry *g)
 {
     RowWalk walk = {.rows = g->ydim[HEIGHT], .block = g->block, .stride = g->stride[1], .pad = g->pad[1], .input_rows = g->xdim[HEIGHT],
-                    .xrow = g->xstride[HEIGHT], .yrow = g->ystride[HEIGHT], .ytail = 1};
+                    .xrow = g->xstride[HEIGHT], .yrow = g->ystride[HEIGHT], .tile = g->tile, .columns = g->ydim[WIDTH],
+                    .across = g->stride[2], .left = g->pad[2], .xcolumn = g->xstride[WIDTH], .ycolumn = g->ystride[WIDTH]};
 
-    for (int i = 0; i < AXES; i++)
-        if (i != HEIGHT)
-            walk.ytail += (g->ydim[i] - 1) * g->ystride[i];
+    walk.ytail = (g->ydim[CHANNELS] - 1) * g->ystride[CHANNELS] + 1;
     return walk;
 }
 
@@ -146,33 +158,40 @@ static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, B
     set_argument(program, step, "ystride", g->ystride, AXES, blocks);
 }
 
-static void block_step(Program *program, Step *step, Geometry *g, Blocks *blocks)
+static void block_step(Program *program, Step *step, Geometry g, BlockSize size, Blocks *blocks)
 {
-    int64_t tile[3], pixels = g->ydim[HEIGHT] * g->ydim[WIDTH], width = BLOCK_BYTES / (g->ydim[CHANNELS] * (int64_t)sizeof(float));
+    int64_t tile[3], one = 1, pixels = g.ydim[HEIGHT] * g.ydim[WIDTH], width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
 
+    if (step_argument(step, "pixels")) {
+        set_argument(program, step, "pixels", &one, 1, blocks);
+        return;
+    }
     constants(step, "tile", 3, tile);
-    width = width < LEAST_PIXELS ? LEAST_PIXELS : width;
-    if (is_flat(step, g)) {
+    width = int_min(int_max(width, size.pixels), pixels);
+    if (is_flat(step, &g)) {
         while (pixels % width)
             width--;
-        cut_rows(program, step, g, width, blocks);
+        cut_rows(program, step, &g, width, blocks);
     }
-    tile[ROWS] = (LEAST_PIXELS + g->ydim[WIDTH] - 1) / g->ydim[WIDTH];
+    tile[ROWS] = int_ceil_div(size.pixels, g.ydim[WIDTH]);
     set_argument(program, step, "tile", tile, 3, blocks);
 }
 
-/* A convolution that is not told its rows, with weights small enough to be read again for every block. */
+/* A convolution that makes whole rows or all of them together, with weights small enough to be read again for every block. */
 static bool can_block(const Program *program, int index, Geometry *g)
 {
     const Step    *step = &program->step[index];
     const Operand *x, *y;
     int64_t        kernel[3];
 
-    if (!works_by_rows(step) || !step_argument(step, "tile") || !find_pair(step, &x, &y) ||
-        !read_geometry(step, g) || g->block || !constants(step, "kernel", 3, kernel))
+    if (!works_by_rows(step) || !find_pair(step, &x, &y) || !read_geometry(step, g))
+        return false;
+    if (step_argument(step, "pixels"))
+        return !g->tile;
+    if (g->block || !constants(step, "kernel", 3, kernel))
         return false;
     return kernel[0] * kernel[1] * kernel[2] * g->xdim[CHANNELS] * g->ydim[CHANNELS] <= MOST_WEIGHTS &&
-           g->ydim[HEIGHT] * g->ydim[WIDTH] >= 8 * LEAST_PIXELS;
+           g->ydim[HEIGHT] * g->ydim[WIDTH] >= 2 * coarse.pixels;
 }
 
 /* The step's result is born where its input dies, and the step has more than so many bytes. */
@@ -182,6 +201,17 @@ static bool wants_block(const Program *program, int io_arena, int index, int64_t
 
     return find_pair(&program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index) &&
            program_live_bytes(program, io_arena, index) > above;
+}
+
+/* Bytes live in a step whose result follows its input. */
+static int64_t joint_bytes(const Program *program, int io_arena, int index)
+{
+    int64_t lag, live = program_live_bytes(program, io_arena, index);
+    int     x, y;
+
+    if (!step_overlaps(program, index, &x, &y, &lag))
+        return live;
+    return live - int_min(program->buffer[x].size, program->buffer[y].size - lag);
 }
 
 static void resize(Program *program, Operand *scratch, int64_t elements)
@@ -223,8 +253,11 @@ Blocks program_block(Program *program, int io_arena, int64_t above)
     for (int s = 0; s < program->nstep; s++) {
         Geometry g;
 
-        if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, io_arena, s, above)))
-            block_step(program, &program->step[s], &g, &blocks);
+        if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, io_arena, s, above))) {
+            block_step(program, &program->step[s], g, coarse, &blocks);
+            if (above == EVERY_STEP || joint_bytes(program, io_arena, s) > above)
+                block_step(program, &program->step[s], g, fine, &blocks);
+        }
         else if (computes_its_input(&program->step[s]) && program_live_bytes(program, io_arena, s) > above)
             shrink_scratch(program, &program->step[s], &blocks);
     }

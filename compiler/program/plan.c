@@ -243,9 +243,11 @@ static int plan_best(Program *program, const PlanOptions *options, Plan *plan, C
     if (other.peak >= plan->peak)
         return changes->blocks.count ? plan_blocks(program, options, NO_BLOCKS, plan, changes, diag) : 0;
     enough = other.peak;
-    if (plan_blocks(program, options, enough, plan, changes, diag) < 0)
-        return -1;
-    return plan->peak > enough ? plan_blocks(program, options, 0, plan, changes, diag) : 0;
+    plan->peak = INT64_MAX;
+    for (int quarters = 4; quarters >= 0 && plan->peak > enough; quarters--) /* ever more steps, until the peak is the same */
+        if (plan_blocks(program, options, enough / 4 * quarters, plan, changes, diag) < 0)
+            return -1;
+    return 0;
 }
 
 /* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is none. */
