@@ -1,6 +1,7 @@
 /* expr.c - run-time integers: every expression exists once, in a normal form, with the interval of its values.
  * Sums and products go through linear.h, so that (n + 3) / 2 - 1 and (n + 1) / 2 are one expression; the extents of
  * two branches that a convolutional network joins again are then equal without a check at run time. */
+#include "graph/interval.h"
 #include "graph/linear.h"
 
 #include <string.h>
@@ -159,119 +160,14 @@ bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, 
     return found;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- intervals */
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t mod(int64_t a, int64_t b)
-{
-    int64_t rest = b > 0 ? a % b : 0;
-
-    return rest < 0 ? rest + b : rest;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return b ? int_floor_div(a, b) + (mod(a, b) != 0) : 0;
-}
-
-/* The operator on two plain numbers; saturates, and what is divided by 0 is 0. */
-static int64_t evaluate(ExprOp op, int64_t a, int64_t b)
-{
-    switch (op) {
-    case EXPR_ADD:
-        return int_saturated_add(a, b);
-    case EXPR_SUB:
-        return int_saturated_add(a, b == INT64_MIN ? INT64_MAX : -b);
-    case EXPR_MUL:
-        return int_saturated_mul(a, b);
-    case EXPR_DIV:
-        return int_floor_div(a, b);
-    case EXPR_CEILDIV:
-        return ceil_div(a, b);
-    case EXPR_MOD:
-        return mod(a, b);
-    case EXPR_MIN:
-        return smaller(a, b);
-    case EXPR_MAX:
-        return larger(a, b);
-    case EXPR_BCAST:
-        return a == 1 ? b : a;
-    case EXPR_EQ:
-        return a == b;
-    default: /* EXPR_LT */
-        return a < b;
-    }
-}
-
-/* Widen [lo,hi] of `out` by the corners of op over [a.lo,a.hi] x {b}. */
-static void include(Expr *out, ExprOp op, const Expr *a, int64_t b)
-{
-    int64_t one = evaluate(op, a->lo, b), two = evaluate(op, a->hi, b);
-
-    out->lo = smaller(out->lo, smaller(one, two));
-    out->hi = larger(out->hi, larger(one, two));
-}
-
-/* The interval of a DIV, MUL or CEILDIV: monotone in each operand, but a quotient turns around at the divisor 0. */
-static void corners(Expr *out, const Expr *a, const Expr *b)
-{
-    out->lo = INT64_MAX;
-    out->hi = INT64_MIN;
-    include(out, out->op, a, b->lo);
-    include(out, out->op, a, b->hi);
-    if (out->op == EXPR_MUL)
-        return;
-    for (int64_t near = -1; near <= 1; near++)
-        if (b->lo <= near && near <= b->hi)
-            include(out, out->op, a, near);
-}
-
-static void set_interval(Expr *out, const Expr *a, const Expr *b)
-{
-    switch (out->op) {
-    case EXPR_MUL:
-    case EXPR_DIV:
-    case EXPR_CEILDIV:
-        corners(out, a, b);
-        break;
-    case EXPR_SUB:
-        out->lo = evaluate(EXPR_SUB, a->lo, b->hi);
-        out->hi = evaluate(EXPR_SUB, a->hi, b->lo);
-        break;
-    case EXPR_MOD:
-        out->lo = 0;
-        out->hi = larger(b->hi - 1, 0);
-        break;
-    case EXPR_BCAST: /* equal, or one of them 1: their maximum, unless an empty axis meets a 1 */
-        out->lo = a->lo >= 1 && b->lo >= 1 ? larger(a->lo, b->lo) : smaller(a->lo, b->lo);
-        out->hi = larger(a->hi, b->hi);
-        break;
-    case EXPR_EQ:
-    case EXPR_LT:
-        out->lo = 0;
-        out->hi = 1;
-        break;
-    default: /* ADD, MIN, MAX: monotone */
-        out->lo = evaluate(out->op, a->lo, b->lo);
-        out->hi = evaluate(out->op, a->hi, b->hi);
-    }
-}
+/* ---------------------------------------------------------------------------------------------------------------- nodes */
 
 /* The node (op, a, b) as it stands. */
 static Extent make(Model *model, ExprOp op, Extent a, Extent b)
 {
     Expr out = {.op = op, .a = index_of(model, a), .b = index_of(model, b), .c = -1, .value = -1};
 
-    set_interval(&out, &model->expr[out.a], &model->expr[out.b]);
+    interval_set(&out, &model->expr[out.a], &model->expr[out.b]);
     return extent_of(model, out);
 }
 
@@ -424,7 +320,7 @@ static Extent least_or_greatest(Model *model, ExprOp op, Extent a, Extent b)
     }
     if (b.expr < 0 && model->expr[a.expr].op == op && model->expr[model->expr[a.expr].b].op == EXPR_CONST) {
         const Expr *inner = &model->expr[a.expr];
-        b = extent_const(evaluate(op, model->expr[inner->b].lo, b.max));
+        b = extent_const(interval_evaluate(op, model->expr[inner->b].lo, b.max));
         a = (Extent){model->expr[inner->a].hi, inner->a};
     }
     return make(model, op, a, b);
@@ -474,7 +370,7 @@ static Extent compare(Model *model, ExprOp op, Extent a, Extent b)
 Extent extent_op(Model *model, ExprOp op, Extent a, Extent b)
 {
     if (a.expr < 0 && b.expr < 0)
-        return extent_const(evaluate(op, a.max, b.max));
+        return extent_const(interval_evaluate(op, a.max, b.max));
     switch (op) {
     case EXPR_ADD:
     case EXPR_SUB:
@@ -507,7 +403,6 @@ Extent extent_select(Model *model, Extent condition, Extent a, Extent b)
     out.a = index_of(model, a);
     out.b = index_of(model, b);
     out.c = condition.expr;
-    out.lo = smaller(model->expr[out.a].lo, model->expr[out.b].lo);
-    out.hi = larger(model->expr[out.a].hi, model->expr[out.b].hi);
+    interval_join(&out, &model->expr[out.a], &model->expr[out.b]);
     return extent_of(model, out);
 }

@@ -129,18 +129,6 @@ static Operand reduced_place(Lower *lower, const Operand *x, const bool *reduced
     return lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, name);
 }
 
-static void sort_axes(int n, Extent **lists, int nlists)
-{
-    for (int i = 1; i < n; i++)
-        for (int k = i; k > 0 && lists[0][k - 1].max < lists[0][k].max; k--)
-            for (int l = 0; l < nlists; l++) {
-                Extent t = lists[l][k];
-
-                lists[l][k] = lists[l][k - 1];
-                lists[l][k - 1] = t;
-            }
-}
-
 static int moments(Lower *lower, Node *node, Operand x, const bool *reduced, bool centered, Moments *m)
 {
     Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1], rx[MAX_RANK], rdim[MAX_RANK];
@@ -158,8 +146,8 @@ static int moments(Lower *lower, Node *node, Operand x, const bool *reduced, boo
             ky[nk] = m->inverse.stride[i];
             kdim[nk++] = x.dim[i];
         }
-    sort_axes(nk, (Extent *[]){kx, ky, kdim}, 3);
-    sort_axes(nr, (Extent *[]){rx, rdim}, 2);
+    axes_by_stride(nk, (Extent *[]){kx, ky, kdim}, 3);
+    axes_by_stride(nr, (Extent *[]){rx, rdim}, 2);
     if (!nk) {
         kx[0] = ky[0] = kdim[0] = extent_const(1);
         nk = 1;
@@ -302,7 +290,7 @@ int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int
             ky[nk] = y.stride[i];
             kdim[nk++] = x.dim[i];
         }
-    sort_axes(nk, (Extent *[]){kx, ky, kdim}, 3);
+    axes_by_stride(nk, (Extent *[]){kx, ky, kdim}, 3);
     if (!nk) {
         kx[0] = ky[0] = kdim[0] = extent_const(1);
         nk = 1;

@@ -38,21 +38,6 @@ static Operand kept_of(Operand y, int rank, const bool *reduced, bool keepdims)
     return kept;
 }
 
-/* The innermost axis of the loops is the one whose elements are neighbours in x; `other` follows, or is NULL. */
-static void sort_by_stride(int n, Extent *stride, Extent *dim, Extent *other)
-{
-    Extent *lists[3] = {stride, dim, other};
-
-    for (int i = 1; i < n; i++)
-        for (int k = i; k > 0 && stride[k - 1].max < stride[k].max; k--)
-            for (int l = 0; l < 3 && lists[l]; l++) {
-                Extent t = lists[l][k];
-
-                lists[l][k] = lists[l][k - 1];
-                lists[l][k - 1] = t;
-            }
-}
-
 static int empty_value(Lower *lower, DType dtype, int kind, Operand *out)
 {
     static const double zero;
@@ -86,8 +71,8 @@ int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *re
         } else {
             kx[nk++] = x.stride[i];
         }
-    sort_by_stride(nk, kx, kept.dim, kept.stride);
-    sort_by_stride(nr, rx, rdim, NULL);
+    axes_by_stride(nk, (Extent *[]){kx, kept.dim, kept.stride}, 3);
+    axes_by_stride(nr, (Extent *[]){rx, rdim}, 2);
     if (!nk) {
         kept.dim[0] = kept.stride[0] = kx[0] = extent_const(1);
         nk = 1;

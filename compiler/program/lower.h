@@ -149,6 +149,10 @@ void    lower_keep_text(Lower *lower);                              /* pools of 
 Operand operand_permute(Operand x, const int *axes);                              /* axis i of the result is axes[i] of x */
 Operand operand_window(Lower *lower, Operand x, int axis, Extent start, Extent count, int64_t step);
 Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim);  /* stride 0 where repeated */
+
+/* Bring n axes into the order of falling list[0], their strides: the innermost loop then runs over neighbours. The other lists,
+ * of the same axes, follow. */
+void axes_by_stride(int n, Extent *const *list, int count);
 bool    operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out); /* false: needs a copy */
 
 /* ------------------------------------------------------------------------------------------------------------- steps */

@@ -94,6 +94,18 @@ static bool reshape_group(Lower *lower, const Operand *x, int a, int b, Operand 
     return true;
 }
 
+void axes_by_stride(int n, Extent *const *list, int count)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && list[0][k - 1].max < list[0][k].max; k--)
+            for (int l = 0; l < count; l++) {
+                Extent t = list[l][k];
+
+                list[l][k] = list[l][k - 1];
+                list[l][k - 1] = t;
+            }
+}
+
 /* Axes are matched from the left in the smallest groups of equal product (numpy's rule for reshaping without a copy). */
 bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out)
 {

@@ -1,0 +1,16 @@
+/* interval.h - the least and greatest value that an operator on run-time integers can give. Knows nothing of models. */
+#ifndef OCC_GRAPH_INTERVAL_H
+#define OCC_GRAPH_INTERVAL_H
+
+#include "graph/ir.h"
+
+/* The operator on two plain numbers; saturates, and what is divided by 0 is 0. */
+int64_t interval_evaluate(ExprOp op, int64_t a, int64_t b);
+
+/* lo and hi of `out` (op is set) from those of its operands. */
+void interval_set(Expr *out, const Expr *a, const Expr *b);
+
+/* The least interval that holds both. */
+void interval_join(Expr *out, const Expr *a, const Expr *b);
+
+#endif
