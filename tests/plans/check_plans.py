@@ -1,0 +1,107 @@
+"""Every planner, order and placement of inputs gives the same bits, where results follow their inputs through the same memory.
+
+The networks are such that the best plan overlaps what steps read and write: a plan that does not is a failure too.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+import numpy as np
+import onnx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "tools"), os.path.join(HERE, "..", "threads")]
+
+import check_threads as nets
+import host
+
+FLAGS = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
+VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"])
+
+
+def mobile():
+    """Convolutions of single pixels that grow, and depthwise ones with strides: the largest tensor holds two."""
+    nodes, constants, x, channels = [], {}, "x", 16
+    for i, (outputs, stride) in enumerate([(64, 1), (64, 2), (96, 1)]):
+        constants[f"d{i}"], constants[f"p{i}"] = nets.weights(channels, 1, 3, 3), nets.weights(outputs, channels, 1, 1)
+        nodes += [("Conv", [x, f"d{i}"], f"a{i}", {"group": channels, "pads": [1] * 4, "strides": [stride] * 2}),
+                  ("Relu", [f"a{i}"], f"b{i}", {}), ("Conv", [f"b{i}", f"p{i}"], f"c{i}", {}), ("Relu", [f"c{i}"], f"r{i}", {})]
+        x, channels = f"r{i}", outputs
+    nodes.append(("GlobalAveragePool", [x], "y", {}))
+    return nets.network(nodes, (1, 16, 60, 60), constants), 60 * 60 * 64 * 4
+
+
+def dense():
+    """A pool into a concatenation's window, and expressions over it that single-pixel convolutions compute."""
+    nodes, constants, x, channels = [("MaxPool", ["x"], "m", {"kernel_shape": [2, 2], "strides": [2, 2]})], {}, "m", 32
+    for i in range(3):
+        constants |= {f"s{i}": abs(nets.weights(1, channels, 1, 1)) + 1, f"t{i}": nets.weights(1, channels, 1, 1),
+                      f"p{i}": nets.weights(48, channels, 1, 1), f"k{i}": nets.weights(16, 48, 3, 3)}
+        nodes += [("Mul", [x, f"s{i}"], f"a{i}", {}), ("Add", [f"a{i}", f"t{i}"], f"b{i}", {}), ("Relu", [f"b{i}"], f"e{i}", {}),
+                  ("Conv", [f"e{i}", f"p{i}"], f"c{i}", {}), ("Relu", [f"c{i}"], f"f{i}", {}),
+                  ("Conv", [f"f{i}", f"k{i}"], f"g{i}", {"pads": [1] * 4}), ("Concat", [x, f"g{i}"], f"z{i}", {"axis": 1})]
+        x, channels = f"z{i}", channels + 16
+    nodes.append(("GlobalAveragePool", [x], "y", {}))
+    return nets.network(nodes, (1, 32, 56, 56), constants), 28 * 28 * (80 + 48) * 4 + 8192
+
+
+def residual():
+    """A block with a stride, whose shortcut comes first: then the main branch may take its input's place."""
+    constants = {"a": nets.weights(64, 16, 1, 1), "b": nets.weights(32, 64, 1, 1), "c": nets.weights(32, 32, 3, 3),
+                 "d": nets.weights(128, 32, 1, 1), "e": nets.weights(128, 64, 1, 1)}
+    nodes = [("Conv", ["x", "a"], "t", {}), ("Relu", ["t"], "i", {}), ("Conv", ["i", "b"], "u", {}), ("Relu", ["u"], "j", {}),
+             ("Conv", ["j", "c"], "v", {"strides": [2, 2], "pads": [1] * 4}), ("Relu", ["v"], "k", {}), ("Conv", ["k", "d"], "m", {}),
+             ("Conv", ["i", "e"], "n", {"strides": [2, 2]}), ("Add", ["m", "n"], "o", {}), ("GlobalAveragePool", ["o"], "y", {})]
+    return nets.network(nodes, (1, 16, 48, 48), constants), 48 * 48 * 64 * 4 + 24 * 24 * 128 * 4 + 8192
+
+
+MODELS = {"mobile": mobile, "dense": dense, "residual": residual}
+
+
+def arena_size(folder):
+    with open(os.path.join(folder, "model.h")) as file:
+        return int(re.search(r"ARENA_SIZE (\d+)", file.read())[1])
+
+
+def check(arguments, name):
+    model, most = MODELS[name]()
+    path = os.path.join(arguments.work, f"{name}.onnx")
+    onnx.save(model, path)
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    data = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    tools, first = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS), None
+    for i, variant in enumerate(VARIANTS):
+        folder = os.path.join(arguments.work, name, str(i))
+        host.compile_model(tools, path, folder, ["--winograd=off", *variant])
+        host.build_program(tools, folder)
+        bits = nets.answer(folder, data)
+        if not variant and arena_size(folder) > most * 1.03:
+            raise host.Failure("wrong", f"the arena has {arena_size(folder)} bytes, overlap would need about {most}")
+        first = bits if first is None else first
+        if bits != first:
+            raise host.Failure("wrong", f"{' '.join(variant)} gives other bits than no option")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--work", required=True)
+    parser.add_argument("names", nargs="*", default=list(MODELS))
+    arguments = parser.parse_args()
+    arguments.occamyc = os.path.abspath(arguments.occamyc)
+    os.makedirs(arguments.work, exist_ok=True)
+    failed = 0
+    for name in arguments.names:
+        try:
+            check(arguments, name)
+        except host.Failure as failure:
+            failed += 1
+            print(f"{name}: {failure}")
+    print(f"{len(arguments.names) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
