@@ -100,8 +100,8 @@ static int stage_infer(Compilation *c)
 
 /* In this order; each is followed by graph_check. */
 static const Pass passes[] = {
-    {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"integer", pass_integer}, {"cse", pass_cse},
-    {"activation", pass_activation}, {"dce", pass_dce},
+    {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"integer", pass_integer}, {"hoist", pass_hoist},
+    {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
 };
 
 static int stage_passes(Compilation *c)

@@ -1,5 +1,6 @@
 /* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
 #include "figures.h"
+#include "support/int.h"
 
 #include "emit/report.h"
 
@@ -150,12 +151,14 @@ typedef struct Offers {
     int             count;
 } Offers;
 
-static void try_offer(Offers *offers, const Options *options, const char *text)
+/* `least`: bytes that something simpler saves already. Returns the bytes that this saves. */
+static int64_t try_offer(Offers *offers, const Options *options, int64_t least, const char *text)
 {
-    int64_t ram = offers->remedy->ram(offers->remedy->context, options);
+    int64_t ram = offers->remedy->ram(offers->remedy->context, options), saves = ram < 0 ? 0 : offers->now - ram;
 
-    if (ram >= 0 && ram < offers->now && offers->count < (int)(sizeof offers->offer / sizeof *offers->offer))
-        offers->offer[offers->count++] = (Offer){text, offers->now - ram};
+    if (saves > least && offers->count < (int)(sizeof offers->offer / sizeof *offers->offer))
+        offers->offer[offers->count++] = (Offer){text, saves};
+    return saves;
 }
 
 static int compare_offers(const void *a, const void *b)
@@ -179,7 +182,7 @@ static void try_bounds(Offers *offers)
         if (bound[i].hi < bound[i].lo || bound[i].hi < 1)
             continue;
         other.bound = bound;
-        try_offer(offers, &other, arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
+        try_offer(offers, &other, 0, arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
     }
 }
 
@@ -188,28 +191,29 @@ static void try_options(Offers *offers)
 {
     const Options *now = offers->emission->options;
     Options        other = *now;
+    int64_t        arena, direct = 0;
 
     other.plan.io_arena = !now->plan.io_arena;
-    try_offer(offers, &other, other.plan.io_arena ? "--io=arena" : "--io=caller");
+    arena = try_offer(offers, &other, 0, other.plan.io_arena ? "--io=arena" : "--io=caller");
     other = *now;
     other.winograd = WINOGRAD_OFF;
     if (now->winograd != WINOGRAD_OFF)
-        try_offer(offers, &other, "--winograd=off");
+        direct = try_offer(offers, &other, 0, "--winograd=off");
     other.plan.io_arena = 1;
-    if (now->winograd != WINOGRAD_OFF && !now->plan.io_arena)
-        try_offer(offers, &other, "--winograd=off --io=arena");
+    if (direct > 0 && !now->plan.io_arena)
+        try_offer(offers, &other, int_max(arena, direct), "--winograd=off --io=arena");
     other = *now;
     other.threads = 1;
     if (now->threads > 1)
-        try_offer(offers, &other, "--threads=1");
+        try_offer(offers, &other, 0, "--threads=1");
     other = *now;
     other.plan.planner = "auto";
     if (strcmp(now->plan.planner, "auto"))
-        try_offer(offers, &other, "--planner=auto");
+        try_offer(offers, &other, 0, "--planner=auto");
     other = *now;
     other.plan.reorder = 1;
     if (!now->plan.reorder)
-        try_offer(offers, &other, "--order=auto");
+        try_offer(offers, &other, 0, "--order=auto");
 }
 
 static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy, Text *lines)

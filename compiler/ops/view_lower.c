@@ -3,6 +3,29 @@
 #include "program/lower.h"
 #include "ops/infer.h"
 
+/* What no stride can say is copied. Where channels are neighbours they stay so (a shuffle of channels): the convolutions around
+ * it go on as they are. */
+static int reshape_by_copy(Lower *lower, Node *node, Operand x)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     y, like;
+
+    if (lower_layout_of(&x) == LAYOUT_CHANNELS_LAST && type->rank > 3) {
+        if (lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
+            return -1;
+        if (operand_reshape(lower, y, x.rank, x.dim, &like))
+            return lower_copy(lower, node, x, like);
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+        return operand_reshape(lower, x, type->rank, type->dim, &like) ? lower_copy(lower, node, like, y) : -1;
+    }
+    if (lower_dense(lower, x, &x) < 0)
+        return -1;
+    if (!operand_reshape(lower, x, type->rank, type->dim, &like))
+        return diag_bug(lower->diag, node->loc, "a dense tensor cannot be reshaped");
+    return lower_output_view(lower, node, 0, like);
+}
+
 /* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in row-major order under other extents. */
 int lower_reshape(Lower *lower, Node *node)
 {
@@ -18,12 +41,8 @@ int lower_reshape(Lower *lower, Node *node)
         if (lower_check(lower, equal) < 0)
             return -1;
     }
-    if (!operand_reshape(lower, x, type->rank, type->dim, &view)) {
-        if (lower_dense(lower, x, &x) < 0)
-            return -1;
-        if (!operand_reshape(lower, x, type->rank, type->dim, &view))
-            return diag_bug(lower->diag, node->loc, "a dense tensor cannot be reshaped");
-    }
+    if (!operand_reshape(lower, x, type->rank, type->dim, &view))
+        return reshape_by_copy(lower, node, x);
     return lower_output_view(lower, node, 0, view);
 }
 

@@ -19,6 +19,7 @@ int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a 
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
 int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
 int pass_integer(Model *model, Diag *diag); /* between DequantizeLinear and QuantizeLinear: integers */
+int pass_hoist(Model *model, Diag *diag);  /* scales of factors, reshapes by axes of one element: out of the way of fusions */
 int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads */
 
 /* ------------------------------------------------------------------------------------------------- shared by the passes */

@@ -274,7 +274,7 @@ int lower_output_view(Lower *lower, Node *node, int index, Operand view)
         return 0;
     place = &lower->place[value->id];
     if (place->kind == PLACE_OPERAND || lower->inside[value->id].parent)
-        return lower_copy(lower, node, view, new_place(lower, value, LAYOUT_ROW_MAJOR));
+        return lower_copy(lower, node, view, new_place(lower, value, lower_layout_of(&view)));
     place->kind = PLACE_OPERAND;
     place->operand = view;
     return 0;

@@ -1,6 +1,6 @@
 """Writes our own cases where the official suite has none: make_cases.py FOLDER [NAME...]
 
-Activations, control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
+Activations, fusions, control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
 each; the wanted outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
 """
 
@@ -17,6 +17,7 @@ import cases       # noqa: E402
 import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
+from fusion_cases import FUSION       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
@@ -53,7 +54,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED + RARE
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED + RARE + FUSION
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

@@ -1,0 +1,58 @@
+"""What is computed in one step though the model has several: attention, and what must move out of its way; layouts."""
+
+import numpy as np
+
+RANDOM = np.random.default_rng(3)
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+
+def numbers(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def case(name, inputs, output, constants, *lines):
+    """Constants are (name, values); int64 lists for shapes, float arrays else."""
+    body = []
+    for key, value in constants:
+        value = np.asarray(value)
+        kind = "float" if value.dtype == np.float32 else "int64"
+        text = ", ".join(repr(float(v)) if kind == "float" else str(int(v)) for v in value.ravel())
+        body.append(f"{key} = Constant <value = {kind}[{','.join(map(str, value.shape))}] {{{text}}}> ()")
+    declared = ", ".join(f"float[{', '.join(map(str, value.shape))}] {key}" for key, value in inputs.items())
+    body = "\n".join("          " + line for line in [*body, *lines])
+    model = HEAD + f"main ({declared}) => ({output}) {{\n{body}\n}}"
+    return dict(name=name, group="fusion", model=model, inputs=[inputs])
+
+
+QKV = dict(q=numbers(2, 3, 7, 5), k=numbers(2, 3, 5, 9), v=numbers(2, 3, 9, 4))
+Y = "float[2, 3, 7, 4] y"
+EIGHTH = ("scale", np.float32(0.125))
+IMAGE = dict(x=numbers(1, 6, 5, 4))
+WEIGHTS = ("w", numbers(6, 6, 1, 1))
+
+FUSION = [
+    case("attention_alone", QKV, Y, [], "s = MatMul(q, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_scaled_query", QKV, Y, [EIGHTH], "a = Mul(scale, q)", "s = MatMul(a, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_divided_key", QKV, Y, [EIGHTH], "a = Div(k, scale)", "s = MatMul(q, a)", "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_query_read_twice", QKV, Y + ", float[2, 3, 7, 5] a", [EIGHTH], "a = Mul(q, scale)", "s = MatMul(a, k)",
+         "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_weights_read_twice", QKV, Y + ", float[2, 3, 7, 9] p", [], "s = MatMul(q, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_scores_read_twice", QKV, Y + ", float[2, 3, 7, 9] s", [], "s = MatMul(q, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_along_another_axis", QKV, Y, [], "s = MatMul(q, k)", "p = Softmax <axis = 2> (s)", "y = MatMul(p, v)"),
+    case("attention_as_second_factor", dict(q=numbers(4, 6), k=numbers(6, 4), v=numbers(3, 4)), "float[3, 4] y", [], "s = MatMul(q, k)",
+         "p = Softmax(s)", "y = MatMul(v, p)"),
+    case("attention_of_more_places", dict(q=numbers(7, 5), k=numbers(5, 9), v=numbers(2, 3, 9, 4)), Y, [], "s = MatMul(q, k)",
+         "p = Softmax(s)", "y = MatMul(p, v)"),
+    case("attention_masked_by_place", dict(QKV, m=numbers(3, 1, 9)), Y, [], "s = MatMul(q, k)", "a = Add(s, m)", "p = Softmax(a)",
+         "y = MatMul(p, v)"),
+    case("attention_transposed_result", QKV, "float[2, 7, 12] y", [("flat", [2, 7, 12])], "s = MatMul(q, k)", "p = Softmax(s)",
+         "o = MatMul(p, v)", "t = Transpose <perm = [0, 2, 1, 3]> (o)", "y = Reshape(t, flat)"),
+    case("attention_mask_over_one_more_axis", QKV, Y, [("wide", [1, 2, 3, 7, 9]), ("back", [2, 3, 7, 9]), ("mask", numbers(1, 2, 1, 7, 9))],
+         "s = MatMul(q, k)", "r = Reshape(s, wide)", "a = Add(r, mask)", "b = Reshape(a, back)", "p = Softmax(b)", "y = MatMul(p, v)"),
+    case("reshape_that_does_not_come_back", dict(x=numbers(2, 3, 4)), "float[6, 4] y",
+         [("wide", [1, 2, 3, 4]), ("back", [6, 4]), ("mask", numbers(1, 2, 1, 4))], "r = Reshape(x, wide)", "a = Add(r, mask)",
+         "y = Reshape(a, back)"),
+    case("channel_shuffle", IMAGE, "float[1, 6, 5, 4] y", [WEIGHTS, ("split", [1, 2, 3, 5, 4]), ("join", [1, 6, 5, 4])],
+         "a = Conv(x, w)", "b = Reshape(a, split)", "c = Transpose <perm = [0, 2, 1, 3, 4]> (b)", "d = Reshape(c, join)", "y = Conv(d, w)"),
+    case("channels_flattened", IMAGE, "float[1, 120] y", [WEIGHTS, ("join", [1, 120])], "a = Conv(x, w)", "y = Reshape(a, join)"),
+]
