@@ -17,7 +17,8 @@ def case(name, inputs, output, constants, *lines):
         value = np.asarray(value)
         kind = "float" if value.dtype == np.float32 else "int64"
         text = ", ".join(repr(float(v)) if kind == "float" else str(int(v)) for v in value.ravel())
-        body.append(f"{key} = Constant <value = {kind}[{','.join(map(str, value.shape))}] {{{text}}}> ()")
+        shape = f"[{','.join(map(str, value.shape))}]" if value.shape else ""
+        body.append(f"{key} = Constant <value = {kind}{shape} {{{text}}}> ()")
     declared = ", ".join(f"float[{', '.join(map(str, value.shape))}] {key}" for key, value in inputs.items())
     body = "\n".join("          " + line for line in [*body, *lines])
     model = HEAD + f"main ({declared}) => ({output}) {{\n{body}\n}}"

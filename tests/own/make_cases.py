@@ -54,7 +54,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + QUANTISED + RARE + FUSION
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RARE + FUSION
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
