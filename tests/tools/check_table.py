@@ -15,7 +15,8 @@ import onnx
 import cases
 import run_case
 
-DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "training": "ai.onnx.preview.training."}
+DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "preview": "ai.onnx.preview.",
+           "training": "ai.onnx.preview.training."}
 ROW = re.compile(r"^OP\(\s*(\w+)\s*,\s*(\w+)\s*,(.*),\s*(\w+)\s*\)\s*(?:/\*.*)?$", re.M)
 EXPANDED = re.compile(r"^EXPAND(?:_WHEN)?\(\s*(\w+)\s*,\s*(\w+)\s*,", re.M)
 
