@@ -57,7 +57,18 @@ int infer_optimizer(Infer *infer, Node *node)
     return 0;
 }
 
+/* By each tensor that xs names: of its type. */
 int infer_gradient(Infer *infer, Node *node)
 {
-    return diag_unsupported(infer->diag, node->loc, "differentiation is not supported; export the graph for inference");
+    const Attr *xs = node_attr(node, "xs");
+
+    if (!xs || xs->count < 1 || xs->count != node->nout || xs->count > node->nin)
+        return diag_error(infer->diag, node->loc, "attribute 'xs' has %d entries with %d inputs and %d outputs, wanted one for each output",
+                          xs ? xs->count : 0, node->nin, node->nout);
+    if (infer->depth > 1)
+        return diag_unsupported(infer->diag, node->loc, "found a derivative in a body; take it outside");
+    for (int i = 0; i < node->nout; i++)
+        if (infer_need_dtype(infer, node, i, "F") < 0 || infer_set(infer, node, i, infer_shaped(node->in[i]->type.dtype, &node->in[i]->type)) < 0)
+            return -1;
+    return 0;
 }

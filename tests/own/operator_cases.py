@@ -49,6 +49,24 @@ def wide(**shapes):
     return {name: normal(*shape, dtype=np.float64) for name, shape in shapes.items()}
 
 
+def by_differences(inputs):
+    """Derivatives of the sum of y by a, b and c, from differences in double precision."""
+    def total(a, b, c):
+        s = a @ b + c
+        return np.sum(s / (1 + np.exp(-np.exp(np.tanh(s)) / c)) - np.maximum(s, 0) * np.cos(s))
+    at = [inputs[n].astype(np.float64) for n in "abc"]
+    found = [np.zeros_like(x) for x in at]
+    for x, out in zip(at, found):
+        for i in np.ndindex(x.shape):
+            keep, ends = x[i], []
+            for step in (1e-6, -1e-6):
+                x[i] = keep + step
+                ends.append(total(*at))
+            x[i] = keep
+            out[i] = (ends[0] - ends[1]) / 2e-6
+    return [x.astype(np.float32) for x in found]
+
+
 IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
@@ -101,6 +119,23 @@ OPERATORS = [
          axes=np.array([1], np.int64)), dict(y=(D, [3])), opset=18, keepdims=0),
     case("scatter_adds_half", "ScatterElements", dict(x=normal(3, 4, dtype=np.float16), at=np.array([[0, 2]], np.int64),
          u=normal(1, 2, dtype=np.float16)), dict(y=(H, [3, 4])), opset=18, oracle="reference", reduction="add"),
+    dict(name="gradient_of_a_layer", group="Gradient", wanted=by_differences,
+         inputs=[dict(a=normal(3, 4), b=normal(4, 2), c=np.float32([1.5, -2.5]))], model="""
+        <ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
+        agraph (float[3,4] a, float[4,2] b, float[2] c) => (float[3,4] da, float[4,2] db, float[2] dc) {
+            p = MatMul(a, b)
+            s = Add(p, c)
+            t = Tanh(s)
+            e = Exp(t)
+            q = Div(e, c)
+            r = Sigmoid(q)
+            u = Mul(r, s)
+            v = Relu(s)
+            w = Cos(s)
+            z = Mul(v, w)
+            y = Sub(u, z)
+            da, db, dc = ai.onnx.preview.training.Gradient <xs = ["a", "b", "c"], y = "y"> (a, b, c)
+        }"""),
     dict(name="dropout_keeps_all_at_rest", group="Dropout", oracle="runtime", inputs=[dict(x=IMAGE, training=np.array(False))], model="""
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[1,2,5,6] x, bool training) => (float[1,2,5,6] y, bool[1,2,5,6] mask) <float ratio = {0.4}> {
