@@ -2,7 +2,9 @@
 to fail ends in its own state (stand_in.py plays occamyc).
 """
 
+import json
 import os
+import random
 import stat
 import sys
 import tempfile
@@ -13,6 +15,8 @@ import onnx
 from onnx import TensorProto, helper
 
 import cases
+import check_code
+import check_table
 import compare
 import dims
 import host
@@ -164,6 +168,42 @@ class Runs(unittest.TestCase):
     def test_folder_without_description(self):
         os.remove(os.path.join(self.case, "meta.json"))
         self.assertEqual(self.result("pass").state, "pass")
+
+
+class Proofs(unittest.TestCase):
+    """Each proof about generated code fails on code made to fail it."""
+
+    def reason(self, source, said=()):
+        tools = check_code.Tools("", ["gcc"], ["clang"])
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "model.c"), "w") as file:
+                file.write(source)
+            with open(os.path.join(folder, "report.json"), "w") as file:
+                json.dump({"code": {"libc": list(said)}}, file)
+            try:
+                check_code.prove_symbols(tools, folder)
+            except host.Failure as failure:
+                return failure.reason
+        return ""
+
+    def test_symbols_and_sections(self):
+        root = "#include <math.h>\nfloat f(float x);\nfloat f(float x) { return sqrtf(x); }\n"
+        self.assertEqual(self.reason(root, ["sqrtf"]), "")
+        self.assertIn("the report lists", self.reason(root))
+        self.assertIn("the report lists", self.reason("extern int x;\nint x;\n", ["sqrtf"]))
+        self.assertIn("malloc", self.reason("#include <stdlib.h>\nvoid *f(void);\nvoid *f(void) { return malloc(4); }\n"))
+        self.assertIn("writable data", self.reason("int f(void);\nint f(void) { static int n; return ++n; }\n"))
+        self.assertIn("warning", self.reason("int f(long x);\nint f(long x) { return x; }\n").replace("error", "warning"))
+
+    def test_hostile_values_keep_type_and_size(self):
+        generator = random.Random(1)
+        for dtype in (1, 2, 3, 6, 7, 9, 10, 11, 16, 17, 21, 22):
+            raw = check_code.hostile_numbers(generator, dtype, 7)
+            self.assertEqual(len(raw), tensors.raw_size(dtype, (7,)), dtype)
+
+    def test_rows_of_the_operator_table_are_read(self):
+        table = "OP( onnx,  Abs,  1, 1, 1, 1, OP_ELEMENTWISE, upgrade_none, infer_abs, lower_direct )\n"
+        self.assertEqual([(d, n, low) for d, n, _, low in check_table.ROW.findall(table)], [("onnx", "Abs", "lower_direct")])
 
 
 if __name__ == "__main__":
