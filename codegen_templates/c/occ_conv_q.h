@@ -15,7 +15,7 @@
 #define OCC_Q_ROWS(vectors) 1
 #else
 #define OCC_Q_VECTORS 2
-#define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 4 : 2)
+#define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 6 : 2)
 #endif
 
 /* One convolution. */
@@ -60,7 +60,7 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
     }
     OCC_UNROLL(32)
     for (int c = 0; c < columns; c++) {
-        const occ_vi word = occ_viset(occ_four_bytes(x + c * across, n) ^ q->flip);
+        const occ_vi word = occ_vispread(x + c * across, n, q->flip);
         const occ_quads a = occ_quads_of(word, how.is_signed, how.kind);
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)

@@ -30,6 +30,7 @@
 #if OCC_W > 1
 typedef int16_t occ_vh __attribute__((vector_size(4 * OCC_W)));
 typedef int8_t occ_vsb __attribute__((vector_size(OCC_W)));
+typedef uint16_t occ_vuh __attribute__((vector_size(4 * OCC_W)));
 typedef char occ_vc __attribute__((vector_size(4 * OCC_W)));
 typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_alias));
 #endif
@@ -64,7 +65,7 @@ OCC_HOT occ_quads occ_quads_of(occ_vi v, int is_signed, int kind)
         q.odd = (occ_vi)((occ_vh)v >> 8);
     } else {
         q.even = v & occ_viset(0x00ff00ff);
-        q.odd = (v >> 8) & occ_viset(0x00ff00ff);
+        q.odd = (occ_vi)((occ_vuh)v >> 8);
     }
 #elif OCC_W == 1 && defined(__ARM_FEATURE_DSP)
     if (is_signed) {
@@ -146,6 +147,20 @@ OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
     int32_t word = 0;
     memcpy(&word, p, (size_t)n);
     return word;
+}
+
+/* The same in every lane, xor-ed with `flip`. Compilers split what they load before they spread it over a vector; the wide
+ * load keeps them from that. */
+OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
+{
+#if defined(OCC_DOT_BYTES)
+    if (n == 4) {
+        occ_vi v;
+        __asm__("vpbroadcastd %1, %0" : "=x"(v) : "m"(*(const uint8_t(*)[4])p));
+        return flip ? v ^ occ_viset(flip) : v;
+    }
+#endif
+    return occ_viset(occ_four_bytes(p, n) ^ flip);
 }
 
 /* n lanes of integers, 1 <= n <= OCC_W; the others are 0. */

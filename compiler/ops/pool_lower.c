@@ -59,12 +59,19 @@ int lower_lp_pool(Lower *lower, Node *node)
     return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
 }
 
+/* Channels follow each other. */
+static bool are_neighbours(const Operand *x)
+{
+    return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
+}
+
 /* With places, or for types without vectors. */
 static int max_places(Lower *lower, Node *node)
 {
     Operand x, y, place = operand_absent(DTYPE_I64);
     Window  w;
     Step   *step;
+    bool    bytes;
 
     if (dtype_info(node->in[0]->type.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; cast the input to float",
@@ -74,16 +81,19 @@ static int max_places(Lower *lower, Node *node)
         return -1;
     if (node->nout > 1 && node->out[1] && lower_output_dense(lower, node, 1, &place) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "maxpool", x.dtype));
+    bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
+    step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
     step_reads(lower, step, x);
     step_writes(lower, step, y);
-    step_writes(lower, step, place);
+    if (!bytes)
+        step_writes(lower, step, place);
     spatial_dims(lower, step, &x, -1);
     spatial_strides(lower, step, &x);
     spatial_dims(lower, step, &y, -1);
     spatial_strides(lower, step, &y);
     put_window(lower, step, &w);
-    step_int(lower, step, node_int(node, "storage_order", 0));
+    if (!bytes)
+        step_int(lower, step, node_int(node, "storage_order", 0));
     if (step_end(lower, step) < 0)
         return -1;
     return place.buffer >= 0 ? lower_output_done(lower, node, 1, place) : 0;

@@ -197,6 +197,14 @@ static void place_taps(Lower *lower, Node *node, Sum *s, const int8_t *from, int
     s->w = lower_weight(lower, to, DTYPE_I8, 2, dim, node->in[1]->name);
 }
 
+static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, PanelShape shape, const int64_t *stride)
+{
+    s->kernel = "conv_q";
+    s->third = quads_are_safe(data, shape, stride);
+    s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
+    return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
+}
+
 static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)
 {
     const int8_t *data = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
@@ -205,10 +213,7 @@ static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, con
         place_taps(lower, node, s, data, shape.taps);
         return place_bias(lower, node, s, 3, 4, NULL);
     }
-    s->kernel = "conv_q";
-    s->third = quads_are_safe(data, shape, stride);
-    s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
-    return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
+    return place_panels(lower, node, s, data, shape, stride);
 }
 
 static int read_window(Lower *lower, Node *node, const Extent *kernel, bool ceil_mode, Window *window)
@@ -220,19 +225,93 @@ static int read_window(Lower *lower, Node *node, const Extent *kernel, bool ceil
     return window_extents(&infer, node, &node->in[0]->type, ceil_mode, window);
 }
 
+/* An image of few channels: taps of a row are read as channels of one, so that four of them meet four weights. */
+static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
+{
+    const Window *w = &s->window;
+    double        zero;
+
+    if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 || !type_is_static(&node->in[0]->type))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) || w->begin[i].max < 0 ||
+            w->end[i].max < 0)
+            return false;
+    return node->nin < 4 || !node->in[3] || (lower_constant(lower, node->in[3]) && const_scalar(lower_constant(lower, node->in[3]), &zero));
+}
+
+/* x between borders of its zero point, channels last; then no tap lies outside. */
+static int place_bordered(Lower *lower, Node *node, Sum *s)
+{
+    Window *w = &s->window;
+    Type    type = node->in[0]->type;
+    int8_t *zero = arena_array(lower->program->arena, int8_t, 1);
+    double  number = 0.0;
+    Operand x, inside;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (node->nin > 3 && node->in[3])
+        const_scalar(lower_constant(lower, node->in[3]), &number);
+    *zero = (int8_t)(int)number;
+    for (int i = 0; i < 2; i++)
+        type.dim[2 + i].max += w->begin[i].max + w->end[i].max;
+    inside = s->x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "bordered");
+    for (int i = 0; i < 2; i++)
+        inside = operand_window(lower, inside, 2 + i, w->begin[i], node->in[0]->type.dim[2 + i], 1);
+    if (inside.dim[2].max != s->x.dim[2].max || inside.dim[3].max != s->x.dim[3].max)
+        if (lower_copy(lower, node, lower_weight(lower, zero, x.dtype, 0, NULL, "border"), s->x) < 0)
+            return -1;
+    return lower_copy(lower, node, x, inside);
+}
+
+/* Weights [output][input][row][column] as [output][row][column][input]. */
+static const int8_t *turn_weights(Lower *lower, const int8_t *from, const Sum *s, int64_t rows, int64_t columns)
+{
+    int8_t *to = arena_array(lower->program->arena, int8_t, s->outputs * rows * columns * s->inputs + 1), *next = to;
+
+    for (int64_t o = 0; o < s->outputs; o++)
+        for (int64_t t = 0; t < rows * columns; t++)
+            for (int64_t i = 0; i < s->inputs; i++)
+                *next++ = from[(o * s->inputs + i) * rows * columns + t];
+    return to;
+}
+
+/* The convolution of rows of taps that an image of few channels gives. */
+static int place_narrow(Lower *lower, Node *node, Sum *s)
+{
+    Window       *w = &s->window;
+    int64_t       rows = w->kernel[0], wide = w->kernel[1] * s->inputs;
+    PanelShape    shape = {1, s->outputs, wide, rows};
+    const int64_t stride[4] = {0, rows * wide, 1, wide};
+    const int8_t *data = turn_weights(lower, const_aligned(lower->arena, lower_constant(lower, node->in[1])), s, rows, w->kernel[1]);
+
+    if (place_bordered(lower, node, s) < 0)
+        return -1;
+    s->inputs = wide;
+    s->x.dim[3].max -= w->kernel[1] - 1;
+    w->kernel[1] = 1;
+    w->begin[0] = w->begin[1] = extent_const(0);
+    return place_panels(lower, node, s, data, shape, stride);
+}
+
 static int place_conv(Lower *lower, Node *node, Sum *s)
 {
     const Type *type = &node->in[1]->type;
     PanelShape  shape = {.taps = 1};
     int64_t     stride[4];
 
-    if (read_window(lower, node, type->dim + 2, false, &s->window) < 0 || place_image(lower, node, s) < 0)
-        return -1;
-    for (int i = 2; i < type->rank; i++)
-        shape.taps *= type->dim[i].max;
     shape.groups = s->groups = node_int(node, "group", 1);
     shape.inputs = s->inputs = type->dim[1].max;
     shape.outputs = s->outputs = type->dim[0].max / s->groups;
+    if (read_window(lower, node, type->dim + 2, false, &s->window) < 0)
+        return -1;
+    if (is_narrow(lower, node, s))
+        return place_narrow(lower, node, s);
+    if (place_image(lower, node, s) < 0)
+        return -1;
+    for (int i = 2; i < type->rank; i++)
+        shape.taps *= type->dim[i].max;
     stride[3] = 1;
     stride[2] = shape.taps;
     stride[1] = shape.taps * shape.inputs;
