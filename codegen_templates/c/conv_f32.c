@@ -234,6 +234,12 @@ OCC_HOT int occ_conv_fits(const occ_extent *xdim, const occ_extent *ydim, const 
     return whole && (rest == 0 || occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_TILE_ROWS(last)));
 }
 
+/* Whether one vector of channels takes a whole row, which two would have to cut: the weights are then read once for a row. */
+OCC_HOT int occ_conv_is_narrow(int64_t width)
+{
+    return OCC_W == 8 && width > OCC_TILE_ROWS(2) && width <= OCC_TILE_ROWS(1);
+}
+
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
  *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs rounded up to 4
@@ -251,10 +257,12 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                              const occ_extent *dilation, const occ_extent *pad, const occ_extent *tile, int64_t nx,
                              const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
-    const int vectors = tile[0] == 1 ? 1 : tile[0] == 4 && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0 ? 4 : OCC_TILE_VECTORS;
     const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(xdim, ydim, kernel, stride), ydim[3]);
     const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
+    const int vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
+                        : tile[0] == 4 && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0  ? 4
+                                                                                   : OCC_TILE_VECTORS;
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
         !(flat || occ_conv_fits(xdim, ydim, kernel, stride, dilation, pad, vectors))) {
         occ_conv_shared(x, w, bias, y, groups, tile[1], xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);

@@ -48,34 +48,54 @@ OCC_HOT occ_vf occ_pool_end(occ_vf sum, int64_t count, int64_t kind, float p)
     return occ_vselect(occ_vlt(occ_vset(0.0f), sum), occ_vexp(occ_vmul(occ_vset(1.0f / p), occ_vlog(sum))), occ_vset(0.0f));
 }
 
-/* n channels of one result. begin: of the window on each axis; pad_end: how far padding reaches behind the input */
-OCC_HOT occ_vf occ_pool_window(const float *x, int n, const occ_extent *xdim, const occ_extent *xstride, const int64_t *begin,
-                               const occ_extent *kernel, const occ_extent *dilation, const occ_extent *pad_end, int64_t kind,
-                               float p)
+/* The taps of one result that lie inside the input, and how many a mean counts. */
+typedef struct occ_pool_taps {
+    occ_window axis[3];
+    int64_t    begin[3], count;
+} occ_pool_taps;
+
+/* begin: of the window on each axis; pad_end: how far padding reaches behind the input */
+OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_extent *xdim, const occ_extent *kernel,
+                                       const occ_extent *dilation, const occ_extent *pad_end, int64_t kind)
+{
+    occ_pool_taps t = {{{0, 0}, {0, 0}, {0, 0}}, {begin[0], begin[1], begin[2]}, 1};
+
+    for (int k = 0; k < 3; k++) {
+        t.axis[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
+        if (kind == OCC_POOL_MEAN_PADS)
+            t.count *= occ_max(0, occ_min(kernel[k], occ_ceil_div(xdim[2 + k] + pad_end[k] - begin[k], dilation[k])));
+        else
+            t.count *= t.axis[k].last - t.axis[k].first;
+    }
+    return t;
+}
+
+/* `vectors` (literal) vectors of n channels each of one result. */
+OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_extent *xstride, const occ_extent *dilation,
+                               const occ_pool_taps *t, int vectors, int n, int64_t kind, float p)
 {
     const union {
         uint32_t bits;
         float    value;
     } lowest = {0xff800000u};
-    occ_vf     sum = occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
-    occ_window w[3];
-    int64_t    count = 1;
+    occ_vf sum[4];
 
-    for (int k = 0; k < 3; k++) {
-        w[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
-        if (kind == OCC_POOL_MEAN_PADS)
-            count *= occ_max(0, occ_min(kernel[k], occ_ceil_div(xdim[2 + k] + pad_end[k] - begin[k], dilation[k])));
-        else
-            count *= w[k].last - w[k].first;
-    }
-    for (int64_t d = w[0].first; d < w[0].last; d++)
-        for (int64_t h = w[1].first; h < w[1].last; h++) {
-            const float *row = x + (begin[0] + d * dilation[0]) * xstride[2] + (begin[1] + h * dilation[1]) * xstride[3];
+    OCC_UNROLL(4)
+    for (int j = 0; j < vectors; j++)
+        sum[j] = occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
+    for (int64_t d = t->axis[0].first; d < t->axis[0].last; d++)
+        for (int64_t h = t->axis[1].first; h < t->axis[1].last; h++) {
+            const float *row = x + (t->begin[0] + d * dilation[0]) * xstride[2] + (t->begin[1] + h * dilation[1]) * xstride[3];
 
-            for (int64_t t = w[2].first; t < w[2].last; t++)
-                sum = occ_pool_join(sum, occ_vload(row + (begin[2] + t * dilation[2]) * xstride[4], n), kind, p);
+            for (int64_t k = t->axis[2].first; k < t->axis[2].last; k++) {
+                OCC_UNROLL(4)
+                for (int j = 0; j < vectors; j++)
+                    sum[j] = occ_pool_join(sum[j], occ_vload(row + (t->begin[2] + k * dilation[2]) * xstride[4] + j * OCC_W, n), kind, p);
+            }
         }
-    return occ_pool_end(sum, count, kind, p);
+    OCC_UNROLL(4)
+    for (int j = 0; j < vectors; j++)
+        occ_vstore(y + j * OCC_W * ychannel, occ_pool_end(sum[j], t->count, kind, p), n);
 }
 
 /* pool - y = kind of x over windows.
@@ -93,15 +113,16 @@ OCC_INLINE void occ_pool_f32(const float *x, float *y, int64_t kind, const occ_e
         for (int64_t d = 0; d < ydim[2]; d++)
             for (int64_t h = 0; h < ydim[3]; h++)
                 for (int64_t w = 0; w < ydim[4]; w++) {
-                    const int64_t begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], w * stride[2] - pad[2]};
-                    float        *to = y + b * ystride[0] + d * ystride[2] + h * ystride[3] + w * ystride[4];
+                    const int64_t       begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], w * stride[2] - pad[2]};
+                    float              *to = y + b * ystride[0] + d * ystride[2] + h * ystride[3] + w * ystride[4];
+                    const float        *from = x + b * xstride[0];
+                    const occ_pool_taps taps = occ_pool_taps_at(begin, xdim, kernel, dilation, pad_end, kind);
+                    int64_t             c = 0;
 
-                    for (int64_t c = 0; c < ydim[1]; c += step) {
-                        int n = (int)occ_min(step, ydim[1] - c);
-
-                        occ_vstore(to + c * ystride[1],
-                                   occ_pool_window(x + b * xstride[0] + c * xstride[1], n, xdim, xstride, begin, kernel, dilation,
-                                                   pad_end, kind, p), n);
-                    }
+                    for (; step > 1 && c + 4 * OCC_W <= ydim[1]; c += 4 * OCC_W)
+                        occ_pool_channels(to + c, 1, from + c, xstride, dilation, &taps, 4, OCC_W, kind, p);
+                    for (; c < ydim[1]; c += step)
+                        occ_pool_channels(to + c * ystride[1], ystride[1], from + c * xstride[1], xstride, dilation, &taps, 1,
+                                          (int)occ_min(step, ydim[1] - c), kind, p);
                 }
 }

@@ -1,5 +1,5 @@
 /* pass_pad - constant zero padding of the spatial axes goes into the window of the convolution (or the average pooling that
- * counts padding) after it, when nobody else reads the padded tensor.
+ * counts padding, or has none of its own and then counts this) after it, when nobody else reads the padded tensor.
  * requires: order, types, no auto_pad    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "passes/passes.h"
 #include <string.h>
@@ -15,13 +15,25 @@ static bool pads_zero(const Node *pad)
     return pad->nin < 3 || !pad->in[2] || (const_scalar(pad->in[2], &value) && value == 0.0);
 }
 
+static bool has_padding(const Node *node)
+{
+    int            count;
+    const int64_t *pads = node_ints(node, "pads", &count);
+
+    for (int i = 0; pads && i < count; i++)
+        if (pads[i])
+            return true;
+    return false;
+}
+
 static bool takes_padding(const Node *node)
 {
     if (strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET"))
         return false;
     if (node->op == OP_onnx_Conv)
         return true;
-    return node->op == OP_onnx_AveragePool && node_int(node, "count_include_pad", 0) && !node_int(node, "ceil_mode", 0);
+    return node->op == OP_onnx_AveragePool && (node_int(node, "count_include_pad", 0) || !has_padding(node)) &&
+           !node_int(node, "ceil_mode", 0);
 }
 
 /* The padding of the spatial axes, begin and end; false when a batch or channel is padded, or something is cut. */
@@ -44,13 +56,15 @@ static bool spatial_pads(const Node *pad, int rank, int64_t *spatial)
 static void set_pads(Node *node, const int64_t *pads, int count)
 {
     Arena *arena = node->graph->model->arena;
-    Attr  *attr = arena_array(arena, Attr, node->nattr + 1);
+    Attr  *attr = arena_array(arena, Attr, node->nattr + 2);
     int    n = 0;
 
     for (int i = 0; i < node->nattr; i++)
-        if (strcmp(node->attr[i].name, "pads"))
+        if (strcmp(node->attr[i].name, "pads") && strcmp(node->attr[i].name, "count_include_pad"))
             attr[n++] = node->attr[i];
     attr[n++] = (Attr){.name = "pads", .kind = ATTR_INTS, .count = count, .ints = pads};
+    if (node->op == OP_onnx_AveragePool)
+        attr[n++] = (Attr){.name = "count_include_pad", .kind = ATTR_INT, .i = 1};
     node->attr = attr;
     node->nattr = n;
 }

@@ -1,4 +1,4 @@
-"""Activations as exporters spell them out, and what only looks like one of them."""
+"""Activations and padding as exporters spell them out, and what only looks like it."""
 
 import numpy as np
 
@@ -35,4 +35,22 @@ ACTIVATION = [
     case("hard_swish", "s = HardSigmoid <alpha = 0.16666667, beta = 0.5> (x)", "y = Mul(x, s)"),
     case("hard_swish_of_another_slope", "s = HardSigmoid <alpha = 0.2, beta = 0.5> (x)", "y = Mul(x, s)"),
     case("square_of_sigmoid", "s = Sigmoid(x)", "y = Mul(s, s)"),
+]
+
+
+def pooled(name, attributes, pads):
+    model = HEAD + f"""
+        main (float[1, 5, 6, 7] x) => (float[1, 5, M, N] y) {{
+          pads = Constant <value_ints = {pads}> ()
+          p = Pad (x, pads)
+          y = AveragePool <kernel_shape = [3, 3]{attributes}> (p)
+        }}"""
+    return dict(name=name, group="padding", model=model, inputs=[dict(x=np.arange(210, dtype=np.float32).reshape(1, 5, 6, 7))])
+
+
+ACTIVATION += [
+    pooled("padding_of_a_mean", "", [0, 0, 1, 1, 0, 0, 1, 1]),
+    pooled("padding_of_a_mean_in_steps", ", strides = [2, 2]", [0, 0, 1, 0, 0, 0, 2, 1]),
+    pooled("padding_of_a_mean_that_pads_itself", ", pads = [1, 1, 1, 1]", [0, 0, 1, 1, 0, 0, 1, 1]),
+    pooled("padding_of_a_mean_that_counts_its_own", ", pads = [1, 1, 1, 1], count_include_pad = 1", [0, 0, 1, 1, 0, 0, 1, 1]),
 ]
