@@ -83,7 +83,8 @@ static const OpInfo *nearest(const char *name)
     if (strlen(name) > LONGEST_NAME)
         return NULL;
     for (int i = 0; i < OP_COUNT; i++) {
-        int edits = strlen(op_info[i].name) > LONGEST_NAME ? fewest : distance(name, op_info[i].name);
+        bool known = strlen(op_info[i].name) <= LONGEST_NAME && op_find(op_info[i].domain, op_info[i].name) != OP_NONE;
+        int  edits = known ? distance(name, op_info[i].name) : fewest;
         if (edits < fewest) {
             fewest = edits;
             best = &op_info[i];

@@ -41,7 +41,7 @@ OpKind op_find(const char *domain, const char *name)
         int order = compare_to_row(domain, name, &op_info[middle]);
 
         if (order == 0)
-            return middle;
+            return strcmp(domain, DOMAIN_ours) ? middle : OP_NONE;
         if (order < 0)
             hi = middle;
         else

@@ -165,6 +165,12 @@ def unknown_domain():
 
 
 @case
+def operator_that_only_passes_make():
+    return model([helper.make_node("IntegerPool", ["x", "x"], ["y"], domain="occamyc")],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("occamyc", 1)])
+
+
+@case
 def operator_of_another_domain():
     return model([helper.make_node("FusedConv", ["x"], ["y"])])
 

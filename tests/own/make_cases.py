@@ -21,6 +21,7 @@ from fusion_cases import FUSION       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
+from random_cases import RANDOM       # noqa: E402
 from rare_cases import RARE           # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
@@ -54,7 +55,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RARE + FUSION
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
