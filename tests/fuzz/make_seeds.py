@@ -98,6 +98,17 @@ SEEDS = {
                         h = Mul (x, f) r = Add (h, c) },
                     else_branch = e () => (float[2] r) { w = Constant <value_floats = [1.0, 2.0]> () r = Mul (x, w) }>
     }""",
+    "halves": """g (float16[2] x, bfloat16[2] z, double[2] w) => (float16[2] y, bfloat16[2] u, double[2] v) {
+        least = Constant <value = float16 {0}> ()
+        most = Constant <value = float16 {6}> ()
+        y = Clip (x, least, most)
+        one = Constant <value = bfloat16 {1}> ()
+        two = Constant <value = bfloat16 {2}> ()
+        u = Clip (z, one, two)
+        low = Constant <value = double {0.5}> ()
+        high = Constant <value = double {1.5}> ()
+        v = Clip (w, low, high)
+    }""",
     "words": """g (float[1] x) => (string[2] y, string z) {
         y = Constant <value_strings = ["a", "b"]> ()
         z = Constant <value_string = "c"> ()

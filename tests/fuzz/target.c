@@ -89,6 +89,7 @@ static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
     bound_ports(model);
     if (infer_graph(&infer, model->main) || graph_check(model, diag) || optimise(model, diag))
         return -1;
+    graph_print(&text, model); /* now with run-time integers */
     return plan(model, diag);
 }
 
