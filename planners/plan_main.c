@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
@@ -175,6 +176,26 @@ static int read_table(const char *name, CsvTable *table)
 
 typedef int (*Writer)(FILE *out, const void *what);
 
+/* What is there and no plain file (a device, a pipe) is written to; it must not be replaced. */
+static int is_special(const char *name)
+{
+    struct stat found;
+
+    return stat(name, &found) == 0 && !S_ISREG(found.st_mode);
+}
+
+static int write_through(const char *name, Writer write, const void *what)
+{
+    FILE *file = fopen(name, "wb");
+    int   failed = !file || write(file, what);
+
+    if (file)
+        failed |= fclose(file) != 0;
+    if (failed)
+        complain(name, strerror(errno));
+    return failed ? NOT_WRITTEN : FOUND;
+}
+
 /* A file appears whole or not at all: it is written beside itself and renamed. */
 static int write_whole(const char *name, Writer write, const void *what)
 {
@@ -185,6 +206,10 @@ static int write_whole(const char *name, Writer write, const void *what)
 
     if (!beside)
         return NOT_WRITTEN;
+    if (is_special(name)) {
+        free(beside);
+        return write_through(name, write, what);
+    }
     snprintf(beside, length, "%s.partial", name);
     file = fopen(beside, "wb");
     failed = !file || write(file, what);
