@@ -151,15 +151,13 @@ OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         if (q->sums && n > 0)
             start[j] -= occ_viset(q->zero) * occ_viload(q->sums + b->channel + j * OCC_W, n);
     }
-    for (int64_t i = 0; i < q->g.kernel[0]; i++)
+    for (int64_t i = 0; i < q->g.kernel[0] && q->zero != 0; i++)
         for (int64_t k = 0; k < q->g.kernel[1]; k++) {
             const int32_t *w = b->w + (i * q->g.kernel[1] + k) * row;
-            if (i < d.first || i >= d.last || k < h.first || k >= h.last) {
-                occ_q_outside(q, how, b, start, w, q->g.kernel[2]);
-            } else if (t.last - t.first < q->g.kernel[2]) {
-                occ_q_outside(q, how, b, start, w, t.first);
-                occ_q_outside(q, how, b, start, w + t.last * tap, q->g.kernel[2] - t.last);
-            }
+            const int hidden = i < d.first || i >= d.last || k < h.first || k >= h.last;
+            for (int64_t n = 0; n < q->g.kernel[2]; n++)
+                if (hidden || n < t.first || n >= t.last)
+                    occ_q_outside(q, how, b, start, w + n * tap, 1);
         }
 }
 
@@ -170,15 +168,19 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
     OCC_UNROLL(32)
     for (int c = 0; c < columns; c++) {
         occ_expr e = q->g.e;
-        OCC_UNROLL(8)
+        occ_vi sums[4];
+        OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
             e.at[k] += k < q->g.nx ? (pixel + c * q->g.pixel[4]) * q->g.pitch[k] : 0;
         OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            sums[j] = acc[c * b->vectors + j];
+        OCC_UNROLL_LANES(4)
         for (int j = 0; j < b->vectors; j++) {
             const int64_t channel = b->channel + j * OCC_W;
             const int n = occ_q_lanes(b->stored, j);
             if (n > 0)
-                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, acc[c * b->vectors + j], &e,
+                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, sums[j], &e,
                         channel, n, q->g.fn, q->yzero);
         }
     }

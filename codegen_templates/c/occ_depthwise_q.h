@@ -103,16 +103,20 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
     OCC_UNROLL(32)
     for (int i = 0; i < columns; i++) {
         occ_expr e = g->e;
-        OCC_UNROLL(8)
+        occ_vi sums[4];
+        OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
             e.at[k] += k < g->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->pitch[k] : 0;
         OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            sums[j] = acc[i * b->vectors + j];
+        OCC_UNROLL_LANES(4)
         for (int j = 0; j < b->vectors; j++) {
             const int64_t channel = b->channel + j * OCC_W;
             const int n = occ_dq_lanes(b, j);
             if (n > 0)
                 how.put(q->y, y + i * g->yaxis[2] + channel * g->ychannel, g->ychannel,
-                        acc[i * b->vectors + j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
+                        sums[j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
                         g->fn, q->yzero);
         }
     }

@@ -6,6 +6,13 @@
 #include "occ_dot.h"
 #include "occ_expr.h"
 
+/* Loops over what is stored: one lane at a time they stay loops, since code is large where memory is small. */
+#if OCC_W == 1
+#define OCC_UNROLL_LANES(n) OCC_ROLL
+#else
+#define OCC_UNROLL_LANES(n) OCC_UNROLL(n)
+#endif
+
 /* n results from element `at` of y on, `stride` elements apart, at inner index `channel` of the row in hand. */
 typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
                            int32_t zero);

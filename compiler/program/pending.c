@@ -312,6 +312,77 @@ static int make_room(Lower *lower, Node *node)
     return 0;
 }
 
+/* The steps from `first` on say all nodes that they compute. */
+static void say_origins(Lower *lower, const Pending *p, int first)
+{
+    for (int i = first; i < lower->program->nstep; i++) {
+        lower->program->step[i].origin = p->origin;
+        lower->program->step[i].norigin = p->norigin;
+    }
+}
+
+/* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed again
+ * from the bytes by every reader. -1: not so. */
+static int last_bytes(const Scalar *s)
+{
+    int at = s->nnode - 1;
+
+    while (at >= 0 && (s->node[at].op != SCALAR_CAST || !is_byte(s->node[at].dtype)))
+        at--;
+    for (int i = at + 1; at >= 0 && i < s->nnode; i++)
+        if (s->node[i].op == SCALAR_LOAD || s->node[i].op == SCALAR_ACC || (s->node[i].a >= 0 && s->node[i].a < at) ||
+            (s->node[i].b >= 0 && s->node[i].b < at) || s->node[i].c >= 0)
+            return -1;
+    return at < s->nnode - 1 ? at : -1;
+}
+
+/* The nodes behind `at`, which become those of an expression of their own that reads the bytes `x`. */
+static Pending *read_bytes(Lower *lower, const Pending *p, int at, Operand x)
+{
+    Pending *r = arena_one(lower->program->arena, Pending);
+
+    *r = (Pending){.node = p->node, .finish = lower_map_finish, .type = p->type, .layout = p->layout, .noperand = 1, .free = true};
+    r->operand[0] = x;
+    r->expr = arena_one(lower->program->arena, Scalar);
+    scalar_load(lower, r->expr, x.dtype, 0);
+    for (int i = at + 1; i < p->expr->nnode; i++) {
+        ScalarNode node = p->expr->node[i];
+
+        node.a -= node.a >= 0 ? at : 0;
+        node.b -= node.b >= 0 ? at : 0;
+        push(lower, r->expr, node);
+    }
+    for (int i = 0; i < p->norigin; i++)
+        join_origin(lower, r, p->origin[i]);
+    classify(r->expr, p->type.dtype);
+    r->expr->noperand = 1;
+    return r;
+}
+
+/* Make the kernel that a value waits for. What it dequantised at its end is kept as bytes, which readers dequantise. */
+static int settle(Lower *lower, Value *value)
+{
+    Place   *place = &lower->place[value->id];
+    Pending *p = place->pending;
+    int      at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
+    Type     type = p->type;
+    Node    *kept = lower->node;
+    Operand  x;
+
+    if (at < 0)
+        return lower_finish(lower, value);
+    type.dtype = p->expr->node[at].dtype;
+    x = lower_temporary(lower, &type, lower_pending_layout(lower, p), value->name);
+    place->pending = read_bytes(lower, p, at, x);
+    p->expr->nnode = at + 1;
+    p->expr->stored = type.dtype;
+    lower->node = p->node;
+    rc = p->finish(lower, p, x);
+    lower->node = kept;
+    say_origins(lower, p, first);
+    return rc;
+}
+
 Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
 {
     Pending *p = arena_one(lower->program->arena, Pending);
@@ -321,6 +392,12 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
         return NULL;
     vector = vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
     base = choose_base(lower, node, vector);
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q != base && q->accepts && q->bytes && settle(lower, node->in[i]) < 0)
+            return NULL;
+    }
     if (base && !base_accepts(lower, node, base))
         base = NULL;
     for (int i = 0; i < node->nin; i++) { /* kernels that cannot be joined are made now, in the model's order */
@@ -412,10 +489,7 @@ int lower_finish(Lower *lower, Value *value)
         return -1;
     lower->node = p->node;
     rc = stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
-    for (int i = first; i < lower->program->nstep; i++) { /* the steps say all nodes that they compute */
-        lower->program->step[i].origin = p->origin;
-        lower->program->step[i].norigin = p->norigin;
-    }
+    say_origins(lower, p, first);
     lower->node = kept;
     return rc;
 }
