@@ -232,6 +232,9 @@ static void the_command_plans_and_checks(void **state)
     assert_int_equal(run("$OCCAMPLAN <$D/small.csv"), 0);
     the_file_says("stdout", "id,lower,upper,size,offset\n");
     the_file_says("stderr", "peak 12 bytes");
+    /* a pipe is written to, not replaced by a file */
+    assert_int_equal(run("mkfifo $D/pipe; cat $D/pipe >$D/piped.csv & $OCCAMPLAN --input=$D/small.csv --output=$D/pipe; "
+                         "wait; test -p $D/pipe && grep -q offset $D/piped.csv"), 0);
 }
 
 static void the_command_is_deterministic(void **state)
