@@ -114,8 +114,8 @@ int lower_mel_weights(Lower *lower, Node *node)
     Step   *step;
 
     type.dtype = DTYPE_F64;
-    if (infer_scalar(&infer, node, 0, 0, INT64_MAX, extent_const(0), &bins) < 0 ||
-        infer_scalar(&infer, node, 1, 0, INT64_MAX, extent_const(0), &length) < 0)
+    if (infer_scalar(&infer, node, 0, 0, INT32_MAX, extent_const(0), &bins) < 0 ||
+        infer_scalar(&infer, node, 1, 0, INT32_MAX, extent_const(0), &length) < 0)
         return -1;
     for (int i = 0; i < 3; i++)
         if (lower_input_dense(lower, node, 2 + i, &hertz[i]) < 0 || lower_convert(lower, hertz[i], DTYPE_F64, &hertz[i]) < 0)

@@ -216,6 +216,8 @@ int infer_roi_align(Infer *infer, Node *node)
         infer_need_equal(infer, node, rois->dim[1], extent_const(4), "corners of a region") < 0 ||
         infer_need_vector(infer, node, 2, rois->dim[0]) < 0)
         return -1;
+    if (node_int(node, "output_height", 1) < 1 || node_int(node, "output_width", 1) < 1)
+        return diag_error(infer->diag, node->loc, "attributes 'output_height' and 'output_width' must be 1 or more");
     dim[0] = rois->dim[0];
     dim[1] = node->in[0]->type.dim[1];
     dim[2] = extent_const(node_int(node, "output_height", 1));

@@ -100,11 +100,14 @@ int infer_window(Infer *infer, Node *node)
 int infer_mel_weights(Infer *infer, Node *node)
 {
     Extent bins, length, dim[2];
+    DType  dtype = (DType)node_int(node, "output_datatype", DTYPE_F32);
 
-    if (infer_scalar(infer, node, 0, 0, INT64_MAX, extent_const(0), &bins) < 0 ||
-        infer_scalar(infer, node, 1, 0, INT64_MAX, extent_const(0), &length) < 0)
+    if (infer_scalar(infer, node, 0, 0, INT32_MAX, extent_const(0), &bins) < 0 ||
+        infer_scalar(infer, node, 1, 0, INT32_MAX, extent_const(0), &length) < 0)
         return -1;
+    if (dtype <= DTYPE_NONE || dtype >= DTYPE_COUNT || !dtype_in(dtype, "FLIU"))
+        return diag_error(infer->diag, node->loc, "attribute 'output_datatype' is %d, wanted a type of numbers", (int)dtype);
     dim[0] = infer_add(infer, infer_div(infer, length, extent_const(2)), extent_const(1));
     dim[1] = bins;
-    return infer_set_tensor(infer, node, 0, (DType)node_int(node, "output_datatype", DTYPE_F32), 2, dim);
+    return infer_set_tensor(infer, node, 0, dtype, 2, dim);
 }
