@@ -62,6 +62,21 @@ int infer_gather(Infer *infer, Node *node)
     return 0;
 }
 
+/* Each index stands for a place of x: beside `axis` its own coordinates say where, so they may not lead outside. */
+static int need_within(Infer *infer, const Node *node, int axis)
+{
+    const Type *x = infer_in(node, 0), *index = infer_in(node, 1);
+
+    for (int i = 0; i < x->rank; i++) {
+        Extent outside = extent_op(infer->model, EXPR_LT, x->dim[i], index->dim[i]);
+
+        if (i != axis && infer_check(infer, node, extent_op(infer->model, EXPR_EQ, outside, extent_const(0)),
+                                     "the indices have a larger extent than the data beside the axis") < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int infer_gather_elements(Infer *infer, Node *node)
 {
     int axis, rank;
@@ -69,7 +84,8 @@ int infer_gather_elements(Infer *infer, Node *node)
     if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "I") < 0)
         return -1;
     rank = node->in[0]->type.rank;
-    if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0)
+    if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 ||
+        need_within(infer, node, axis) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[1]->type));
 }
@@ -127,7 +143,8 @@ int infer_scatter_elements(Infer *infer, Node *node)
         return -1;
     rank = node->in[0]->type.rank;
     if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_need_same_shape(infer, node, 1, 2) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0)
+        infer_need_same_dtype(infer, node, 0, 2) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 ||
+        need_within(infer, node, axis) < 0)
         return -1;
     return set_scattered(infer, node);
 }

@@ -591,6 +591,20 @@ def extents_that_do_not_broadcast():
 
 
 @case
+def indices_larger_than_data():
+    index = helper.make_tensor("w", TensorProto.INT64, (3, 2), [0] * 6)
+    return model([helper.make_node("GatherElements", ["x", "w"], ["y"], "pick", axis=1)], inputs=[info("x", (2, 2))],
+                 outputs=[info("y", (3, 2))], initializers=[index])
+
+
+@case
+def updates_larger_than_data():
+    index = helper.make_tensor("w", TensorProto.INT64, (3, 2), [0] * 6)
+    return model([helper.make_node("ScatterElements", ["x", "w", "u"], ["y"], "put", axis=1)],
+                 inputs=[info("x", (2, 2)), info("u", (3, 2))], outputs=[info("y", (2, 2))], initializers=[index])
+
+
+@case
 def unbounded_extent():
     return model([relu()], inputs=[info("x", ("n", 4))], outputs=[info("y", ("n", 4))])
 
