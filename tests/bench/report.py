@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import math
+import os
 import platform
 import subprocess
 
@@ -89,7 +90,8 @@ HEAD = """# Performance
 
 Whole networks, single precision, batch 1: ours against ONNX Runtime and OpenVINO. Written by `make bench`; do not edit.
 
-- Machine: {machine}.
+- Machine: {machine}; programs that wanted a core when this was written: {load:.0f}. On a busy machine only the last column of
+  the first table says much.
 - Versions: {versions}. Ours: the default output, `{flags}`.
 - One process for each engine, pinned, taking turns on inputs that rotate; medians of all timed runs, minima in parentheses.
   Least processor time leaves out what other programs on the machine took meanwhile; it is added up over the threads of an engine.
@@ -99,7 +101,7 @@ Whole networks, single precision, batch 1: ours against ONNX Runtime and OpenVIN
 
 
 def write(document, results, order, flags):
-    lines = [HEAD.format(machine=processor(), versions=versions(), flags=flags)]
+    lines = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)]
     for threads, part in sorted(results.items()):
         names = [n for n in order if n in part]
         if not names:
