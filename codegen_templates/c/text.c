@@ -100,9 +100,10 @@ OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_
 /* text_normalize - the texts of x that are not among the stop words, in one case; where none is left, one empty text.
  *   kept   how many y holds, at least 1
  *   exact  0: stop words are found whatever their case
- *   change 0: pointers are copied and the pool is not used; 1: to lower case; 2: to upper case */
+ *   change 0: pointers are copied and the pool is not used; 1: to lower case; 2: to upper case
+ *   room   texts that y takes; capacity: bytes of the pool */
 OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_text *y, char *pool, int64_t *kept, int64_t n,
-                                  int64_t nstop, int64_t exact, int64_t change, int64_t capacity)
+                                  int64_t nstop, int64_t exact, int64_t change, int64_t capacity, int64_t room)
 {
     int64_t count = 0, used = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -112,14 +113,14 @@ OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_t
             k++;
         if (k < nstop)
             continue;
-        if (change && bytes > capacity - used)
+        if (count == room || (change && bytes > capacity - used))
             return OCC_ECAPACITY;
         if (change)
             occ_text_case(x[i], pool + used, change == 2);
         y[count++] = change ? pool + used : x[i];
         used += bytes;
     }
-    if (!count)
+    if (!count && room > 0)
         y[count++] = "";
     *kept = count;
     return 0;

@@ -124,6 +124,7 @@ int lower_string_normalizer(Lower *lower, Node *node)
     step_int(lower, step, node_int(node, "is_case_sensitive", 0));
     step_int(lower, step, change);
     step_int(lower, step, type->text_bytes);
+    step_extent(lower, step, row.dim[row.rank - 1]);
     if (step_end(lower, step) < 0 || control_give(lower, node->out[0], type->dim[type->rank - 1], kept) < 0)
         return -1;
     y.dim[type->rank - 1] = type->dim[type->rank - 1];

@@ -181,8 +181,8 @@ static void pools_never_overflow(void **state)
     (void)state;
     assert_int_equal(occ_text_concat(x, x, y, pool, 1, dim, one, one, sizeof pool), OCC_ECAPACITY);
     assert_int_equal(occ_text_split(x, by, y, pool, 2, 1, -1, sizeof pool), OCC_ECAPACITY);
-    assert_int_equal(occ_text_normalize(x, none, y, pool, &kept, 2, 0, 1, 2, sizeof pool), OCC_ECAPACITY);
-    assert_int_equal(occ_text_normalize(x, x, y, pool, &kept, 2, 1, 1, 2, sizeof pool), 0);
+    assert_int_equal(occ_text_normalize(x, none, y, pool, &kept, 2, 0, 1, 2, sizeof pool, 2), OCC_ECAPACITY);
+    assert_int_equal(occ_text_normalize(x, x, y, pool, &kept, 2, 1, 1, 2, sizeof pool, 2), 0);
     assert_int_equal(kept, 1);
     assert_string_equal(y[0], "DEFG");
 }
