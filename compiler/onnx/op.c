@@ -113,7 +113,7 @@ int op_resolve(Reader *reader, const Scope *scope, const Onnx__NodeProto *node, 
     if (!*version)
         *version = version_in(reader->model->import, reader->model->nimport, domain);
     *op = op_find(domain, loc.op);
-    if (*op == OP_NONE || !strcmp(op_info[*op].domain, "occamyc")) /* those are the compiler's own */
+    if (*op == OP_NONE)
         return unknown(reader, loc, domain);
     if (!*version && !domain[0])
         return diag_error(reader->diag, loc, "the model does not import the operator set of domain 'ai.onnx'");
