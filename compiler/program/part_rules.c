@@ -1,0 +1,404 @@
+/* part_rules.c - one rule for each family of kernels, whose arguments it knows by name: a cut along an axis of the result moves the
+ * pointers and shortens the extents. */
+#include "program/part_rules.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- arguments */
+
+static int64_t value(const Step *step, const char *name, int index)
+{
+    return step_argument(step, name)->ints[index].max;
+}
+
+/* The arrays were copied for this part: see step_part. */
+static void set(Step *part, const char *name, int index, int64_t to)
+{
+    ((Extent *)step_argument(part, name)->ints)[index] = (Extent){to, -1};
+}
+
+static int pointer(const Step *step, const char *name)
+{
+    int at = 0;
+
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+
+        if (param->kind != PARAM_READS && param->kind != PARAM_WRITES)
+            continue;
+        if (!strcmp(param->name, name))
+            return at;
+        at++;
+    }
+    return -1;
+}
+
+void part_shift(Step *part, int operand, int64_t elements)
+{
+    if (operand >= 0 && part->operand[operand].buffer >= 0)
+        part->operand[operand].offset.max += elements;
+}
+
+/* Operand k of the expression moves by `elements[k]` of the kernel's own count of places. */
+static void shift_expression(Step *part, const char *name, int64_t places)
+{
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, places * value(part, name, k - part->nparam));
+}
+
+/* Elements between neighbours along the innermost axis, as the expression reads operand k. */
+static int64_t inner_stride(const Step *step, int k)
+{
+    for (int i = 0; step->expr && i < step->expr->nnode; i++)
+        if (step->expr->node[i].op == SCALAR_LOAD && step->expr->node[i].operand == k)
+            return step->expr->node[i].stride;
+    return 0;
+}
+
+static void offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+{
+    if (units > grain && cuts->count < MAX_CUTS)
+        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight};
+}
+
+static double product(const Step *step, const char *name)
+{
+    const Arg *arg = step_argument(step, name);
+    double     n = 1.0;
+
+    for (int i = 0; i < arg->count; i++)
+        n *= (double)arg->ints[i].max;
+    return n;
+}
+
+/* ------------------------------------------------------------------------------------------------- elementwise, copies */
+
+static void offer_map(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "rank", 0);
+
+    for (int a = 0; a < rank; a++)
+        offer(cuts, a, value(step, "dim", a), a == rank - 1 ? 64 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0);
+
+    set(part, "dim", axis, hi - lo);
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+    part_shift(part, pointer(part, "x"), pointer(part, "x") < 0 ? 0 : lo * value(part, "xstride", axis));
+    for (int k = part->nparam; k < part->noperand; k++) {
+        int64_t at = (k - part->nparam) * rank + axis;
+
+        part_shift(part, k, lo * (axis == rank - 1 ? inner_stride(part, k - part->nparam) : value(part, "xstride", (int)at)));
+    }
+}
+
+static double work_map(const Step *step)
+{
+    return product(step, "dim") * (0.5 + 0.25 * (step->expr ? step->expr->nnode : 0));
+}
+
+/* --------------------------------------------------------------------------------------------- convolutions and pooling */
+
+/* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
+static int first_space(const Step *step)
+{
+    int axis = 2;
+
+    while (axis < 4 && value(step, "ydim", axis) == 1)
+        axis++;
+    return axis;
+}
+
+static double places(const Step *step)
+{
+    return product(step, "ydim");
+}
+
+/* Rows of the result; wide rows of a matrix product in multiples of every tile's height. */
+static void offer_space(const Step *step, Cuts *cuts, int64_t grain, double weight)
+{
+    int axis = first_space(step);
+
+    if (value(step, "ydim", 0) > 1)
+        offer(cuts, 0, value(step, "ydim", 0), 1, 1.0);
+    else
+        offer(cuts, axis, value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
+}
+
+/* Cutting along channels reads the input once for each part, cutting along rows the weights. */
+static void offer_conv(const Step *step, Cuts *cuts)
+{
+    double taps = product(step, "kernel"), inputs = (double)value(step, "xdim", 1);
+    double weights = taps * inputs * (double)value(step, "ydim", 1), image = product(step, "xdim");
+
+    offer_space(step, cuts, 1, weights > image ? 1.15 : 1.0);
+    if (value(step, "groups", 0) == 1)
+        offer(cuts, 1, value(step, "ydim", 1), 32, weights > image ? 1.0 : 1.15);
+}
+
+static void offer_depthwise(const Step *step, Cuts *cuts)
+{
+    offer_space(step, cuts, 1, 1.0);
+}
+
+static void offer_winograd(const Step *step, Cuts *cuts)
+{
+    offer_space(step, cuts, value(step, "m", 0), 1.0);
+}
+
+static void offer_pool(const Step *step, Cuts *cuts)
+{
+    if (pointer(step, "place") >= 0 && step->operand[pointer(step, "place")].buffer >= 0)
+        return; /* places count the whole input */
+    offer(cuts, 0, value(step, "ydim", 0), 1, 1.0);
+    offer(cuts, 1, value(step, "ydim", 1), value(step, "ystride", 1) == 1 ? 16 : 1, 1.05);
+}
+
+static void take_images(Step *part, int64_t lo, int64_t hi)
+{
+    int64_t pixels = value(part, "ydim", 2) * value(part, "ydim", 3) * value(part, "ydim", 4);
+
+    set(part, "xdim", 0, hi - lo);
+    set(part, "ydim", 0, hi - lo);
+    part_shift(part, pointer(part, "x"), lo * value(part, "xstride", 0));
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystride", 0));
+    if (step_argument(part, "pitch"))
+        shift_expression(part, "pitch", lo * pixels);
+}
+
+/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the whole. */
+static void take_space(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    bool    strided = step_argument(part, "stride") != NULL;
+    int     k = axis - 2;
+    int64_t step = strided ? value(part, "stride", k) : 1, dilation = strided ? value(part, "dilation", k) : 1;
+    int64_t taps = step_argument(part, "kernel") ? value(part, "kernel", k) : 3, pad = value(part, "pad", k);
+    int64_t skip = int_max(lo * step - pad, 0), inner = 1;
+    int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
+
+    skip = int_min(skip, value(part, "xdim", axis));
+    set(part, "pad", k, pad - lo * step + skip);
+    set(part, "xdim", axis, int_max(int_min(value(part, "xdim", axis) - skip, reach), 0));
+    set(part, "ydim", axis, hi - lo);
+    part_shift(part, pointer(part, "x"), skip * value(part, "xstride", axis));
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+    for (int a = axis + 1; a < 5; a++)
+        inner *= value(part, "ydim", a);
+    shift_expression(part, "pitch", lo * inner);
+}
+
+/* Channels lo (a multiple of 32) to hi - 1: whole panels of weights. */
+static void take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
+{
+    set(part, "ydim", 1, hi - lo);
+    part_shift(part, pointer(part, "w"), lo * weights);
+    part_shift(part, pointer(part, "bias"), lo);
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystride", 1));
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, lo * inner_stride(part, k - part->nparam));
+}
+
+static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0)
+        take_images(part, lo, hi);
+    else if (axis == 1)
+        take_channels(part, lo, hi, (int64_t)product(part, "kernel") * value(part, "xdim", 1));
+    else
+        take_space(part, axis, lo, hi);
+}
+
+/* Of each tap the weights of all channels follow each other, and the kernel's row of them stays whole. */
+static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0)
+        take_images(part, lo, hi);
+    else
+        take_space(part, axis, lo, hi);
+}
+
+static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t m = value(part, "m", 0), tiles;
+
+    take_depthwise(part, axis, lo, hi);
+    tiles = value(part, "ydim", 0) * int_ceil_div(value(part, "ydim", 3), m) * int_ceil_div(value(part, "ydim", 4), m);
+    set(part, "group", 0, int_min(value(part, "group", 0), tiles));
+}
+
+static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    set(part, "xdim", axis, hi - lo);
+    set(part, "ydim", axis, hi - lo);
+    part_shift(part, pointer(part, "x"), lo * value(part, "xstride", axis));
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
+}
+
+static double work_conv(const Step *step)
+{
+    return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 25.0;
+}
+
+static double work_winograd(const Step *step)
+{
+    return places(step) * (double)value(step, "xdim", 1) * 9.0 / 60.0;
+}
+
+static double work_window(const Step *step)
+{
+    return places(step) * product(step, "kernel") / 8.0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- products */
+
+/* The stack's axes come first; `rank` stands for the rows of one matrix. */
+static void offer_matmul(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "rank", 0);
+    int     axis = 0;
+
+    while (axis < rank && value(step, "dim", axis) == 1)
+        axis++;
+    if (axis < rank)
+        offer(cuts, axis, value(step, "dim", axis), 1, 1.0);
+    if (product(step, "dim") == 1.0)
+        offer(cuts, (int)rank, value(step, "rows", 0), 2, 1.0);
+}
+
+/* Operands of the expression, whose pitches are those of the stack's axes and then that of the rows. */
+static void shift_stack(Step *part, int axis, int64_t lo)
+{
+    int rank = (int)value(part, "rank", 0);
+
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, lo * value(part, "pitch", (k - part->nparam) * (rank + 1) + axis));
+}
+
+static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0);
+
+    if (axis == rank) {
+        set(part, "rows", 0, hi - lo);
+        part_shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
+        part_shift(part, pointer(part, "a"), lo * value(part, "arow", 0));
+        shift_stack(part, (int)rank, lo);
+        return;
+    }
+    set(part, "dim", axis, hi - lo);
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
+    part_shift(part, pointer(part, "a"), lo * value(part, "astack", axis));
+    part_shift(part, pointer(part, "b"), lo * value(part, "bstack", axis));
+    shift_stack(part, axis, lo);
+}
+
+static void take_attention(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = value(part, "rank", 0);
+
+    shift_stack(part, axis, lo);
+    if (axis == rank) {
+        set(part, "rows", 0, hi - lo);
+        part_shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
+        part_shift(part, pointer(part, "q"), lo * value(part, "qrow", 0));
+        return;
+    }
+    set(part, "dim", axis, hi - lo);
+    part_shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
+    part_shift(part, pointer(part, "q"), lo * value(part, "qstack", axis));
+    part_shift(part, pointer(part, "k"), lo * value(part, "kstack", axis));
+    part_shift(part, pointer(part, "v"), lo * value(part, "vstack", axis));
+}
+
+static double work_matmul(const Step *step)
+{
+    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "columns", 0)) * (double)value(step, "depth", 0) / 20.0;
+}
+
+static double work_attention(const Step *step)
+{
+    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
+           (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) / 20.0;
+}
+
+/* --------------------------------------------------------------------------------------- reductions over kept axes, rows */
+
+static void offer_kept(const Step *step, Cuts *cuts)
+{
+    int64_t rank = value(step, "krank", 0);
+
+    for (int a = 0; a < rank; a++)
+        offer(cuts, a, value(step, "kdim", a), a == rank - 1 ? 16 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    const char *y = step_argument(part, "ky") ? "ky" : "kystride", *x = step_argument(part, "kx") ? "kx" : "kxstride";
+
+    set(part, "kdim", axis, hi - lo);
+    for (int k = 0; k < part->nparam; k++)
+        part_shift(part, k, lo * value(part, part->operand[k].access & OPERAND_WRITES ? y : x, axis));
+}
+
+static double work_reduce(const Step *step)
+{
+    return product(step, "kdim") * product(step, "rdim") * 0.4;
+}
+
+static double work_softmax(const Step *step)
+{
+    return product(step, "kdim") * (double)value(step, "axis", 0) * 1.5;
+}
+
+static void offer_outer(const Step *step, Cuts *cuts)
+{
+    offer(cuts, 0, value(step, "outer", 0), 1, 1.0);
+}
+
+static void take_outer(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    (void)axis;
+    set(part, "outer", 0, hi - lo);
+    part_shift(part, pointer(part, "y"), lo * value(part, "out", 0) * value(part, "inner", 0));
+    part_shift(part, pointer(part, "x"), lo * value(part, "in", 0) * value(part, "inner", 0));
+}
+
+static double work_resample(const Step *step)
+{
+    return (double)(value(step, "outer", 0) * value(step, "out", 0)) * (double)(value(step, "inner", 0) * value(step, "taps", 0)) * 0.4;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the table */
+
+static const PartRule rules[] = {
+    {"conv_f32", offer_conv, take_conv, work_conv},
+    {"winograd_f32", offer_winograd, take_winograd, work_winograd},
+    {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
+    {"pool_f32", offer_pool, take_pool, work_window},
+    {"maxpool_", offer_pool, take_pool, work_window},
+    {"matmul_f32", offer_matmul, take_matmul, work_matmul},
+    {"attention_f32", offer_matmul, take_attention, work_attention},
+    {"map_", offer_map, take_map, work_map},
+    {"copy_", offer_map, take_map, work_map},
+    {"reduce_", offer_kept, take_kept, work_reduce},
+    {"softmax_f32", offer_kept, take_kept, work_softmax},
+    {"moments_f32", offer_kept, take_kept, work_reduce},
+    {"resample_f32", offer_outer, take_outer, work_resample},
+};
+
+const PartRule *part_rule(const Step *step)
+{
+    for (size_t i = 0; step->kind == STEP_KERNEL && !step->kernel->fails && i < sizeof rules / sizeof *rules; i++) {
+        size_t length = strlen(rules[i].kernel);
+
+        if (!strncmp(step->kernel->name, rules[i].kernel, length) &&
+            (rules[i].kernel[length - 1] == '_' || !step->kernel->name[length]))
+            return &rules[i];
+    }
+    return NULL;
+}
