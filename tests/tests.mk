@@ -1,6 +1,6 @@
 # Tests; included by the top Makefile.
--include $(wildcard tests/*/*.mk)
 include tests/deps.mk tests/onnx.mk tests/isa.mk
+-include $(wildcard tests/*/*.mk)
 
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all.

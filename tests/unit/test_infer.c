@@ -397,8 +397,11 @@ static void a_carried_value_that_grows_has_its_bound(void **state)
 static void every_row_is_found_by_its_name(void **state)
 {
     (void)state;
-    for (int i = 0; i < OP_COUNT; i++)
-        assert_int_equal(op_find(op_info[i].domain, op_info[i].name), i);
+    for (int i = 0; i < OP_COUNT; i++) { /* what only passes make is in no model */
+        bool made = !strcmp(op_info[i].domain, "occamyc");
+
+        assert_int_equal(op_find(op_info[i].domain, op_info[i].name), made ? OP_NONE : i);
+    }
     assert_int_equal(op_find("ai.onnx", "Add"), OP_onnx_Add);
     assert_int_equal(op_find("", "Addition"), OP_NONE);
     assert_int_equal(op_find("elsewhere", "Add"), OP_NONE);
