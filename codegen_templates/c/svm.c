@@ -100,7 +100,7 @@ OCC_INLINE void occ_svm_couple(const float *x, const float *a, const float *b, f
             }
         for (int64_t i = 0; i < classes; i++)
             y[i] = 1.0f / (float)classes;
-        for (int64_t round = 0; round < 100; round++) {
+        for (int64_t turn = 0; turn < 100; turn++) {
             double total = 0.0, worst = 0.0;
             for (int64_t i = 0; i < classes; i++) {
                 product[i] = 0.0;
