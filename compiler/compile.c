@@ -306,7 +306,7 @@ static int stage_limits(Compilation *c)
     }
     if (figures_check(&c->figures, &c->emission, &remedy) < 0)
         return -1;
-    return o->baseline ? baseline_check(&c->figures, &c->emission) : 0;
+    return o->baseline ? baseline_check(&c->figures, &c->emission, &remedy) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- summary */

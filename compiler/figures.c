@@ -55,18 +55,7 @@ static int compare_alive(const void *a, const void *b)
     return x->buffer->id - y->buffer->id;
 }
 
-static int64_t live_in(const Buffer *buffer, int step)
-{
-    int64_t bytes = 0;
-
-    for (int i = 0; i < buffer->nspan; i++)
-        if (buffer->span[i].begin <= step && step < buffer->span[i].end)
-            bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
-    return bytes;
-}
-
-/* "Conv 'conv1' + Relu 'relu1'" of a step; a step of no node copies or counts. */
-static const char *step_name(Arena *arena, const Program *program, int step)
+const char *figures_step_name(Arena *arena, const Program *program, int step)
 {
     Text        text = text_new(arena);
     const Step *s = &program->step[step];
@@ -77,8 +66,7 @@ static const char *step_name(Arena *arena, const Program *program, int step)
     return text.data ? text.data : "a copy";
 }
 
-/* The step that first writes the buffer; -1: none. */
-static int maker_of(const Program *program, int buffer)
+int figures_maker_of(const Program *program, int buffer)
 {
     for (int s = 0; s < program->nstep; s++)
         for (int k = 0; k < program->step[s].noperand; k++)
@@ -90,7 +78,7 @@ static int maker_of(const Program *program, int buffer)
 static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
 {
     const Buffer *b = alive->buffer;
-    int           maker = maker_of(e->program, b->id);
+    int           maker = figures_maker_of(e->program, b->id);
     const char   *name = b->value ? b->value->name : b->name;
 
     text_printf(lines, "  %" PRId64 " bytes: ", alive->bytes);
@@ -102,7 +90,7 @@ static void tell_alive(const Emission *e, const Alive *alive, int step, Text *li
         text_printf(lines, "input '%s'\n", name);
     else if (maker >= 0)
         text_printf(lines, "'%s', made by step %d%s, %s\n", name, maker, maker == step ? " (this one)" : "",
-                    step_name(e->diag->arena, e->program, maker));
+                    figures_step_name(e->diag->arena, e->program, maker));
     else
         text_printf(lines, "'%s'\n", name);
 }
@@ -120,13 +108,13 @@ static void tell_peak(const Emission *e, Text *lines)
         return;
     in_use = report_in_use(e, &step);
     for (int b = 0; b < program->nbuffer; b++)
-        if (e->plan->offset[b] >= 0 && live_in(&program->buffer[b], step) > 0) {
-            alive[count] = (Alive){&program->buffer[b], live_in(&program->buffer[b], step)};
+        if (e->plan->offset[b] >= 0 && buffer_live_bytes(&program->buffer[b], step) > 0) {
+            alive[count] = (Alive){&program->buffer[b], buffer_live_bytes(&program->buffer[b], step)};
             sum += alive[count++].bytes;
         }
     qsort(alive, (size_t)count, sizeof *alive, compare_alive);
     text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
-                step_name(e->diag->arena, program, step), in_use[step]);
+                figures_step_name(e->diag->arena, program, step), in_use[step]);
     if (sum > in_use[step])
         text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
     text_put(lines, ":\n");
@@ -235,11 +223,19 @@ void figures_explain(const Figures *figures, const Emission *emission, const Rem
     tell_remedies(emission, figures, remedy, lines);
 }
 
+void figures_complain(const Figures *figures, const Emission *emission, const Remedy *remedy)
+{
+    Text lines = text_new(emission->diag->arena);
+
+    figures_explain(figures, emission, remedy, &lines);
+    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        diag_limit(emission->diag, "%.*s", (int)(end - line), line);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- limits */
 
 static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
 {
-    Text        lines = text_new(e->diag->arena);
     const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
 
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
@@ -247,9 +243,7 @@ static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
     diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
                ", inputs %" PRId64 ", outputs %" PRId64 ", stack %s",
                f->ram, e->options->max_ram, f->arena, f->state, f->inputs, f->outputs, stack);
-    figures_explain(f, e, remedy, &lines);
-    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        diag_limit(e->diag, "%.*s", (int)(end - line), line);
+    figures_complain(f, e, remedy);
     return -1;
 }
 

@@ -34,7 +34,17 @@ int figures_check(const Figures *figures, const Emission *emission, const Remedy
 /* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would save. */
 void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines);
 
-/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors. */
-int baseline_check(const Figures *figures, const Emission *emission);
+/* The same as messages, a line each. */
+void figures_complain(const Figures *figures, const Emission *emission, const Remedy *remedy);
+
+/* "Conv 'conv1' + Relu 'relu1'" of a step; a step of no node copies or counts. */
+const char *figures_step_name(Arena *arena, const Program *program, int step);
+
+/* The step that first writes the buffer; -1: none. */
+int figures_maker_of(const Program *program, int buffer);
+
+/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors that made
+ * it worse and what happened to each, the peak, and what would help. */
+int baseline_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
 #endif

@@ -192,6 +192,26 @@ static void put_ports(Json *json, const char *key, const Port *port, int count)
     json_close(json, ']');
 }
 
+bool report_takes_over(const Emission *e, const Permit *permit)
+{
+    const int64_t *offset = e->plan->offset;
+    const Buffer  *buffer = e->program->buffer;
+
+    return offset[permit->a] >= 0 && offset[permit->b] >= 0 && offset[permit->a] < offset[permit->b] + buffer[permit->b].size &&
+           offset[permit->b] < offset[permit->a] + buffer[permit->a].size;
+}
+
+static void put_over(Json *json, const Emission *e, int id)
+{
+    const Program *p = e->program;
+
+    json_list(json, "over");
+    for (int i = 0; i < p->npermit; i++)
+        if (p->permit[i].a == id && report_takes_over(e, &p->permit[i]))
+            json_int(json, NULL, p->permit[i].b);
+    json_close(json, ']');
+}
+
 static void put_buffer(Json *json, const Emission *e, int id)
 {
     const Buffer *b = &e->program->buffer[id];
@@ -217,8 +237,44 @@ static void put_buffer(Json *json, const Emission *e, int id)
             json_close(json, ']');
         }
         json_close(json, ']');
+        put_over(json, e, id);
     }
     json_close(json, '}');
+}
+
+/* Where the tensor lies: in a buffer of its own; as a part of another's; joined with the operand it is computed from, which
+ * then is the one buffer that both have; or nowhere. */
+static const char *place_of(const Emission *e, const Value *value, int home)
+{
+    const Buffer *buffer = home < 0 ? NULL : &e->program->buffer[home];
+
+    if (!buffer)
+        return "none";
+    if (buffer->value != value)
+        return "view";
+    return buffer->kind == BUFFER_ACT && e->plan->offset[home] < 0 ? "joined" : "own";
+}
+
+/* What became of each tensor of the model that is no constant: a later plan may find that it fares worse. */
+static void put_tensors(Json *json, const Emission *e)
+{
+    const Program *p = e->program;
+
+    json_list(json, "tensors");
+    for (int i = 0; i < p->nhome; i++) {
+        const Value *value = p->model->value[i];
+
+        if (value->data)
+            continue;
+        json_object(json, NULL);
+        json_flat(json);
+        json_text(json, "name", value->name);
+        if (p->home[i] >= 0)
+            json_int(json, "buffer", p->home[i]);
+        json_text(json, "place", place_of(e, value, p->home[i]));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
 }
 
 static void put_accesses(Json *json, const char *key, const Step *step, int access)
@@ -275,6 +331,7 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
     for (int i = 0; i < e->program->nbuffer; i++)
         put_buffer(&json, e, i);
     json_close(&json, ']');
+    put_tensors(&json, e);
     json_list(&json, "steps");
     for (int i = 0; i < e->program->nstep; i++)
         put_step(&json, e, i, in_use[i]);

@@ -239,6 +239,20 @@ static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_al
     return lower;
 }
 
+/* For the report: where each value came to lie. */
+static void keep_homes(const Lower *lower)
+{
+    Program *p = lower->program;
+
+    p->nhome = lower->nvalue;
+    p->home = arena_array(p->arena, int, p->nhome + 1);
+    for (int i = 0; i < p->nhome; i++) {
+        const Place *place = &lower->place[i];
+
+        p->home[i] = place->kind == PLACE_OPERAND || place->kind == PLACE_SEQUENCE ? place->operand.buffer : -1;
+    }
+}
+
 int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag)
 {
     Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
@@ -252,6 +266,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     if (lower_graph(&lower, main) < 0 || copy_outputs(&lower) < 0 || lower_state(&lower, options) < 0)
         return -1;
     lower_keep_text(&lower);
+    keep_homes(&lower);
     *program = lower.program;
     return 0;
 }

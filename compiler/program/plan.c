@@ -21,17 +21,23 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena)
     return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE;
 }
 
+int64_t buffer_live_bytes(const Buffer *buffer, int step)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin <= step && step < buffer->span[i].end)
+            bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+    return bytes;
+}
+
 int64_t program_live_bytes(const Program *program, int io_arena, int step)
 {
     int64_t bytes = 0;
 
-    for (int b = 0; b < program->nbuffer; b++) {
-        const Buffer *buffer = &program->buffer[b];
-
-        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++)
-            if (buffer->span[i].begin <= step && step < buffer->span[i].end)
-                bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
-    }
+    for (int b = 0; b < program->nbuffer; b++)
+        if (buffer_is_planned(&program->buffer[b], io_arena))
+            bytes += buffer_live_bytes(&program->buffer[b], step);
     return bytes;
 }
 

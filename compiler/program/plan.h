@@ -11,6 +11,9 @@ int64_t buffer_bytes(const Buffer *buffer);
 /* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
 bool buffer_is_planned(const Buffer *buffer, int io_arena);
 
+/* Bytes of the buffer that are live in `step`. */
+int64_t buffer_live_bytes(const Buffer *buffer, int step);
+
 /* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
 int64_t program_live_bytes(const Program *program, int io_arena, int step);
 

@@ -134,6 +134,8 @@ typedef struct Program {
     int     nslot;    /* int64_t entries of it */
     int    *slot;     /* by Model.expr index: its entry, or -1 */
     int     nslot_of; /* entries of slot[] */
+    int    *home;     /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
+    int     nhome;    /* entries of home[] */
 } Program;
 
 /* How to plan; from the command line. */

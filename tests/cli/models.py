@@ -36,6 +36,41 @@ def convolution():
     return build(nodes, [value("x", [1, 64, 32, 32])], [value("y", [1, 64, 32, 32])], [weights])
 
 
+def changed(what):
+    """A small network as it was, or with one change that costs memory in a way of its own."""
+    nodes = [
+        helper.make_node("Softmax", ["x"], ["soft"], name="first"),
+        helper.make_node("Sigmoid", ["soft"], ["squashed"], name="squash"),
+        helper.make_node("Exp", ["squashed"], ["grown"], name="grow"),
+        helper.make_node("Softmax", ["grown"], ["last"], name="last"),
+        helper.make_node("Neg", ["soft" if what == "lifetime" else "last"], ["other"], name="turn"),
+        helper.make_node("Concat", ["last", "other"], ["both"], name="join", axis=0),
+        helper.make_node("ReduceMax", ["both"], ["y"], name="most", keepdims=0),
+    ]
+    outputs = [value("y", [])]
+    if what == "fusion":
+        nodes[3] = helper.make_node("Softmax", ["grown"], ["later"], name="last")
+        nodes.insert(4, helper.make_node("Add", ["later", "squashed"], ["last"], name="again"))
+    if what == "view":
+        outputs.append(value("last", [16, 64]))
+    if what == "new":
+        nodes[6].input[0] = "end"
+        nodes.insert(6, helper.make_node("Softmax", ["both"], ["end"], name="end"))
+    return build(nodes, [value("x", [16, 64])], outputs)
+
+
+def in_place(kept):
+    """The exponentials take the memory of the softmax, unless that is kept: it is read once more."""
+    nodes = [
+        helper.make_node("Softmax", ["x"], ["soft"], name="first"),
+        helper.make_node("Exp", ["soft"], ["grown"], name="grow"),
+        helper.make_node("ReduceMax", ["grown"], ["most"], name="most", keepdims=1),
+        helper.make_node("Sub", ["grown", "most"], ["below"], name="below"),
+        helper.make_node("Mul", ["below", "soft" if kept else "x"], ["y"], name="weigh"),
+    ]
+    return build(nodes, [value("x", [16, 64])], [value("y", [16, 64])])
+
+
 def bounded():
     nodes = [helper.make_node("Sigmoid", ["x:0"], ["y"], name="squash")]
     return build(nodes, [value("x:0", ["n", 4])], [value("y", ["n", 4])])
@@ -122,7 +157,8 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "bounded": bounded(), "stateful": stateful(), "cycle": cycle(),
+        "small": small(), "convolution": convolution(), "bounded": bounded(),
+        "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),
         "huge": huge(), "short_payload": short_payload(), "newer_opset": newer_opset(),

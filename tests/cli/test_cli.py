@@ -252,6 +252,40 @@ class Cli(unittest.TestCase):
             self.fails(1, "no report", "small.onnx", "--baseline=small.onnx")
             self.fails(1, "cannot read", "small.onnx", "--baseline=none.json")
 
+    def test_a_baseline_says_what_each_tensor_lost(self):
+        told = {
+            "new": r"tensor 'end' is new; 8192 bytes of it are alive at the peak, step 4",
+            "fusion": r"tensor 'squashed' was fused into its readers and never stored: it is stored now; 4096 bytes",
+            "view": r"tensor 'last' was a view of 'both': it has memory of its own now; 4096 bytes",
+            "lifetime": r"tensor 'soft' was needed until 'squash': it is now needed until step 3, Neg 'turn'; 4096 bytes",
+        }
+        with tempfile.TemporaryDirectory() as out:
+            report = out + "/old.json"
+            self.run_it("changed_not.onnx", "--report=" + report, "--io=arena")
+            self.run_it("changed_not.onnx", "--baseline=" + report, "--io=arena")
+            for change, sentence in told.items():
+                done = self.fails(4, "--baseline: RAM", "changed_%s.onnx" % change, "--baseline=" + report, "--io=arena")
+                self.assertRegex(done.stderr, sentence)
+                self.assertRegex(done.stderr, r"the arena's peak is at step \d, ")
+                self.assertIn("remedy: ", done.stderr)
+                for other in set(told) - {change}:
+                    self.assertNotRegex(done.stderr, told[other])
+
+    def test_a_baseline_says_what_is_no_longer_in_place(self):
+        with tempfile.TemporaryDirectory() as out:
+            report = out + "/old.json"
+            self.run_it("in_place.onnx", "--report=" + report)
+            done = self.fails(4, "--baseline: RAM", "in_place_not.onnx", "--baseline=" + report)
+            self.assertRegex(done.stderr, r"tensor 'grown' was made in the memory of 'soft': it has memory of its own now; 4096 bytes")
+
+    def test_a_baseline_names_the_output_that_left_its_parent(self):
+        with tempfile.TemporaryDirectory() as out:
+            report = out + "/old.json"
+            self.run_it("changed_not.onnx", "--report=" + report)
+            done = self.fails(4, "--baseline: RAM", "changed_view.onnx", "--baseline=" + report)
+            self.assertRegex(done.stderr, r"output 'last' was a view of 'both': it has memory of its own now; 4096 bytes")
+            self.assertRegex(done.stderr, r"remedy: --io=arena saves 4096 bytes")
+
     # -- verification
 
     def test_verification_agrees_and_disagrees(self):
