@@ -40,6 +40,6 @@ check-models: $(BUILD)/occamyc $(VENV)
 check-long: check-networks check-code-all
 
 check-networks: $(BUILD)/occamyc $(VENV) models
-	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx
+	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --coverage=docs/coverage.md $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx
 
 .PHONY: check-real check-models check-long check-networks

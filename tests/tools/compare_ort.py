@@ -18,6 +18,7 @@ import onnxruntime
 
 import cases
 import networks
+import pages
 import tensors
 
 # Bounds by model and extent, for models whose extents have names only.
@@ -107,6 +108,7 @@ def main():
     networks.add_arguments(parser)
     parser.add_argument("--dim", action="append", default=[], help="bound of an extent, as for occamyc")
     parser.add_argument("--stored", help="folder of stored sets by model name")
+    parser.add_argument("--coverage", help="write the errors to this page")
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     arguments = parser.parse_args()
     rows, skipped = [], 0
@@ -118,6 +120,8 @@ def main():
             continue
         rows.append(measure_model(arguments, path))
         rows[-1].print()
+        if arguments.coverage:
+            pages.write_networks(arguments.coverage, rows)
     sys.exit(networks.close(rows, skipped))
 
 

@@ -22,11 +22,14 @@ HEADING = f"{'network':38} {'state':9} {'sets':>4} {'arena bytes':>12} {'touched
 
 @dataclass
 class Row:
-    """error: greatest difference over the largest wanted magnitude, of all outputs and sets; times in seconds."""
+    """error: greatest difference over the largest wanted magnitude, of all outputs and sets; tied: only types and ranks were
+    compared; times in seconds."""
 
     name: str
     state: str = "pass"
     reason: str = ""
+    outputs: int = 0
+    tied: bool = False
     sets: int = 0
     planned: int = 0
     touched: int = 0
@@ -96,7 +99,7 @@ def check_kinds(model, wanted, got):
 def measure(tools, name, path, model, sets, flags, work, tied=False):
     """`sets`: pairs of input values and wanted values in graph order. The folder stays where something failed.
     `tied`: the network picks among equal scores, so that only types and ranks can be held against the wanted values."""
-    row, folder = Row(name), os.path.join(os.path.abspath(work), name)
+    row, folder = Row(name, outputs=len(model.graph.output), tied=tied), os.path.join(os.path.abspath(work), name)
     try:
         start = time.time()
         host.compile_model(tools, os.path.abspath(path), folder, flags)

@@ -22,6 +22,7 @@ import cases
 import compare
 import dims
 import host
+import pages
 
 
 @dataclass
@@ -167,18 +168,16 @@ def print_refusals(results, most=25):
 
 def write_coverage(path, results):
     total = collections.Counter(r.state for r in results)
-    with open(path, "w") as file:
-        file.write("# Coverage of the official ONNX cases\n\n"
-                   "Made by `make check-onnx-all` from the package onnx pinned in `tests/requirements.txt`. A case passes when the\n"
-                   "generated program, fed raw files, gives the stored outputs; refused means that occamyc says at compile time\n"
-                   "what it does not support; other means a wrong answer, a crash or generated code that does not build.\n\n"
-                   f"**{total['pass']} of {len(results)} pass**, {total['refused']} are refused, "
-                   f"{len(results) - total['pass'] - total['refused']} are other.\n\n"
-                   "| operator | cases | pass | refused | other |\n|---|---:|---:|---:|---:|\n")
-        for group, count in table_rows(results):
-            cells = sum(count.values())
-            file.write(f"| {group} | {cells} | {count['pass']} | {count['refused']} | "
-                       f"{cells - count['pass'] - count['refused']} |\n")
+    text = ("Made by `make check-onnx-all` from the package onnx pinned in `tests/requirements.txt`. A case passes when the\n"
+            "generated program, fed raw files, gives the stored outputs; refused means that occamyc says at compile time\n"
+            "what it does not support; other means a wrong answer, a crash or generated code that does not build.\n\n"
+            f"**{total['pass']} of {len(results)} pass**, {total['refused']} are refused, "
+            f"{len(results) - total['pass'] - total['refused']} are other.\n\n"
+            "| operator | cases | pass | refused | other |\n|---|---:|---:|---:|---:|\n")
+    for group, count in table_rows(results):
+        cells = sum(count.values())
+        text += f"| {group} | {cells} | {count['pass']} | {count['refused']} | {cells - count['pass'] - count['refused']} |\n"
+    pages.write_section(path, "Official ONNX cases", text)
 
 
 def read_list(path):

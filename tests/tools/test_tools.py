@@ -21,6 +21,7 @@ import compare
 import dims
 import host
 import networks
+import pages
 import run_case
 import tensors
 
@@ -168,6 +169,22 @@ class Runs(unittest.TestCase):
     def test_folder_without_description(self):
         os.remove(os.path.join(self.case, "meta.json"))
         self.assertEqual(self.result("pass").state, "pass")
+
+
+class Pages(unittest.TestCase):
+    def test_a_section_is_replaced_and_others_stay(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.md")
+            with open(path, "w") as file:
+                file.write("# Page\n\n## One\n\nold\n")
+            rows = [networks.Row("b_net", outputs=2, sets=3, error=1.5e-6), networks.Row("a_net", state="wrong", outputs=1)]
+            pages.write_networks(path, rows)
+            pages.write_section(path, "One", "new\n")
+            pages.write_networks(path, [networks.Row("a_net", outputs=1, sets=1, tied=True)])
+            with open(path) as file:
+                text = file.read()
+            self.assertTrue(text.startswith("# Page\n\n## One\n\nnew\n\n## Exported"))
+            self.assertTrue(text.endswith("| a_net | 1 | 1 | types and ranks only |\n| b_net | 2 | 3 | 1.5e-06 |\n"))
 
 
 class Proofs(unittest.TestCase):

@@ -1,0 +1,48 @@
+"""A page of docs/ whose sections are written by different commands: each replaces its own and leaves the others alone."""
+
+import os
+import re
+
+NETWORKS = "Exported networks against ONNX Runtime"
+NETWORKS_TEXT = (
+    "Made by `make check-networks` (of `make check-long`): the networks of `make models` and the light networks on seeded random\n"
+    "inputs, generated with the default options. Sets: runs with different inputs, extents included. The error is the largest\n"
+    "difference of all outputs and sets over the largest magnitude of its output; to pass, each element must be within\n"
+    "1e-3 relative + 1e-4 of that magnitude. Where random weights make scores tie, only types and ranks are compared, and\n"
+    "`_heads` and `_select` compare the values before and after the ties.\n\n"
+    "| network | outputs | sets | largest error |\n|---|---:|---:|---:|\n")
+
+
+def write_section(path, title, text):
+    """Replace the section of this title, or append it; what stands before the first section stays."""
+    old = ""
+    if os.path.exists(path):
+        with open(path) as file:
+            old = file.read()
+    section = f"## {title}\n\n{text}"
+    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", old, re.M | re.S)
+    if found:
+        new = old[:found.start()] + section + ("\n" if found.end() < len(old) else "") + old[found.end():]
+    else:
+        new = old.rstrip("\n") + ("\n\n" if old else "") + section
+    with open(path, "w") as file:
+        file.write(new)
+
+
+def network_lines(path):
+    """{network: its line} of a table written earlier."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        found = re.search(rf"^## {re.escape(NETWORKS)}\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)
+    return dict(re.findall(r"^(?=\| (\w+) \|)(.*)$", found[1], re.M)) if found else {}
+
+
+def write_networks(path, rows):
+    """The lines of networks that were not measured this time stay."""
+    lines = network_lines(path)
+    lines.pop("network", None)
+    for row in rows:
+        error = "types and ranks only" if row.tied else f"{row.error:.1e}" if row.state == "pass" else f"**{row.state}**"
+        lines[row.name] = f"| {row.name} | {row.outputs} | {row.sets} | {error} |"
+    write_section(path, NETWORKS, NETWORKS_TEXT + "".join(line + "\n" for _, line in sorted(lines.items())))
