@@ -123,8 +123,9 @@ static void read_graph_line(Calls *calls, const char *line, const char *end)
         char *to = quoted_after(calls->arena, line, end, "targetname: \"");
 
         if (from && to) {
-            Call call = {find_function(calls, from), find_function(calls, to)};
+            Call call = {.from = find_function(calls, from)};
 
+            call.to = find_function(calls, to);
             ARENA_PUSH(calls->arena, calls->call, calls->ncall, calls->ccall, call);
         }
     }

@@ -8,7 +8,7 @@ CHECKS := check-includes check-unit check-planners check-emit check-tools check-
           check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 \
           check-threads check-plans check-milp \
           check-models check-real check-own \
-          check-code check-same check-table check-install \
+          check-code check-order check-same check-table check-install \
           check-infer \
           check-bench \
           check-onnx

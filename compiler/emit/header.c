@@ -74,15 +74,16 @@ static void put_nested_types(Emit *emit, Text *text)
 
 static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
 {
-    const char *remark = dtype_remark(port->type.dtype);
+    const char *remark = dtype_remark(port->type.dtype), *shape;
 
     if (port->type.kind != TYPE_TENSOR) {
         text_printf(text, "    %s%s_%s_%s *%s;%s\n", constant ? "const " : "", emit->name, constant ? "in" : "out", port->name,
                     port->name, constant && port->type.kind == TYPE_OPTIONAL ? " /* NULL: absent */" : "");
         return;
     }
-    text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name,
-                emit_port_shape(emit, &port->type), *remark ? " " : "", remark);
+    shape = emit_port_shape(emit, &port->type);
+    text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name, shape, *remark ? " " : "",
+                remark);
     if (strcmp(port->name, port->value->name))
         text_printf(text, ", '%s'", text_comment(emit->arena, port->value->name));
     text_put(text, " */\n");

@@ -16,6 +16,11 @@ bool extent_is_const(Extent extent)
     return extent.expr < 0;
 }
 
+bool extent_is(Extent extent, int64_t value)
+{
+    return extent_is_const(extent) && extent.max == value;
+}
+
 bool extent_same(Extent a, Extent b)
 {
     return a.expr == b.expr && (a.expr >= 0 || a.max == b.max);
@@ -165,8 +170,9 @@ bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, 
 /* The node (op, a, b) as it stands. */
 static Extent make(Model *model, ExprOp op, Extent a, Extent b)
 {
-    Expr out = {.op = op, .a = index_of(model, a), .b = index_of(model, b), .c = -1, .value = -1};
+    Expr out = {.op = op, .a = index_of(model, a), .c = -1, .value = -1};
 
+    out.b = index_of(model, b);
     interval_set(&out, &model->expr[out.a], &model->expr[out.b]);
     return extent_of(model, out);
 }
@@ -224,6 +230,7 @@ static bool flatten_quotient(Model *model, const Linear *dividend, int64_t divis
 static Extent divide_by_constant(Model *model, Extent a, int64_t divisor)
 {
     Linear  dividend, inner, quotient, rest;
+    Extent  whole;
     int64_t product;
 
     if (!linear_from(model, a, &dividend))
@@ -234,10 +241,10 @@ static Extent divide_by_constant(Model *model, Extent a, int64_t divisor)
     }
     if (!linear_divide(&dividend, divisor, &quotient, &rest))
         return make(model, EXPR_DIV, a, extent_const(divisor));
+    whole = build(model, &quotient);
     if (rest.nterm)
-        return extent_op(model, EXPR_ADD, build(model, &quotient),
-                         make(model, EXPR_DIV, build(model, &rest), extent_const(divisor)));
-    return build(model, &quotient);
+        return extent_op(model, EXPR_ADD, whole, make(model, EXPR_DIV, build(model, &rest), extent_const(divisor)));
+    return whole;
 }
 
 static Extent divide(Model *model, Extent a, Extent b)

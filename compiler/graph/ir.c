@@ -183,6 +183,17 @@ const int64_t *node_ints(const Node *node, const char *name, int *count)
     return *count ? attr->ints : NULL;
 }
 
+bool node_ints_are(const Node *node, const char *name, int64_t wanted)
+{
+    int            count;
+    const int64_t *value = node_ints(node, name, &count);
+
+    for (int i = 0; i < count; i++)
+        if (value[i] != wanted)
+            return false;
+    return true;
+}
+
 /* -------------------------------------------------------------------------------------------------------------- types */
 
 Type type_tensor(DType dtype, int rank, const int64_t *dim)

@@ -220,6 +220,7 @@ int64_t        node_int(const Node *node, const char *name, int64_t otherwise);
 float          node_float(const Node *node, const char *name, float otherwise);
 const char    *node_string(const Node *node, const char *name, const char *otherwise);
 const int64_t *node_ints(const Node *node, const char *name, int *count); /* NULL and 0: absent */
+bool           node_ints_are(const Node *node, const char *name, int64_t wanted); /* all of them; absent: yes */
 
 Type    type_tensor(DType dtype, int rank, const int64_t *dim);          /* constant extents; dim NULL: rank 0 or unknown (-1) extents */
 bool    type_is_static(const Type *type);                                /* a tensor whose extents are all constants */
@@ -233,6 +234,7 @@ bool    const_scalar(const Value *value, double *out);                   /* a co
 /* Run-time integers (expr.c): hash-consed, folded when constant, intervals kept. A constant Extent has expr -1. */
 Extent  extent_const(int64_t value);
 bool    extent_is_const(Extent extent);
+bool    extent_is(Extent extent, int64_t value); /* a constant, of this value */
 Extent  extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi); /* the same leaf gives the same index */
 Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);

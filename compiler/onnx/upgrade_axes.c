@@ -152,8 +152,10 @@ int upgrade_tile(Model *model, Node *node, Diag *diag)
     rank = upgrade_make1(node, OP_onnx_Shape, upgrade_make1(node, OP_onnx_Shape, node->in[0]));
     ones = upgrade_make2(node, OP_onnx_Expand, make_int(node->graph, 1), rank);
     scatter[0] = ones;
-    scatter[1] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[2], rank), make_int(node->graph, 1));
-    scatter[2] = upgrade_make2(node, OP_onnx_Reshape, upgrade_make2(node, OP_onnx_CastLike, node->in[1], rank), make_int(node->graph, 1));
+    for (int i = 1; i < 3; i++) {
+        scatter[i] = upgrade_make2(node, OP_onnx_CastLike, node->in[3 - i], rank);
+        scatter[i] = upgrade_make2(node, OP_onnx_Reshape, scatter[i], make_int(node->graph, 1));
+    }
     node->in[1] = upgrade_make(node, OP_onnx_ScatterElements, 3, scatter);
     upgrade_resize_inputs(node, 2);
     return 0;

@@ -31,7 +31,8 @@ static Value *rank_of(Node *node, Value *value)
 /* The same where a rank is only found later: by inference, which folds all of this. */
 static Value *extend_computed(Node *node, Value *larger, Value *smaller, int64_t axis)
 {
-    Value *behind = upgrade_make2(node, OP_onnx_Sub, rank_of(node, larger), make_int(node->graph, axis));
+    Value *rank = rank_of(node, larger);
+    Value *behind = upgrade_make2(node, OP_onnx_Sub, rank, make_int(node->graph, axis));
     Value *count = upgrade_make2(node, OP_onnx_Sub, behind, rank_of(node, smaller));
     Value *ones = upgrade_make2(node, OP_onnx_Expand, make_int(node->graph, 1), count);
     Value *shape = upgrade_make2(node, OP_onnx_Concat, upgrade_make1(node, OP_onnx_Shape, smaller), ones);

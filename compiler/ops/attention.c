@@ -9,11 +9,6 @@ enum {
     MOST_ROWS = 64
 };
 
-static bool is_unit(Extent stride)
-{
-    return extent_is_const(stride) && stride.max == 1;
-}
-
 /* The product and the softmax as steps of their own, when somebody else than the second product asks. */
 static int finish_apart(Lower *lower, Pending *p, Operand y)
 {
@@ -106,7 +101,7 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
     Extent          pitch[PRODUCT_PITCHES];
     int             row = m->stack, column = m->stack + 1;
     int64_t         block = block_rows(m), line = int_round_up(m->columns.max, 16);
-    int64_t         floats = (block + (is_unit(m->b.stride[column]) ? 0 : m->depth.max)) * line;
+    int64_t         floats = (block + (extent_is(m->b.stride[column], 1) ? 0 : m->depth.max)) * line;
     Step           *step = step_begin(lower, node, "attention_f32");
 
     product_epilogue(p, m, pitch);
@@ -148,7 +143,7 @@ int attention_product(Lower *lower, Node *node)
     Operand   v, y;
     bool      turned;
 
-    if (lower_input(lower, node, 1, &v) < 0 || (!is_unit(v.stride[v.rank - 1]) && lower_dense(lower, v, &v) < 0) ||
+    if (lower_input(lower, node, 1, &v) < 0 || (!extent_is(v.stride[v.rank - 1], 1) && lower_dense(lower, v, &v) < 0) ||
         place_result(lower, node, &y, &turned) < 0)
         return -1;
     for (int i = 0; i < rank; i++)

@@ -49,15 +49,15 @@ static Extent negated(Infer *infer, Extent condition)
 static Extent divide(Infer *infer, Extent a, Extent b)
 {
     Model *model = infer->model;
-    Extent zero = extent_const(0);
+    Extent zero = extent_const(0), below, mirrored;
 
-    if (extent_min(model, a) >= 0 && extent_min(model, b) > 0)
+    if (extent_min(model, b) <= 0)
+        return (Extent){0, -2};
+    if (extent_min(model, a) >= 0)
         return extent_op(model, EXPR_DIV, a, b);
-    if (extent_min(model, b) > 0)
-        return extent_select(model, extent_op(model, EXPR_LT, a, zero),
-                             infer_sub(infer, zero, extent_op(model, EXPR_DIV, infer_sub(infer, zero, a), b)),
-                             extent_op(model, EXPR_DIV, a, b));
-    return (Extent){0, -2};
+    below = extent_op(model, EXPR_LT, a, zero);
+    mirrored = infer_sub(infer, zero, extent_op(model, EXPR_DIV, infer_sub(infer, zero, a), b));
+    return extent_select(model, below, mirrored, extent_op(model, EXPR_DIV, a, b));
 }
 
 Extent content_apply(Infer *infer, ContentOp op, Extent a, Extent b)

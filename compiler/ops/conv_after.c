@@ -11,24 +11,13 @@ enum {
     LEAST_ROWS = 4
 };
 
-static bool all_are(const Node *node, const char *name, int64_t wanted)
-{
-    int            count;
-    const int64_t *value = node_ints(node, name, &count);
-
-    for (int i = 0; i < count; i++)
-        if (value[i] != wanted)
-            return false;
-    return true;
-}
-
 /* Every tap is the pixel itself. */
 static bool is_pointwise(const Node *node)
 {
     const Type *type = &node->in[1]->type;
 
     if (node->op != OP_onnx_Conv || !node->in[1]->data || type->rank != 4 || type->dtype != DTYPE_F32 ||
-        node_int(node, "group", 1) != 1 || !all_are(node, "strides", 1) || !all_are(node, "pads", 0))
+        node_int(node, "group", 1) != 1 || !node_ints_are(node, "strides", 1) || !node_ints_are(node, "pads", 0))
         return false;
     return type->dim[2].max == 1 && type->dim[3].max == 1 && type->dim[0].max >= LEAST_OUTPUTS;
 }

@@ -227,9 +227,9 @@ static int leaky(Lower *lower, Pending *p, const Node *node, int x)
 
 static int elu_of(Lower *lower, Pending *p, int x, double alpha, double scale)
 {
-    int e = op2(lower, p, SCALAR_sub, op1(lower, p, SCALAR_exp, op2(lower, p, SCALAR_mul, x, number(lower, p, x, scale))),
-                number(lower, p, x, 1.0));
+    int e = op1(lower, p, SCALAR_exp, op2(lower, p, SCALAR_mul, x, number(lower, p, x, scale)));
 
+    e = op2(lower, p, SCALAR_sub, e, number(lower, p, x, 1.0));
     return op2(lower, p, SCALAR_mul, e, number(lower, p, x, alpha));
 }
 
@@ -243,7 +243,8 @@ static int selu(Lower *lower, Pending *p, const Node *node, int x)
     double gamma = (double)node_float(node, "gamma", 1.05070102214813232f);
     int    bent = elu_of(lower, p, x, (double)node_float(node, "alpha", 1.67326319217681884766f), 1.0);
 
-    return op2(lower, p, SCALAR_mul, select_positive(lower, p, x, x, bent), number(lower, p, x, gamma));
+    bent = select_positive(lower, p, x, x, bent);
+    return op2(lower, p, SCALAR_mul, bent, number(lower, p, x, gamma));
 }
 
 static int celu(Lower *lower, Pending *p, const Node *node, int x)
@@ -262,8 +263,9 @@ static int thresholded(Lower *lower, Pending *p, const Node *node, int x)
 
 static int hard_sigmoid_of(Lower *lower, Pending *p, int x, double alpha, double beta)
 {
-    int line = op2(lower, p, SCALAR_add, op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha)), number(lower, p, x, beta));
+    int line = op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha));
 
+    line = op2(lower, p, SCALAR_add, line, number(lower, p, x, beta));
     line = op2(lower, p, SCALAR_max, line, number(lower, p, x, 0.0));
     return op2(lower, p, SCALAR_min, line, number(lower, p, x, 1.0));
 }
@@ -288,8 +290,10 @@ static int swish(Lower *lower, Pending *p, const Node *node, int x)
 
 static int softsign(Lower *lower, Pending *p, const Node *node, int x)
 {
+    int size = op1(lower, p, SCALAR_abs, x);
+
     (void)node;
-    return op2(lower, p, SCALAR_div, x, op2(lower, p, SCALAR_add, op1(lower, p, SCALAR_abs, x), number(lower, p, x, 1.0)));
+    return op2(lower, p, SCALAR_div, x, op2(lower, p, SCALAR_add, size, number(lower, p, x, 1.0)));
 }
 
 static int mish(Lower *lower, Pending *p, const Node *node, int x)

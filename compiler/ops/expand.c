@@ -215,11 +215,20 @@ Value *expand_squeeze(Expand *expand, Value *value, int64_t axis)
     return expand2(expand, OP_onnx_Squeeze, value, make_int(expand->graph, axis));
 }
 
+Value *expand_range(Expand *expand, Value *count)
+{
+    Value *first = make_scalar(expand->graph, 0);
+
+    return expand3(expand, OP_onnx_Range, first, count, make_scalar(expand->graph, 1));
+}
+
 Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, int64_t end, int64_t step)
 {
-    Graph *graph = expand->graph;
-    Value *in[] = {value, make_int(graph, start), make_int(graph, end), make_int(graph, axis), make_int(graph, step)};
+    const int64_t number[] = {start, end, axis, step};
+    Value        *in[5] = {value};
 
+    for (int i = 0; i < 4; i++)
+        in[1 + i] = make_int(expand->graph, number[i]);
     return expand_make(expand, OP_onnx_Slice, 5, in);
 }
 

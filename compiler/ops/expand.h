@@ -51,6 +51,7 @@ Value *expand_reshape(Expand *expand, Value *value, const int64_t *shape, int co
 Value *expand_reshape_like(Expand *expand, Value *value, Value *like);
 Value *expand_unsqueeze(Expand *expand, Value *value, int64_t axis);
 Value *expand_squeeze(Expand *expand, Value *value, int64_t axis);
+Value *expand_range(Expand *expand, Value *count); /* 0, 1, ... count - 1 */
 Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, int64_t end, int64_t step);
 Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis);
 Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank);

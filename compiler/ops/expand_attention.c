@@ -80,7 +80,7 @@ static Value *count_along(Attention *attention, Value *like, int64_t like_axis, 
     Expand              *expand = attention->expand;
     Value *count = expand_squeeze(expand, expand_extent(expand, like, like_axis), 0);
 
-    count = expand3(expand, OP_onnx_Range, make_scalar(expand->graph, 0), count, make_scalar(expand->graph, 1));
+    count = expand_range(expand, count);
     return keys ? count : expand_reshape(expand, count, column, 2);
 }
 
@@ -109,12 +109,13 @@ static Value *lengthen(Attention *attention, Value *mask, const Type *type, Valu
 {
     Expand *expand = attention->expand;
     int     axis = type->rank - 1;
-    Value  *missing, *zeros[MAX_RANK * 2], *pads;
+    Value  *keys, *missing, *zeros[MAX_RANK * 2], *pads;
     int     count = 0;
 
     if (axis < 0 || (extent_is_const(type->dim[axis]) && type->dim[axis].max == 1))
         return mask;
-    missing = expand2(expand, OP_onnx_Sub, expand_extent(expand, attention->key, 2), expand_extent(expand, mask, axis));
+    keys = expand_extent(expand, attention->key, 2);
+    missing = expand2(expand, OP_onnx_Sub, keys, expand_extent(expand, mask, axis));
     for (int i = 0; i < 2 * axis + 1; i++)
         zeros[count++] = make_int(expand->graph, 0);
     zeros[count++] = missing;
@@ -132,22 +133,22 @@ static void mask_by_input(Attention *attention)
 {
     Expand *expand = attention->expand;
     Value  *mask = expand_in(expand, 3), *length = expand_in(expand, 6);
-    bool    truth;
 
     if (mask) {
         static const uint8_t no = 0;
-        truth = mask->type.dtype == DTYPE_BOOL;
-        if (truth)
-            allow(attention, lengthen(attention, mask, &mask->type, make_constant(expand->graph, DTYPE_BOOL, 0, 1, &no)));
-        else
-            attention->scores = expand2(expand, OP_onnx_Add, attention->scores,
-                                        lengthen(attention, expand_cast(expand, mask, attention->dtype), &mask->type,
-                                                 minus_infinity(attention)));
+        const Type          *type = &mask->type;
+        if (type->dtype == DTYPE_BOOL) {
+            allow(attention, lengthen(attention, mask, type, make_constant(expand->graph, DTYPE_BOOL, 0, 1, &no)));
+        } else {
+            mask = expand_cast(expand, mask, attention->dtype);
+            mask = lengthen(attention, mask, type, minus_infinity(attention));
+            attention->scores = expand2(expand, OP_onnx_Add, attention->scores, mask);
+        }
     }
     if (length) {
         static const int64_t shape[] = {-1, 1, 1, 1};
-        allow(attention, expand2(expand, OP_onnx_Less, count_along(attention, attention->key, 2, true),
-                                 expand_reshape(expand, length, shape, 4)));
+        length = expand_reshape(expand, length, shape, 4);
+        allow(attention, expand2(expand, OP_onnx_Less, count_along(attention, attention->key, 2, true), length));
     }
 }
 
@@ -304,7 +305,17 @@ static Value *interleave(Expand *expand, Value *real, Value *imaginary, int64_t 
 {
     const int64_t shape[] = {0, 0, 0, size};
 
-    return expand_reshape(expand, expand_concat(expand, expand_unsqueeze(expand, real, 4), expand_unsqueeze(expand, imaginary, 4), 4), shape, 4);
+    real = expand_unsqueeze(expand, real, 4);
+    imaginary = expand_unsqueeze(expand, imaginary, 4);
+    return expand_reshape(expand, expand_concat(expand, real, imaginary, 4), shape, 4);
+}
+
+/* a x + b y, or a x - b y */
+static Value *rotated(Expand *expand, OpKind op, Value *a, Value *x, Value *b, Value *y)
+{
+    Value *first = expand2(expand, OP_onnx_Mul, a, x);
+
+    return expand2(expand, op, first, expand2(expand, OP_onnx_Mul, b, y));
 }
 
 int expand_rotary(Expand *expand)
@@ -322,8 +333,8 @@ int expand_rotary(Expand *expand)
     sine = angles(expand, sine, flat);
     one = alternate ? expand_slice(expand, all, 3, 0, 2 * half, 2) : expand_slice(expand, all, 3, 0, half, 1);
     two = alternate ? expand_slice(expand, all, 3, 1, 2 * half, 2) : expand_slice(expand, all, 3, half, 2 * half, 1);
-    real = expand2(expand, OP_onnx_Sub, expand2(expand, OP_onnx_Mul, cosine, one), expand2(expand, OP_onnx_Mul, sine, two));
-    imaginary = expand2(expand, OP_onnx_Add, expand2(expand, OP_onnx_Mul, sine, one), expand2(expand, OP_onnx_Mul, cosine, two));
+    real = rotated(expand, OP_onnx_Sub, cosine, one, sine, two);
+    imaginary = rotated(expand, OP_onnx_Add, sine, one, cosine, two);
     out = alternate ? interleave(expand, real, imaginary, 2 * half) : expand_concat(expand, real, imaginary, 3);
     if (2 * half < size)
         out = expand_concat(expand, out, expand_slice(expand, all, 3, 2 * half, size, 1), 3);

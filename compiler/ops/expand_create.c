@@ -24,12 +24,13 @@ int expand_window(Expand *expand)
 
     size = expand_cast(expand, size, DTYPE_I64);
     last = node_int(expand->node, "periodic", 1) ? size : expand2(expand, OP_onnx_Sub, size, make_scalar(graph, 1));
-    angle = expand3(expand, OP_onnx_Range, make_scalar(graph, 0), size, make_scalar(graph, 1));
+    angle = expand_range(expand, size);
     expand_bound(angle, DTYPE_I64, &expand->node->out[0]->type, 0, 1);
     angle = expand_cast(expand, angle, dtype);
     angle = expand2(expand, OP_onnx_Mul, angle, expand_number(expand, 2.0 * acos(-1.0), dtype));
     angle = expand2(expand, OP_onnx_Div, angle, expand_cast(expand, last, dtype));
-    out = expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Cos, angle), expand_number(expand, a[1], dtype));
+    out = expand1(expand, OP_onnx_Cos, angle);
+    out = expand2(expand, OP_onnx_Mul, out, expand_number(expand, a[1], dtype));
     out = expand2(expand, OP_onnx_Sub, expand_number(expand, a[0], dtype), out);
     if (a[2] != 0.0) {
         Value *twice = expand1(expand, OP_onnx_Cos, expand2(expand, OP_onnx_Add, angle, angle));
@@ -59,7 +60,7 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     Value  *count = expand_gather(expand, shape, make_scalar(graph, axis), 0), *width, *at;
 
     along[axis] = -1;
-    at = expand3(expand, OP_onnx_Range, make_scalar(graph, 0), count, make_scalar(graph, 1));
+    at = expand_range(expand, count);
     expand_bound(at, DTYPE_I64, &expand->node->out[0]->type, 1 + axis, 1);
     at = expand_cast(expand, at, dtype);
     at = expand2(expand, OP_onnx_Add, at, at);
@@ -103,6 +104,14 @@ int expand_affine_grid(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------------- cut or padded to a size */
 
+/* max(a - b, 0) */
+static Value *surplus_of(Expand *expand, Value *a, Value *b)
+{
+    Value *difference = expand2(expand, OP_onnx_Sub, a, b);
+
+    return expand2(expand, OP_onnx_Max, difference, make_int(expand->graph, 0));
+}
+
 /* Along each axis, d = extent - wanted: where positive, cut half of it before and the rest behind, where negative pad likewise. */
 int expand_center_crop_pad(Expand *expand)
 {
@@ -117,14 +126,14 @@ int expand_center_crop_pad(Expand *expand)
         axes[i] = given && i < count ? given[i] + (given[i] < 0 ? rank : 0) : i;
     which = make_ints(graph, axes, given ? count : rank);
     now = expand_gather(expand, expand1(expand, OP_onnx_Shape, x), which, 0);
-    surplus = expand2(expand, OP_onnx_Max, expand2(expand, OP_onnx_Sub, now, wanted), make_int(graph, 0));
+    surplus = surplus_of(expand, now, wanted);
     start = expand2(expand, OP_onnx_Div, surplus, make_int(graph, 2));
     slice[0] = x;
     slice[1] = start;
     slice[2] = expand2(expand, OP_onnx_Add, start, expand2(expand, OP_onnx_Min, now, wanted));
     slice[3] = which;
     pad[0] = expand_make(expand, OP_onnx_Slice, 4, slice);
-    surplus = expand2(expand, OP_onnx_Max, expand2(expand, OP_onnx_Sub, wanted, now), make_int(graph, 0));
+    surplus = surplus_of(expand, wanted, now);
     start = expand2(expand, OP_onnx_Div, surplus, make_int(graph, 2));
     pad[1] = expand_concat(expand, start, expand2(expand, OP_onnx_Sub, surplus, start), 0);
     pad[2] = NULL;
@@ -174,7 +183,8 @@ int expand_dropout(Expand *expand)
     keep = expand2(expand, OP_onnx_Or, keep, expand1(expand, OP_onnx_Not, training));
     factor = expand2(expand, OP_onnx_Div, one, expand2(expand, OP_onnx_Sub, one, ratio));
     factor = expand3(expand, OP_onnx_Where, training, factor, one);
-    expand_give(expand, 0, expand3(expand, OP_onnx_Where, keep, expand2(expand, OP_onnx_Mul, x, factor), expand_number(expand, 0, dtype)));
+    factor = expand2(expand, OP_onnx_Mul, x, factor);
+    expand_give(expand, 0, expand3(expand, OP_onnx_Where, keep, factor, expand_number(expand, 0, dtype)));
     expand_give(expand, 1, keep);
     return 0;
 }

@@ -133,7 +133,7 @@ static void take_diagonal(Einsum *einsum, Term *term, int first, int second)
         for (int i = 0; i < rank; i++)
             along[side][i] = i == axis ? -1 : 1;
         count[side] = expand_squeeze(expand, expand_extent(expand, term->value, axis), 0);
-        count[side] = expand3(expand, OP_onnx_Range, make_scalar(expand->graph, 0), count[side], make_scalar(expand->graph, 1));
+        count[side] = expand_range(expand, count[side]);
         count[side] = expand_reshape(expand, count[side], along[side], rank);
     }
     term->value = expand3(expand, OP_onnx_Where, expand2(expand, OP_onnx_Equal, count[0], count[1]), term->value, zero);
@@ -242,11 +242,12 @@ static void multiply_matrices(Einsum *einsum, Term *a, Term *b, const Roles *rol
     int     batch = (int)strlen(roles->batch), sum = (int)strlen(roles->sum);
     int     left = (int)strlen(roles->left), right = (int)strlen(roles->right), count = 0;
     char    order[3 * MAX_RANK + 1];
-    Value  *product, *parts[2 * MAX_RANK];
+    Value  *product, *first, *parts[2 * MAX_RANK];
 
     reorder(einsum, a, join(order, roles->batch, roles->left, roles->sum));
     reorder(einsum, b, join(order, roles->batch, roles->sum, roles->right));
-    product = expand2(expand, OP_onnx_MatMul, as_matrices(expand, a->value, batch, left, sum), as_matrices(expand, b->value, batch, sum, right));
+    first = as_matrices(expand, a->value, batch, left, sum);
+    product = expand2(expand, OP_onnx_MatMul, first, as_matrices(expand, b->value, batch, sum, right));
     if (left != 1 || right != 1) {
         for (int i = 0; i < batch; i++)
             parts[count++] = expand_extent(expand, product, i);

@@ -143,7 +143,8 @@ static int of_tanh(Backward *b)
 {
     Value *y = b->node->out[0];
 
-    return give(b, 0, product(b, b->gradient, expand2(b->expand, OP_onnx_Sub, number(b, 1), product(b, y, y))));
+    y = product(b, y, y);
+    return give(b, 0, product(b, b->gradient, expand2(b->expand, OP_onnx_Sub, number(b, 1), y)));
 }
 
 static int of_relu(Backward *b)
@@ -236,7 +237,8 @@ int expand_gradient(Expand *expand)
     for (int i = 0; i < expand->first - 1; i++)
         if (is_between(&b, expand->graph->node[i]))
             b.varies[expand->graph->node[i]->out[0]->id] = true;
-    b.adjoint[y->id] = expand2(expand, OP_onnx_Expand, expand_number(expand, 1, y->type.dtype), expand1(expand, OP_onnx_Shape, y));
+    b.adjoint[y->id] = expand_number(expand, 1, y->type.dtype);
+    b.adjoint[y->id] = expand2(expand, OP_onnx_Expand, b.adjoint[y->id], expand1(expand, OP_onnx_Shape, y));
     for (int i = expand->first - 1; i-- > 0;) {
         b.node = expand->graph->node[i];
         b.gradient = b.node->nout && b.node->out[0] ? b.adjoint[b.node->out[0]->id] : NULL;

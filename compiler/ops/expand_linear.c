@@ -158,7 +158,7 @@ int expand_tensor_scatter(Expand *expand)
 
     along[axis] = -1;
     index = expand_squeeze(expand, expand_extent(expand, update, axis), 0);
-    index = expand3(expand, OP_onnx_Range, make_scalar(expand->graph, 0), index, make_scalar(expand->graph, 1));
+    index = expand_range(expand, index);
     index = expand_reshape(expand, index, along, rank);
     if (start)
         index = expand2(expand, OP_onnx_Add, index, expand_reshape(expand, start, batch, rank));

@@ -5,6 +5,13 @@
 
 /* ------------------------------------------------------------------------------------------------------------ activations */
 
+static Value *clipped(Expand *expand, Value *value, float low, float high)
+{
+    Value *least = make_float(expand->graph, low);
+
+    return expand3(expand, OP_onnx_Clip, value, least, make_float(expand->graph, high));
+}
+
 static Value *activate(Expand *expand, Value *value)
 {
     const char *name = node_string(expand->node, "activation", "");
@@ -14,7 +21,7 @@ static Value *activate(Expand *expand, Value *value)
     OpKind      op = op_find("", name);
 
     if (op == OP_onnx_Clip)
-        return expand3(expand, op, value, make_float(expand->graph, first), make_float(expand->graph, second));
+        return clipped(expand, value, first, second);
     if (op != OP_onnx_Relu && op != OP_onnx_Tanh && op != OP_onnx_Sigmoid && op != OP_onnx_LeakyRelu && op != OP_onnx_HardSigmoid)
         return NULL;
     value = expand1(expand, op, value);
@@ -67,7 +74,8 @@ int expand_fused_matmul(Expand *expand)
 
     if (node_int(expand->node, "transBatchA", 0) || node_int(expand->node, "transBatchB", 0))
         return diag_unsupported(expand->diag, expand->node->loc, "found a transposed batch; export the model without fusions");
-    out = expand2(expand, OP_onnx_MatMul, turned(expand, a, "transA"), turned(expand, expand_in(expand, 1), "transB"));
+    out = turned(expand, a, "transA");
+    out = expand2(expand, OP_onnx_MatMul, out, turned(expand, expand_in(expand, 1), "transB"));
     if (alpha != 1.0f)
         out = expand2(expand, OP_onnx_Mul, out, expand_number(expand, (double)alpha, a->type.dtype));
     expand_give(expand, 0, out);

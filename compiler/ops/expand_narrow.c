@@ -29,9 +29,11 @@ static Value *to_whole(Expand *expand, Value *value, DType dtype)
     const DTypeInfo *info = dtype_info(dtype);
     double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
     double           high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
+    Value           *least;
 
     value = expand1(expand, OP_onnx_Round, value);
-    value = expand3(expand, OP_onnx_Clip, value, expand_number(expand, low, DTYPE_F64), expand_number(expand, high, DTYPE_F64));
+    least = expand_number(expand, low, DTYPE_F64);
+    value = expand3(expand, OP_onnx_Clip, value, least, expand_number(expand, high, DTYPE_F64));
     return expand_cast(expand, value, dtype);
 }
 

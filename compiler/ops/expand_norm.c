@@ -170,7 +170,8 @@ int expand_mean_variance_norm(Expand *expand)
     mean = expand_axes(expand, OP_onnx_ReduceMean, x, axes, count, 1);
     centred = expand2(expand, OP_onnx_Sub, x, mean);
     deviation = expand_axes(expand, OP_onnx_ReduceMean, expand2(expand, OP_onnx_Mul, centred, centred), axes, count, 1);
-    deviation = expand2(expand, OP_onnx_Add, expand1(expand, OP_onnx_Sqrt, deviation), expand_number(expand, 1e-9, x->type.dtype));
+    deviation = expand1(expand, OP_onnx_Sqrt, deviation);
+    deviation = expand2(expand, OP_onnx_Add, deviation, expand_number(expand, 1e-9, x->type.dtype));
     expand_give(expand, 0, expand2(expand, OP_onnx_Div, centred, deviation));
     return 0;
 }
@@ -178,11 +179,12 @@ int expand_mean_variance_norm(Expand *expand)
 /* A vector of zeros stays one. */
 int expand_lp_norm(Expand *expand)
 {
-    Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, x->type.dtype), *norm;
+    Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, x->type.dtype), *norm, *is_zero;
     int    axis = expand_axis(expand, "axis", -1, expand_rank(x));
 
     norm = expand_reduce(expand, node_int(expand->node, "p", 2) == 1 ? OP_onnx_ReduceL1 : OP_onnx_ReduceL2, x, axis, axis, 1);
-    expand_give(expand, 0, expand3(expand, OP_onnx_Where, expand2(expand, OP_onnx_Equal, norm, zero), zero, expand2(expand, OP_onnx_Div, x, norm)));
+    is_zero = expand2(expand, OP_onnx_Equal, norm, zero);
+    expand_give(expand, 0, expand3(expand, OP_onnx_Where, is_zero, zero, expand2(expand, OP_onnx_Div, x, norm)));
     return 0;
 }
 
@@ -220,7 +222,8 @@ int expand_global_lp_pool(Expand *expand)
         expand_give(expand, 0, expand_reduce(expand, p == 1 ? OP_onnx_ReduceL1 : OP_onnx_ReduceL2, x, 2, last, 1));
         return 0;
     }
-    sum = expand2(expand, OP_onnx_Pow, expand1(expand, OP_onnx_Abs, x), expand_number(expand, (double)p, dtype));
+    sum = expand1(expand, OP_onnx_Abs, x);
+    sum = expand2(expand, OP_onnx_Pow, sum, expand_number(expand, (double)p, dtype));
     sum = expand_reduce(expand, OP_onnx_ReduceSum, sum, 2, last, 1);
     expand_give(expand, 0, expand2(expand, OP_onnx_Pow, sum, expand_number(expand, 1.0 / (double)p, dtype)));
     return 0;

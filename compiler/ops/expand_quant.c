@@ -48,8 +48,9 @@ static Value *as_float(Expand *expand, Value *value)
 /* An integer sum times the scales of its factors, over the result's scale (NULL: the product stays a float). */
 static Value *rescaled(Expand *expand, Value *sum, Value *a, Value *b, Value *y)
 {
-    Value *scale = expand2(expand, OP_onnx_Mul, as_float(expand, a), as_float(expand, b));
+    Value *scale = as_float(expand, a);
 
+    scale = expand2(expand, OP_onnx_Mul, scale, as_float(expand, b));
     if (y)
         scale = expand2(expand, OP_onnx_Div, scale, as_float(expand, y));
     return expand2(expand, OP_onnx_Mul, as_float(expand, sum), scale);

@@ -46,7 +46,7 @@ int expand_hardmax(Expand *expand)
     node_set_int(expand->last, "axis", axis);
     node_set_int(expand->last, "keepdims", 1);
     count = expand_squeeze(expand, expand_extent(expand, x, axis), 0);
-    count = expand3(expand, OP_onnx_Range, make_scalar(expand->graph, 0), count, make_scalar(expand->graph, 1));
+    count = expand_range(expand, count);
     count = expand_reshape(expand, count, shape, rank);
     best = expand1(expand, OP_onnx_Cast, expand2(expand, OP_onnx_Equal, best, count));
     node_set_int(expand->last, "to", x->type.dtype);
@@ -106,7 +106,8 @@ static Value *loss_of(Expand *expand, const Loss *loss)
         return sum_all(expand, OP_onnx_ReduceSum, each);
     if (!share)
         return sum_all(expand, OP_onnx_ReduceMean, each);
-    return expand2(expand, OP_onnx_Div, sum_all(expand, OP_onnx_ReduceSum, each), sum_all(expand, OP_onnx_ReduceSum, share));
+    each = sum_all(expand, OP_onnx_ReduceSum, each);
+    return expand2(expand, OP_onnx_Div, each, sum_all(expand, OP_onnx_ReduceSum, share));
 }
 
 int expand_nll_loss(Expand *expand)

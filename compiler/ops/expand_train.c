@@ -18,7 +18,8 @@ static Value *times(Expand *expand, Value *value, double factor, DType dtype)
 /* a * x + b * y */
 static Value *blend(Expand *expand, Value *x, double a, Value *y, double b, DType dtype)
 {
-    return expand2(expand, OP_onnx_Add, times(expand, x, a, dtype), times(expand, y, b, dtype));
+    x = times(expand, x, a, dtype);
+    return expand2(expand, OP_onnx_Add, x, times(expand, y, b, dtype));
 }
 
 /* The gradient with that of the penalty on large weights. */
@@ -62,7 +63,8 @@ int expand_adagrad(Expand *expand)
         DType  dtype = x->type.dtype;
         gradient = regularized(expand, x, expand_in(expand, 2 + n + i), dtype);
         square = expand2(expand, OP_onnx_Add, expand_in(expand, 2 + 2 * n + i), expand2(expand, OP_onnx_Mul, gradient, gradient));
-        step = expand2(expand, OP_onnx_Div, expand2(expand, OP_onnx_Mul, rate, gradient), deviation(expand, square, dtype));
+        step = expand2(expand, OP_onnx_Mul, rate, gradient);
+        step = expand2(expand, OP_onnx_Div, step, deviation(expand, square, dtype));
         expand_give(expand, i, expand2(expand, OP_onnx_Sub, x, step));
         expand_give(expand, n + i, square);
     }
@@ -108,19 +110,20 @@ int expand_momentum(Expand *expand)
 {
     double alpha = real(expand, "alpha", 0.9), beta = real(expand, "beta", 1.0);
     bool   nesterov = strcmp(node_string(expand->node, "mode", "standard"), "nesterov") == 0;
-    Value *rate = expand_in(expand, 0), *started, *share;
+    Value *rate = expand_in(expand, 0), *started, *share, *one;
     int    n = tensors(expand, 3);
 
     if (n < 0)
         return -1;
     started = expand2(expand, OP_onnx_Greater, expand_in(expand, 1), expand_number(expand, 0, DTYPE_I64));
-    share = expand3(expand, OP_onnx_Where, started, expand_number(expand, beta, rate->type.dtype), expand_number(expand, 1, rate->type.dtype));
+    one = expand_number(expand, 1, rate->type.dtype);
+    share = expand3(expand, OP_onnx_Where, started, expand_number(expand, beta, rate->type.dtype), one);
     for (int i = 0; i < n; i++) {
         Value *x = expand_in(expand, 2 + i), *gradient, *momentum, *step;
         DType  dtype = x->type.dtype;
         gradient = regularized(expand, x, expand_in(expand, 2 + n + i), dtype);
-        momentum = expand2(expand, OP_onnx_Add, times(expand, expand_in(expand, 2 + 2 * n + i), alpha, dtype),
-                           expand2(expand, OP_onnx_Mul, gradient, share));
+        momentum = times(expand, expand_in(expand, 2 + 2 * n + i), alpha, dtype);
+        momentum = expand2(expand, OP_onnx_Add, momentum, expand2(expand, OP_onnx_Mul, gradient, share));
         step = nesterov ? expand2(expand, OP_onnx_Add, gradient, times(expand, momentum, alpha, dtype)) : momentum;
         expand_give(expand, i, expand2(expand, OP_onnx_Sub, x, expand2(expand, OP_onnx_Mul, rate, step)));
         expand_give(expand, n + i, momentum);

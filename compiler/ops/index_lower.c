@@ -418,8 +418,9 @@ static int around_axis(Lower *lower, Node *node, const Operand *x, Extent *part)
     for (int k = 0; k < 3; k++)
         part[k] = extent_const(1);
     for (int i = 0; i < x->rank; i++) {
-        const Extent here[3] = {operand_count(lower, x, 0, i), x->dim[i], operand_count(lower, x, i + 1, x->rank)};
+        Extent here[3] = {operand_count(lower, x, 0, i), x->dim[i]};
 
+        here[2] = operand_count(lower, x, i + 1, x->rank);
         for (int k = 0; k < 3; k++)
             part[k] = extent_select(lower->model, axes.named[i], here[k], part[k]);
     }

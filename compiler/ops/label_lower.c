@@ -128,10 +128,12 @@ static int encode(Lower *lower, Node *node, List keys, List values)
 
 int lower_label_encoder(Lower *lower, Node *node)
 {
-    List classes = list_of(node_attr(node, "classes_strings"));
+    List classes = list_of(node_attr(node, "classes_strings")), keys;
 
-    if (!classes.dtype)
-        return encode(lower, node, find_list(lower, node, "keys"), find_list(lower, node, "values"));
+    if (!classes.dtype) {
+        keys = find_list(lower, node, "keys");
+        return encode(lower, node, keys, find_list(lower, node, "values"));
+    }
     if (node->in[0]->type.dtype == DTYPE_TEXT)
         return encode(lower, node, classes, numbers(lower, classes.count));
     return encode(lower, node, numbers(lower, classes.count), classes);

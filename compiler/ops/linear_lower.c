@@ -55,8 +55,9 @@ static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent 
 
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)
 {
-    Linear l = {x, constant_panels(lower, weights), constant_bias(lower, weights), x.dim[0], weights->k, weights->n};
+    Linear l = {x, constant_panels(lower, weights), {0}, x.dim[0], weights->k, weights->n};
 
+    l.bias = constant_bias(lower, weights);
     return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
 }
 

@@ -194,8 +194,8 @@ int lower_space_to_depth(Lower *lower, Node *node)
 {
     const Extent    *d = node->in[0]->type.dim;
     Extent           b = extent_const(node_int(node, "blocksize", 1));
-    const Extent     split[] = {d[0], d[1], extent_op(lower->model, EXPR_DIV, d[2], b), b,
-                                extent_op(lower->model, EXPR_DIV, d[3], b), b};
+    Extent           rows = extent_op(lower->model, EXPR_DIV, d[2], b), columns = extent_op(lower->model, EXPR_DIV, d[3], b);
+    const Extent     split[] = {d[0], d[1], rows, b, columns, b};
     static const int dcr_axes[] = {0, 3, 5, 1, 2, 4}, crd_axes[] = {0, 1, 3, 5, 2, 4};
     bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
 

@@ -87,7 +87,7 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
 {
     Model *model = infer->model;
     Type   x = node->in[0]->type, entry = *type;
-    Extent zero = extent_const(0), product = extent_const(1), left;
+    Extent zero = extent_const(0), product = extent_const(1), count, left;
 
     for (int i = 0; i < type->rank; i++) {
         bool maybe_zero = i < x.rank && i != open && type->dim[i].expr >= 0 && extent_min(model, type->dim[i]) < 0;
@@ -95,7 +95,8 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
             entry.dim[i] = extent_select(model, extent_op(model, EXPR_EQ, type->dim[i], zero), x.dim[i], type->dim[i]);
         product = infer_mul(infer, product, entry.dim[i]);
     }
-    left = infer_div(infer, type_count(model, &x), infer_sub(infer, zero, product));
+    count = type_count(model, &x);
+    left = infer_div(infer, count, infer_sub(infer, zero, product));
     for (int i = 0; i < type->rank; i++) {
         if (i == open || type->dim[i].expr < 0 || extent_min(model, type->dim[i]) >= 0)
             continue;
@@ -109,8 +110,9 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
 
 int infer_reshape(Infer *infer, Node *node)
 {
-    Type type = {0};
-    int  open;
+    Type   type = {0};
+    Extent before;
+    int    open;
 
     if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
         read_new_shape(infer, node, &type, &open) < 0 || resolve_run_time_entries(infer, node, &type, open) < 0)
@@ -118,9 +120,11 @@ int infer_reshape(Infer *infer, Node *node)
     if (open >= 0) {
         if (fill_open_extent(infer, node, infer_in(node, 0), &type, open) < 0)
             return -1;
-    } else if (infer_need_equal(infer, node, type_count(infer->model, infer_in(node, 0)), type_count(infer->model, &type),
-                                "elements before and after reshaping") < 0)
-        return -1;
+    } else {
+        before = type_count(infer->model, infer_in(node, 0));
+        if (infer_need_equal(infer, node, before, type_count(infer->model, &type), "elements before and after reshaping") < 0)
+            return -1;
+    }
     return set_reshaped(infer, node, type);
 }
 

@@ -106,8 +106,8 @@ int lower_batch_norm(Lower *lower, Node *node)
         if (lower_input(lower, node, i + 1, &part[i]) < 0)
             return -1;
     result = op2(lower, p, SCALAR_sub, arg, load(lower, p, along(part[2], rank > 1, rank)));
-    arg = op2(lower, p, SCALAR_add, load(lower, p, along(part[3], rank > 1, rank)),
-              scalar_literal(lower, p->expr, DTYPE_F32, (double)node_float(node, "epsilon", 1e-5f)));
+    arg = load(lower, p, along(part[3], rank > 1, rank));
+    arg = op2(lower, p, SCALAR_add, arg, scalar_literal(lower, p->expr, DTYPE_F32, (double)node_float(node, "epsilon", 1e-5f)));
     result = op2(lower, p, SCALAR_div, result, scalar_op(lower, p->expr, SCALAR_sqrt, arg, -1, -1));
     result = op2(lower, p, SCALAR_mul, result, load(lower, p, along(part[0], rank > 1, rank)));
     op2(lower, p, SCALAR_add, result, load(lower, p, along(part[1], rank > 1, rank)));

@@ -154,8 +154,10 @@ static Extent padding_of(Infer *infer, const Axes *axes, const Extent *pads, int
 
     if (axes->count < 0)
         return infer_add(infer, pads[axis], pads[n / 2 + axis]);
-    for (int k = 0; k < axes->count; k++)
-        sum = extent_select(infer->model, axes_match(infer, axes, k, axis, rank), infer_add(infer, pads[k], pads[n / 2 + k]), sum);
+    for (int k = 0; k < axes->count; k++) {
+        Extent named = axes_match(infer, axes, k, axis, rank);
+        sum = extent_select(infer->model, named, infer_add(infer, pads[k], pads[n / 2 + k]), sum);
+    }
     return sum;
 }
 

@@ -21,27 +21,22 @@ void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[m->stack + 1].max;
 }
 
-static bool is_unit(Extent stride)
-{
-    return extent_is_const(stride) && stride.max == 1;
-}
-
 /* Either the columns of b are neighbours, or the rows of b and the columns of a: else b is copied. */
 static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
     int  column = m->stack + 1, row = m->stack;
 
-    if (is_unit(m->b.stride[column]) && !one_column)
+    if (extent_is(m->b.stride[column], 1) && !one_column)
         return 0;
-    if (is_unit(m->b.stride[row]) && is_unit(m->a.stride[column])) {
+    if (extent_is(m->b.stride[row], 1) && extent_is(m->a.stride[column], 1)) {
         if (one_column)
             m->b.stride[column] = extent_const(0); /* its only column: read along k */
         return 0;
     }
     if (!one_column && lower_dense(lower, m->b, &m->b) < 0)
         return -1;
-    if (one_column || !is_unit(m->b.stride[column]))
+    if (one_column || !extent_is(m->b.stride[column], 1))
         m->b.stride[column] = extent_const(1); /* an axis of one element has any stride */
     return 0;
 }
@@ -56,7 +51,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
 
     if (fit(lower, m) < 0)
         return -1;
-    if (!matrices_result(lower, m, whole, &to) || !is_unit(to.stride[m->stack + 1])) {
+    if (!matrices_result(lower, m, whole, &to) || !extent_is(to.stride[m->stack + 1], 1)) {
         whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
         matrices_result(lower, m, whole, &to);
     }

@@ -126,12 +126,12 @@ static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Ex
 static int member_index(Lower *lower, Node *node, Extent *out)
 {
     Model *model = lower->model;
-    Extent position, count, inside;
+    Extent position, count, negative, inside;
 
     if (position_of(lower, node, 1, &position) < 0 || sequence_count(lower, node->in[0], &count) < 0)
         return -1;
-    position = extent_select(model, extent_op(model, EXPR_LT, position, extent_const(0)),
-                             extent_op(model, EXPR_ADD, position, count), position);
+    negative = extent_op(model, EXPR_LT, position, extent_const(0));
+    position = extent_select(model, negative, extent_op(model, EXPR_ADD, position, count), position);
     inside = extent_op(model, EXPR_LT, extent_const(-1), position);
     inside = extent_op(model, EXPR_MUL, inside, extent_op(model, EXPR_LT, position, count));
     if (lower_check(lower, inside) < 0)

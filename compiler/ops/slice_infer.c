@@ -101,23 +101,27 @@ static SliceAxis backward(Infer *infer, Extent start, Extent end, Extent step, E
 
 static SliceAxis choose(Infer *infer, Extent condition, SliceAxis a, SliceAxis b)
 {
-    Model *model = infer->model;
+    SliceAxis out;
 
-    return (SliceAxis){extent_select(model, condition, a.start, b.start), extent_select(model, condition, a.step, b.step),
-                       extent_select(model, condition, a.count, b.count)};
+    out.start = extent_select(infer->model, condition, a.start, b.start);
+    out.step = extent_select(infer->model, condition, a.step, b.step);
+    out.count = extent_select(infer->model, condition, a.count, b.count);
+    return out;
 }
 
 /* What entry `entry` takes of an axis. */
 static SliceAxis cut(Infer *infer, const Cuts *cuts, int entry, Extent extent)
 {
-    Extent start = cuts->start[entry], end = cuts->end[entry], step = cuts->step[entry];
+    Extent    start = cuts->start[entry], end = cuts->end[entry], step = cuts->step[entry], negative;
+    SliceAxis back;
 
     if (extent_min(infer->model, step) > 0)
         return forward(infer, start, end, step, extent);
     if (step.max < 0)
         return backward(infer, start, end, step, extent);
-    return choose(infer, extent_op(infer->model, EXPR_LT, step, extent_const(0)), backward(infer, start, end, step, extent),
-                  forward(infer, start, end, step, extent));
+    negative = extent_op(infer->model, EXPR_LT, step, extent_const(0));
+    back = backward(infer, start, end, step, extent);
+    return choose(infer, negative, back, forward(infer, start, end, step, extent));
 }
 
 int slice_read(Infer *infer, const Node *node, SliceAxis *out)

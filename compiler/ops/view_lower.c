@@ -35,10 +35,9 @@ int lower_reshape(Lower *lower, Node *node)
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (!type_is_static(type) || !type_is_static(&node->in[0]->type)) {
-        Extent equal = extent_op(lower->model, EXPR_EQ, type_count(lower->model, &node->in[0]->type),
-                                 type_count(lower->model, type));
+        Extent before = type_count(lower->model, &node->in[0]->type);
 
-        if (lower_check(lower, equal) < 0)
+        if (lower_check(lower, extent_op(lower->model, EXPR_EQ, before, type_count(lower->model, type))) < 0)
             return -1;
     }
     if (!operand_reshape(lower, x, type->rank, type->dim, &view))

@@ -1,5 +1,7 @@
 /* winograd.c - choosing and preparing convolutions in the transformed domain. */
 #include "ops/winograd.h"
+#include "support/int.h"
+
 #include <string.h>
 
 enum {
@@ -10,11 +12,6 @@ enum {
     HEAVY_FLOATS = 256 * 1024,  /* transformed weights that do not: they are better read once */
     MOST_TILES = 64
 };
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* Results per tile: 4 costs four times the weights and saves more multiplications, but wastes the ends of small maps. */
 static int64_t tile_size(Winograd choice, int64_t height, int64_t width)
@@ -38,11 +35,11 @@ WinogradPlan winograd_plan(Winograd choice, int64_t inputs, int64_t outputs, int
     if (!plan.m)
         return plan;
     frequencies = (plan.m + 2) * (plan.m + 2);
-    tiles = ceil_div(height, plan.m) * ceil_div(width, plan.m);
+    tiles = int_ceil_div(height, plan.m) * int_ceil_div(width, plan.m);
     most = frequencies * inputs * outputs > HEAVY_FLOATS ? MOST_TILES : CACHE_FLOATS / (frequencies * (inputs + outputs));
     if (most < 12)
         most = 12;
-    plan.group = ceil_div(tiles, ceil_div(tiles, most)); /* even groups */
+    plan.group = int_ceil_div(tiles, int_ceil_div(tiles, most)); /* even groups */
     return plan;
 }
 

@@ -5,12 +5,12 @@
 #include "passes/passes.h"
 #include <math.h>
 
-/* The node that makes `value`, when it is `op`, in the same graph and read by nobody else. */
+/* The node that makes `value` for one reader, when it is `op`. */
 static Node *made_by(const Uses *uses, const Graph *graph, const Value *value, OpKind op)
 {
-    Node *node = value ? value->def : NULL;
+    Node *node = passes_made_for(uses, graph, value);
 
-    return node && node->op == op && node->graph == graph && uses->count[value->id] == 1 ? node : NULL;
+    return node && node->op == op ? node : NULL;
 }
 
 static bool is_near(const Value *value, double wanted)

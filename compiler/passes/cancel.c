@@ -4,16 +4,6 @@
 #include "passes/passes.h"
 #include <string.h>
 
-static bool same_type(const Value *a, const Value *b)
-{
-    if (a->type.kind != TYPE_TENSOR || !type_same(&a->type, &b->type))
-        return false;
-    for (int i = 0; i < a->type.rank; i++)
-        if (!extent_same(a->type.dim[i], b->type.dim[i]))
-            return false;
-    return true;
-}
-
 static bool keeps_order(const Node *node)
 {
     int            count;
@@ -53,7 +43,8 @@ static bool drops_nothing(const Node *node)
 
 static bool changes_nothing(const Node *node)
 {
-    if (node->nout < 1 || !node->out[0] || node->nin < 1 || !node->in[0] || !same_type(node->in[0], node->out[0]))
+    if (node->nout < 1 || !node->out[0] || node->nin < 1 || !node->in[0] || node->in[0]->type.kind != TYPE_TENSOR ||
+        !type_same(&node->in[0]->type, &node->out[0]->type))
         return false;
     switch (node->op) {
     case OP_onnx_Identity:

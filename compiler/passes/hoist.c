@@ -7,14 +7,6 @@
 
 #include <string.h>
 
-/* The node that makes `value`, when it is in the same graph and read by nobody else. */
-static Node *made_for(const Uses *uses, const Graph *graph, const Value *value)
-{
-    Node *node = value ? value->def : NULL;
-
-    return node && node->graph == graph && uses->count[value->id] == 1 ? node : NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------------ scaled factors */
 
 /* The input of a Mul (Div) by a number, as its position; -1: it is something else. */
@@ -60,7 +52,7 @@ static int hoist_scale(const Uses *uses, Graph *graph, Node *product)
     if (product->op != OP_onnx_MatMul || product->in[0]->data || product->in[1]->data)
         return 0;
     for (int i = 0; i < 2; i++) {
-        Node *scale = made_for(uses, graph, product->in[i]);
+        Node *scale = passes_made_for(uses, graph, product->in[i]);
         int   input = scale ? scaled_input(scale, product->out[0]->type.rank) : -1;
 
         if (input < 0 || product->in[0] == product->in[1])
@@ -102,25 +94,18 @@ static Value *without_axes(Graph *graph, const Value *constant, int rank, const 
                           constant->data);
 }
 
-static bool same_tensor(const Type *a, const Type *b)
-{
-    bool kept[MAX_RANK];
-
-    return a->kind == TYPE_TENSOR && a->dtype == b->dtype && a->rank == b->rank && match_axes(a, b, kept);
-}
-
 static int hoist_reshape(const Uses *uses, Graph *graph, const Node *back)
 {
-    Node *middle = back->op == OP_onnx_Reshape ? made_for(uses, graph, back->in[0]) : NULL;
+    Node *middle = back->op == OP_onnx_Reshape ? passes_made_for(uses, graph, back->in[0]) : NULL;
 
     if (!middle || middle->nin != 2 || !(op_info[middle->op].traits & OP_ELEMENTWISE) || uses->user[back->out[0]->id] == NULL)
         return 0;
     for (int i = 0; i < 2; i++) {
-        Node  *there = made_for(uses, graph, middle->in[i]);
+        Node  *there = passes_made_for(uses, graph, middle->in[i]);
         Value *constant = middle->in[1 - i];
         bool   kept[MAX_RANK];
 
-        if (!there || there->op != OP_onnx_Reshape || !constant->data || !same_tensor(&there->in[0]->type, &back->out[0]->type) ||
+        if (!there || there->op != OP_onnx_Reshape || !constant->data || !type_same(&there->in[0]->type, &back->out[0]->type) ||
             middle->in[i]->type.rank != middle->out[0]->type.rank || !match_axes(&middle->out[0]->type, &there->in[0]->type, kept))
             continue;
         middle->in[1 - i] = without_axes(graph, constant, middle->out[0]->type.rank, kept);

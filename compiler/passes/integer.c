@@ -335,17 +335,6 @@ static int gemm(Graph *graph, int at)
     return product(graph, at, node_int(node, "transB", 0) != 0, node->nin > 2 ? node->in[2] : NULL);
 }
 
-static bool all_are(const Node *node, const char *name, int64_t wanted)
-{
-    int            count;
-    const int64_t *list = node_ints(node, name, &count);
-
-    for (int i = 0; i < count; i++)
-        if (list[i] != wanted)
-            return false;
-    return true;
-}
-
 /* Windows that always have the same number of elements: its product; 0: not so. */
 static int64_t window_elements(Node *node)
 {
@@ -364,7 +353,7 @@ static int64_t window_elements(Node *node)
         }
         node_set_ints(node, "kernel_shape", whole, x->rank - 2);
     } else if (strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET") || node_int(node, "ceil_mode", 0) ||
-               !all_are(node, "pads", 0)) {
+               !node_ints_are(node, "pads", 0)) {
         return 0;
     }
     kernel = node_ints(node, "kernel_shape", &count);

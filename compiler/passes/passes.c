@@ -31,6 +31,13 @@ Uses uses_of(Model *model)
     return uses;
 }
 
+Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value)
+{
+    Node *node = value ? value->def : NULL;
+
+    return node && node->graph == graph && uses->count[value->id] == 1 ? node : NULL;
+}
+
 Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *dim, const float *data)
 {
     Type   type = type_tensor(DTYPE_F32, rank, dim);

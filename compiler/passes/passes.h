@@ -32,6 +32,9 @@ typedef struct Uses {
 
 Uses uses_of(Model *model); /* counted over all graphs; valid until the graph changes */
 
+/* The node of this graph that makes `value`, when one reader has it for itself; NULL: there is none. */
+Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value);
+
 /* A new float constant of the given extents; `data` must live as long as the model. */
 Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *dim, const float *data);
 

@@ -342,28 +342,3 @@ void program_apply_order(Program *program, Order *order)
     order->unit = unit;
     order->order = inverse;
 }
-
-/* ------------------------------------------------------------------------------------------------------- for the checks */
-
-static bool lists_conflict(const TouchList *list, int n)
-{
-    for (int t = 0; t < n; t++)
-        for (int i = 0; i < list[t].n; i++)
-            for (int k = 0; k < list[t].n; k++) {
-                const Touch *a = &list[t].touch[i], *b = &list[t].touch[k];
-
-                if (a->unit != b->unit && (a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi)
-                    return true;
-            }
-    return false;
-}
-
-bool units_conflict(const Program *program, Unit a, Unit b)
-{
-    Unit   unit[2] = {a, b};
-    Order  order = {.unit = unit, .nunit = 2};
-    Search s = {.program = program, .arena = program->arena, .order = &order};
-
-    find_touches(&s);
-    return s.barrier[0] || s.barrier[1] || lists_conflict(s.buffer, program->nbuffer) || lists_conflict(s.slot, program->nslot);
-}

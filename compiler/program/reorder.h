@@ -25,8 +25,4 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
 /* Put the units in this order; spans must be made again afterwards. The order becomes the one that undoes it. */
 void program_apply_order(Program *program, Order *order);
 
-/* Must one of two units stay before the other? They touch the same bytes or the same run-time integer, one of them writing,
- * or one is a check that stops the run. */
-bool units_conflict(const Program *program, Unit a, Unit b);
-
 #endif

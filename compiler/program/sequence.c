@@ -382,8 +382,9 @@ int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type
     head_y = sequence_words(lower, y, extent_const(0), 1);
     if (lower_copy(lower, NULL, head_x, head_y) < 0)
         return -1;
-    return sequence_copy_operands(lower, from->item, sequence_member(lower, from, x, extent_const(0), from->item), to->item,
-                                  sequence_member(lower, to, y, extent_const(0), to->item));
+    head_x = sequence_member(lower, from, x, extent_const(0), from->item);
+    head_y = sequence_member(lower, to, y, extent_const(0), to->item);
+    return sequence_copy_operands(lower, from->item, head_x, to->item, head_y);
 }
 
 int sequence_copy(Lower *lower, Value *from, Value *to)

@@ -15,4 +15,9 @@ check-same: all $(OTHER)/occamyc $(BUILD)/locale/de_DE.UTF-8 $(CASES)
 	$(PYTHON) tests/same/check_same.py --occamyc=$(BUILD)/occamyc --other=$(OTHER)/occamyc --locales=$(BUILD)/locale \
 	    --work=$(BUILD)/same --list=tests/onnx/supported.txt --cases=$(BUILD)/cases $(OWN:%=models/%.onnx)
 
-.PHONY: check-same
+# Nothing that the compiler writes hangs on the order in which C evaluates arguments.
+check-order: all
+	@$(PYTHON) tests/same/check_order.py --flags="$(STD) -I. -Icompiler -I$(BUILD)/gen" \
+	    $(wildcard compiler/*.c compiler/*/*.c planners/*.c)
+
+.PHONY: check-same check-order
