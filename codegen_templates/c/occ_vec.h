@@ -200,7 +200,11 @@ OCC_HOT occ_vf occ_vpick(occ_vi mask, occ_vf a, occ_vf b)
 /* `a`, but at least (at most) `bound`, which is a number; NaN passes. */
 OCC_HOT occ_vf occ_vat_least(occ_vf a, occ_vf bound)
 {
-#if defined(__AVX__) && OCC_W == 8
+#if defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
+    return __builtin_ia32_maxps512(bound, a, 4);
+#elif defined(__AVX512F__) && OCC_W == 16
+    return __builtin_ia32_maxps512_mask(bound, a, a, -1, 4);
+#elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maxps256(bound, a);
 #elif defined(__SSE2__) && OCC_W == 4
     return __builtin_ia32_maxps(bound, a);
@@ -211,7 +215,11 @@ OCC_HOT occ_vf occ_vat_least(occ_vf a, occ_vf bound)
 
 OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
 {
-#if defined(__AVX__) && OCC_W == 8
+#if defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
+    return __builtin_ia32_minps512(bound, a, 4);
+#elif defined(__AVX512F__) && OCC_W == 16
+    return __builtin_ia32_minps512_mask(bound, a, a, -1, 4);
+#elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_minps256(bound, a);
 #elif defined(__SSE2__) && OCC_W == 4
     return __builtin_ia32_minps(bound, a);

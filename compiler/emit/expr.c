@@ -143,6 +143,16 @@ static void put_cast(Printer *p, const ScalarNode *n)
     }
 }
 
+/* The name of an operator on vectors; with a number for its second operand a maximum or minimum has a shorter form. */
+static const char *vector_name(const Printer *p, const ScalarNode *n)
+{
+    const ScalarNode *second = n->b >= 0 ? &p->expr->node[n->b] : NULL;
+
+    if ((n->op == SCALAR_max || n->op == SCALAR_min) && second->op == SCALAR_LITERAL && second->literal == second->literal)
+        return n->op == SCALAR_max ? "at_least" : "at_most";
+    return scalar_info(n->op)->name;
+}
+
 /* The operand type names the function: a comparison of int64_t is occ_lt_i64, although it gives a boolean. */
 static void put_operator(Printer *p, const ScalarNode *n)
 {
@@ -153,7 +163,7 @@ static void put_operator(Printer *p, const ScalarNode *n)
     if (p->vector && !info->vector)
         refuse(p, "an operator that has no vector form");
     if (p->vector)
-        text_printf(&p->body, "occ_v%s(", info->name);
+        text_printf(&p->body, "occ_v%s(", vector_name(p, n));
     else
         text_printf(&p->body, "occ_%s_%s(", info->name, suffix(dtype));
     for (int i = 0; i < info->arity; i++) {

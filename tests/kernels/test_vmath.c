@@ -76,6 +76,7 @@ static void not_a_number_passes(void **state)
     (void)state;
     assert_true(isnan(lane(occ_vmax(nan, one))) && isnan(lane(occ_vmax(one, nan))));
     assert_true(isnan(lane(occ_vmin(nan, one))) && isnan(lane(occ_vmin(one, nan))));
+    assert_true(isnan(lane(occ_vat_least(nan, one))) && isnan(lane(occ_vat_most(nan, one))));
     assert_true(isnan(lane(occ_vsign(nan))) && lane(occ_visnan(nan)) == 1.0f && lane(occ_visnan(one)) == 0.0f);
     assert_true(lane(occ_vlt(nan, one)) == 0.0f && lane(occ_vle(nan, nan)) == 0.0f && lane(occ_veq(nan, nan)) == 0.0f);
 }
@@ -88,6 +89,22 @@ static void zeros_keep_their_sign(void **state)
     assert_true(signbit(lane(occ_vround(occ_vset(little)))) && signbit(lane(occ_vceil(occ_vset(little)))));
     assert_true(signbit(lane(occ_vtrunc(occ_vset(little)))) && signbit(lane(occ_vfloor(occ_vset(zero)))));
     assert_true(signbit(lane(occ_vset(zero))) && !signbit(lane(occ_vabs(occ_vset(zero)))));
+}
+
+/* With a number for the second operand the short forms give every bit that the maximum and the minimum give. */
+static void bounds_are_maxima_and_minima(void **state)
+{
+    const float some[] = {-INFINITY, -1.0f, -0.0f, 0.0f, 1.0f, INFINITY};
+    const int   count = (int)(sizeof some / sizeof some[0]);
+
+    (void)state;
+    for (int i = 0; i < count * count; i++) {
+        occ_vf a = occ_vset(some[i / count]), b = occ_vset(some[i % count]);
+        occ_vf most = occ_vmax(a, b), least = occ_vmin(a, b), from = occ_vat_least(a, b), to = occ_vat_most(a, b);
+
+        assert_memory_equal(&most, &from, sizeof from);
+        assert_memory_equal(&least, &to, sizeof to);
+    }
 }
 
 static void parts_of_vectors_touch_nothing_else(void **state)
@@ -144,6 +161,7 @@ int main(void)
         cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sqrt_is_close),
         cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
         cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
+        cmocka_unit_test(bounds_are_maxima_and_minima),
         cmocka_unit_test(parts_of_vectors_touch_nothing_else), cmocka_unit_test(stores_saturate),
     };
 
