@@ -2,7 +2,7 @@
  * For a part the capacity starts at its bound, where search is sharpest. A refuted capacity raises the bound to the next
  * one at which any conclusion could change. Where the effort of a round ends without an answer, the gap between bound and
  * best plan is halved as long as plans are found; then the next round has twice the effort. A part need not be better
- * than the bound of another. Only plain problems of one region; see general.c for the others. */
+ * than the bound of another. Only plain problems of one region; see apart.c for the others. */
 #include "exact.h"
 #include "search.h"
 

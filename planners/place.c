@@ -1,6 +1,7 @@
 /* place.c - the best plan found by every strategy together.
  * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as the peak equals the
  * bound, or fits where nothing more is asked for. */
+#include "apart.h"
 #include "exact.h"
 #include "general.h"
 
@@ -101,7 +102,21 @@ static int try_exact(Portfolio *f)
     return PLAN_OK;
 }
 
-/* Problems with windows or permits. */
+/* Exact search from the plan being made. */
+static int try_apart(Portfolio *f)
+{
+    int64_t bound = f->result->bound;
+    int     status = apart_improve(f->space, &f->effort, f->result->witness, enough(f), f->offset, &bound);
+
+    keep_best(f);
+    if (bound > f->result->bound) {
+        f->result->bound = bound;
+        f->result->proof = PLAN_PROOF_SEARCH;
+    }
+    return status;
+}
+
+/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk; then once more. */
 static int try_general(Portfolio *f)
 {
     int64_t before = f->effort.nodes;
@@ -111,10 +126,13 @@ static int try_general(Portfolio *f)
         return PLAN_OK;
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
     memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
-    status = general_improve(f->space, &f->effort, enough(f), f->offset);
+    status = try_apart(f);
+    if (!status && !satisfied(f)) {
+        status = general_improve(f->space, &f->effort, enough(f), f->offset);
+        if (!status && space_peak(f->space, f->offset, NULL) < f->result->peak)
+            status = try_apart(f);
+    }
     f->result->nodes += before - f->effort.nodes;
-    if (!status)
-        keep_best(f);
     return status;
 }
 
