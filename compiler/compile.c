@@ -147,9 +147,16 @@ static Winograd choose_winograd(Compilation *c)
 static int stage_lower(Compilation *c)
 {
     Options options = *c->options;
+    Choices choices;
 
     options.winograd = choose_winograd(c);
-    if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, &c->program, c->diag) < 0)
+    if (options.tuned && !options.choices) {
+        if (choices_read(&choices, options.tuned, c->diag) < 0)
+            return -1;
+        options.choices = &choices;
+    }
+    if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, core_find(c->target->name), &c->program,
+                    c->diag) < 0)
         return -1;
     program_partition(c->program, c->options->threads);
     return program_check(c->program, c->diag);

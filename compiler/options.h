@@ -20,6 +20,8 @@ typedef struct Options {
     WeightForm  weights;
     CodeForm    code;
     Winograd    winograd;  /* --winograd */
+    const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
+    const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */
     int         threads;   /* --threads; 0: none */
     const char *const *state; /* --state=OUT:IN, in the order given */
     int         nstate;

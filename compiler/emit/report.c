@@ -1,6 +1,7 @@
 /* report.c - the report of --report: what was planned, buffer by buffer and step by step, as JSON. */
 #include "emit/report.h"
 
+#include "program/cost.h"
 #include "program/plan.h"
 #include "support/json.h"
 #include "version.h"
@@ -97,6 +98,23 @@ static void put_code(Json *json, const Emission *e, const Measure *m)
         put_size(json, "data", m->writable);
         json_text(json, "outside", m->outside);
     }
+    json_close(json, '}');
+}
+
+/* What the predicted times of steps are for. */
+static const Core *predicted_core(const Emission *e)
+{
+    return core_find(e->options->target ? e->options->target : "portable");
+}
+
+static void put_core(Json *json, const Emission *e)
+{
+    const Core *core = predicted_core(e);
+
+    json_object(json, "core");
+    json_text(json, "name", core->name);
+    json_int(json, "lanes", core->lanes);
+    json_int(json, "mflops", (int64_t)(2000.0 * core->lanes * core->rate + 0.5));
     json_close(json, '}');
 }
 
@@ -308,6 +326,7 @@ static void put_step(Json *json, const Emission *e, int index, int64_t live)
     put_accesses(json, "reads", step, OPERAND_READS);
     put_accesses(json, "writes", step, OPERAND_WRITES);
     json_int(json, "live", live);
+    json_int(json, "predicted_ns", (int64_t)cost_step(predicted_core(e), e->program, step));
     json_close(json, '}');
 }
 
@@ -324,6 +343,7 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
     put_model(&json, e);
     put_memory(&json, e);
     put_code(&json, e, measure);
+    put_core(&json, e);
     put_peak(&json, e, in_use, peak);
     put_ports(&json, "inputs", e->program->in, e->program->nin);
     put_ports(&json, "outputs", e->program->out, e->program->nout);

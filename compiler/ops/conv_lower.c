@@ -12,6 +12,7 @@ typedef struct Conv {
     Window  window;
     int64_t groups, inputs, outputs; /* of one group */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
+    int64_t vectors, pace;  /* of a tile, as conv_f32 takes them */
     Pending *before;   /* the input is computed block by block; else NULL */
     bool    dot;       /* few outputs: the kernel has vectors of inputs */
     bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
@@ -84,7 +85,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
 {
     const Conv   *c = p->detail;
     const Window *w = &c->window;
-    const int64_t tile[3] = {0, 0, 0};
+    const int64_t tile[3] = {c->vectors, 0, c->pace};
     Step         *step;
 
     if (c->before)
@@ -167,17 +168,52 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
     return true;
 }
 
-static void plan_winograd(Lower *lower, Node *node, Conv *c)
+/* The three axes of an image, in front those that it does not have. false: an extent is known only while running. */
+static bool three_axes(int64_t *to, const Extent *from, int naxes)
+{
+    for (int i = 0; i < 3; i++) {
+        to[i] = i < 3 - naxes ? to[i] : from[i - 3 + naxes].max;
+        if (i >= 3 - naxes && !extent_is_const(from[i - 3 + naxes]))
+            return false;
+    }
+    return true;
+}
+
+static bool shape_of(const Node *node, const Conv *c, ConvShape *shape)
 {
     const Window *w = &c->window;
+    const Type   *x = &node->in[0]->type;
+    int           first = 3 - w->naxes;
 
-    if (w->naxes != 2 || c->groups != 1 || !lower_constant(lower, node->in[1]) || !extent_is_const(w->out[0]) ||
-        !extent_is_const(w->out[1]) || !extent_is_const(node->in[0]->type.dim[2]) || !extent_is_const(node->in[0]->type.dim[3]))
+    *shape = (ConvShape){x->dim[0].max, c->groups, c->inputs, c->outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
+    for (int i = first; i < 3; i++) {
+        shape->kernel[i] = w->kernel[i - first];
+        shape->stride[i] = w->stride[i - first];
+        shape->dilation[i] = w->dilation[i - first];
+    }
+    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) && three_axes(shape->out, w->out, w->naxes) &&
+           three_axes(shape->pad, w->begin, w->naxes);
+}
+
+/* Direct, in which tiles, or transformed: as the choices of --tuned say, else as predicted. */
+static void choose_way(Lower *lower, Node *node, Conv *c)
+{
+    const Window *w = &c->window;
+    ConvShape     shape;
+    const Way    *way;
+    bool          small = w->naxes == 2 && c->groups == 1 && lower_constant(lower, node->in[1]);
+
+    if (!shape_of(node, c, &shape))
         return;
-    for (int i = 0; i < 2; i++)
-        if (w->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1 || !extent_is_const(w->begin[i]))
-            return;
-    c->winograd = winograd_plan(lower->winograd, c->inputs, c->outputs, w->out[0].max, w->out[1].max);
+    for (int i = 0; i < 2 && small; i++)
+        small = w->kernel[i] == 3 && w->stride[i] == 1 && w->dilation[i] == 1;
+    way = choice_find(lower->choices, &shape);
+    if (way && !way->m) {
+        c->vectors = way->vectors;
+        c->pace = way->pace;
+    } else if (small && lower->winograd != WINOGRAD_OFF) {
+        c->winograd = way ? winograd_plan_of(&shape, way->m) : winograd_plan(lower->winograd, lower->core, &shape);
+    }
 }
 
 static int place_weights(Lower *lower, Node *node, Conv *c)
@@ -190,7 +226,7 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
 
     if (c->depthwise)
         return place_taps(lower, node, c);
-    plan_winograd(lower, node, c);
+    choose_way(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
     if (place_dot(lower, node, c, shape.taps))

@@ -13,34 +13,46 @@ enum {
     MOST_TILES = 64
 };
 
-/* Results per tile: 4 costs four times the weights and saves more multiplications, but wastes the ends of small maps. */
-static int64_t tile_size(Winograd choice, int64_t height, int64_t width)
+#define AUTO_PRICE 3.2 /* multiply-adds that each byte of larger weights must save under AUTO */
+
+WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
 {
-    int64_t least = height < width ? height : width;
+    int64_t tiles = int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m), frequencies = (m + 2) * (m + 2);
+    int64_t heavy = frequencies * shape->inputs * shape->outputs > HEAVY_FLOATS;
+    int64_t most = heavy ? MOST_TILES : CACHE_FLOATS / (frequencies * (shape->inputs + shape->outputs));
 
-    if (least < 4)
-        return 0;
-    return least >= (choice == WINOGRAD_ON ? 12 : 24) ? 4 : 2;
-}
-
-WinogradPlan winograd_plan(Winograd choice, int64_t inputs, int64_t outputs, int64_t height, int64_t width)
-{
-    int64_t      least = choice == WINOGRAD_ON ? LEAST_CHANNELS : AUTO_CHANNELS;
-    WinogradPlan plan = {0, 0};
-    int64_t      tiles, most, frequencies;
-
-    if (choice == WINOGRAD_OFF || inputs < least || outputs < least)
-        return plan;
-    plan.m = tile_size(choice, height, width);
-    if (!plan.m)
-        return plan;
-    frequencies = (plan.m + 2) * (plan.m + 2);
-    tiles = int_ceil_div(height, plan.m) * int_ceil_div(width, plan.m);
-    most = frequencies * inputs * outputs > HEAVY_FLOATS ? MOST_TILES : CACHE_FLOATS / (frequencies * (inputs + outputs));
+    if (shape->out[1] < 4 || shape->out[2] < 4)
+        return (WinogradPlan){0, 0};
     if (most < 12)
         most = 12;
-    plan.group = int_ceil_div(tiles, int_ceil_div(tiles, most)); /* even groups */
-    return plan;
+    return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
+}
+
+/* Nanoseconds that stand for the memory of weights with `frequencies` values for each filter. */
+static double memory_price(const Core *core, const ConvShape *shape, double frequencies)
+{
+    return AUTO_PRICE * 4.0 * frequencies * (double)(shape->inputs * shape->outputs) / (core->rate * core->lanes);
+}
+
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape)
+{
+    int64_t      least = choice == WINOGRAD_ON ? LEAST_CHANNELS : AUTO_CHANNELS;
+    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
+    WinogradPlan best = {0, 0};
+
+    if (choice == WINOGRAD_OFF || shape->inputs < least || shape->outputs < least)
+        return best;
+    time = cost_direct(core, shape, 0) + price * memory_price(core, shape, 9.0);
+    for (int64_t m = 2; m <= 4; m += 2) {
+        WinogradPlan plan = winograd_plan_of(shape, m);
+        double       taken = price * memory_price(core, shape, (double)((m + 2) * (m + 2)));
+
+        if (plan.m && cost_winograd(core, shape, m, plan.group) + taken < time) {
+            best = plan;
+            time = cost_winograd(core, shape, m, plan.group) + taken;
+        }
+    }
+    return best;
 }
 
 int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs)

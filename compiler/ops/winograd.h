@@ -11,8 +11,12 @@ typedef struct WinogradPlan {
     int64_t group;
 } WinogradPlan;
 
-/* For a map of height x width results, batch 1 counted; `choice` is ON or AUTO. */
-WinogradPlan winograd_plan(Winograd choice, int64_t inputs, int64_t outputs, int64_t height, int64_t width);
+/* The plan of a 3x3 convolution of stride 1 that is predicted to be fastest; m 0 where that is the direct one. Under AUTO the
+ * larger weights must pay. */
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape);
+
+/* The plan with tiles of m x m results, 2 or 4; m 0 where the map is smaller than a tile. */
+WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m);
 
 /* Floats of scratch that the kernel needs. */
 int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs);

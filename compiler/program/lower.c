@@ -253,12 +253,15 @@ static void keep_homes(const Lower *lower)
     }
 }
 
-int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag)
+int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
+                Program **program, Diag *diag)
 {
     Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
     Graph *main = model->main;
 
     lower.winograd = options->winograd;
+    lower.choices = options->choices;
+    lower.core = core;
     lower.in_parts = options->threads > 1;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
@@ -278,6 +281,7 @@ int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag
     int     nout = 0;
 
     lower.winograd = WINOGRAD_OFF;
+    lower.core = core_find("portable");
     prepare(&lower, NULL);
     for (int i = 0; i < node->nout; i++)
         if (node->out[i])

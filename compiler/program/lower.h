@@ -12,6 +12,7 @@
 
 #include "ops/ops.h"
 #include "options.h"
+#include "program/choice.h"
 #include "program/program.h"
 
 /* The order in memory that a result should take. */
@@ -70,6 +71,8 @@ struct Lower {
     int      vector_bytes;
     bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    const Core *core; /* that times are predicted for */
+    const Choices *choices; /* of --tuned; NULL: none */
     int    **pools;    /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
     int      npools;   /* entries of pools */
     int     *defined;  /* expressions whose slots are set here, in order; see lower_extent */
@@ -81,8 +84,9 @@ struct Lower {
 
 /* ------------------------------------------------------------------------------------------------------- entry points */
 
-/* The whole model. Returns 0 or -1 with messages. */
-int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, Program **program, Diag *diag);
+/* The whole model, with kernels chosen for `core`. Returns 0 or -1 with messages. */
+int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
+                Program **program, Diag *diag);
 
 /* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. The program lives in
  * `arena`, so that it can be given up at once. */

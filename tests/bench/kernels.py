@@ -1,11 +1,13 @@
-"""Times each step of whole networks: microseconds, GF/s, percent of the measured peak of one core, and what the steps are.
+"""Times each step of whole networks: microseconds, what occamyc's cost model predicts, GF/s, percent of the measured peak of
+one core, and what the steps are.
 
-The least processor time of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
+Predictions are those of the report, for the vectors of this machine, scaled to its measured peak. The least processor time of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
 Winograd's domain may pass 100 %.
 """
 
 import argparse
 import collections
+import json
 import math
 import re
 import subprocess
@@ -48,8 +50,26 @@ def shape_of(body):
     return " ".join(f"{k}={arrays[k].replace(' ', '')}" for k in keys if k in arrays)
 
 
+def predictions(network, peak):
+    """Microseconds of every step, from the report."""
+    report = json.loads((network.folder / "report.json").read_text())
+    scale = report["core"]["mflops"] * 1e-3 / peak
+    return [step["predicted_ns"] * 1e-3 * scale for step in report["steps"]]
+
+
+def ratio_text(pairs):
+    """How far predictions are from measurements: the geometric mean of predicted / measured, and the factor that holds two thirds."""
+    logs = [math.log(predicted / measured) for predicted, measured in pairs if predicted > 0 and measured > 0]
+    if not logs:
+        return ""
+    mean = sum(logs) / len(logs)
+    spread = math.sqrt(sum((x - mean) ** 2 for x in logs) / len(logs))
+    return f"predicted / measured {math.exp(mean):.2f}, within {math.exp(spread):.2f}"
+
+
 def print_network(args, name, peak):
-    network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, args.options.split())
+    options = ["--target=native", "--report=report.json", *args.options.split()]
+    network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, options)
     program = network.build(args.cc, args.flags, profile=True)
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
     for _ in range(args.rounds):
@@ -60,6 +80,7 @@ def print_network(args, name, peak):
     text = network.source.read_text()
     bodies = dict(FUNCTION.findall(text))
     by_kernel = collections.defaultdict(lambda: [0, 0.0, 0])
+    predicted, pairs = predictions(network, peak), collections.defaultdict(list)
     print(f"{name}: {whole:.2f} ms in all, peak {peak:.0f} GF/s")
     for step, function, words in STEP.findall(text):
         kernel, products = multiplications(bodies[function])
@@ -67,12 +88,14 @@ def print_network(args, name, peak):
         rate = 2e-3 * products / micro if micro else 0.0
         for total, value in zip(range(3), (1, micro, products)):
             by_kernel[kernel][total] += value
+        pairs[kernel].append((predicted[int(step)], micro))
         if micro >= args.least * 1e3 * whole / 100:
-            print(f"  {step:>4} {micro:9.1f} us {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
+            print(f"  {step:>4} {micro:9.1f} us, predicted {predicted[int(step)]:9.1f}  {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
                   f"{kernel:14} {words[:70]}  {shape_of(bodies[function]) if args.shapes else ''}")
     for kernel, (count, micro, products) in sorted(by_kernel.items(), key=lambda item: -item[1][1]):
         rate = 2e-3 * products / micro if micro else 0.0
-        print(f"  {kernel:24} {count:4} steps {micro / 1e3:9.3f} ms {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak")
+        print(f"  {kernel:24} {count:4} steps {micro / 1e3:9.3f} ms {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
+              f"{ratio_text(pairs[kernel])}")
     sys.stdout.flush()
 
 

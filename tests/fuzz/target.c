@@ -71,7 +71,7 @@ static int plan(Model *model, Diag *diag)
     Program *program;
     Plan     found = {0};
 
-    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, &program, diag) || program_check(program, diag))
+    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) || program_check(program, diag))
         return -1;
     program_liveness(program);
     return program_plan(program, &options.plan, &found, diag);

@@ -1,0 +1,321 @@
+/* cost.c - multiply-adds, waste and bytes, in nanoseconds. Compute and the stream of weights overlap in part; activations are
+ * added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints predictions. */
+#include "program/cost.h"
+
+#include "program/operand.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum {
+    PANEL = 32,        /* output channels of a block of weights */
+    LATENCY = 10,      /* vector multiply-adds that fit between two dependent ones */
+    TILE_START = 24,   /* the same, lost where a tile begins and ends */
+    CALL = 200,        /* nanoseconds of any step */
+    NEAREST = 640 * 1024, /* bytes of a block that stays in the second cache */
+    TRANSFORM_SMALL = 150, TRANSFORM_LARGE = 650, /* vector operations on one tile of m 2 and 4, both ways, spills included */
+    SERIES = 160 /* vector operations of an exponential and the like, its call included */
+};
+
+static const Core cores[] = {
+    {"x86-64-v3", 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0},
+    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0},
+    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0},
+    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2},
+    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0},
+};
+
+static const Core *core_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (!strcmp(cores[i].name, name))
+            return &cores[i];
+    return NULL;
+}
+
+static const Core *core_here(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512vl"))
+        return core_named("x86-64-v4");
+    return core_named(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64");
+#else
+    return core_named("armv8");
+#endif
+}
+
+const Core *core_find(const char *target)
+{
+    const Core *named = core_named(target);
+
+    return named ? named : !strcmp(target, "native") ? core_here() : &cores[0];
+}
+
+/* -------------------------------------------------------------------------------------------------------- convolutions */
+
+static double product_of(const int64_t *values, int count)
+{
+    double n = 1.0;
+
+    for (int i = 0; i < count; i++)
+        n *= (double)values[i];
+    return n;
+}
+
+static double max_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double min_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Of work and of the weights that it waits for: prefetching hides half. */
+static double overlapped(double compute, double stream)
+{
+    return max_of(compute, stream) + 0.5 * min_of(compute, stream);
+}
+
+/* Vector multiply-adds' time of one tile over `depth` steps of k: each takes `pixels` times `vectors` of them, loads one value
+ * for each pixel and one vector for each vector, and a sum waits for itself. */
+static double tile_time(int64_t pixels, int64_t vectors, double depth)
+{
+    double products = (double)(pixels * vectors), loads = (double)(pixels + vectors);
+
+    return depth * max_of(max_of(products, loads), LATENCY) + TILE_START + 2.0 * products;
+}
+
+/* All pixels of a map of `height` rows of `width` for one block of `vectors` vectors. */
+static double map_time(const Core *core, int64_t height, int64_t width, int64_t vectors, double depth)
+{
+    int64_t most = core->rows[vectors - 1], together = width > 0 ? most / width : 0, tiles, larger;
+
+    if (width <= 0 || height <= 0)
+        return 0.0;
+    if (together > 1)
+        return (double)(height / together) * tile_time(together * width, vectors, depth) +
+               (double)(height % together) * tile_time(width, vectors, depth);
+    tiles = int_ceil_div(width, most);
+    larger = width % tiles;
+    return (double)height * ((double)larger * tile_time(width / tiles + 1, vectors, depth) +
+                             (double)(tiles - larger) * tile_time(width / tiles, vectors, depth));
+}
+
+/* Every block of channels over a map. */
+static double blocks_time(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors, double depth)
+{
+    int64_t wide = vectors * core->lanes, tail = outputs % PANEL;
+    bool    three = tail > 2 * core->lanes && tail <= 3 * core->lanes && wide <= PANEL;
+    int64_t rest = three ? tail : outputs % wide;
+    double  time = (double)((outputs - rest) / wide) * map_time(core, height, width, vectors, depth);
+
+    return rest ? time + map_time(core, height, width, int_min(int_ceil_div(rest, core->lanes), 4), depth) : time;
+}
+
+static bool is_flat(const ConvShape *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i])
+            return false;
+    return true;
+}
+
+/* Bytes a nanosecond of a block that is written and read again and again. */
+static double block_rate(const Core *core, double bytes)
+{
+    return bytes <= NEAREST ? core->near : 0.5 * core->near;
+}
+
+/* Nanoseconds of reading and writing the images, which every block of channels reads again. */
+static double activation_time(const Core *core, const ConvShape *s)
+{
+    double bytes = 4.0 * (double)(s->batch * s->groups) *
+                   ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
+
+    return bytes / block_rate(core, bytes);
+}
+
+double cost_direct(const Core *core, const ConvShape *s, int64_t vectors)
+{
+    bool    flat = is_flat(s);
+    int64_t width = flat ? s->out[0] * s->out[1] * s->out[2] : s->out[2], height = flat ? 1 : s->out[0] * s->out[1];
+    bool    narrow = core->lanes == 8 && width > core->rows[1] && width <= core->rows[0];
+    double  depth = product_of(s->kernel, 3) * (double)s->inputs;
+    double  weights = 4.0 * depth * (double)(s->outputs * s->groups), time;
+
+    if (vectors != 1 && vectors != 2 && vectors != 4)
+        vectors = narrow ? 1 : 2;
+    if (vectors == 4 && (core->lanes <= 4 || s->outputs % (4 * core->lanes)))
+        vectors = 2;
+    time = (double)(s->batch * s->groups) * blocks_time(core, height, width, s->outputs, vectors, depth);
+    return CALL + overlapped(time / core->rate, weights / core->far) + activation_time(core, s);
+}
+
+double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t group)
+{
+    double frequencies = (double)((m + 2) * (m + 2)), channels = (double)(s->inputs + s->outputs);
+    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double groups = (double)int_ceil_div((int64_t)tiles, group), weights = 4.0 * frequencies * (double)(s->inputs * s->outputs);
+    double vectors = (double)(int_ceil_div(s->inputs, core->lanes) + int_ceil_div(s->outputs, core->lanes));
+    double products = groups * frequencies * blocks_time(core, 1, group, s->outputs, 2, (double)s->inputs) / core->rate;
+    double fetched = weights / core->far + (groups - 1.0) * weights / block_rate(core, weights);
+    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+    double moved = 8.0 * tiles * frequencies * channels / block_rate(core, 4.0 * (double)group * frequencies * channels);
+
+    return CALL + overlapped(products, fetched) + transforms + moved + activation_time(core, s);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- steps */
+
+static int64_t value(const Step *step, const char *name, int index)
+{
+    const Arg *arg = step_argument(step, name);
+
+    return arg && index < arg->count ? arg->ints[index].max : 1;
+}
+
+/* false: an extent is known only while running. */
+static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
+{
+    const Arg *arg = step_argument(step, name);
+
+    for (int i = 0; i < count; i++) {
+        to[i] = arg ? arg->ints[first + i].max : 1;
+        if (arg && !extent_is_const(arg->ints[first + i]))
+            return false;
+    }
+    return true;
+}
+
+/* The arguments that every kernel over windows has; a kernel without `kernel` has 3 x 3 taps. */
+static bool window_shape(const Step *step, ConvShape *s)
+{
+    bool known = copy_ints(s->in, step, "xdim", 2, 3) & copy_ints(s->out, step, "ydim", 2, 3) &
+                 copy_ints(s->kernel, step, "kernel", 0, 3) & copy_ints(s->stride, step, "stride", 0, 3) &
+                 copy_ints(s->dilation, step, "dilation", 0, 3) & copy_ints(s->pad, step, "pad", 0, 3) &
+                 copy_ints(&s->batch, step, "xdim", 0, 1);
+
+    s->groups = value(step, "groups", 0);
+    s->inputs = value(step, "xdim", 1);
+    s->outputs = value(step, "ydim", 1);
+    if (!step_argument(step, "kernel"))
+        s->kernel[1] = s->kernel[2] = 3;
+    return known;
+}
+
+static bool kernel_is(const Step *step, const char *start)
+{
+    return step->kernel && !strncmp(step->kernel->name, start, strlen(start));
+}
+
+bool conv_shape_of(const Step *step, ConvShape *shape)
+{
+    return step->kind == STEP_KERNEL && (kernel_is(step, "conv_f32") || kernel_is(step, "winograd_f32")) &&
+           window_shape(step, shape);
+}
+
+static double product_named(const Step *step, const char *name)
+{
+    const Arg *arg = step_argument(step, name);
+    double     n = 1.0;
+
+    for (int i = 0; arg && i < arg->count; i++)
+        n *= (double)arg->ints[i].max;
+    return n;
+}
+
+/* Vector operations of the expression for one vector of results. */
+static double expression_operations(const Step *step)
+{
+    double sum = 0.0;
+
+    for (int i = 0; step->expr && i < step->expr->nnode; i++) {
+        ScalarOp op = step->expr->node[i].op;
+        bool     series = op == SCALAR_exp || op == SCALAR_tanh || op == SCALAR_sigmoid || op == SCALAR_erf || op == SCALAR_log;
+
+        sum += series ? SERIES : !step->expr->vector ? 8.0 : 1.0;
+    }
+    return sum;
+}
+
+/* Results of a step: the elements that it writes. */
+static double results(const Step *step)
+{
+    double n = 1.0;
+
+    for (int k = 0; k < step->nparam; k++)
+        if (step->operand[k].access & OPERAND_WRITES) {
+            for (int i = 0; i < step->operand[k].rank; i++)
+                n *= (double)step->operand[k].dim[i].max;
+            return n;
+        }
+    return n;
+}
+
+/* Vector operations of kernels that are not convolutions of floats; sums of bytes do two lanes' work in one. */
+static double other_operations(const Core *core, const Step *step)
+{
+    double lanes = core->lanes;
+
+    if (kernel_is(step, "conv_q") || kernel_is(step, "conv_integer"))
+        return product_named(step, "ydim") * product_named(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) /
+               (2.0 * lanes);
+    if (kernel_is(step, "depthwise") || kernel_is(step, "pool_f32") || kernel_is(step, "maxpool"))
+        return product_named(step, "ydim") * product_named(step, "kernel") * 1.5 / lanes;
+    if (kernel_is(step, "conv_dot"))
+        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) * 1.5 / lanes;
+    if (kernel_is(step, "conv_after"))
+        return (double)(value(step, "pixels", 0) * value(step, "xdim", 1) * value(step, "ydim", 1)) * 1.2 / lanes;
+    if (kernel_is(step, "attention"))
+        return product_named(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
+               (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) * 2.4 / lanes;
+    if (kernel_is(step, "softmax") || kernel_is(step, "moments"))
+        return product_named(step, "kdim") * (double)value(step, "axis", 0) * 20.0 / lanes;
+    if (kernel_is(step, "reduce"))
+        return product_named(step, "kdim") * product_named(step, "rdim") * 4.0 / lanes;
+    return 0.0;
+}
+
+/* A stack of products of two computed matrices. */
+static double stack_time(const Core *core, const Step *step)
+{
+    return 1.2 * product_named(step, "dim") *
+           blocks_time(core, 1, value(step, "rows", 0), value(step, "columns", 0), 2, (double)value(step, "depth", 0));
+}
+
+/* Bytes of the operands from number `first` on; a repeated axis counts once. */
+static double bytes_from(const Program *program, const Step *step, int first, bool weights)
+{
+    double sum = 0.0;
+
+    for (int k = first; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+        double         bytes = operand_bytes_per_element(x);
+
+        if (x->buffer < 0 || (program->buffer[x->buffer].kind == BUFFER_WEIGHT) != weights)
+            continue;
+        for (int i = 0; i < x->rank; i++)
+            bytes *= extent_is_const(x->stride[i]) && x->stride[i].max == 0 ? 1.0 : (double)x->dim[i].max;
+        sum += bytes;
+    }
+    return sum;
+}
+
+double cost_step(const Core *core, const Program *program, const Step *step)
+{
+    ConvShape shape;
+    double    operations, epilogue;
+
+    if (step->kind != STEP_KERNEL)
+        return 0.0;
+    epilogue = results(step) / core->lanes * expression_operations(step) / core->rate;
+    if (conv_shape_of(step, &shape))
+        return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
+               (kernel_is(step, "winograd") ? cost_winograd(core, &shape, value(step, "m", 0), value(step, "group", 0))
+                                            : cost_direct(core, &shape, value(step, "tile", 0)));
+    operations = kernel_is(step, "matmul_f32") ? stack_time(core, step) : other_operations(core, step);
+    return CALL + epilogue + overlapped(operations / core->rate, bytes_from(program, step, 0, true) / core->far) +
+           bytes_from(program, step, 0, false) / core->near;
+}

@@ -1,0 +1,39 @@
+/* cost.h - the predicted time of a step on a processor core of a given rate and bandwidth: multiply-adds and what tiles waste of
+ * them, and the bytes that move. What is chosen by it need only be right in proportion. Knows nothing of who chooses. */
+#ifndef OCC_PROGRAM_COST_H
+#define OCC_PROGRAM_COST_H
+
+#include "program/program.h"
+
+/* One core. */
+typedef struct Core {
+    const char *name;
+    int         lanes;   /* floats in a vector */
+    int         rows[4]; /* pixels down a tile of 1, 2, 3 and 4 vectors: OCC_TILE_ROWS of occ_tile.h */
+    double      rate;    /* vector multiply-adds a nanosecond */
+    double      near;    /* bytes a nanosecond of activations and scratch, from the caches */
+    double      far;     /* bytes a nanosecond of weights, which are read once in a run */
+} Core;
+
+/* The core of a target, by the target's name; "native" is the one that occamyc runs on. Never NULL: unknown names, as that of
+ * the portable target, get an ordinary one. */
+const Core *core_find(const char *target);
+
+/* A convolution of any kernel that computes one; narrower images have leading axes of 1. */
+typedef struct ConvShape {
+    int64_t batch, groups, inputs, outputs; /* channels of one group */
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
+} ConvShape;
+
+/* The shape of a step of conv_f32 or winograd_f32 whose extents are constant; else false. */
+bool conv_shape_of(const Step *step, ConvShape *shape);
+
+/* Nanoseconds by tiles of 1, 2 or 4 vectors (0: those that the kernel takes by itself), and in the domain of Winograd's
+ * transform with m x m results and `group` tiles at a time. */
+double cost_direct(const Core *core, const ConvShape *shape, int64_t vectors);
+double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
+
+/* Nanoseconds of any step, at the largest extents; 0 for control steps. */
+double cost_step(const Core *core, const Program *program, const Step *step);
+
+#endif
