@@ -4,7 +4,7 @@
 #ifndef OCC_DOT_H
 #define OCC_DOT_H
 
-#include "occ_vec.h"
+#include "occ_bytes.h"
 
 /* What a kernel may assume, a literal:
  *   OCC_DOT_SIGNED    x holds signed bytes
@@ -29,10 +29,7 @@
 #endif
 #if OCC_W > 1
 typedef int16_t occ_vh __attribute__((vector_size(4 * OCC_W)));
-typedef int8_t occ_vsb __attribute__((vector_size(OCC_W)));
 typedef uint16_t occ_vuh __attribute__((vector_size(4 * OCC_W)));
-typedef char occ_vc __attribute__((vector_size(4 * OCC_W)));
-typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_alias));
 #endif
 
 /* Lanes of four bytes as the dot product takes them: whole, or the even and the odd ones widened to 16 bits. */
@@ -161,42 +158,6 @@ OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
     }
 #endif
     return occ_viset(occ_four_bytes(p, n) ^ flip);
-}
-
-/* n lanes of integers, 1 <= n <= OCC_W; the others are 0. */
-OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
-{
-#if OCC_W == 1
-    occ_vi v;
-    (void)n;
-    memcpy(&v, p, sizeof v);
-    return v;
-#else
-    occ_vi v = {0};
-    if (n == OCC_W)
-        return *(const occ_viu *)(const void *)p;
-    memcpy(&v, p, (size_t)n * sizeof *p);
-    return v;
-#endif
-}
-
-/* n bytes as 32-bit lanes, 1 <= n <= OCC_W. */
-OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
-{
-#if OCC_W == 1
-    (void)n;
-    return is_signed ? (int8_t)*p : *p;
-#else
-    occ_vb b = {0};
-    if (n == OCC_W)
-        memcpy(&b, p, OCC_W);
-    else
-        for (int i = 0; i < n && i < OCC_W; i++)
-            b[i] = p[i];
-    if (is_signed)
-        return __builtin_convertvector((occ_vsb)b, occ_vi);
-    return __builtin_convertvector(b, occ_vi);
-#endif
 }
 
 /* a * b for lanes that 16 bits hold. */

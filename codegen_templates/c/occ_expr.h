@@ -3,7 +3,7 @@
 #ifndef OCC_EXPR_H
 #define OCC_EXPR_H
 
-#include "occ_vec.h"
+#include "occ_bytes.h"
 
 /* What an expression reads besides the kernel's accumulator. */
 typedef struct occ_expr {

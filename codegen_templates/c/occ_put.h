@@ -34,17 +34,14 @@ OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
 /* The low byte of each lane. */
 OCC_HOT void occ_put_bytes(uint8_t *to, int64_t stride, occ_vi v, int n)
 {
-#if OCC_W == 1
-    (void)stride, (void)n;
-    *to = (uint8_t)v;
-#else
-    const occ_vb b = __builtin_convertvector(v, occ_vb);
-    if (n == OCC_W && stride == 1)
-        memcpy(to, &b, OCC_W);
-    else
-        for (int i = 0; i < n && i < OCC_W; i++)
-            to[i * stride] = b[i];
-#endif
+    uint8_t lane[OCC_W];
+    if (stride == 1) {
+        occ_vistore_bytes(to, v, n);
+        return;
+    }
+    occ_vistore_bytes(lane, v, OCC_W);
+    for (int i = 0; i < n && i < OCC_W; i++)
+        to[i * stride] = lane[i];
 }
 
 OCC_HOT void occ_put_u8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,

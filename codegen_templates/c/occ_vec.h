@@ -314,150 +314,6 @@ OCC_HOT void occ_vstores(float *p, int64_t stride, occ_vf v, int n)
 #endif
 }
 
-/* Integers of n lanes: from memory to 32 bits, and back by dropping the upper bits. */
-#if OCC_W == 1
-typedef uint8_t occ_vb;
-#else
-typedef uint8_t occ_vb __attribute__((vector_size(OCC_W)));
-#endif
-
-OCC_HOT occ_vf occ_vload_u8(const uint8_t *p, int n)
-{
-#if OCC_W == 1
-    (void)n;
-    return (float)*p;
-#else
-    occ_vb b = {0};
-    if (n == OCC_W)
-        memcpy(&b, p, OCC_W);
-    else
-        for (int i = 0; i < n && i < OCC_W; i++)
-            b[i] = p[i];
-    return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
-#endif
-}
-
-OCC_HOT occ_vf occ_vload_i8(const int8_t *p, int n)
-{
-#if OCC_W == 1
-    (void)n;
-    return (float)*p;
-#else
-    typedef int8_t occ_vc __attribute__((vector_size(OCC_W)));
-    occ_vc b = {0};
-    if (n == OCC_W)
-        memcpy(&b, p, OCC_W);
-    else
-        for (int i = 0; i < n && i < OCC_W; i++)
-            b[i] = p[i];
-    return __builtin_convertvector(__builtin_convertvector(b, occ_vi), occ_vf);
-#endif
-}
-
-OCC_HOT occ_vf occ_vload_bool(const uint8_t *p, int n)
-{
-    return occ_vload_u8(p, n);
-}
-
-OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
-{
-#if OCC_W == 1
-    (void)n;
-    return (float)*p;
-#else
-    occ_vi b = {0};
-    memcpy(&b, p, (size_t)n * sizeof *p);
-    return occ_vfrom_int(b);
-#endif
-}
-
-OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
-{
-    float lane[OCC_W] = {0};
-    for (int i = 0; i < n && i < OCC_W; i++)
-        lane[i] = (float)p[i * stride];
-    return occ_vload(lane, OCC_W);
-}
-
-OCC_HOT occ_vf occ_vloads_i8(const int8_t *p, int64_t stride, int n)
-{
-    float lane[OCC_W] = {0};
-    for (int i = 0; i < n && i < OCC_W; i++)
-        lane[i] = (float)p[i * stride];
-    return occ_vload(lane, OCC_W);
-}
-
-OCC_HOT occ_vf occ_vloads_bool(const uint8_t *p, int64_t stride, int n)
-{
-    return occ_vloads_u8(p, stride, n);
-}
-
-OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
-{
-    float lane[OCC_W] = {0};
-    for (int i = 0; i < n && i < OCC_W; i++)
-        lane[i] = (float)p[i * stride];
-    return occ_vload(lane, OCC_W);
-}
-
-/* Lanes clamped to [lo, hi], NaN to 0, then cut to integers. */
-OCC_HOT occ_vi occ_vclamp_int(occ_vf v, float lo, float hi)
-{
-    v = occ_vpick(occ_vmask_nan(v), occ_vset(0.0f), v);
-    v = occ_vpick(occ_vmask_lt(v, occ_vset(lo)), occ_vset(lo), v);
-    return occ_vto_int(occ_vpick(occ_vmask_lt(occ_vset(hi), v), occ_vset(hi), v));
-}
-
-OCC_HOT void occ_vstore_u8(uint8_t *p, occ_vf v, int n)
-{
-    occ_vi i = occ_vclamp_int(v, 0.0f, 255.0f);
-#if OCC_W == 1
-    (void)n;
-    *p = (uint8_t)i;
-#else
-    occ_vb b = __builtin_convertvector(i, occ_vb);
-    if (n == OCC_W)
-        memcpy(p, &b, OCC_W);
-    else
-        for (int k = 0; k < n; k++)
-            p[k] = b[k];
-#endif
-}
-
-OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
-{
-    occ_vi i = occ_vclamp_int(v, -128.0f, 127.0f);
-#if OCC_W == 1
-    (void)n;
-    *p = (int8_t)i;
-#else
-    occ_vb b = __builtin_convertvector(i, occ_vb);
-    if (n == OCC_W)
-        memcpy(p, &b, OCC_W);
-    else
-        for (int k = 0; k < n; k++)
-            p[k] = (int8_t)b[k];
-#endif
-}
-
-/* 1 where the lane is not zero (NaN is not). */
-OCC_HOT void occ_vstore_bool(uint8_t *p, occ_vf v, int n)
-{
-    occ_vi zero = occ_vmask_eq(v, occ_vset(0.0f));
-#if OCC_W == 1
-    (void)n;
-    *p = (uint8_t)(zero + 1);
-#else
-    for (int k = 0; k < n; k++)
-        p[k] = (uint8_t)(zero[k] + 1);
-#endif
-}
-
-OCC_HOT void occ_vstore_f32(float *p, occ_vf v, int n)
-{
-    occ_vstore(p, v, n);
-}
-
 /* --------------------------------------------------------------------- arithmetic: the vector rows of schemas/scalars.def */
 
 OCC_HOT occ_vf occ_vadd(occ_vf a, occ_vf b)
@@ -524,34 +380,58 @@ OCC_HOT occ_vf occ_vrecip(occ_vf a)
     return occ_vset(1.0f) / a;
 }
 
+/* Whole floats by the instruction set's own rounding: a literal 8 to the nearest (halves to even), 9 down, 10 up, 11 towards
+ * zero. */
+#if OCC_W == 8 && defined(__AVX__) && !defined(OCC_FORCE_WIDTH)
+#define OCC_VWHOLE(a, way) __builtin_ia32_roundps256(a, way)
+#elif OCC_W == 4 && defined(__SSE4_1__) && !defined(OCC_FORCE_WIDTH)
+#define OCC_VWHOLE(a, way) __builtin_ia32_roundps(a, way)
+#endif
+
 /* From 2^23 on every float is whole; below, it fits an integer. Zero keeps its sign. */
 OCC_HOT occ_vf occ_vtrunc(occ_vf a)
 {
+#if defined(OCC_VWHOLE)
+    return OCC_VWHOLE(a, 11);
+#else
     occ_vi small = occ_vmask_lt(occ_vabs(a), occ_vset(8388608.0f));
     occ_vf t = occ_vfrom_int(occ_vto_int(occ_vpick(small, a, occ_vset(0.0f))));
     return occ_vpick(small, occ_vsign_of(t, a), a);
+#endif
 }
 
 OCC_HOT occ_vf occ_vfloor(occ_vf a)
 {
+#if defined(OCC_VWHOLE)
+    return OCC_VWHOLE(a, 9);
+#else
     occ_vf t = occ_vtrunc(a);
     return occ_vpick(occ_vmask_lt(a, t), t - occ_vset(1.0f), t);
+#endif
 }
 
 OCC_HOT occ_vf occ_vceil(occ_vf a)
 {
+#if defined(OCC_VWHOLE)
+    return OCC_VWHOLE(a, 10);
+#else
     occ_vf t = occ_vtrunc(a);
     return occ_vpick(occ_vmask_lt(t, a), occ_vsign_of(t + occ_vset(1.0f), a), t);
+#endif
 }
 
 /* Half to even. */
 OCC_HOT occ_vf occ_vround(occ_vf a)
 {
+#if defined(OCC_VWHOLE)
+    return OCC_VWHOLE(a, 8);
+#else
     occ_vf t = occ_vtrunc(a), rest = occ_vabs(a - t), half = occ_vset(0.5f);
     occ_vf even = occ_vtrunc(t * half) * occ_vset(2.0f);
     occ_vi odd = ~occ_vmask_eq(even, t);
     occ_vi away = occ_vmask_lt(half, rest) | (occ_vmask_eq(rest, half) & odd);
     return occ_vpick(away, t + occ_vsign_of(occ_vset(1.0f), a), t);
+#endif
 }
 
 OCC_HOT occ_vf occ_veq(occ_vf a, occ_vf b)

@@ -1,4 +1,5 @@
-# Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-kernels`.
+# Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-int8`,
+# `make bench-kernels`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
@@ -20,6 +21,17 @@ $(BENCH_VENV)/stamp: tests/bench/requirements.txt
 bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
 
+# The networks of bytes are made of those of floats, by ONNX Runtime's tools.
+BENCH_INT8 := resnet50_int8 mobilenet_v2_int8
+
+$(BUILD)/models/%_int8.onnx: $(BENCH_MODELS)/%.onnx tests/bench/quantise.py $(BENCH_VENV)/stamp
+	@mkdir -p $(@D)
+	$(BENCH_PYTHON) tests/bench/quantise.py $< $@
+
+bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.onnx,$(BENCH_INT8))
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' \
+	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
+
 $(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
 	@mkdir -p $(@D)
 	$(CC) -O2 -march=native -Icodegen_templates/c -o $@ $< -lm
@@ -27,7 +39,7 @@ $(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
 bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak
 
-.PHONY: bench bench-kernels
+.PHONY: bench bench-int8 bench-kernels
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench

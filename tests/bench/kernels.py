@@ -32,10 +32,10 @@ def multiplications(body):
     arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
     kernel, arguments = CALL.findall(body)[-1]
     words = arguments.split(", ")
-    if kernel in ("conv_f32", "depthwise_f32", "conv_dot_f32", "winograd_f32"):
-        groups = int(words[4]) if kernel == "conv_f32" else 1
+    if kernel.startswith(("conv_", "depthwise_", "winograd_")):
+        groups = int(words[4]) if kernel == "conv_f32" else int(words[6]) if kernel.startswith("conv_q") else 1
         taps = 9 if kernel == "winograd_f32" else math.prod(arrays["kernel"])
-        inputs = 1 if kernel == "depthwise_f32" else arrays["xdim"][1]
+        inputs = 1 if kernel.startswith("depthwise_") else arrays["xdim"][1]
         return kernel, groups * taps * inputs * math.prod(arrays["ydim"])
     if kernel == "matmul_f32":
         literals = [int(w) for w in words[8:11] if w.isdigit()]

@@ -41,8 +41,10 @@ def import_onnxruntime():
     return onnxruntime
 
 
-def open_onnxruntime(onnxruntime, path, threads):
+def open_onnxruntime(onnxruntime, path, threads, config=()):
     options = onnxruntime.SessionOptions()
+    for key in config:
+        options.add_session_config_entry(key, config[key])
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
@@ -89,4 +91,5 @@ def main():
         sys.stdout.flush()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -41,6 +41,17 @@ def time_table(part, names):
     return lines
 
 
+def distance(figures):
+    return "{1} of {0}, {2}".format(*figures["distance"]) if figures.get("distance") else "-"
+
+
+def exact_table(part, names):
+    lines = ["| network | outputs that differ from exact sums, by how many steps at most: ours | ONNX Runtime | OpenVINO |", "|---|---|---|---|"]
+    for name in names:
+        lines.append(f"| {name} | {' | '.join(distance(part[name].get(e, {})) for e in ('ours', *THEIRS))} |")
+    return lines
+
+
 def size_table(part, names):
     lines = ["| network | memory growth, MiB: ours, ONNX Runtime, OpenVINO | first result, ms: the same | code besides weights, KiB | C compile, s |",
              "|---|---|---|---|---|"]
@@ -88,7 +99,8 @@ def plot(part, names):
 
 HEAD = """# Performance
 
-Whole networks, single precision, batch 1: ours against ONNX Runtime and OpenVINO. Written by `make bench`; do not edit.
+Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX Runtime and OpenVINO. Written by `make bench` and
+`make bench-int8`; do not edit.
 
 - Machine: {machine}; programs that wanted a core when this was written: {load:.0f}. On a busy machine only the last column of
   the first table says much.
@@ -100,14 +112,22 @@ Whole networks, single precision, batch 1: ours against ONNX Runtime and OpenVIN
 """
 
 
-def write(document, results, order, flags):
+QUANTISED = """The same networks in 8-bit integers (QDQ, by ONNX Runtime's own tools: unsigned activations, signed weights of one scale for each
+channel). Where the processor has no dot product of bytes, both libraries add pairs of products in 16 bits, which saturate; ours are
+exact. Counted against ONNX Runtime with its exact sums turned on; rounding of single activations differs between all of them.
+"""
+
+
+def write(document, results, order, quantised, flags):
     lines = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)]
     for threads, part in sorted(results.items()):
-        names = [n for n in order if n in part]
-        if not names:
-            continue
-        lines += [f"## {threads} thread{'s' if threads != '1' else ''}", "", *time_table(part, names), ""]
-        if threads == "1":
+        names, small = [n for n in order if n in part], [n for n in quantised if n in part]
+        lines += [f"## {threads} thread{'s' if threads != '1' else ''}", ""]
+        if names:
+            lines += [*time_table(part, names), ""]
+        if names and threads == "1":
             lines += ["![time of ours over that of the better library](performance.svg)", "", *size_table(part, names), ""]
             document.with_suffix(".svg").write_text(plot(part, names))
+        if small:
+            lines += [QUANTISED, *time_table(part, small), "", *exact_table(part, small), ""]
     document.write_text("\n".join(lines).rstrip() + "\n")

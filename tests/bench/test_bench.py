@@ -48,6 +48,11 @@ class Multiplications(unittest.TestCase):
                 "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_f32(x, w, bias, y, 2, xdim, ydim, kernel);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_f32", 2 * 9 * 3 * 16 * 16))
 
+    def test_sums_of_bytes_count_as_well(self):
+        body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
+                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_q_u8_i8(x, w, bias, NULL, NULL, y, 2, xdim, ydim, kernel);\n")
+        self.assertEqual(kernels.multiplications(body), ("conv_q_u8_i8", 2 * 9 * 3 * 16 * 16))
+
 
 class Page(unittest.TestCase):
     RESULT = {"ours": {"median": 2.0, "least": 1.0, "busy": 2.0}, "onnxruntime": {"median": 4.0, "least": 4.0, "busy": 4.0},
@@ -64,9 +69,16 @@ class Page(unittest.TestCase):
     def test_page_and_plot(self):
         with tempfile.TemporaryDirectory() as folder:
             report.versions = lambda: "none"
-            report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], "-O2")
+            report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], [], "-O2")
             self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 |", (Path(folder) / "page.md").read_text())
             self.assertIn("0.50", (Path(folder) / "page.svg").read_text())
+
+    def test_quantised_networks_have_tables_of_their_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report.versions = lambda: "none"
+            ours = {**self.RESULT["ours"], "distance": (4000, 12, 3)}
+            report.write(Path(folder) / "page.md", {"2": {"net": {**self.RESULT, "ours": ours}}}, [], ["net"], "-O2")
+            self.assertIn("| net | 12 of 4000, 3 | - | - |", (Path(folder) / "page.md").read_text())
 
 
 unittest.main()

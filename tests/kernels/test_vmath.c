@@ -1,6 +1,7 @@
 /* test_vmath.c - mathematics of float vectors against the C library in double precision: every 1009th float there is. */
 #include "kernel_test.h"
 
+#include "occ_bytes.h"
 #include "occ_vmath.h"
 
 typedef occ_vf (*Vector)(occ_vf);

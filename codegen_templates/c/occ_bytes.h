@@ -1,0 +1,177 @@
+/* occ_bytes.h - vectors of integers and bytes of memory: widened to 32 bits or to floats on the way in, cut to their low bytes on
+ * the way out. n lanes, 1 <= n <= OCC_W; those from n on are 0 when loaded. Knows nothing of kernels. */
+#ifndef OCC_BYTES_H
+#define OCC_BYTES_H
+
+#include "occ_vec.h"
+
+#if OCC_W > 1
+typedef uint8_t occ_vb __attribute__((vector_size(OCC_W)));
+typedef int8_t occ_vsb __attribute__((vector_size(OCC_W)));
+typedef char occ_vc __attribute__((vector_size(4 * OCC_W)));
+typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_alias));
+#endif
+#if OCC_W == 8 && defined(__AVX2__) && !defined(OCC_FORCE_WIDTH)
+#define OCC_BYTES_AVX2 /* compilers make long detours of vectors of 8 bytes */
+typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
+#endif
+
+/* Bytes as integers. */
+OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
+{
+#if OCC_W == 1
+    (void)n;
+    return is_signed ? (int8_t)*p : *p;
+#else
+    uint8_t some[OCC_W] = {0};
+    for (int i = 0; n < OCC_W && i < n; i++)
+        some[i] = p[i];
+    p = n < OCC_W ? some : p;
+    {
+#if defined(OCC_BYTES_AVX2)
+        occ_vi v;
+        if (is_signed)
+            __asm__("vpmovsxbd %1, %0" : "=x"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
+        else
+            __asm__("vpmovzxbd %1, %0" : "=x"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
+        return v;
+#else
+        occ_vb b;
+        memcpy(&b, p, OCC_W);
+        if (is_signed)
+            return __builtin_convertvector((occ_vsb)b, occ_vi);
+        return __builtin_convertvector(b, occ_vi);
+#endif
+    }
+#endif
+}
+
+/* The low byte of each lane. */
+OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
+{
+#if OCC_W == 1
+    (void)n;
+    *p = (uint8_t)v;
+#else
+    uint8_t some[OCC_W];
+    uint8_t *to = n < OCC_W ? some : p;
+#if defined(OCC_BYTES_AVX2)
+    const occ_vc low = {0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const occ_vi halves = {0, 4, 0, 0, 0, 0, 0, 0};
+    const occ_v64 b = (occ_v64)__builtin_ia32_permvarsi256((occ_vi)__builtin_ia32_pshufb256((occ_vc)v, low), halves);
+    const int64_t word = b[0];
+    memcpy(to, &word, OCC_W);
+#else
+    const occ_vb b = __builtin_convertvector(v, occ_vb);
+    memcpy(to, &b, OCC_W);
+#endif
+    for (int i = 0; n < OCC_W && i < n; i++)
+        p[i] = some[i];
+#endif
+}
+
+/* Integers as they are. */
+OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
+{
+#if OCC_W == 1
+    occ_vi v;
+    (void)n;
+    memcpy(&v, p, sizeof v);
+    return v;
+#else
+    occ_vi v = {0};
+    if (n == OCC_W)
+        return *(const occ_viu *)(const void *)p;
+    memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+#endif
+}
+
+/* The same as floats, for expressions. */
+OCC_HOT occ_vf occ_vload_u8(const uint8_t *p, int n)
+{
+    return occ_vfrom_int(occ_viload_bytes(p, n, 0));
+}
+
+OCC_HOT occ_vf occ_vload_i8(const int8_t *p, int n)
+{
+    return occ_vfrom_int(occ_viload_bytes((const uint8_t *)p, n, 1));
+}
+
+OCC_HOT occ_vf occ_vload_bool(const uint8_t *p, int n)
+{
+    return occ_vload_u8(p, n);
+}
+
+OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
+{
+    return occ_vfrom_int(occ_viload(p, n));
+}
+
+/* Elements `stride` apart. */
+OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n && i < OCC_W; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+OCC_HOT occ_vf occ_vloads_i8(const int8_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n && i < OCC_W; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+OCC_HOT occ_vf occ_vloads_bool(const uint8_t *p, int64_t stride, int n)
+{
+    return occ_vloads_u8(p, stride, n);
+}
+
+OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
+{
+    float lane[OCC_W] = {0};
+    for (int i = 0; i < n && i < OCC_W; i++)
+        lane[i] = (float)p[i * stride];
+    return occ_vload(lane, OCC_W);
+}
+
+/* Lanes clamped to [lo, hi], NaN to 0, then cut to integers. */
+OCC_HOT occ_vi occ_vclamp_int(occ_vf v, float lo, float hi)
+{
+    v = occ_vpick(occ_vmask_nan(v), occ_vset(0.0f), v);
+    v = occ_vpick(occ_vmask_lt(v, occ_vset(lo)), occ_vset(lo), v);
+    return occ_vto_int(occ_vpick(occ_vmask_lt(occ_vset(hi), v), occ_vset(hi), v));
+}
+
+OCC_HOT void occ_vstore_u8(uint8_t *p, occ_vf v, int n)
+{
+    occ_vistore_bytes(p, occ_vclamp_int(v, 0.0f, 255.0f), n);
+}
+
+OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
+{
+    occ_vistore_bytes((uint8_t *)p, occ_vclamp_int(v, -128.0f, 127.0f), n);
+}
+
+/* 1 where the lane is not zero (NaN is not). */
+OCC_HOT void occ_vstore_bool(uint8_t *p, occ_vf v, int n)
+{
+    occ_vi zero = occ_vmask_eq(v, occ_vset(0.0f));
+#if OCC_W == 1
+    (void)n;
+    *p = (uint8_t)(zero + 1);
+#else
+    for (int k = 0; k < n; k++)
+        p[k] = (uint8_t)(zero[k] + 1);
+#endif
+}
+
+OCC_HOT void occ_vstore_f32(float *p, occ_vf v, int n)
+{
+    occ_vstore(p, v, n);
+}
+
+#endif
