@@ -192,11 +192,16 @@ static bool copy_ints(int64_t *to, const Step *step, const char *name, int first
 /* The arguments that every kernel over windows has; a kernel without `kernel` has 3 x 3 taps. */
 static bool window_shape(const Step *step, ConvShape *s)
 {
-    bool known = copy_ints(s->in, step, "xdim", 2, 3) & copy_ints(s->out, step, "ydim", 2, 3) &
-                 copy_ints(s->kernel, step, "kernel", 0, 3) & copy_ints(s->stride, step, "stride", 0, 3) &
-                 copy_ints(s->dilation, step, "dilation", 0, 3) & copy_ints(s->pad, step, "pad", 0, 3) &
-                 copy_ints(&s->batch, step, "xdim", 0, 1);
+    const struct {
+        int64_t    *to;
+        const char *name;
+        int         first, count;
+    } part[] = {{s->in, "xdim", 2, 3},         {s->out, "ydim", 2, 3},           {s->kernel, "kernel", 0, 3}, {s->stride, "stride", 0, 3},
+                {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3}, {&s->batch, "xdim", 0, 1}};
+    bool known = true;
 
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        known = copy_ints(part[i].to, step, part[i].name, part[i].first, part[i].count) && known;
     s->groups = value(step, "groups", 0);
     s->inputs = value(step, "xdim", 1);
     s->outputs = value(step, "ydim", 1);
