@@ -10,6 +10,7 @@
 #include "program/part.h"
 #include "program/plan.h"
 #include "support/files.h"
+#include "tune.h"
 #include "verify.h"
 
 #include <ctype.h>
@@ -273,7 +274,7 @@ static int stage_write(Compilation *c)
 
 /* -------------------------------------------------------------------------------------------------------------- limits */
 
-static int plan_alone(Compilation *c);
+static int run_until(Compilation *c, const char *last);
 
 /* RAM without the stack under other options, from a compilation of its own that is given up at once. */
 static int64_t ram_under(void *context, const Options *options)
@@ -288,7 +289,7 @@ static int64_t ram_under(void *context, const Options *options)
         Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &unheard};
 
         arena_on_exhausted(apart, &exhausted);
-        if (plan_alone(&c) == 0)
+        if (run_until(&c, "plan") == 0)
             ram = figures_of(c.program, &c.plan, options).ram;
     }
     arena_free(apart);
@@ -352,6 +353,39 @@ static int stage_verify(Compilation *c)
     return c->options->verify ? verify_run(&c->emission, c->options->verify, &c->output->summary) : 0;
 }
 
+/* The model compiled anew under other options, in memory of its own, for as long as `use` looks at it. */
+static int emit_apart(void *context, const Options *options, int (*use)(void *user, const Emission *emission), void *user)
+{
+    const Compilation *like = context;
+    Arena             *apart = arena_new(0);
+    jmp_buf            exhausted;
+    int                result = -1;
+
+    if (!apart || setjmp(exhausted)) {
+        arena_free(apart);
+        return diag_usage(like->diag, "--tune: out of memory");
+    }
+    arena_on_exhausted(apart, &exhausted);
+    {
+        Diag        diag = {.arena = apart, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &diag};
+
+        result = run_until(&c, "emit");
+        result = result < 0 ? result : use(user, &c.emission);
+        if (diag.status != DIAG_NONE)
+            diag_usage(like->diag, "--tune: %s", diag.message[0]);
+    }
+    arena_free(apart);
+    return result;
+}
+
+static int stage_tune(Compilation *c)
+{
+    TuneCompile compile = {emit_apart, c};
+
+    return c->options->tune ? tune_run(&compile, c->options, c->diag, &c->output->summary) : 0;
+}
+
 static const Stage pipeline[] = {
     {"read", stage_read, NULL},
     {"infer", stage_infer, NULL},
@@ -363,15 +397,16 @@ static const Stage pipeline[] = {
     {"write", stage_write, NULL},
     {"summary", stage_summary, NULL},
     {"verify", stage_verify, NULL},
+    {"tune", stage_tune, NULL},
 };
 
-/* The stages up to the plan. */
-static int plan_alone(Compilation *c)
+/* The stages up to the one named `last`. */
+static int run_until(Compilation *c, const char *last)
 {
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline; i++) {
         if (pipeline[i].run(c) < 0 || c->diag->status != DIAG_NONE)
             return -1;
-        if (!strcmp(pipeline[i].name, "plan"))
+        if (!strcmp(pipeline[i].name, last))
             return 0;
     }
     return -1;

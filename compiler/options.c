@@ -20,11 +20,13 @@ typedef struct Reader {
     const char **state;
 } Reader;
 
+enum { SHAPES_FILE = 2 };
+
 typedef struct OptionRow {
     const char *name;
     const char *value; /* how help shows the value; NULL: there is none */
     bool        bare;  /* the value may be missing, and is given as --name=VALUE only */
-    bool        shapes; /* it shapes the generated files, so the banner shows it */
+    int         shapes; /* it shapes the generated files, so the banner shows it: 1 whole, SHAPES_FILE without folders */
     int       (*set)(Reader *reader, const struct OptionRow *row, const char *value);
     const char *help;
 } OptionRow;
@@ -231,6 +233,8 @@ static int set_state(Reader *reader, const OptionRow *row, const char *value)
 TEXT_OPTION(cc, "a command, like 'arm-none-eabi-gcc -mcpu=cortex-m4 -Os'")
 TEXT_OPTION(baseline, "a report written by --report")
 TEXT_OPTION(report, "a file name")
+TEXT_OPTION(tune, "a file name")
+TEXT_OPTION(tuned, "a file written by --tune")
 TEXT_OPTION(map, "a file name")
 TEXT_OPTION(main, "a file name")
 
@@ -266,6 +270,8 @@ static const OptionRow option_row[] = {
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights (auto: where the target has room)"},
+    {"--tune",       "FILE",                   false, false, set_tune,       "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc -O2 -march=native) and write the best ways"},
+    {"--tuned",      "FILE",                   false, SHAPES_FILE, set_tuned, "compute convolutions as a file written by --tune says, where it knows their shape"},
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order",      "auto|model",             false, true,  set_order,      "search for an order of steps with a smaller peak (default), or keep the model's"},
     {"--time-limit", "SECONDS",                false, true,  set_time_limit, "stop searching after this time; the output then depends on the machine"},
@@ -337,7 +343,7 @@ static int take_option(Reader *reader, int argc, char *const *argv, int *at, Tex
         value = argv[++*at];
     }
     if (row->shapes)
-        put_word(line, arena_printf(reader->diag->arena, "%s=%s", row->name, value));
+        put_word(line, arena_printf(reader->diag->arena, "%s=%s", row->name, row->shapes == SHAPES_FILE ? base_name(value) : value));
     return row->set(reader, row, value);
 }
 

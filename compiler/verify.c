@@ -337,15 +337,6 @@ static int run_set(Verify *v, const char *set)
 
 /* ------------------------------------------------------------------------------------------------- ONNX Runtime's word */
 
-/* The Python program among the templates. */
-static const char *reference_script(void)
-{
-    for (int i = 0; i < template_nfile; i++)
-        if (!strcmp(template_file[i].name, "reference.py"))
-            return template_file[i].text;
-    return NULL;
-}
-
 /* Inputs for the script: "name:extents" at their largest and at their smallest. */
 static void put_extents(Verify *v, Text *line)
 {
@@ -388,11 +379,11 @@ static int write_output_names(const Verify *v)
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
 static int make_reference(Verify *v, const char *sets_folder)
 {
-    const char *script = reference_script(), *python = getenv("OCCAMYC_PYTHON");
+    const char *script = template_text("reference.py"), *python = getenv("OCCAMYC_PYTHON");
     const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
 
-    if (!script || !model || !sets)
+    if (!model || !sets)
         return diag_usage(v->diag, "--verify: '%s' cannot be found from another folder", v->diag->file);
     text_printf(&line, "%s reference.py %s", python && *python ? python : "python3", command_quote(v->arena, model));
     if (*sets_folder)

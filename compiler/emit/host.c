@@ -148,14 +148,6 @@ static void put_file(Text *text, const char *from)
     text_put(text, blank ? "" : "\n");
 }
 
-static const char *template_text(const char *name)
-{
-    for (int i = 0; i < template_nfile; i++)
-        if (!strcmp(template_file[i].name, name))
-            return template_file[i].text;
-    return "";
-}
-
 void emit_host(Emit *emit, Text *text)
 {
     int threads = emit->emission->options->threads;

@@ -21,35 +21,35 @@ WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
     int64_t heavy = frequencies * shape->inputs * shape->outputs > HEAVY_FLOATS;
     int64_t most = heavy ? MOST_TILES : CACHE_FLOATS / (frequencies * (shape->inputs + shape->outputs));
 
-    if (shape->out[1] < 4 || shape->out[2] < 4)
+    if (shape->out[1] < 4 || shape->out[2] < 4 || shape->inputs < LEAST_CHANNELS || shape->outputs < LEAST_CHANNELS)
         return (WinogradPlan){0, 0};
     if (most < 12)
         most = 12;
     return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
 }
 
-/* Nanoseconds that stand for the memory of weights with `frequencies` values for each filter. */
-static double memory_price(const Core *core, const ConvShape *shape, double frequencies)
+double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
 {
-    return AUTO_PRICE * 4.0 * frequencies * (double)(shape->inputs * shape->outputs) / (core->rate * core->lanes);
+    int64_t values = m ? (m + 2) * (m + 2) : 9; /* for each filter */
+
+    return AUTO_PRICE * 4.0 * (double)(values * shape->inputs * shape->outputs) / (core->rate * core->lanes);
 }
 
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape)
 {
-    int64_t      least = choice == WINOGRAD_ON ? LEAST_CHANNELS : AUTO_CHANNELS;
     double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
     WinogradPlan best = {0, 0};
 
-    if (choice == WINOGRAD_OFF || shape->inputs < least || shape->outputs < least)
+    if (choice == WINOGRAD_OFF || (choice == WINOGRAD_AUTO && int_min(shape->inputs, shape->outputs) < AUTO_CHANNELS))
         return best;
-    time = cost_direct(core, shape, 0) + price * memory_price(core, shape, 9.0);
+    time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
     for (int64_t m = 2; m <= 4; m += 2) {
         WinogradPlan plan = winograd_plan_of(shape, m);
-        double       taken = price * memory_price(core, shape, (double)((m + 2) * (m + 2)));
+        double       its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
 
-        if (plan.m && cost_winograd(core, shape, m, plan.group) + taken < time) {
+        if (its < time) {
             best = plan;
-            time = cost_winograd(core, shape, m, plan.group) + taken;
+            time = its;
         }
     }
     return best;

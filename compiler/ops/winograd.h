@@ -15,8 +15,11 @@ typedef struct WinogradPlan {
  * larger weights must pay. */
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape);
 
-/* The plan with tiles of m x m results, 2 or 4; m 0 where the map is smaller than a tile. */
+/* The plan with tiles of m x m results, 2 or 4; m 0 where the map is smaller than a tile or channels are too few. */
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m);
+
+/* Nanoseconds that AUTO counts for the memory of the weights of a way; m 0: direct. */
+double winograd_price(const Core *core, const ConvShape *shape, int64_t m);
 
 /* Floats of scratch that the kernel needs. */
 int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs);

@@ -1,5 +1,6 @@
-/* kernels.c - looks kernels up by name in the table that embed made. */
+/* kernels.c - looks kernels and files up by name in the tables that embed made. */
 #include "program/kernels.h"
+
 #include <string.h>
 
 const Kernel *kernel_find(const char *name)
@@ -8,4 +9,12 @@ const Kernel *kernel_find(const char *name)
         if (!strcmp(kernel_table[i].name, name))
             return &kernel_table[i];
     return NULL;
+}
+
+const char *template_text(const char *name)
+{
+    for (int i = 0; i < template_nfile; i++)
+        if (!strcmp(template_file[i].name, name))
+            return template_file[i].text;
+    return "";
 }

@@ -74,5 +74,6 @@ typedef struct TemplateFile {
 } TemplateFile;
 extern const TemplateFile template_file[];
 extern const int          template_nfile;
+const char *template_text(const char *name); /* "": there is no such file */
 
 #endif

@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
         for option in ("-o --name --target --dim --weights --threads --io --state --code --planner --order --time-limit "
-                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --dump --quiet "
+                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
         self.assertIn("70 a bug", text)
@@ -210,6 +210,44 @@ class Cli(unittest.TestCase):
         ram = int(re.search(r"RAM +(\d+)", with_scratch)[1])
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
+
+    # -- choices measured on this machine
+
+    def make(self, *arguments):
+        """The generated source and the kernels of its report."""
+        self.run_it("convolution.onnx", "-o", "made.c", "--report=made.json", "--quiet", *arguments)
+        with open(os.path.join(self.folder, "made.c")) as source, open(os.path.join(self.folder, "made.json")) as report:
+            return source.read(), [step.get("kernel") for step in json.load(report)["steps"]]
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(text)
+
+    def test_ways_are_measured_and_kept(self):
+        done = self.run_it("convolution.onnx", "--tune=ways.txt", "--cc=%s -O1" % CC)
+        self.assertRegex(done.stdout, r"(?m)^tuned +1 shapes of convolutions")
+        with open(os.path.join(self.folder, "ways.txt")) as file:
+            lines = [line for line in file if not line.startswith("#")]
+        self.assertEqual(len(lines), 1)
+        shape, ways = lines[0].split(" : ")
+        for way in ("winograd 2", "winograd 4", "direct 0 0", "direct 1 0", "direct 2 0", "direct 4 0", "direct 0 -1"):
+            self.assertIn(way, ways)
+        self.write("forced.txt", shape + " : direct 1 -1\n")
+        source, kernels = self.make("--tuned=forced.txt")
+        self.assertIn("conv_f32", kernels)
+        self.assertNotIn("winograd_f32", kernels)
+        self.assertRegex(source, r"tile\[\] = \{1, 0, -1\}")
+        self.assertIn("--tuned=forced.txt", source)
+        self.assertEqual(self.make("--tuned=" + os.path.join(self.folder, "forced.txt"))[0], source)
+        self.write("forced.txt", "# other remarks\n" + shape + "  :  winograd 2 # none\n")
+        self.assertIn("winograd_f32", self.make("--tuned=forced.txt")[1])
+        self.assertNotIn("winograd_f32", self.make("--tuned=forced.txt", "--winograd=off")[1])
+
+    def test_a_bad_file_of_choices_is_named(self):
+        self.write("bad.txt", "# first\nconv_f32 batch=1 groups=one\n")
+        self.fails(2, "bad.txt, line 2: found 'one', wanted 1 numbers for groups", "convolution.onnx", "--tuned=bad.txt")
+        self.fails(1, "cannot read 'no_such_file'", "convolution.onnx", "--tuned=no_such_file")
+        self.fails(1, "a file name", "convolution.onnx", "--tune=")
 
     def test_what_is_proven_of_the_order_is_said(self):
         said = "no order of these steps needs less"
