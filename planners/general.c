@@ -1,4 +1,4 @@
-/* general.c - search over the orders of placement, for problems that the exact search does not take.
+/* general.c - search over the orders of placement, for problems with windows or permits that apart.c cannot prove in time.
  * A plan is what first fit makes of an order of the buffers; every plan in which nothing can be lowered is made by some
  * order. From the best order known, a buffer that ends at the peak is moved to an earlier place; what is not worse stays.
  * Where that leads nowhere for a while, the search goes back to the best plan and shakes it. */
@@ -91,10 +91,10 @@ static int place_at_peak(Walk *w, const int64_t *offset)
     return found;
 }
 
-/* First fit of the trial order into w->offset. */
-static int evaluate(Walk *w, int64_t *peak)
+/* First fit of the trial order into w->offset; the first `same` of it lie there already. */
+static int evaluate(Walk *w, int same, int64_t *peak)
 {
-    int status = greedy_place_ranked(w->space, w->trial, false, w->offset, NULL);
+    int status = greedy_place_ranked(w->space, w->trial, same, false, w->offset, NULL);
 
     w->effort->nodes -= w->space->n;
     *peak = space_peak(w->space, w->offset, NULL);
@@ -118,13 +118,15 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
         memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
     for (int idle = 0; !status && idle < PATIENCE && *best_peak > enough && !is_over(w); idle++) {
         int64_t peak;
-        int     from;
+        int     from, to;
         memcpy(w->trial, w->order, bytes);
         from = place_at_peak(w, now);
         if (from < 0)
             break;
-        move(w->trial, from, w->fixed + below(w, from - w->fixed));
-        status = evaluate(w, &peak);
+        to = w->fixed + below(w, from - w->fixed);
+        move(w->trial, from, to);
+        memcpy(w->offset, now, (size_t)w->space->n * sizeof *now);
+        status = evaluate(w, to, &peak);
         if (status || peak > w->peak)
             continue;
         idle = peak < w->peak ? 0 : idle;
@@ -149,7 +151,7 @@ static int shake(Walk *w, const int64_t *best, int times)
     for (int i = 0; !status && i < times && w->fixed < w->space->n; i++)
         move(w->trial, w->fixed + below(w, w->space->n - w->fixed), w->fixed);
     if (!status)
-        status = evaluate(w, &w->peak);
+        status = evaluate(w, 0, &w->peak);
     memcpy(w->order, w->trial, (size_t)w->space->n * sizeof *w->order);
     return status;
 }

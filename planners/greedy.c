@@ -1,8 +1,8 @@
 /* greedy.c - place buffers one by one in a fixed order, none ever moved again.
  * For each buffer the offsets that would collide with buffers already placed form open intervals; sorted by their lower
  * ends, one walk upward from 0 meets every free gap. Lowest gap: the first. Tightest gap: the one that leaves least room
- * above the buffer before the next interval. The placed buffers are kept sorted by offset, so that for plain buffers the
- * intervals come out sorted already and the insertion sort does nothing.
+ * above the buffer before the next interval. Only buffers of the space's list of near ones are looked at; where that would be
+ * too long, all placed ones, kept sorted by offset so that the intervals of plain buffers come out sorted already.
  * The orders by birth, lifetime and size are those of Occamy (DAC 2023); area and pressure (bytes live at the buffer's
  * heaviest step) are two more that cost nothing; the latest first puts what may follow another buffer through the same
  * memory below it. */
@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Placed {            /* buffers of one region, by rising offset */
-    int *buffer;
+typedef struct Placed {
+    int *buffer;                   /* by rising offset, where the space has no list of near ones */
     int  count;
+    int *home;                     /* [n] region of each, or -1: not placed yet */
 } Placed;
 
 typedef struct Ranked {
@@ -90,23 +91,47 @@ int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
     return load && ranked ? PLAN_OK : PLAN_ENOMEM;
 }
 
-/* Every interval that b must avoid, sorted by lower end. */
-static int collect_clashes(const Space *s, int b, const Placed *placed, const int64_t *offset, Clash *clash)
+/* The intervals of placed buffers that b may meet, from the list of those. */
+static int collect_near(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
+{
+    int count = 0;
+
+    for (int i = s->near_at[b]; i < s->near_at[b + 1]; i++) {
+        const Near *near = &s->near[i];
+
+        for (int k = 0; k < near->ngap && placed->home[near->other] == region; k++)
+            clash[count++] = (Clash){offset[near->other] + s->gap[near->gap + k].from, offset[near->other] + s->gap[near->gap + k].to};
+    }
+    return count;
+}
+
+/* The same by looking at all that are placed. */
+static int collect_far(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
 {
     int count = 0;
 
     for (int i = 0; i < placed->count; i++) {
         int j = placed->buffer[i];
-        if (s->begin[j] < s->end[b] && s->begin[b] < s->end[j])
+        if (placed->home[j] == region && s->begin[j] < s->end[b] && s->begin[b] < s->end[j])
             count += space_clashes(s, b, j, offset[j], clash + count);
     }
-    for (int i = 1; i < count; i++) {
-        Clash one = clash[i];
-        int   at = i;
-        for (; at > 0 && clash[at - 1].from > one.from; at--)
-            clash[at] = clash[at - 1];
-        clash[at] = one;
-    }
+    return count;
+}
+
+/* Every interval that b must avoid, sorted by lower end (Shell, 1959, with Ciura's gaps: most lists are short). */
+static int collect_clashes(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
+{
+    static const int gaps[] = {132, 57, 23, 10, 4, 1};
+    int count = (s->near ? collect_near : collect_far)(s, b, region, placed, offset, clash);
+
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (int gap = gaps[g], i = gap; i < count; i++) {
+            Clash one = clash[i];
+            int   at = i;
+            for (; at >= gap && clash[at - gap].from > one.from; at -= gap)
+                clash[at] = clash[at - gap];
+            clash[at] = one;
+        }
     return count;
 }
 
@@ -130,11 +155,12 @@ static int64_t choose_gap(const Clash *clash, int count, int64_t align, bool tig
     return best >= 0 ? best : x;
 }
 
-static void insert(Placed *placed, int b, const int64_t *offset)
+static void insert(const Space *s, Placed *placed, int b, int region, const int64_t *offset)
 {
     int at = placed->count++;
 
-    for (; at > 0 && offset[placed->buffer[at - 1]] > offset[b]; at--)
+    placed->home[b] = region;
+    for (; at > 0 && !s->near && offset[placed->buffer[at - 1]] > offset[b]; at--)
         placed->buffer[at] = placed->buffer[at - 1];
     placed->buffer[at] = b;
 }
@@ -151,7 +177,7 @@ static void place_one(const Space *s, int b, bool tight, Placed *placed, Clash *
             continue;
         home = r;
         if (x < 0) {
-            int count = collect_clashes(s, b, &placed[r], offset, clash);
+            int count = collect_clashes(s, b, r, placed, offset, clash);
             x = choose_gap(clash, count, space_align(s, b, r), tight);
         }
         offset[b] = x;
@@ -161,7 +187,7 @@ static void place_one(const Space *s, int b, bool tight, Placed *placed, Clash *
     if (region)
         region[b] = home;
     if (space_live(s, b))
-        insert(&placed[home], b, offset);
+        insert(s, placed, b, home, offset);
 }
 
 /* Most intervals that one buffer can meet: pairs of its spans with all others. */
@@ -176,22 +202,24 @@ static size_t most_clashes(const Space *s)
     return most * ((size_t)s->span_at[s->n] + 1);
 }
 
-int greedy_place_ranked(const Space *s, const int *buffer, bool tight, int64_t *offset, int32_t *region)
+int greedy_place_ranked(const Space *s, const int *buffer, int placed_already, bool tight, int64_t *offset, int32_t *region)
 {
     size_t  n = (size_t)s->n + 1;
     Clash  *clash = malloc(most_clashes(s) * sizeof *clash);
-    int    *slots = malloc(n * (size_t)s->nregion * sizeof *slots);
-    Placed  placed[32] = {{0}};
+    Placed  placed = {malloc(n * sizeof(int)), 0, malloc(n * sizeof(int))};
+    bool    good = clash && placed.buffer && placed.home;
 
-    if (clash && slots) {
-        for (int r = 0; r < s->nregion; r++)
-            placed[r].buffer = slots + n * (size_t)r;
-        for (int i = 0; i < s->n; i++)
-            place_one(s, buffer[i], tight, placed, clash, offset, region);
-    }
+    for (int i = 0; i < s->n && good; i++)
+        placed.home[i] = -1;
+    for (int i = 0; i < placed_already && good; i++)
+        if (space_live(s, buffer[i]))
+            insert(s, &placed, buffer[i], region ? region[buffer[i]] : 0, offset);
+    for (int i = placed_already; i < s->n && good; i++)
+        place_one(s, buffer[i], tight, &placed, clash, offset, region);
     free(clash);
-    free(slots);
-    return clash && slots ? PLAN_OK : PLAN_ENOMEM;
+    free(placed.buffer);
+    free(placed.home);
+    return good ? PLAN_OK : PLAN_ENOMEM;
 }
 
 int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset, int32_t *region)
@@ -200,7 +228,7 @@ int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset,
     int  status = PLAN_ENOMEM;
 
     if (buffer && greedy_rank(s, order, buffer) == PLAN_OK)
-        status = greedy_place_ranked(s, buffer, tight, offset, region);
+        status = greedy_place_ranked(s, buffer, 0, tight, offset, region);
     free(buffer);
     return status;
 }

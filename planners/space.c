@@ -171,6 +171,10 @@ int space_open(Space *s, const PlanProblem *problem, int64_t capacity)
     collect_spans(s);
     collect_permits(s);
     collect_regions(s, capacity);
+    if (near_open(s)) {
+        space_close(s);
+        return PLAN_ENOMEM;
+    }
     return PLAN_OK;
 }
 
@@ -183,6 +187,7 @@ void space_close(Space *s)
     free(s->lag);
     free(s->begin);
     free(s->end);
+    near_close(s);
     memset(s, 0, sizeof *s);
 }
 

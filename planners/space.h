@@ -19,6 +19,12 @@ typedef struct Clash {
     int64_t from, to;              /* bytes */
 } Clash;
 
+/* A buffer that another one may meet: offset[b] - offset[other] must avoid gap[gap] .. gap[gap+ngap-1] of the space. */
+typedef struct Near {
+    int32_t other;
+    int32_t gap, ngap;             /* ngap >= 1 */
+} Near;
+
 typedef struct Space {
     const PlanProblem *problem;
     int        n;                  /* buffers */
@@ -29,6 +35,9 @@ typedef struct Space {
     int       *lag_at;             /* [n+1] */
     Lag       *lag;                /* by buffer, then other */
     int32_t   *begin, *end;        /* [n] sections: hull of the lifetime; begin == end for a buffer that is never live */
+    Near      *near;               /* by buffer; NULL: too many to list */
+    int       *near_at;            /* [n+1] those of buffer b: near[near_at[b]] .. near[near_at[b+1]-1] */
+    Clash     *gap;                /* of each entry rising and apart */
     int        nregion;            /* >= 1 */
     PlanRegion region[32];         /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
     uint32_t   everywhere;         /* mask of all regions */
@@ -59,6 +68,10 @@ int64_t space_align(const Space *space, int b, int region);
  * the number of pairs of their spans. */
 int space_clashes(const Space *space, int b, int j, int64_t offset_j, Clash *clash);
 
+/* near.c: fills and frees near, near_at and gap. PLAN_OK, or PLAN_ENOMEM; near_close after either. */
+int  near_open(Space *space);
+void near_close(Space *space);
+
 /* x rounded up to a multiple of align (>= 1). */
 static inline int64_t round_up(int64_t x, int64_t align)
 {
@@ -87,9 +100,10 @@ typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AR
  * room in any region it is placed beyond the end of the last one allowed. */
 int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
 
-/* The order itself, buffer[n], and placement in any order that begins with the fixed buffers. */
+/* The order itself, buffer[n], and placement in any order that begins with the fixed buffers, of which the first
+ * placed_already lie where offset and region say. */
 int greedy_rank(const Space *space, GreedyOrder order, int *buffer);
-int greedy_place_ranked(const Space *space, const int *buffer, bool tight, int64_t *offset, int32_t *region);
+int greedy_place_ranked(const Space *space, const int *buffer, int placed_already, bool tight, int64_t *offset, int32_t *region);
 
 enum { SKYLINE_ORDERS = 6 };
 

@@ -62,6 +62,20 @@ typedef struct Merges {
 Merges program_merge(Program *program);
 void   program_unmerge(Merges *merges);
 
+/* One search for a plan: what it plans, and the problems that it has solved (bridge.c). */
+typedef struct Solved Solved;
+
+typedef struct Planning {
+    Program           *program;
+    const PlanOptions *options;
+    Diag              *diag;
+    Solved            *solved;
+    int                nsolved, csolved;
+} Planning;
+
+/* One plan of the program as it stands, its permits made anew. Needs spans. Returns 0, or -1 with a message. */
+int plan_once(Planning *planning, Plan *plan);
+
 /* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
  * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck(const Program *program, const Plan *plan, Diag *diag);

@@ -10,8 +10,12 @@ $(TIGRIS):
 	python3 -m venv $(BUILD)/bench/tigris
 	$(BUILD)/bench/tigris/bin/pip install -q --disable-pip-version-check tigris-ml==0.12.1 || echo "SKIPPED: tigris-ml does not install here"
 
-bench-memory: $(BUILD)/occamyc $(VENV) $(TIGRIS)
+$(BUILD)/bench/time_plan: tests/bench/time_plan.c $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -I. -Icompiler -o $@ $^ -lprotobuf-c -lm -Wl,--wrap=program_plan
+
+bench-memory: $(BUILD)/occamyc $(BUILD)/bench/time_plan $(VENV) $(TIGRIS)
 	$(PYTHON) tests/bench/memory.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --models=$(MEMORY_MODELS) --real=$(REAL) \
-	    --folder=$(BUILD)/bench/memory --tigris=$(TIGRIS) $(if $(MEMORY_TOUCHED),--touched) --write=docs/memory.md $(MEMORY_NETWORKS)
+	    --folder=$(BUILD)/bench/memory --tigris=$(TIGRIS) --time-plan=$(BUILD)/bench/time_plan $(if $(MEMORY_TOUCHED),--touched) --write=docs/memory.md $(MEMORY_NETWORKS)
 
 .PHONY: bench-memory

@@ -1,0 +1,224 @@
+/* bridge.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
+ * Occamy's four greedy planners always run; what they find is shown beside the plan that is taken. The same problem is met
+ * again and again while orders, blocks and merges are weighed: each is solved once. */
+#include "program/plan.h"
+
+#include "planners/planner.h"
+
+#include <string.h>
+
+struct Solved {
+    PlanProblem problem;
+    PlanResult  result;
+    int64_t     greedy[4]; /* peaks */
+};
+
+/* ---------------------------------------------------------------------------------------------------------- the problem */
+
+typedef struct Bridge {
+    Program     *program;
+    PlanBuffer  *buffer;
+    PlanSpan    *span;
+    PlanPermit  *permit;
+    int         *index;  /* by Buffer.id: position in the problem, or -1 */
+    int         *origin; /* by position: Buffer.id */
+    PlanProblem  problem;
+} Bridge;
+
+static void add_buffer(Bridge *bridge, const Buffer *buffer)
+{
+    int at = bridge->problem.nbuffer++;
+
+    bridge->index[buffer->id] = at;
+    bridge->origin[at] = buffer->id;
+    bridge->buffer[at] =
+        (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .regions = buffer->regions, .fixed = -1};
+    for (int i = 0; i < buffer->nspan; i++) {
+        const Span *span = &buffer->span[i];
+        PlanSpan    whole = {at, span->begin, span->end, 0, buffer_bytes(buffer)};
+
+        if (buffer->copies <= 1) {
+            whole.lo = span->lo;
+            whole.hi = span->hi;
+        }
+        bridge->span[bridge->problem.nspan++] = whole;
+    }
+}
+
+static void add_permit(Bridge *bridge, const Permit *permit)
+{
+    int a = bridge->index[permit->a], b = bridge->index[permit->b];
+
+    if (a >= 0 && b >= 0)
+        bridge->permit[bridge->problem.npermit++] = (PlanPermit){a, b, permit->d1, permit->d2};
+}
+
+static void build_problem(Bridge *bridge, int io_arena)
+{
+    Program *program = bridge->program;
+    int      nspan = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        nspan += program->buffer[b].nspan;
+    bridge->buffer = arena_array(program->arena, PlanBuffer, program->nbuffer + 1);
+    bridge->index = arena_array(program->arena, int, program->nbuffer + 1);
+    bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
+    bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
+    bridge->permit = arena_array(program->arena, PlanPermit, program->npermit + 1);
+    for (int b = 0; b < program->nbuffer; b++) {
+        bridge->index[b] = -1;
+        if (buffer_is_planned(&program->buffer[b], io_arena) &&
+            (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
+            add_buffer(bridge, &program->buffer[b]);
+    }
+    for (int i = 0; i < program->npermit; i++)
+        add_permit(bridge, &program->permit[i]);
+    bridge->problem.buffer = bridge->buffer;
+    bridge->problem.span = bridge->span;
+    bridge->problem.permit = bridge->permit;
+    bridge->problem.nstep = program->nstep;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the answer */
+
+static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+
+static PlanResult new_result(const Bridge *bridge)
+{
+    return (PlanResult){.offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1),
+                        .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1)};
+}
+
+static int run_greedy(Bridge *bridge, const PlanLimits *limits, int64_t *greedy, Diag *diag)
+{
+    PlanResult result = new_result(bridge);
+
+    for (int i = 0; i < 4; i++) {
+        const PlanPlanner *planner = plan_planner(greedy_name[i]);
+
+        if (!planner || planner->place(&bridge->problem, limits, &result) != PLAN_OK)
+            return diag_bug(diag, (Loc){0}, "planner %s failed: %s", greedy_name[i], result.why);
+        greedy[i] = result.peak;
+    }
+    return 0;
+}
+
+/* Who found it: the first of the four greedy planners that reaches the same peak, else the search. */
+static const char *finder(const Plan *plan, const char *asked)
+{
+    if (strcmp(asked, "auto"))
+        return asked;
+    for (int i = 0; i < 4; i++)
+        if (plan->greedy[i] == plan->peak)
+            return greedy_name[i];
+    return "search";
+}
+
+static void take_result(const Bridge *bridge, const PlanResult *result, Plan *plan)
+{
+    Program *program = bridge->program;
+
+    plan->offset = arena_array(program->arena, int64_t, program->nbuffer + 1);
+    plan->region = arena_array(program->arena, int, program->nbuffer + 1);
+    plan->peak = result->peak;
+    plan->bound = result->bound;
+    plan->status = arena_strdup(program->arena, result->why);
+    plan->align = 1;
+    for (int b = 0; b < program->nbuffer; b++)
+        plan->offset[b] = -1;
+    for (int i = 0; i < bridge->problem.nbuffer; i++) {
+        plan->offset[bridge->origin[i]] = result->offset[i];
+        plan->region[bridge->origin[i]] = result->region[i];
+        if (bridge->buffer[i].align > plan->align)
+            plan->align = bridge->buffer[i].align;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- solved before */
+
+static bool same_buffers(const PlanProblem *a, const PlanProblem *b)
+{
+    for (int i = 0; i < a->nbuffer; i++) {
+        const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[i];
+
+        if (x->size != y->size || x->align != y->align || x->regions != y->regions || x->fixed != y->fixed)
+            return false;
+    }
+    return true;
+}
+
+static bool same_spans(const PlanProblem *a, const PlanProblem *b)
+{
+    for (int i = 0; i < a->nspan; i++) {
+        const PlanSpan *x = &a->span[i], *y = &b->span[i];
+
+        if (x->buffer != y->buffer || x->begin != y->begin || x->end != y->end || x->lo != y->lo || x->hi != y->hi)
+            return false;
+    }
+    return true;
+}
+
+static bool same_permits(const PlanProblem *a, const PlanProblem *b)
+{
+    for (int i = 0; i < a->npermit; i++) {
+        const PlanPermit *x = &a->permit[i], *y = &b->permit[i];
+
+        if (x->a != y->a || x->b != y->b || x->d1 != y->d1 || x->d2 != y->d2)
+            return false;
+    }
+    return true;
+}
+
+static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
+{
+    for (int i = 0; i < planning->nsolved; i++) {
+        const PlanProblem *other = &planning->solved[i].problem;
+
+        if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan && problem->npermit == other->npermit &&
+            problem->nstep == other->nstep && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
+            return &planning->solved[i];
+    }
+    return NULL;
+}
+
+/* The answer to a problem that was not met before. */
+static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
+{
+    const PlanPlanner *planner = plan_planner(asked);
+    PlanLimits         limits = {.seconds = planning->options->seconds};
+    char               why[160];
+
+    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge)};
+    if (run_greedy(bridge, &limits, solved->greedy, planning->diag) < 0)
+        return -1;
+    if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
+        return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
+    if (plan_verify(&bridge->problem, &solved->result, why) != 1)
+        return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
+    return 0;
+}
+
+int plan_once(Planning *planning, Plan *plan)
+{
+    Program      *program = planning->program;
+    const char   *asked = planning->options->planner ? planning->options->planner : "auto";
+    Bridge        bridge = {.program = program};
+    const Solved *known;
+    Solved        solved;
+
+    *plan = (Plan){0};
+    program->npermit = 0;
+    program_coalesce(program);
+    build_problem(&bridge, planning->options->io_arena);
+    known = find_solved(planning, &bridge.problem);
+    if (!known) {
+        if (solve(planning, &bridge, asked, &solved) < 0)
+            return -1;
+        ARENA_PUSH(program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
+        known = &solved;
+    }
+    memcpy(plan->greedy, known->greedy, sizeof plan->greedy);
+    take_result(&bridge, &known->result, plan);
+    plan->planner = finder(plan, asked);
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* time_plan.c - milliseconds of processor time that the search for order and placement takes: one compilation after another,
+ * a line on standard output for each. The arguments are occamyc's. Linked with --wrap=program_plan; read by memory.py. */
+#include "compile.h"
+#include "program/program.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { TIMES = 5 };
+
+int __real_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+
+/* Takes the place of program_plan. */
+int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    clock_t began = clock();
+    int     status = __real_program_plan(program, options, plan, diag);
+
+    printf("%.2f\n", 1000.0 * (double)(clock() - began) / CLOCKS_PER_SEC);
+    return status;
+}
+
+static int compile_once(int count, char **argument)
+{
+    Arena  *arena = arena_new(0);
+    jmp_buf exhausted;
+    int     status = -1;
+
+    if (arena && !setjmp(exhausted)) {
+        Diag    diag = {.arena = arena, .file = "time_plan"};
+        Output  output = {.standard = text_new(arena), .summary = text_new(arena)};
+        Options options;
+
+        arena_on_exhausted(arena, &exhausted);
+        status = options_parse(&options, count, argument, &diag);
+        if (status == 0)
+            status = occ_compile(&options, &diag, &output);
+    }
+    arena_free(arena);
+    return status;
+}
+
+int main(int count, char **argument)
+{
+    for (int i = 0; i < TIMES; i++)
+        if (compile_once(count, argument) < 0)
+            return 1;
+    return 0;
+}
