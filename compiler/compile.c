@@ -1,6 +1,7 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
 #include "compile.h"
 
+#include "concats.h"
 #include "emit/report.h"
 #include "figures.h"
 #include "onnx/read.h"
@@ -168,12 +169,38 @@ static void dump_program(Text *text, const Compilation *c)
     program_print(text, c->program);
 }
 
-static int stage_plan(Compilation *c)
+static int make_plan(Compilation *c)
 {
     program_liveness(c->program);
     if (program_plan(c->program, &c->options->plan, &c->plan, c->diag) < 0)
         return -1;
     return program_check(c->program, c->diag); /* planning may move steps and join buffers */
+}
+
+/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */
+static int stage_plan(Compilation *c)
+{
+    enum { ROUNDS = 2, WORTH = 64 }; /* a copy takes time: it must save one part in so many */
+    Program *program;
+    Plan     plan;
+
+    if (make_plan(c) < 0)
+        return -1;
+    program = c->program;
+    plan = c->plan;
+    for (int round = 0; round < ROUNDS && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
+        if (stage_lower(c) < 0 || make_plan(c) < 0)
+            return -1;
+        if (c->plan.peak > plan.peak)
+            break;
+        if (c->plan.peak <= plan.peak - plan.peak / WORTH) {
+            program = c->program;
+            plan = c->plan;
+        }
+    }
+    c->program = program;
+    c->plan = plan;
+    return 0;
 }
 
 static void dump_plan(Text *text, const Compilation *c)

@@ -144,6 +144,7 @@ struct Node {
     Graph *graph;   /* the graph it belongs to */
     Loc    loc;
     int    mark;    /* scratch of whoever walks the graph; means nothing to the next one */
+    bool   copied;  /* Concat: its members are made apart and copied, not made in their place (compiler/concats.c) */
     void  *fused;   /* what passes attach for lowering; see passes/fuse.h; NULL: nothing */
 };
 

@@ -55,7 +55,7 @@ static void place_inside(Lower *lower, Graph *graph)
         Extent start = extent_const(0);
         int    axis;
 
-        if (node->op != OP_onnx_Concat || !type_is_static(&node->out[0]->type) ||
+        if (node->op != OP_onnx_Concat || node->copied || !type_is_static(&node->out[0]->type) ||
             node->out[0]->type.dtype == DTYPE_TEXT)
             continue;
         axis = (int)node_int(node, "axis", 1);

@@ -71,6 +71,20 @@ def in_place(kept):
     return build(nodes, [value("x", [16, 64])], [value("y", [16, 64])])
 
 
+def lopsided():
+    """A concatenation whose first member is a column: made in its place, all of it would live while the other is made."""
+    rows = numpy_helper.from_array(numpy.arange(63, -1, -1, dtype=numpy.int64), "rows")
+    nodes = [
+        helper.make_node("Gather", ["x", "rows"], ["a"], name="first"),
+        helper.make_node("ReduceMax", ["a"], ["column"], name="small", axes=[1]),
+        helper.make_node("Gather", ["a", "rows"], ["b"], name="second", axis=1),
+        helper.make_node("Gather", ["b", "rows"], ["c"], name="third", axis=0),
+        helper.make_node("Concat", ["column", "c"], ["both"], name="join", axis=1),
+        helper.make_node("ReduceMax", ["both"], ["y"], name="most", keepdims=0),
+    ]
+    return build(nodes, [value("x", [64, 64])], [value("y", [])], [rows], opset=13)
+
+
 def bounded():
     nodes = [helper.make_node("Sigmoid", ["x:0"], ["y"], name="squash")]
     return build(nodes, [value("x:0", ["n", 4])], [value("y", ["n", 4])])
@@ -157,7 +171,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "bounded": bounded(),
+        "small": small(), "convolution": convolution(), "lopsided": lopsided(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),

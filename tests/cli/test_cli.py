@@ -211,6 +211,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
 
+    def test_a_concatenation_is_copied_where_that_needs_less(self):
+        tensor, column = 64 * 64 * 4, 64 * 4
+        arena = int(re.search(r"arena +(\d+)", self.run_it("lopsided.onnx").stdout)[1])
+        self.assertLessEqual(arena, 2 * tensor + 2 * column)  # made in place: the whole concatenation beside two tensors
+
     # -- choices measured on this machine
 
     def make(self, *arguments):
