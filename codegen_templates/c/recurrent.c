@@ -81,7 +81,7 @@ OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const
     }
 }
 
-/* g[gates] = start[gates] + h[hidden] * r */
+/* g[gates] = start[gates] + h[hidden] * r; g may be start */
 OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t gates)
 {
     for (int64_t p = 0; p < gates; p += 32)
@@ -120,10 +120,11 @@ OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystr
 
 /* lstm - gates in the order i, o, f, c.
  *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial
- *   state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with all biases;
- *   r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL; gate: scratch [4 hidden]
+ *   state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with all biases, to
+ *   which the state's is added there; r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch]
+ *   or NULL
  *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i */
-OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *gate, const float *xg, const float *r, const float *peephole,
+OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float *r, const float *peephole,
                             const int64_t *lengths, int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb,
                             int64_t sb, int64_t gt, int64_t gb, int64_t reverse, int64_t coupled, const occ_extent *kind,
                             const double *table_act, float limit)
@@ -136,8 +137,9 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *gate, const flo
             return OCC_EINDEX;
         for (int64_t s = 0; s < length; s++) {
             int64_t t = occ_recur_time(s, length, reverse);
+            float  *gate = xg + t * gt + b * gb;
 
-            occ_recur_gates(gate, xg + t * gt + b * gb, hb, r, hidden, 4 * hidden);
+            occ_recur_gates(gate, gate, hb, r, hidden, 4 * hidden);
             for (int64_t j = 0; j < hidden; j += OCC_W) {
                 int    n = (int)occ_min(OCC_W, hidden - j);
                 occ_vf i = occ_vload(gate + j, n), o = occ_vload(gate + hidden + j, n);
@@ -217,10 +219,10 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, con
     return 0;
 }
 
-/* rnn - one gate; as lstm. gate: scratch [hidden] */
-OCC_INLINE int occ_rnn_f32(float *y, float *h, float *gate, const float *xg, const float *r, const int64_t *lengths,
-                           int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb, int64_t sb, int64_t gt,
-                           int64_t gb, int64_t reverse, const occ_extent *kind, const double *table_act, float limit)
+/* rnn - one gate; as lstm. */
+OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths, int64_t time, int64_t batch,
+                           int64_t hidden, int64_t yt, int64_t yb, int64_t sb, int64_t gt, int64_t gb, int64_t reverse,
+                           const occ_extent *kind, const double *table_act, float limit)
 {
     for (int64_t b = 0; b < batch; b++) {
         float  *hb = h + b * sb;
@@ -230,8 +232,9 @@ OCC_INLINE int occ_rnn_f32(float *y, float *h, float *gate, const float *xg, con
             return OCC_EINDEX;
         for (int64_t s = 0; s < length; s++) {
             int64_t t = occ_recur_time(s, length, reverse);
+            float  *gate = xg + t * gt + b * gb;
 
-            occ_recur_gates(gate, xg + t * gt + b * gb, hb, r, hidden, hidden);
+            occ_recur_gates(gate, gate, hb, r, hidden, hidden);
             for (int64_t j = 0; j < hidden; j += OCC_W) {
                 int n = (int)occ_min(OCC_W, hidden - j);
 

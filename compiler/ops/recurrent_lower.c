@@ -309,8 +309,12 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     step_updates(lower, step, state);
     if (r->cell->has_cell)
         step_updates(lower, step, cell);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, 4 * h, "gate"));
-    step_reads(lower, step, xg);
+    if (r->cell == &gru_cell) {
+        step_writes(lower, step, lower_scratch(lower, DTYPE_F32, 4 * h, "gate"));
+        step_reads(lower, step, xg);
+    } else {
+        step_updates(lower, step, xg);
+    }
     step_reads(lower, step, recur);
     if (r->cell->has_cell)
         step_reads(lower, step, r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
