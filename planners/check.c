@@ -18,6 +18,8 @@ static int buffers_are_well_formed(const PlanProblem *p, char *why)
 
     for (int b = 0; b < p->nbuffer; b++) {
         const PlanBuffer *x = &p->buffer[b];
+        if (x->traffic < 0 || x->traffic > MOST)
+            return COMPLAIN("buffer %d: negative traffic, or beyond 2^60 bytes", b);
         if (x->size < 0 || x->align < 0 || x->align > (1 << 30) || x->fixed < -1)
             return COMPLAIN("buffer %d: negative size, alignment or offset, or an alignment beyond 1 GiB", b);
         if (x->size > MOST - total || x->align > MOST - total - x->size)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum Column { ID, LOWER, UPPER, SIZE, ALIGNMENT, GAPS, OFFSET, COLUMNS } Column;
+typedef enum Column { ID, LOWER, UPPER, SIZE, ALIGNMENT, GAPS, OFFSET, TRAFFIC, REGIONS, REGION, COLUMNS } Column;
 
 static const struct {
     const char *name;
@@ -19,7 +19,8 @@ static const struct {
 } known[] = {
     {"id", ID, 0},       {"buffer", ID, 0},   {"buffer_id", ID, 0}, {"lower", LOWER, 0},         {"begin", LOWER, 0},
     {"start", LOWER, 0}, {"upper", UPPER, 0}, {"end", UPPER, 1},    {"size", SIZE, 0},           {"alignment", ALIGNMENT, 0},
-    {"gaps", GAPS, 0},   {"offset", OFFSET, 0},
+    {"gaps", GAPS, 0},   {"offset", OFFSET, 0}, {"traffic", TRAFFIC, 0}, {"regions", REGIONS, 0},
+    {"region", REGION, 0},
 };
 
 typedef struct Field {             /* a stretch of the text */
@@ -233,9 +234,9 @@ static int read_number(Reader *r, const Field *field, Column c, const char *name
 static int read_row(Reader *r, Field line)
 {
     Field    field[CSV_COLUMNS] = {{NULL, 0}}, rest = line;
-    void    *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset;
-    int64_t  lower, upper, size, align, at;
-    int      count = 0, room = r->buffer_room, row_room = room, offset_room = room, status;
+    void    *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset, *region = r->table->region;
+    int64_t  lower, upper, size, align, at, traffic, regions, home;
+    int      count = 0, room = r->buffer_room, row_room = room, offset_room = room, region_room = room, status;
 
     for (bool more = true; more; count++) {
         more = memchr(rest.at, ',', rest.length) != NULL;
@@ -247,22 +248,28 @@ static int read_row(Reader *r, Field line)
         return COMPLAIN(r, "%d fields, but the header has %d", count, r->table->ncolumn);
     if ((status = read_number(r, field, LOWER, "lower", 0, &lower)) || (status = read_number(r, field, UPPER, "upper", 0, &upper)) ||
         (status = read_number(r, field, SIZE, "size", 0, &size)) || (status = read_number(r, field, ALIGNMENT, "alignment", 1, &align)) ||
-        (status = read_number(r, field, OFFSET, "offset", -1, &at)))
+        (status = read_number(r, field, OFFSET, "offset", -1, &at)) || (status = read_number(r, field, TRAFFIC, "traffic", 0, &traffic)) ||
+        (status = read_number(r, field, REGIONS, "regions", 0, &regions)) ||
+        (status = read_number(r, field, REGION, "region", 0, &home)))
         return status;
     upper += r->addend;
     if (lower > upper)
         return COMPLAIN(r, "lower is beyond upper");
     if (size < 0 || align < 1)
         return COMPLAIN(r, "the size is negative, or the alignment is not positive");
+    if (traffic < 0 || regions < 0 || regions > UINT32_MAX || home < 0 || home > 31)
+        return COMPLAIN(r, "the traffic is negative, the regions are no set of 32 bits, or the region is none of 0 to 31");
     if (!grow(&buffer, r->nbuffer, &room, sizeof *r->buffer) || (r->buffer = buffer,
         !grow(&row, r->nbuffer, &row_room, sizeof *r->table->row)) || (r->table->row = row,
-        !grow(&offset, r->nbuffer, &offset_room, sizeof *r->table->offset)))
+        !grow(&offset, r->nbuffer, &offset_room, sizeof *r->table->offset)) || (r->table->offset = offset,
+        !grow(&region, r->nbuffer, &region_room, sizeof *r->table->region)))
         return lack_memory(r);
-    r->table->offset = offset;
+    r->table->region = region;
     r->buffer_room = room;
-    r->buffer[r->nbuffer] = (PlanBuffer){size, align, 0, -1};
+    r->buffer[r->nbuffer] = (PlanBuffer){size, align, (uint32_t)regions, -1, traffic};
     r->table->row[r->nbuffer] = (size_t)(line.at - r->table->text);
     r->table->offset[r->nbuffer] = at;
+    r->table->region[r->nbuffer] = (int32_t)home;
     status = read_gaps(r, r->column[GAPS] < 0 ? (Field){"", 0} : field[r->column[GAPS]], lower, upper, size);
     r->nbuffer++;
     return status;
@@ -282,6 +289,17 @@ static int32_t step_of(const CsvTable *table, int64_t time)
         return (int32_t)(time - table->time[0]);
     found = bsearch(&time, table->time, (size_t)table->problem.nstep + 1, sizeof time, by_value);
     return (int32_t)(found - table->time);
+}
+
+/* Which regions there are is not said in the file. */
+static int validate(const PlanProblem *problem, char *why)
+{
+    PlanRegion  any[32] = {{0, 0}};
+    PlanProblem with = *problem;
+
+    with.region = any;
+    with.nregion = 32;
+    return plan_validate(&with, why);
 }
 
 /* Dense steps for the times, and the problem in its final form. */
@@ -310,7 +328,7 @@ static int renumber(Reader *r)
                              r->span[i].hi};
     t->problem.nspan = r->nspan;
     t->problem.nbuffer = r->nbuffer;
-    return plan_validate(&t->problem, r->why);
+    return validate(&t->problem, r->why);
 }
 
 static int read_lines(Reader *r, size_t length)
@@ -369,6 +387,7 @@ void csv_free(CsvTable *table)
     free(table->row);
     free(table->time);
     free(table->offset);
+    free(table->region);
     memset(table, 0, sizeof *table);
 }
 
@@ -381,8 +400,9 @@ void csv_fix(CsvTable *table)
             buffer[b].fixed = table->offset[b];
 }
 
-/* One line with its offset field added or replaced; returns the end of what was written. */
-static char *write_line(const CsvTable *t, size_t at, const char *value, char *out)
+/* One line with its offset field added or replaced, and one more behind it where there are regions; returns the end of what
+ * was written. */
+static char *write_line(const CsvTable *t, size_t at, const char *value, const char *region, char *out)
 {
     Field line = {t->text + at, strcspn(t->text + at, "\n")};
 
@@ -394,19 +414,23 @@ static char *write_line(const CsvTable *t, size_t at, const char *value, char *o
         else
             out += sprintf(out, "%s%.*s", c ? "," : "", (int)field.length, field.at);
     }
-    return out + sprintf(out, t->offset_column < 0 ? ",%s\n" : "\n", value);
+    if (t->offset_column < 0)
+        out += sprintf(out, ",%s", value);
+    return out + sprintf(out, *region ? ",%s\n" : "%s\n", region);
 }
 
-char *csv_write(const CsvTable *t, const int64_t *offset)
+char *csv_write(const CsvTable *t, const int64_t *offset, const int32_t *region)
 {
-    char *text = malloc(strlen(t->text) + ((size_t)t->problem.nbuffer + 1) * 32), *out = text, value[32];
+    char *text = malloc(strlen(t->text) + ((size_t)t->problem.nbuffer + 1) * 48), *out = text, value[32], home[16] = "";
 
     if (!text)
         return NULL;
-    out = write_line(t, t->header, "offset", out);
+    out = write_line(t, t->header, "offset", region ? "region" : "", out);
     for (int b = 0; b < t->problem.nbuffer; b++) {
         snprintf(value, sizeof value, "%lld", (long long)offset[b]);
-        out = write_line(t, t->row[b], value, out);
+        if (region)
+            snprintf(home, sizeof home, "%d", (int)region[b]);
+        out = write_line(t, t->row[b], value, home, out);
     }
     return text;
 }

@@ -18,13 +18,14 @@ typedef struct CsvTable {
     int64_t    *time;              /* the distinct times of the file, ascending */
     int         dense;             /* nonzero: steps are indices into time[] */
     int64_t    *offset;            /* [nbuffer] the column "offset", -1 where absent or empty */
+    int32_t    *region;            /* [nbuffer] the column "region", 0 where absent or empty */
     int         ncolumn;
     int         offset_column;     /* or -1 */
 } CsvTable;
 
 /* Reads length bytes of CSV: a header line, then a line per buffer. Columns, in any order: id (or buffer, buffer_id),
- * lower (begin, start), upper (or end, which counts the last step in), size; optional alignment, gaps, offset; others
- * are kept but not understood. gaps: words "from-to" (not live then) or "from-to@lo:hi" (only those bytes are).
+ * lower (begin, start), upper (or end, which counts the last step in), size; optional alignment, gaps, offset, traffic
+ * (bytes over the life), regions (a set of bits; 0: any) and region (where it lies); others are kept but not understood. gaps: words "from-to" (not live then) or "from-to@lo:hi" (only those bytes are).
  * The offset column does not fix anything: see csv_fix. Returns 0, or PLAN_EINVAL with the line at fault in why, or
  * PLAN_ENOMEM; in both cases there is nothing to free. */
 int  csv_read(const char *text, size_t length, CsvTable *table, char why[160]);
@@ -33,7 +34,8 @@ void csv_free(CsvTable *table);
 /* Makes the offsets of the file binding: buffers with one become fixed. */
 void csv_fix(CsvTable *table);
 
-/* The same lines with a column "offset" added or replaced. The caller frees; NULL on lack of memory. */
-char *csv_write(const CsvTable *table, const int64_t *offset);
+/* The same lines with a column "offset" added or replaced, and with a column "region" behind all others unless region is NULL.
+ * The caller frees; NULL on lack of memory. */
+char *csv_write(const CsvTable *table, const int64_t *offset, const int32_t *region);
 
 #endif

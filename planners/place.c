@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "exact.h"
 #include "general.h"
+#include "regions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,18 @@ static int try_general(Portfolio *f)
     return status;
 }
 
+static int try_regions(Portfolio *f)
+{
+    bool    proven;
+    int64_t before = f->effort.nodes;
+    int     status = regions_place(f->space, &f->effort, f->result->offset, f->result->region, &proven);
+
+    f->result->nodes += before - f->effort.nodes;
+    if (proven)
+        f->result->proof = PLAN_PROOF_SEARCH;
+    return status;
+}
+
 static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int64_t default_nodes)
 {
     Portfolio f = {s, limits, result, NULL, NULL, {default_nodes, 0, limits->seed}};
@@ -147,6 +160,8 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
         f.effort.nodes = INT64_MAX;
     if (limits->seconds > 0)
         f.effort.deadline = clock() + (clock_t)(limits->seconds * CLOCKS_PER_SEC) + 1;
+    if (space_has_choice(s))
+        return try_regions(&f);
     f.offset = calloc((size_t)s->n + 1, sizeof *f.offset);
     f.region = calloc((size_t)s->n + 1, sizeof *f.region);
     result->peak = INT64_MAX;

@@ -18,6 +18,8 @@ typedef struct Options {
     const char        *input, *output, *map, *check;
     const PlanPlanner *planner;
     PlanLimits         limits;
+    PlanRegion         region[32]; /* fast to slow */
+    int                nregion;
     int                minimize, help;
 } Options;
 
@@ -27,6 +29,8 @@ static const char usage[] =
     "reads the CSV of MiniMalloc (id,lower,upper,size and optionally alignment, gaps, offset) from FILE or standard\n"
     "input and writes the same lines with their offsets to FILE or standard output; an offset in the input is kept.\n"
     "  --capacity=N         find a plan within N bytes (suffixes K, M, G)\n"
+    "  --region=SIZE[:ALIGN]  a memory; repeated, fast to slow: the first serves the most traffic (column traffic; column\n"
+    "                       regions: bits of those that a buffer may lie in); a column region is added behind the others\n"
     "  --minimize           find the smallest peak; the default without --capacity\n"
     "  --planner=NAME       one of those below; the default is best\n"
     "  --nodes=N            effort, in decisions; the same for every run\n"
@@ -73,6 +77,23 @@ static int parse_seconds(const char *text, double *value)
     return end != text && !*end && isfinite(*value) && *value > 0 && *value < 1e7;
 }
 
+/* "SIZE" or "SIZE:ALIGN". */
+static int parse_region(Options *o, const char *value)
+{
+    char        size[32] = "";
+    const char *colon = strchr(value, ':');
+    size_t      length = colon ? (size_t)(colon - value) : strlen(value);
+    PlanRegion *region = &o->region[o->nregion];
+
+    if (o->nregion == 32 || length >= sizeof size)
+        return 0;
+    memcpy(size, value, length);
+    *region = (PlanRegion){0, 1};
+    o->nregion++;
+    return parse_bytes(size, &region->size) && region->size > 0 &&
+           (!colon || (parse_bytes(colon + 1, &region->align) && region->align > 0));
+}
+
 /* One option with a value; 0 if it is not understood. */
 static int parse_value(Options *o, const char *name, size_t length, const char *value)
 {
@@ -93,6 +114,8 @@ static int parse_value(Options *o, const char *name, size_t length, const char *
         return parse_seconds(value, &o->limits.seconds);
     if (NAMED("--capacity"))
         return parse_bytes(value, &o->limits.capacity) && o->limits.capacity > 0;
+    if (NAMED("--region"))
+        return parse_region(o, value);
     if (NAMED("--nodes"))
         return parse_bytes(value, &o->limits.nodes) && o->limits.nodes > 0;
     if (NAMED("--seed") && parse_bytes(value, &number)) {
@@ -120,6 +143,8 @@ static int parse_options(Options *o, int count, char **argument)
             return complain(one, "not understood; try --help");
     }
     o->limits.fit = o->limits.capacity > 0 && !o->minimize;
+    if (o->map && o->nregion > 1)
+        return complain("--map", "draws one region, but there are several");
     return FOUND;
 }
 
@@ -257,7 +282,7 @@ static int draw(const Options *o, const CsvTable *table, const PlanResult *resul
 
 static int emit(const Options *o, const CsvTable *table, const PlanResult *result)
 {
-    char *text = csv_write(table, result->offset);
+    char *text = csv_write(table, result->offset, o->nregion ? result->region : NULL);
     int   status;
 
     if (!text)
@@ -270,6 +295,26 @@ static int emit(const Options *o, const CsvTable *table, const PlanResult *resul
     return status;
 }
 
+/* What lies in each region: its peak and the traffic that it serves. */
+static void tell_regions(const Options *o, const CsvTable *table, const PlanResult *result, FILE *report)
+{
+    const PlanProblem *p = &table->problem;
+
+    for (int r = 0; r < o->nregion; r++) {
+        int64_t peak = 0, traffic = 0;
+
+        for (int b = 0; b < p->nbuffer; b++)
+            if (result->region[b] == r) {
+                int64_t end = result->offset[b] + p->buffer[b].size;
+
+                peak = end > peak ? end : peak;
+                traffic += p->buffer[b].traffic;
+            }
+        fprintf(report, "region %d: peak %lld bytes of %lld, traffic %lld\n", r, (long long)peak, (long long)o->region[r].size,
+                (long long)traffic);
+    }
+}
+
 static int plan(const Options *o, CsvTable *table, PlanResult *result)
 {
     clock_t began = clock();
@@ -280,6 +325,7 @@ static int plan(const Options *o, CsvTable *table, PlanResult *result)
     status = o->planner->place(&table->problem, &o->limits, result);
     if (status)
         return complain(o->input ? o->input : "standard input", result->why);
+    tell_regions(o, table, result, report);
     fprintf(report, "peak %lld bytes, bound %lld, %s, %lld nodes, %.3f s\n", (long long)result->peak, (long long)result->bound,
             result->why, (long long)result->nodes, (double)(clock() - began) / CLOCKS_PER_SEC);
     if (result->status == PLAN_INFEASIBLE || result->status == PLAN_LIMIT)
@@ -294,6 +340,7 @@ static int plan(const Options *o, CsvTable *table, PlanResult *result)
 static int check(const Options *o, const CsvTable *problem, const CsvTable *placement, PlanResult *result)
 {
     const PlanProblem *p = &problem->problem;
+    int64_t            peak[32] = {0};
     char               why[160];
     int                status;
 
@@ -302,11 +349,15 @@ static int check(const Options *o, const CsvTable *problem, const CsvTable *plac
     if (p->nbuffer != placement->problem.nbuffer)
         return complain(o->check, "has not as many lines as the problem");
     memcpy(result->offset, placement->offset, (size_t)p->nbuffer * sizeof *result->offset);
+    memcpy(result->region, placement->region, (size_t)p->nbuffer * sizeof *result->region);
     for (int i = 0; i < p->nspan; i++) {
-        int b = p->span[i].buffer;
-        if (result->offset[b] + p->buffer[b].size > result->peak)
-            result->peak = result->offset[b] + p->buffer[b].size;
+        int     b = p->span[i].buffer;
+        int64_t end = result->offset[b] + p->buffer[b].size, *top = &peak[result->region[b]];
+
+        *top = end > *top ? end : *top;
     }
+    for (int r = 0; r < 32; r++)
+        result->peak += peak[r];
     result->bound = plan_lower_bound(p);
     status = plan_verify(p, result, why);
     if (status < 1)
@@ -329,9 +380,12 @@ static int run(const Options *o)
 
     if (status)
         return status;
+    table.problem.region = o->nregion ? o->region : NULL;
+    table.problem.nregion = o->nregion;
     result.offset = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.offset);
-    if (!result.offset) {
-        status = complain("input", "out of memory");
+    result.region = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.region);
+    if (!result.offset || !result.region || plan_validate(&table.problem, result.why)) {
+        status = complain("input", result.offset && result.region ? result.why : "out of memory");
     } else if (!o->check) {
         status = plan(o, &table, &result);
     } else if (!(status = read_table(o->check, &placement))) {
@@ -339,6 +393,7 @@ static int run(const Options *o)
         csv_free(&placement);
     }
     free(result.offset);
+    free(result.region);
     csv_free(&table);
     return status;
 }

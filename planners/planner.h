@@ -29,6 +29,7 @@ typedef struct PlanBuffer {
     int64_t  align;                /* the offset is a multiple of it; 0 and 1: any offset */
     uint32_t regions;              /* bit r: may live in region r; 0: in any */
     int64_t  fixed;                /* offset it must have, or -1: free */
+    int64_t  traffic;              /* bytes read and written over its life; 0 for all: which region serves it is all the same */
 } PlanBuffer;
 
 typedef struct PlanRegion {
@@ -108,7 +109,9 @@ int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResul
  * worst case; stops at limits->nodes with the best plan so far. */
 int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
-/* The best plan found by every planner of this library together, always checked by plan_check. With neither a node nor
+/* The best plan found by every planner of this library together, always checked by plan_check. Of several regions, fast to
+ * slow, the first serves the most traffic that any plan admits, then the second, and so on (regions.c); optimal then means
+ * that this is proven. Without any traffic the sum of the regions' peaks is made small instead. With neither a node nor
  * a second limit the effort is PLAN_DEFAULT_NODES; INT64_MAX nodes search until the proof. */
 int plan_place(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 

@@ -219,6 +219,15 @@ int space_clashes(const Space *s, int b, int j, int64_t offset_j, Clash *clash)
     return count;
 }
 
+bool space_has_choice(const Space *s)
+{
+    bool some = false;
+
+    for (int b = 0; b < s->n; b++)
+        some = some || s->problem->buffer[b].traffic > 0;
+    return s->nregion > 1 && some;
+}
+
 int64_t space_peak(const Space *s, const int64_t *offset, const int32_t *region)
 {
     int64_t peak[32] = {0}, sum = 0;
@@ -294,13 +303,18 @@ static void conclude(const Space *s, PlanResult *result)
     long long peak = result->peak, bound = result->bound;
 
     if (!fits(s, result)) {
-        bool proven = s->nregion == 1 && result->bound > s->region[0].size;
+        bool proven = s->nregion == 1 ? result->bound > s->region[0].size : result->proof == PLAN_PROOF_SEARCH;
         result->status = proven ? PLAN_INFEASIBLE : PLAN_LIMIT;
         if (s->nregion > 1)
-            snprintf(result->why, sizeof result->why, "no plan within the regions was found");
+            snprintf(result->why, sizeof result->why, proven ? "infeasible: proven, the regions cannot hold it"
+                                                             : "no plan within the regions was found");
         else
             snprintf(result->why, sizeof result->why, proven ? "infeasible at %lld: proven, at least %lld bytes are needed"
                      : "no plan within %lld bytes was found; at least %lld are needed", (long long)s->region[0].size, bound);
+    } else if (space_has_choice(s)) {
+        result->status = result->proof == PLAN_PROOF_SEARCH ? PLAN_OPTIMAL : PLAN_FEASIBLE;
+        snprintf(result->why, sizeof result->why, result->proof == PLAN_PROOF_SEARCH
+                 ? "optimal: no plan serves more from the faster regions" : "within the regions, not proven to serve the most");
     } else if (peak == bound) {
         result->status = PLAN_OPTIMAL;
         if (result->proof != PLAN_PROOF_SEARCH)

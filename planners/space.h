@@ -79,6 +79,9 @@ static inline int64_t round_up(int64_t x, int64_t align)
     return r ? x + (align - r) : x;
 }
 
+/* Is there a choice of regions, and does some buffer say what traffic it has? */
+bool space_has_choice(const Space *space);
+
 /* Sum over regions of the end of the highest live buffer; region may be NULL. */
 int64_t space_peak(const Space *space, const int64_t *offset, const int32_t *region);
 

@@ -55,7 +55,7 @@ void oracle_sample(Sample *s, uint64_t *state, int nbuffer, unsigned features)
     s->problem.nbuffer = 1 + oracle_below(state, nbuffer);
     for (int b = 0; b < s->problem.nbuffer; b++) {
         PlanBuffer *x = &s->buffer[b];
-        *x = (PlanBuffer){1 + oracle_below(state, 8), 1, 0, -1};
+        *x = (PlanBuffer){1 + oracle_below(state, 8), 1, 0, -1, 0};
         if (features & WITH_ALIGNMENT)
             x->align = INT64_C(1) << oracle_below(state, 3);
         if (features & WITH_FIXED && oracle_below(state, 8) == 0)

@@ -74,13 +74,13 @@ static void offsets_are_written_back(void **state)
 
     (void)state;
     assert_int_equal(read_text("id,lower,upper,size\na,0,3,7\nb,1,4,5\n", &t, why), 0);
-    text = csv_write(&t, offset);
+    text = csv_write(&t, offset, NULL);
     assert_string_equal(text, "id,lower,upper,size,offset\na,0,3,7,5\nb,1,4,5,0\n");
     csv_free(&t);
     assert_int_equal(read_text(text, &t, why), 0);
     free(text);
     assert_int_equal(t.offset[0], 5);
-    text = csv_write(&t, (const int64_t[]){6, 1});
+    text = csv_write(&t, (const int64_t[]){6, 1}, NULL);
     assert_string_equal(text, "id,lower,upper,size,offset\na,0,3,7,6\nb,1,4,5,1\n");
     free(text);
     csv_free(&t);
@@ -146,7 +146,7 @@ static void mutilated_text_never_hurts(void **state)
             char      *out;
             csv_fix(&t);
             (void)plan_place(&t.problem, &limits, &r);
-            out = csv_write(&t, offset);
+            out = csv_write(&t, offset, NULL);
             assert_non_null(out);
             free(out);
             free(offset);

@@ -100,7 +100,7 @@ static void perfect_packings_are_found(void **state)
         }
         for (int b = 0; b < n; b++) {
             span[b].buffer = b;
-            buffer[b] = (PlanBuffer){span[b].hi, 1, 0, -1};
+            buffer[b] = (PlanBuffer){span[b].hi, 1, 0, -1, 0};
         }
         p.nbuffer = p.nspan = n;
         assert_int_equal(plan_place(&p, NULL, &r), PLAN_OK);

@@ -1,0 +1,404 @@
+/* regions.c - which buffer lies in which memory.
+ * A knapsack with packing: buffers are taken into the fastest region one after another, the one with the most traffic first,
+ * and left out where they do not fit any more; then each of those decisions is tried the other way (depth-first branch and
+ * bound). What one region can hold is asked of plan_place. What is left out goes to the next region in the same way, and all
+ * of it into the last. A branch ends where even the best of what may still come would not be better: of the bytes live in a
+ * step that are more than the region has, those with the least traffic must stay outside, in fractions (Dantzig's bound of
+ * the knapsack). Larger problems are decided once in each of a few orders. */
+#include "regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DIVES = 3 };
+
+typedef enum Outcome { FITS, DOES_NOT_FIT, NOT_KNOWN, NO_MEMORY } Outcome;
+
+typedef struct Split {             /* what two neighbouring regions share out, and all behind them */
+    int      level;                /* the region that is filled */
+    int     *order;                /* [n] buffers in the order of decision */
+    int      n;
+    int64_t *best;                 /* [nregion] traffic of the best plan by region, from level on; best[level] -1: none yet */
+    bool     once;                 /* the first completed choice is enough */
+    int      decisions;            /* that may still be made then */
+} Split;
+
+typedef struct Filling {
+    const Space *space;
+    Effort      *effort;
+    int64_t     *offset;           /* [space->n] best plan so far */
+    int32_t     *region;           /* [space->n] */
+    int32_t     *choice;           /* [space->n] region being filled, -1: left to later ones, -2: not decided */
+    bool         exact;            /* nothing was given up so far */
+    int64_t     *trial;            /* [space->n] offsets of the region being filled */
+} Filling;
+
+static int64_t traffic_of(const Filling *f, int b)
+{
+    return f->space->problem->buffer[b].traffic;
+}
+
+/* ------------------------------------------------------------------------------------------------------- one region alone */
+
+typedef struct Packing {
+    PlanBuffer *buffer;
+    PlanSpan   *span;
+    PlanPermit *permit;
+    int        *origin, *index;
+    PlanProblem problem;
+} Packing;
+
+static void close_packing(Packing *k)
+{
+    free(k->buffer);
+    free(k->span);
+    free(k->permit);
+    free(k->origin);
+    free(k->index);
+}
+
+/* The problem of the buffers whose choice is `level`. */
+static bool open_packing(Packing *k, const Filling *f, int level, const PlanRegion *region)
+{
+    const PlanProblem *p = f->space->problem;
+
+    *k = (Packing){malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer), malloc(((size_t)p->nspan + 1) * sizeof *k->span),
+                   malloc(((size_t)p->npermit + 1) * sizeof *k->permit), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
+                   malloc(((size_t)p->nbuffer + 1) * sizeof(int)), {.region = region, .nregion = 1, .nstep = p->nstep}};
+    if (!k->buffer || !k->span || !k->permit || !k->origin || !k->index)
+        return false;
+    for (int b = 0; b < p->nbuffer; b++) {
+        k->index[b] = f->choice[b] == level ? k->problem.nbuffer : -1;
+        if (k->index[b] < 0)
+            continue;
+        k->origin[k->problem.nbuffer] = b;
+        k->buffer[k->problem.nbuffer] = p->buffer[b];
+        k->buffer[k->problem.nbuffer++].regions = 0;
+    }
+    for (int i = 0; i < p->nspan; i++)
+        if (k->index[p->span[i].buffer] >= 0) {
+            k->span[k->problem.nspan] = p->span[i];
+            k->span[k->problem.nspan++].buffer = k->index[p->span[i].buffer];
+        }
+    for (int i = 0; i < p->npermit; i++)
+        if (k->index[p->permit[i].a] >= 0 && k->index[p->permit[i].b] >= 0) {
+            PlanPermit moved = {k->index[p->permit[i].a], k->index[p->permit[i].b], p->permit[i].d1, p->permit[i].d2};
+            k->permit[k->problem.npermit++] = moved;
+        }
+    k->problem.buffer = k->buffer;
+    k->problem.span = k->span;
+    k->problem.permit = k->permit;
+    return true;
+}
+
+/* Can the buffers whose choice is `level` lie in that region? Their offsets go to trial. least: the smallest peak is wanted. */
+static Outcome pack(Filling *f, int level, bool least)
+{
+    PlanRegion region = f->space->region[level];
+    PlanLimits limits = {.nodes = NODES_OF_PACKING, .seed = f->effort->seed, .fit = !least};
+    PlanResult result = {0};
+    Packing    k;
+    Outcome    outcome = NO_MEMORY;
+
+    region.size = region.size == INT64_MAX ? 0 : region.size;
+    limits.capacity = region.size;
+    if (open_packing(&k, f, level, &region) && (result.offset = calloc((size_t)k.problem.nbuffer + 1, sizeof *result.offset)) &&
+        plan_place(&k.problem, &limits, &result) == PLAN_OK) {
+        bool found = result.status == PLAN_OPTIMAL || result.status == PLAN_FEASIBLE;
+
+        outcome = found ? FITS : result.status == PLAN_INFEASIBLE ? DOES_NOT_FIT : NOT_KNOWN;
+        for (int i = 0; i < k.problem.nbuffer; i++)
+            f->trial[k.origin[i]] = result.offset[i];
+        f->effort->nodes -= result.nodes + 1;
+    }
+    free(result.offset);
+    close_packing(&k);
+    return outcome;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the bound */
+
+/* Traffic that must stay outside because of one step: bytes above the region's size, of the least traffic each. Buffers that
+ * may overlap others do not count. live: [n of the split] places in its order, by rising traffic of each byte. */
+static double loss_at(const Filling *f, const Split *s, int section)
+{
+    const Space *space = f->space;
+    double       excess = -(double)space->region[s->level].size, loss = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = s->n; i-- > 0 && (pass == 0 || excess > 0);) { /* the order falls: from its end it rises */
+            int     b = s->order[i];
+            int64_t bytes = 0;
+
+            if (f->choice[b] == -1 || space->lag_at[b] < space->lag_at[b + 1])
+                continue;
+            for (int k = space->span_at[b]; k < space->span_at[b + 1]; k++)
+                if (space->span[k].begin <= section && section < space->span[k].end)
+                    bytes += space->span[k].hi - space->span[k].lo;
+            if (!bytes)
+                continue;
+            if (pass == 0) {
+                excess += (double)bytes;
+            } else if (f->choice[b] == -2) {
+                double part = excess < (double)bytes ? excess / (double)bytes : 1;
+
+                loss += part * (double)traffic_of(f, b);
+                excess -= (double)bytes;
+            }
+        }
+    return loss;
+}
+
+/* No plan that completes the choices has more traffic in the region than this. */
+static double most_traffic(const Filling *f, const Split *s)
+{
+    double all = 0, loss = 0;
+
+    for (int i = 0; i < s->n; i++)
+        if (f->choice[s->order[i]] != -1)
+            all += (double)traffic_of(f, s->order[i]);
+    for (int t = 0; t < f->space->nsection; t++) {
+        double here = loss_at(f, s, t);
+        loss = here > loss ? here : loss;
+    }
+    return all - loss;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the search */
+
+static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *best);
+
+static bool is_better(const int64_t *a, const int64_t *b, int from, int count)
+{
+    for (int r = from; r < count; r++)
+        if (a[r] != b[r])
+            return a[r] > b[r];
+    return false;
+}
+
+/* The region is chosen and packed; the rest goes on. Keeps the plan if it is better than the best. */
+static Outcome close_region(Filling *f, const Split *s)
+{
+    int     *rest = calloc((size_t)s->n + 1, sizeof *rest), count = 0;
+    int64_t  found[32] = {0}, *offset = malloc(((size_t)f->space->n + 1) * sizeof *offset);
+    int32_t *region = malloc(((size_t)f->space->n + 1) * sizeof *region);
+    size_t   n = (size_t)f->space->n;
+    Outcome  outcome = rest && offset && region ? FITS : NO_MEMORY;
+
+    if (outcome == FITS)
+        outcome = pack(f, s->level, false);
+    if (outcome == FITS) {
+        memcpy(offset, f->offset, n * sizeof *offset);
+        memcpy(region, f->region, n * sizeof *region);
+        for (int i = 0; i < s->n; i++) {
+            int b = s->order[i];
+
+            if (f->choice[b] != s->level) {
+                rest[count++] = b;
+                continue;
+            }
+            f->offset[b] = f->trial[b];
+            f->region[b] = s->level;
+            found[s->level] += traffic_of(f, b);
+        }
+        outcome = fill(f, s->level + 1, rest, count, found);
+        for (int i = 0; i < count; i++)
+            f->choice[rest[i]] = -1;
+        if (outcome == FITS && (s->best[s->level] < 0 || is_better(found, s->best, s->level, f->space->nregion))) {
+            memcpy(s->best + s->level, found + s->level, (size_t)(f->space->nregion - s->level) * sizeof *found);
+        } else {
+            memcpy(f->offset, offset, n * sizeof *offset);
+            memcpy(f->region, region, n * sizeof *region);
+        }
+    }
+    free(rest);
+    free(offset);
+    free(region);
+    return outcome;
+}
+
+static bool is_over(const Filling *f)
+{
+    return f->effort->nodes <= 0 || (f->effort->deadline && clock() > f->effort->deadline);
+}
+
+/* Whether completing the choices could still be worth it. */
+static bool is_hopeless(const Filling *f, const Split *s)
+{
+    bool   ties = f->space->nregion - s->level > 2; /* the same here may be better in a later region */
+    double most;
+
+    if (s->best[s->level] < 0)
+        return false;
+    most = most_traffic(f, s) + 1e-6;
+    return most < (double)s->best[s->level] || (!ties && most < (double)s->best[s->level] + 1);
+}
+
+/* Decides order[at] and all behind it. FITS: a plan was found here. */
+static Outcome decide(Filling *f, Split *s, int at)
+{
+    Outcome result = DOES_NOT_FIT;
+    int     b;
+
+    while (at < s->n && !space_allows(f->space, s->order[at], s->level))
+        f->choice[s->order[at++]] = -1;
+    if (at == s->n)
+        return close_region(f, s);
+    if (s->once ? s->decisions-- <= 0 : is_over(f))
+        return NOT_KNOWN;
+    if (!s->once && is_hopeless(f, s))
+        return DOES_NOT_FIT;
+    b = s->order[at];
+    f->effort->nodes--;
+    for (int taken = 1; taken >= 0; taken--) {
+        Outcome outcome;
+
+        f->choice[b] = taken ? s->level : -1;
+        outcome = taken ? pack(f, s->level, false) : FITS;
+        if (outcome == FITS)
+            outcome = decide(f, s, at + 1);
+        if (outcome == NO_MEMORY)
+            return outcome;
+        if (outcome == NOT_KNOWN)
+            f->exact = false;
+        result = outcome == FITS || result == FITS ? FITS : outcome == NOT_KNOWN ? outcome : result;
+        if (s->once && outcome == FITS)
+            break;
+    }
+    for (int i = at; i < s->n; i++)
+        f->choice[s->order[i]] = -2;
+    return result;
+}
+
+typedef struct Ranked {
+    double key;                    /* larger first */
+    int    buffer;
+} Ranked;
+
+static int by_key(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+    return a->key != b->key ? (a->key < b->key) - (a->key > b->key) : a->buffer - b->buffer;
+}
+
+/* The buffers by falling traffic of each byte (0), of each byte and step (1), or whole (2). */
+static bool rank(const Filling *f, const int *buffer, int n, int which, int *order)
+{
+    Ranked *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
+
+    for (int i = 0; i < n && ranked; i++) {
+        int    b = buffer[i];
+        double size = (double)f->space->problem->buffer[b].size + 1, life = f->space->end[b] - f->space->begin[b] + 1;
+
+        ranked[i] = (Ranked){(double)traffic_of(f, b) / (which == 2 ? 1 : which == 1 ? size * life : size), b};
+    }
+    if (ranked)
+        qsort(ranked, (size_t)n, sizeof *ranked, by_key);
+    for (int i = 0; i < n && ranked; i++)
+        order[i] = ranked[i].buffer;
+    free(ranked);
+    return ranked != NULL;
+}
+
+/* All that is left, in the last region. */
+static Outcome fill_last(Filling *f, int level, const int *buffer, int n, int64_t *best)
+{
+    Outcome outcome = FITS;
+
+    best[level] = 0;
+    for (int i = 0; i < n; i++) {
+        f->choice[buffer[i]] = level;
+        f->region[buffer[i]] = level;
+        best[level] += traffic_of(f, buffer[i]);
+        if (!space_allows(f->space, buffer[i], level))
+            outcome = DOES_NOT_FIT;
+    }
+    if (outcome == FITS)
+        outcome = pack(f, level, false);
+    for (int i = 0; i < n && outcome == FITS; i++)
+        f->offset[buffer[i]] = f->trial[buffer[i]];
+    return outcome;
+}
+
+/* The best plan of these buffers in the regions from level on; best[] of those. */
+static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *best)
+{
+    Split   s = {level, malloc(((size_t)n + 1) * sizeof(int)), n, best, n > MOST_FOR_SEARCH, 0};
+    Outcome outcome = s.order ? DOES_NOT_FIT : NO_MEMORY;
+    bool    known = true;
+
+    if (s.order && level + 1 == f->space->nregion)
+        outcome = fill_last(f, level, buffer, n, best);
+    else if (s.order) {
+        best[level] = -1;
+        for (int which = n <= MOST_FOR_SEARCH ? 0 : DIVES - 1; which >= 0 && outcome != NO_MEMORY; which--) {
+            Outcome one = NO_MEMORY;
+
+            for (int i = 0; i < n; i++)
+                f->choice[buffer[i]] = -2;
+            s.decisions = 3 * n;
+            if (rank(f, buffer, n, which, s.order))
+                one = decide(f, &s, 0);
+            known = known && one != NOT_KNOWN && !s.once;
+            outcome = one == NO_MEMORY || one == FITS ? one : outcome;
+        }
+        f->exact = f->exact && known;
+        outcome = outcome == DOES_NOT_FIT && !known ? NOT_KNOWN : outcome;
+    }
+    free(s.order);
+    return outcome;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the whole */
+
+/* The smallest peak of each region, its buffers given. */
+static Outcome compact(Filling *f)
+{
+    Outcome outcome = FITS;
+
+    memcpy(f->choice, f->region, (size_t)f->space->n * sizeof *f->choice);
+    for (int r = 0; r < f->space->nregion && outcome != NO_MEMORY; r++) {
+        outcome = pack(f, r, true);
+        for (int b = 0; b < f->space->n && outcome == FITS; b++)
+            if (f->region[b] == r)
+                f->offset[b] = f->trial[b];
+    }
+    return outcome;
+}
+
+static int place_all(Filling *f, int *buffer, bool *proven)
+{
+    int64_t best[32];
+    int     n = f->space->n;
+    Outcome outcome = NOT_KNOWN;
+
+    for (int b = 0; b < n; b++)
+        buffer[b] = b;
+    if (n <= MOST_FOR_PACKING)
+        outcome = fill(f, 0, buffer, n, best);
+    if (outcome == FITS)
+        outcome = compact(f) == NO_MEMORY ? NO_MEMORY : FITS;
+    *proven = f->exact && (outcome == FITS || outcome == DOES_NOT_FIT);
+    if (outcome == FITS)
+        return PLAN_OK;
+    if (outcome == NO_MEMORY)
+        return PLAN_ENOMEM;
+    return greedy_place(f->space, GREEDY_BIGGER, false, f->offset, f->region); /* each in the first region with room */
+}
+
+int regions_place(const Space *s, Effort *effort, int64_t *offset, int32_t *region, bool *proven)
+{
+    size_t  n = (size_t)s->n + 1;
+    Filling f = {s, effort, offset, region, malloc(n * sizeof(int32_t)), true, calloc(n, sizeof(int64_t))};
+    int    *buffer = malloc(n * sizeof *buffer), status = PLAN_ENOMEM;
+
+    *proven = false;
+    for (int b = 0; b < s->n && f.choice; b++)
+        f.choice[b] = -2;
+    if (f.choice && f.trial && buffer)
+        status = place_all(&f, buffer, proven);
+    free(f.choice);
+    free(f.trial);
+    free(buffer);
+    return status;
+}

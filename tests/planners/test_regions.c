@@ -1,0 +1,149 @@
+/* test_regions.c - which memory serves which buffer: against an oracle that tries every share-out and every offset. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "oracle.h"
+
+enum { LIMIT = 64, BUFFERS = 5, SAMPLES = 600 };
+
+/* The buffers of the set alone: their least peak, by the oracle; above LIMIT or impossible: LIMIT + 1. */
+static int64_t peak_of_set(const PlanProblem *whole, unsigned set)
+{
+    Sample  part;
+    int     index[ORACLE_BUFFERS];
+    int64_t least;
+
+    memset(&part, 0, sizeof part);
+    part.problem = (PlanProblem){part.buffer, 0, part.span, 0, part.permit, 0, NULL, 0, whole->nstep};
+    for (int b = 0; b < whole->nbuffer; b++)
+        if (set >> b & 1u) {
+            index[b] = part.problem.nbuffer;
+            part.buffer[part.problem.nbuffer] = whole->buffer[b];
+            part.buffer[part.problem.nbuffer++].regions = 0;
+        }
+    for (int i = 0; i < whole->nspan; i++)
+        if (set >> whole->span[i].buffer & 1u) {
+            part.span[part.problem.nspan] = whole->span[i];
+            part.span[part.problem.nspan++].buffer = index[whole->span[i].buffer];
+        }
+    for (int i = 0; i < whole->npermit; i++)
+        if ((set >> whole->permit[i].a & 1u) && (set >> whole->permit[i].b & 1u)) {
+            PlanPermit p = {index[whole->permit[i].a], index[whole->permit[i].b], whole->permit[i].d1, whole->permit[i].d2};
+            part.permit[part.problem.npermit++] = p;
+        }
+    least = oracle_least_peak(&part.problem, LIMIT);
+    return least < 0 ? LIMIT + 1 : least;
+}
+
+static int is_allowed(const PlanProblem *p, unsigned set, int region)
+{
+    for (int b = 0; b < p->nbuffer; b++)
+        if ((set >> b & 1u) && p->buffer[b].regions && !(p->buffer[b].regions >> region & 1u))
+            return 0;
+    return 1;
+}
+
+static int64_t traffic_of_set(const PlanProblem *p, unsigned set)
+{
+    int64_t sum = 0;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        sum += set >> b & 1u ? p->buffer[b].traffic : 0;
+    return sum;
+}
+
+/* The most traffic that the first of two regions can serve; -1: no share-out fits. */
+static int64_t most_traffic(const PlanProblem *p)
+{
+    unsigned all = (1u << p->nbuffer) - 1;
+    int64_t  most = -1;
+
+    for (unsigned set = 0; set <= all; set++)
+        if (traffic_of_set(p, set) > most && is_allowed(p, set, 0) && is_allowed(p, all & ~set, 1) &&
+            peak_of_set(p, set) <= p->region[0].size && peak_of_set(p, all & ~set) <= p->region[1].size)
+            most = traffic_of_set(p, set);
+    return most;
+}
+
+static void the_first_region_serves_the_most_traffic(void **state)
+{
+    uint64_t seed = 31;
+    int      impossible = 0;
+
+    (void)state;
+    for (int i = 0; i < SAMPLES; i++) {
+        int64_t    offset[ORACLE_BUFFERS], most, found = 0;
+        int32_t    region[ORACLE_BUFFERS];
+        PlanResult r = {.offset = offset, .region = region};
+        PlanRegion size[2];
+        Sample     s;
+
+        oracle_sample(&s, &seed, BUFFERS, WITH_WINDOWS | WITH_PERMITS | WITH_ALIGNMENT | WITH_HOLES);
+        for (int k = 0; k < 2; k++)
+            size[k] = (PlanRegion){4 + oracle_below(&seed, 14), 1};
+        s.problem.region = size;
+        s.problem.nregion = 2;
+        for (int b = 0; b < s.problem.nbuffer; b++) {
+            s.buffer[b].traffic = 1 + oracle_below(&seed, 20);
+            s.buffer[b].regions = oracle_below(&seed, 5) ? 0 : 1u + (unsigned)oracle_below(&seed, 3);
+        }
+        assert_int_equal(plan_place(&s.problem, NULL, &r), PLAN_OK);
+        most = most_traffic(&s.problem);
+        if (most < 0) {
+            impossible++;
+            assert_int_equal(r.status, PLAN_INFEASIBLE);
+            continue;
+        }
+        assert_int_equal(r.status, PLAN_OPTIMAL);
+        assert_true(plan_check(&s.problem, &r));
+        for (int b = 0; b < s.problem.nbuffer; b++)
+            found += region[b] == 0 ? s.buffer[b].traffic : 0;
+        assert_int_equal(found, most);
+    }
+    print_message("    %d of %d fit\n", SAMPLES - impossible, SAMPLES);
+    assert_in_range(impossible, SAMPLES / 20, SAMPLES / 2);
+}
+
+/* Many buffers: no proof is asked for, but the plan is right, and better than what first fit by traffic makes. */
+static void large_problems_are_placed_well(void **state)
+{
+    enum { MANY = 240 };
+    static PlanBuffer buffer[MANY];
+    static PlanSpan   span[MANY];
+    int64_t           offset[MANY], fast = 0, all = 0;
+    int32_t           region[MANY];
+    PlanRegion        size[2] = {{2000, 1}, {100000, 1}};
+    PlanProblem       p = {buffer, MANY, span, MANY, NULL, 0, size, 2, MANY + 10};
+    PlanResult        r = {.offset = offset, .region = region};
+    uint64_t          seed = 9;
+
+    (void)state;
+    for (int b = 0; b < MANY; b++) {
+        buffer[b] = (PlanBuffer){100 + oracle_below(&seed, 900), 1, 0, -1, 0};
+        buffer[b].traffic = buffer[b].size * (1 + oracle_below(&seed, 4));
+        span[b] = (PlanSpan){b, b, b + 1 + oracle_below(&seed, 9), 0, buffer[b].size};
+    }
+    assert_int_equal(plan_place(&p, NULL, &r), PLAN_OK);
+    assert_true(r.status == PLAN_FEASIBLE || r.status == PLAN_OPTIMAL);
+    assert_true(plan_check(&p, &r));
+    for (int b = 0; b < MANY; b++) {
+        fast += region[b] == 0 ? buffer[b].traffic : 0;
+        all += buffer[b].traffic;
+    }
+    print_message("    %d %% of the traffic is served by the fast region\n", (int)(100 * fast / all));
+    assert_true(fast > all * 6 / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_region_serves_the_most_traffic),
+        cmocka_unit_test(large_problems_are_placed_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
