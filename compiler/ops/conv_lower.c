@@ -108,9 +108,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
     spatial_extents(lower, step, w->begin, w->naxes);
-    if (c->depthwise)
-        step_int(lower, step, 0);
-    else if (!c->dot)
+    if (!c->depthwise && !c->dot)
         step_ints(lower, step, 3, tile);
     return finish_expression(lower, p, step);
 }

@@ -11,7 +11,7 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
-enum { MOST_COLUMNS = 8 };                                   /* of a tile of a depthwise convolution, for any vectors */
+enum { MOST_COLUMNS = 8 };                                   /* of a kernel that works by tiles */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
 /* What a block of a convolution holds: bytes of results, at most, but so many pixels at least; weights are read for each. */
@@ -45,7 +45,7 @@ typedef struct Geometry {
 /* One image without depth or groups, of constant extents, all strides rising. */
 static bool read_geometry(const Step *step, Geometry *g)
 {
-    int64_t groups, pixels, tile[3];
+    int64_t groups, tile[3];
 
     if (!constants(step, "xdim", AXES, g->xdim) || !constants(step, "xstride", AXES, g->xstride) ||
         !constants(step, "ydim", AXES, g->ydim) || !constants(step, "ystride", AXES, g->ystride) ||
@@ -56,12 +56,8 @@ static bool read_geometry(const Step *step, Geometry *g)
     for (int i = 0; i < AXES; i++)
         if (g->xstride[i] < 0 || g->ystride[i] < 0)
             return false;
-    g->block = g->tile = 1;
-    if (step_argument(step, "pixels")) {
-        if (!constants(step, "pixels", 1, &pixels))
-            return false;
-        g->tile = pixels ? MOST_COLUMNS : 0;
-    }
+    g->block = 1;
+    g->tile = step->kernel->by_tiles ? MOST_COLUMNS : 1;
     if (step_argument(step, "tile")) {
         if (!constants(step, "tile", 3, tile))
             return false;
@@ -84,7 +80,7 @@ static RowWalk walk_of(const Geometry *g)
 /* Parts of a step do not follow each other. */
 static bool works_by_rows(const Step *step)
 {
-    return step->kind == STEP_KERNEL && step->kernel->by_rows && step->parts < 2;
+    return step->kind == STEP_KERNEL && (step->kernel->by_rows || step->kernel->by_tiles) && step->parts < 2;
 }
 
 /* The step's input and only result, if nothing else of it lies in their buffers. */
@@ -160,12 +156,8 @@ static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, B
 
 static void block_step(Program *program, Step *step, Geometry g, BlockSize size, Blocks *blocks)
 {
-    int64_t tile[3], one = 1, pixels = g.ydim[HEIGHT] * g.ydim[WIDTH], width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
+    int64_t tile[3], pixels = g.ydim[HEIGHT] * g.ydim[WIDTH], width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
 
-    if (step_argument(step, "pixels")) {
-        set_argument(program, step, "pixels", &one, 1, blocks);
-        return;
-    }
     constants(step, "tile", 3, tile);
     width = int_min(int_max(width, size.pixels), pixels);
     if (is_flat(step, &g)) {
@@ -186,8 +178,6 @@ static bool can_block(const Program *program, int index, Geometry *g)
 
     if (!works_by_rows(step) || !find_pair(step, &x, &y) || !read_geometry(step, g))
         return false;
-    if (step_argument(step, "pixels"))
-        return !g->tile;
     if (g->block || !constants(step, "kernel", 3, kernel))
         return false;
     return kernel[0] * kernel[1] * kernel[2] * g->xdim[CHANNELS] * g->ydim[CHANNELS] <= MOST_WEIGHTS &&

@@ -21,7 +21,7 @@ static void run_variable(const Conv *c, const float *x, const int64_t *xs, const
     occ_extent ydim[] = {c->batch, c->groups, c->out[0], c->out[1], c->out[2]};
     float     *taps = unpack(c, w);
 
-    occ_depthwise_f32(x, taps, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, 0, e ? 2 : 0, pitch, e,
+    occ_depthwise_f32(x, taps, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
                       e ? epilogue : NULL);
     test_release(taps, c->kernel[0] * c->kernel[1] * c->kernel[2] * c->groups);
 }
@@ -65,7 +65,7 @@ static void random_geometry(void **state)
         static const occ_extent literal_pitch[] = {ch + 5, 0};                                                                 \
         float *taps = unpack(c, w);                                                                                            \
         (void)xs, (void)ys, (void)pitch;                                                                                       \
-        occ_depthwise_f32(x, taps, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, p % 2, 2, literal_pitch, e, \
+        occ_depthwise_f32(x, taps, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 2, literal_pitch, e, \
                           epilogue);                                                                                           \
         test_release(taps, k * k * ch);                                                                                        \
     }
