@@ -38,10 +38,8 @@ OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, 
 OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t rank, const occ_extent *dim,
                                          const occ_extent *xstride, int64_t axis, int64_t extent)
 {
-    int64_t at[8] = {0}, total = 1;
+    int64_t at[8] = {0}, total = occ_count(rank, dim);
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
     for (int64_t n = 0; n < total; n++) {
         int64_t from = occ_index(index[n], extent);
 
@@ -62,10 +60,8 @@ OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t
 OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t batch, int64_t count, int64_t depth,
                                    const occ_extent *dim, int64_t inner)
 {
-    int64_t slices = 1;
+    int64_t slices = occ_count(depth, dim);
 
-    for (int64_t r = 0; r < depth; r++)
-        slices *= dim[r];
     for (int64_t b = 0; b < batch; b++, x += slices * inner)
         for (int64_t k = 0; k < count; k++, index += depth) {
             int64_t from = 0;
@@ -112,10 +108,8 @@ OCC_INLINE int occ_scatter_elements_TPL_N(TPL_T *y, const int64_t *index, const 
                                           const occ_extent *dim, const occ_extent *ystride, int64_t axis, int64_t extent,
                                           int64_t how)
 {
-    int64_t at[8] = {0}, total = 1;
+    int64_t at[8] = {0}, total = occ_count(rank, dim);
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
     for (int64_t n = 0; n < total; n++) {
         int64_t to = occ_index(index[n], extent);
 
@@ -179,10 +173,8 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
                               const occ_extent *ystride, const occ_extent *xdim, const occ_extent *xstride,
                               const occ_extent *before, int64_t mode)
 {
-    int64_t at[8] = {0}, rows = 1, last = rank - 1;
+    int64_t at[8] = {0}, last = rank - 1, rows = occ_count(last, ydim);
 
-    for (int64_t r = 0; r < last; r++)
-        rows *= ydim[r];
     for (int64_t n = 0; n < rows; n++) {
         TPL_T  *to = y;
         int64_t from = 0, inside = 1;
@@ -209,10 +201,8 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
 OCC_INLINE void occ_tile_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ_extent *ydim, const occ_extent *xdim,
                                const occ_extent *xstride)
 {
-    int64_t at[8] = {0}, total = 1;
+    int64_t at[8] = {0}, total = occ_count(rank, ydim);
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= ydim[r];
     for (int64_t n = 0; n < total; n++) {
         int64_t from = 0;
 
@@ -348,10 +338,8 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
 OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim, int64_t fewest,
                                  int64_t room)
 {
-    int64_t at[8] = {0}, total = 1, found = 0;
+    int64_t at[8] = {0}, total = occ_count(rank, dim), found = 0;
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
     for (int64_t n = 0; n < total; n++) {
         if (x[n] != 0) {
             if (found == room)

@@ -93,6 +93,15 @@
 /* Extents, strides and other integers that kernels take as arrays; elements unless said otherwise. */
 typedef int64_t occ_extent;
 
+/* Elements in the first `rank` extents; 1 for none. */
+OCC_HOT int64_t occ_count(int64_t rank, const occ_extent *dim)
+{
+    int64_t n = 1;
+    for (int64_t i = 0; i < rank; i++)
+        n *= dim[i];
+    return n;
+}
+
 /* An element of text: characters that end with a zero. */
 typedef const char *occ_text;
 

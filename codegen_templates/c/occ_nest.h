@@ -5,15 +5,6 @@
 
 #include "occ_expr.h"
 
-/* Elements in the first `rank` extents; 1 for none. */
-OCC_HOT int64_t occ_count(int64_t rank, const occ_extent *dim)
-{
-    int64_t n = 1;
-    for (int64_t i = 0; i < rank; i++)
-        n *= dim[i];
-    return n;
-}
-
 /* Step an index of `rank` axes to the next in row-major order, and with it one offset of the given strides. */
 OCC_HOT int64_t occ_nest_step(int64_t rank, const occ_extent *dim, int64_t *index, int64_t at, const occ_extent *stride)
 {

@@ -31,12 +31,8 @@ OCC_INLINE void occ_reduce_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *empty, i
                                  const occ_extent *rdim, const occ_extent *rstride)
 {
     occ_walk to = {krank, {0}, 0}, from = {krank, {0}, 0};
-    int64_t  count = 1, places = 1;
+    int64_t  count = occ_count(rrank, rdim), places = occ_count(krank, kdim);
 
-    for (int64_t r = 0; r < rrank; r++)
-        count *= rdim[r];
-    for (int64_t r = 0; r < krank; r++)
-        places *= kdim[r];
     if (!places)
         return;
     do {

@@ -160,12 +160,8 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
 {
     const int64_t last = krank - 1, wide = kdim[last] > 1 && kxstride[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
-    int64_t       count = 1, places = 1;
+    int64_t       count = occ_count(rrank, rdim), places = occ_count(krank, kdim);
 
-    for (int64_t r = 0; r < rrank; r++)
-        count *= rdim[r];
-    for (int64_t r = 0; r < krank; r++)
-        places *= kdim[r];
     if (!places)
         return;
     do {

@@ -70,10 +70,8 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
     const int64_t last = krank - 1, row = sx == 1 && sy == 1 && kind != OCC_SOFTMAX_HARD;
     const int64_t step = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
-    int64_t       places = axis;
+    int64_t       places = axis * occ_count(krank, kdim);
 
-    for (int64_t r = 0; r < krank; r++)
-        places *= kdim[r];
     if (!places)
         return;
     do {
@@ -97,12 +95,8 @@ OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int
 {
     const int64_t last = krank - 1, wide = kdim[last] > 1 && kx[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
-    int64_t       count = 1, places = 1;
+    int64_t       count = occ_count(rrank, rdim), places = occ_count(krank, kdim);
 
-    for (int64_t r = 0; r < rrank; r++)
-        count *= rdim[r];
-    for (int64_t r = 0; r < krank; r++)
-        places *= kdim[r];
     if (!places)
         return;
     do {

@@ -25,10 +25,8 @@ OCC_INLINE void occ_matmul_TPL_N(TPL_T *y, const TPL_T *a, const TPL_T *b, int64
                                  int64_t columns, int64_t depth, int64_t yrow, int64_t ycolumn, int64_t arow, int64_t acolumn,
                                  int64_t brow, int64_t bcolumn)
 {
-    int64_t total = 1;
+    int64_t total = occ_count(rank, dim);
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
     for (int64_t s = 0; s < total; s++) {
         TPL_T       *to = y + occ_wide_offset(s, rank, dim, ystack);
         const TPL_T *left = a + occ_wide_offset(s, rank, dim, astack), *right = b + occ_wide_offset(s, rank, dim, bstack);
@@ -50,10 +48,8 @@ OCC_INLINE void occ_matmul_whole_TPL_N(TPL_T *y, const TPL_T *a, const TPL_T *b,
                                  int64_t columns, int64_t depth, int64_t yrow, int64_t ycolumn, int64_t arow, int64_t acolumn,
                                  int64_t brow, int64_t bcolumn)
 {
-    int64_t total = 1;
+    int64_t total = occ_count(rank, dim);
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
     for (int64_t s = 0; s < total; s++) {
         TPL_T       *to = y + occ_wide_offset(s, rank, dim, ystack);
         const TPL_T *left = a + occ_wide_offset(s, rank, dim, astack), *right = b + occ_wide_offset(s, rank, dim, bstack);

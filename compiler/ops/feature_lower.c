@@ -138,25 +138,6 @@ int lower_feature_vectorizer(Lower *lower, Node *node)
     return lower_output_done(lower, node, 0, y);
 }
 
-int lower_array_feature_extractor(Lower *lower, Node *node)
-{
-    Operand x, index, y;
-    Step   *step;
-
-    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
-        return -1;
-    step = step_begin(lower, node, move_kernel(lower, "gather", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, index);
-    step_extent(lower, step, operand_count(lower, &x, 0, x.rank - 1));
-    step_extent(lower, step, x.dim[x.rank - 1]);
-    step_extent(lower, step, operand_count(lower, &index, 0, index.rank));
-    step_int(lower, step, 1);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
 int lower_one_hot_encoder(Lower *lower, Node *node)
 {
     const Attr *text = node_attr(node, "cats_strings"), *ints = node_attr(node, "cats_int64s");

@@ -44,6 +44,8 @@ int infer_need_rank(Infer *infer, const Node *node, int input, int lo, int hi);
 int infer_need(Infer *infer, const Node *node, int input, const char *classes, int lo, int hi); /* tensor, dtype and rank */
 int infer_need_vector(Infer *infer, const Node *node, int input, Extent length);           /* omitted is fine; rank 1 */
 int infer_need_scalar(Infer *infer, const Node *node, int input);                          /* one element, any rank */
+/* Inputs first, first + every, ... joined along attribute axis: their common type, with the extents along the axis added up. */
+int infer_joined(Infer *infer, Node *node, int first, int every, int *axis, Type *type);
 int infer_axis(Infer *infer, const Node *node, int64_t axis, int rank, int *out);          /* negative axes counted from the back */
 int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, int rank, bool *chosen); /* distinct ones */
 

@@ -164,6 +164,25 @@ int infer_axis(Infer *infer, const Node *node, int64_t axis, int rank, int *out)
     return 0;
 }
 
+int infer_joined(Infer *infer, Node *node, int first, int every, int *axis, Type *type)
+{
+    const Type *x = &node->in[first]->type;
+
+    if (infer_axis(infer, node, node_int(node, "axis", 0), x->rank, axis) < 0)
+        return -1;
+    *type = infer_shaped(x->dtype, x);
+    for (int i = first + every; i < node->nin; i += every) {
+        if (infer_need_rank(infer, node, i, x->rank, x->rank) < 0 || infer_need_same_dtype(infer, node, first, i) < 0)
+            return -1;
+        for (int a = 0; a < x->rank; a++)
+            if (a == *axis)
+                type->dim[a] = infer_add(infer, type->dim[a], node->in[i]->type.dim[a]);
+            else if (infer_need_equal(infer, node, type->dim[a], node->in[i]->type.dim[a], "extents beside the joined axis") < 0)
+                return -1;
+    }
+    return 0;
+}
+
 int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, int rank, bool *chosen)
 {
     memset(chosen, 0, MAX_RANK * sizeof *chosen);

@@ -183,24 +183,33 @@ static int normalise(Lower *lower, Pending *p, Operand x, const Moments *m, Oper
     return result;
 }
 
+/* Input 0, scale and bias, and the moments of input 0 over axes `first` to the last. */
+static int read_norm(Lower *lower, Node *node, int first, bool centred, Operand part[3], Moments *m)
+{
+    bool reduced[MAX_RANK] = {false};
+
+    if (need_float(lower, node) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (lower_input(lower, node, i, &part[i]) < 0)
+            return -1;
+    for (int i = first; i < part[0].rank; i++)
+        reduced[i] = true;
+    return moments(lower, node, part[0], reduced, centred, m);
+}
+
 /* LayerNormalization and RMSNormalization: over the last axes; scale and bias lie along them. */
 int lower_layer_norm(Lower *lower, Node *node)
 {
-    bool     rms = node->op != OP_onnx_LayerNormalization, reduced[MAX_RANK] = {false};
-    int      rank = node->in[0]->type.rank, axis = (int)node_int(node, "axis", -1);
-    Operand  x, scale, bias;
+    int      axis = (int)node_int(node, "axis", -1);
+    Operand  part[3];
     Moments  m;
     Pending *p;
 
-    if (need_float(lower, node) < 0 || lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 1, &scale) < 0 ||
-        lower_input(lower, node, 2, &bias) < 0)
-        return -1;
-    for (int i = axis < 0 ? axis + rank : axis; i < rank; i++)
-        reduced[i] = true;
-    if (moments(lower, node, x, reduced, !rms, &m) < 0)
+    if (read_norm(lower, node, axis < 0 ? axis + node->in[0]->type.rank : axis, node->op == OP_onnx_LayerNormalization, part, &m) < 0)
         return -1;
     p = pending_map(lower, node);
-    normalise(lower, p, x, &m, scale, bias);
+    normalise(lower, p, part[0], &m, part[1], part[2]);
     for (int i = 1; i < node->nout; i++) /* Mean, InvStdDev */
         if (node->out[i] && lower_output_view(lower, node, i, i == 1 ? m.mean : m.inverse) < 0)
             return -1;
@@ -209,21 +218,15 @@ int lower_layer_norm(Lower *lower, Node *node)
 
 int lower_instance_norm(Lower *lower, Node *node)
 {
-    bool     reduced[MAX_RANK] = {false};
     int      rank = node->in[0]->type.rank;
-    Operand  x, scale, bias;
+    Operand  part[3];
     Moments  m;
     Pending *p;
 
-    if (need_float(lower, node) < 0 || lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 1, &scale) < 0 ||
-        lower_input(lower, node, 2, &bias) < 0)
-        return -1;
-    for (int i = 2; i < rank; i++)
-        reduced[i] = true;
-    if (moments(lower, node, x, reduced, true, &m) < 0)
+    if (read_norm(lower, node, 2, true, part, &m) < 0)
         return -1;
     p = pending_map(lower, node);
-    normalise(lower, p, x, &m, along(scale, 1, rank), along(bias, 1, rank));
+    normalise(lower, p, part[0], &m, along(part[1], 1, rank), along(part[2], 1, rank));
     return lower_output_pending(lower, node, 0, p);
 }
 

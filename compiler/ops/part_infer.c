@@ -11,20 +11,8 @@ int infer_concat(Infer *infer, Node *node)
     Type type;
     int  axis;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", 0), node->in[0]->type.rank, &axis) < 0)
-        return -1;
-    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
-    for (int i = 1; i < node->nin; i++) {
-        if (infer_need_rank(infer, node, i, type.rank, type.rank) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0)
-            return -1;
-        for (int a = 0; a < type.rank; a++)
-            if (a == axis)
-                type.dim[a] = infer_add(infer, type.dim[a], node->in[i]->type.dim[a]);
-            else if (infer_need_equal(infer, node, type.dim[a], node->in[i]->type.dim[a], "extents beside the joined axis") < 0)
-                return -1;
-    }
-    if (infer_set(infer, node, 0, type) < 0)
+    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_joined(infer, node, 0, 1, &axis, &type) < 0 ||
+        infer_set(infer, node, 0, type) < 0)
         return -1;
     contents_concat(infer, node, axis);
     return 0;

@@ -118,19 +118,8 @@ int infer_qlinear_concat(Infer *infer, Node *node)
 
     if (node->nin % 3 != 2)
         return diag_error(infer->diag, node->loc, "found %d inputs, wanted 2 and 3 for each part", node->nin);
-    if (infer_need_dtype(infer, node, 2, "IU") < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", 0), node->in[2]->type.rank, &axis) < 0)
+    if (infer_need_dtype(infer, node, 2, "IU") < 0 || infer_joined(infer, node, 2, 3, &axis, &type) < 0)
         return -1;
-    type = infer_shaped(node->in[2]->type.dtype, &node->in[2]->type);
-    for (int i = 5; i < node->nin; i += 3) {
-        if (infer_need_rank(infer, node, i, type.rank, type.rank) < 0 || infer_need_same_dtype(infer, node, 2, i) < 0)
-            return -1;
-        for (int a = 0; a < type.rank; a++)
-            if (a == axis)
-                type.dim[a] = infer_add(infer, type.dim[a], node->in[i]->type.dim[a]);
-            else if (infer_need_equal(infer, node, type.dim[a], node->in[i]->type.dim[a], "extents beside the joined axis") < 0)
-                return -1;
-    }
     return infer_set(infer, node, 0, type);
 }
 

@@ -3,7 +3,6 @@
 The networks are such that the best plan overlaps what steps read and write: a plan that does not is a failure too.
 """
 
-import argparse
 import os
 import re
 import sys
@@ -84,24 +83,4 @@ def check(arguments, name):
             raise host.Failure("wrong", f"{' '.join(variant)} gives other bits than no option")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--occamyc", required=True)
-    parser.add_argument("--cc", default="cc")
-    parser.add_argument("--work", required=True)
-    parser.add_argument("names", nargs="*", default=list(MODELS))
-    arguments = parser.parse_args()
-    arguments.occamyc = os.path.abspath(arguments.occamyc)
-    os.makedirs(arguments.work, exist_ok=True)
-    failed = 0
-    for name in arguments.names:
-        try:
-            check(arguments, name)
-        except host.Failure as failure:
-            failed += 1
-            print(f"{name}: {failure}")
-    print(f"{len(arguments.names) - failed} passed, {failed} failed")
-    sys.exit(failed > 0)
-
-
-main()
+host.check_each(check, __doc__, MODELS)

@@ -4,7 +4,6 @@ Each model is large enough that its steps are cut in every way that compiler/pro
 the generated code, so a rule that stops cutting fails the test.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -167,25 +166,5 @@ def check(arguments, name):
     answer(folder, data)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--occamyc", required=True)
-    parser.add_argument("--cc", default="cc")
-    parser.add_argument("--work", required=True)
-    parser.add_argument("names", nargs="*", default=list(MODELS))
-    arguments = parser.parse_args()
-    arguments.occamyc = os.path.abspath(arguments.occamyc)
-    os.makedirs(arguments.work, exist_ok=True)
-    failed = 0
-    for name in arguments.names:
-        try:
-            check(arguments, name)
-        except host.Failure as failure:
-            failed += 1
-            print(f"{name}: {failure.state}: {failure.reason}")
-    print(f"{len(arguments.names) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    host.check_each(check, __doc__, MODELS)

@@ -4,6 +4,7 @@ This is the outside check: nothing here trusts a word of occamyc but its exit co
 of the states below and a sentence.
 """
 
+import argparse
 import glob
 import os
 import re
@@ -11,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import cases
@@ -182,3 +184,24 @@ def run_program(tools, folder, model, inputs, options=()):
     if int(arena[2]) > int(arena[1]):
         raise Failure("wrong", f"touched {arena[2]} arena bytes, planned {arena[1]}")
     return Run(read_outputs(folder, text, model.graph.output), int(arena[1]), int(arena[2]), text)
+
+
+def check_each(check, about, names):
+    """The main program of a test that calls check(arguments, name) for each of the names, or for those on the command line."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--occamyc", required=True, help="the compiler under test")
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--work", required=True, help="folder of what is made")
+    parser.add_argument("names", nargs="*", default=list(names))
+    arguments = parser.parse_args()
+    arguments.occamyc = os.path.abspath(arguments.occamyc)
+    os.makedirs(arguments.work, exist_ok=True)
+    failed = 0
+    for name in arguments.names:
+        try:
+            check(arguments, name)
+        except Failure as failure:
+            failed += 1
+            print(f"{name}: {failure.state}: {failure}")
+    print(f"{len(arguments.names) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed else 0)
