@@ -188,7 +188,7 @@ static int stage_plan(Compilation *c)
         return -1;
     program = c->program;
     plan = c->plan;
-    for (int round = 0; round < ROUNDS && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
+    for (int round = 0; round < ROUNDS && c->options->plan.nregion < 2 && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
         if (stage_lower(c) < 0 || make_plan(c) < 0)
             return -1;
         if (c->plan.peak > plan.peak)
@@ -359,6 +359,9 @@ static int stage_summary(Compilation *c)
     text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->program->nstep, c->program->nbuffer);
     text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->plan.peak, c->plan.bound,
                 c->plan.planner, c->plan.status, c->plan.any_order ? "; no order of these steps needs less" : "");
+    for (int r = 0; r < c->options->plan.nregion; r++)
+        text_printf(text, "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
+                    c->plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name, c->plan.share[r].traffic);
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->plan.greedy[i]);

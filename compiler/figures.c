@@ -247,6 +247,31 @@ static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
     return -1;
 }
 
+/* What fits into none of the memories of --region. */
+static int check_regions(const Figures *f, const Emission *e, const Remedy *remedy)
+{
+    const PlanOptions *plan = &e->options->plan;
+    int64_t            room = 0;
+
+    if (!e->plan->overflow)
+        return 0;
+    for (int r = 0; r < plan->nregion; r++)
+        room += plan->region[r].size;
+    diag_limit(e->diag, "--region: found %" PRId64 " bytes in all, %" PRId64 " more than fit (%s); any plan needs %" PRId64 " at least",
+               room, e->plan->overflow, e->plan->status, e->plan->bound);
+    for (int b = 0; b < e->program->nbuffer; b++) {
+        const Buffer *buffer = &e->program->buffer[b];
+        int           r = e->plan->region[b];
+
+        if (e->plan->offset[b] >= 0 && e->plan->offset[b] - e->plan->share[r].base + buffer_bytes(buffer) > plan->region[r].size)
+            diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", buffer->value ? buffer->value->name : buffer->name,
+                       buffer_bytes(buffer));
+    }
+    figures_complain(f, e, remedy);
+    diag_limit(e->diag, "remedy: %" PRId64 " bytes more in '%s'", e->plan->overflow, plan->region[plan->nregion - 1].name);
+    return -1;
+}
+
 static int check_flash(const Figures *f, const Emission *e)
 {
     if (e->options->max_flash < 0 || f->flash <= e->options->max_flash)
@@ -277,6 +302,7 @@ int figures_check(const Figures *figures, const Emission *emission, const Remedy
 {
     int failed = check_ram(figures, emission, remedy);
 
+    failed |= check_regions(figures, emission, remedy);
     failed |= check_flash(figures, emission);
     failed |= check_stack(figures, emission);
     return failed;

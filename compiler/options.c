@@ -196,6 +196,38 @@ static int set_max_stack(Reader *reader, const OptionRow *row, const char *value
     return read_size(reader, row, value, &reader->options->max_stack);
 }
 
+/* A member of the generated memory struct must not have this name. */
+static bool is_taken(const PlanOptions *plan, const char *name)
+{
+    static const char *const members[] = {"weights", "state", "parallel_for", "parallel_context"};
+    bool taken = false;
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        taken |= !strcmp(name, members[i]);
+    for (int r = 0; r < plan->nregion; r++)
+        taken |= !strcmp(name, plan->region[r].name);
+    return taken;
+}
+
+static int set_region(Reader *reader, const OptionRow *row, const char *value)
+{
+    Arena       *arena = reader->diag->arena;
+    PlanOptions *plan = &reader->options->plan;
+    const char  *size = strchr(value, ':'), *align = size ? strchr(size + 1, ':') : NULL;
+    MemoryRegion region = {.align = 1};
+
+    if (plan->nregion == MAX_REGIONS)
+        return bad_value(reader, row, value, "at most 8 regions");
+    region.name = size ? arena_strndup(arena, value, (size_t)(size - value)) : "";
+    if (!*region.name || strcmp(text_identifier(arena, region.name), region.name) || is_taken(plan, region.name) || !size ||
+        !value_size(align ? arena_strndup(arena, size + 1, (size_t)(align - size - 1)) : size + 1, &region.size) || region.size < 1 ||
+        (align && (!value_size(align + 1, &region.align) || region.align < 1 || region.align > 1 << 30 ||
+                   (region.align & (region.align - 1)))))
+        return bad_value(reader, row, value, "NAME:SIZE or NAME:SIZE:ALIGN, NAME a C identifier of its own and ALIGN a power of two");
+    plan->region[plan->nregion++] = region;
+    return 0;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- extents */
 
 static int set_dim(Reader *reader, const OptionRow *row, const char *value)
@@ -267,6 +299,7 @@ static const OptionRow option_row[] = {
     {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
     {"--threads",    "N",                      false, true,  set_threads,    "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
+    {"--region",     "NAME:SIZE[:ALIGN]",      false, true,  set_region,     "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read and write"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights (auto: where the target has room)"},

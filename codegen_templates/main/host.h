@@ -46,12 +46,21 @@ typedef struct HostPort {
     HostAxis axis[8];        /* members of a sequence: the largest extents */
     HostPlace place;
     size_t at;               /* bytes: of the pointer in its struct, of the tensor in its block */
+    int region;              /* of HOST_ARENA: which memory */
     int64_t size;            /* bytes at most, headers included */
     HostLayout optional, sequence;
 } HostPort;
 
+/* A memory that the arena, or a part of it, lies in. */
+typedef struct HostRegion {
+    const char *name;
+    int64_t size, align; /* bytes */
+} HostRegion;
+
+enum { HOST_REGIONS = 8 };
+
 typedef struct HostBlocks {
-    void *arena, *state;
+    void *arena[HOST_REGIONS], *state;
     const void *weights;
     void *pool; /* of threads; HOST_THREADS 1: there is none */
 } HostBlocks;
@@ -61,7 +70,9 @@ typedef struct HostModel {
     const HostPort *in, *out;
     int nin, nout;
     size_t in_size, out_size;          /* bytes of the structs */
-    int64_t arena_size, arena_align, state_size, weights_size;
+    const HostRegion *region;
+    int nregion;
+    int64_t state_size, weights_size;
     const char *weights_file;          /* NULL: the weights are linked in */
     int (*run)(const HostBlocks *blocks, const void *in, void *out);
     int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */

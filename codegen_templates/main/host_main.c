@@ -106,13 +106,14 @@ static void host_allocate_ports(Host *h)
     }
 }
 
-/* One run on a painted arena; the inputs are put in place first, since they may lie in it. Returns the bytes touched. */
-static int64_t host_painted_run(Host *h, unsigned seed)
+/* One run on a painted arena; the inputs are put in place first, since they may lie in it. touched: of each memory, the most. */
+static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
     static const char *const codes[] = {"", "ENULL", "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD"};
     int status;
 
-    host_paint_all(&h->arena, seed);
+    for (int r = 0; r < host_model.nregion; r++)
+        host_paint_all(&h->arena[r], seed);
     memset(h->state.data, 0, (size_t)h->state.size);
     for (int i = 0; i < host_model.nin; i++)
         host_read_input(h, i);
@@ -122,12 +123,30 @@ static int64_t host_painted_run(Host *h, unsigned seed)
         snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -8 ? codes[-status] : "?", status);
         host_fail("the run failed", text);
     }
-    host_check_fence(&h->arena, "the arena");
+    for (int r = 0; r < host_model.nregion; r++)
+        host_check_fence(&h->arena[r], host_model.region[r].name);
     host_check_fence(&h->state, "the state");
     for (int i = 0; i < host_model.nout; i++)
         if (host_model.out[i].place == HOST_POINTER)
             host_check_fence(&h->out_block[i], host_model.out[i].name);
-    return host_touched(&h->arena, seed);
+    for (int r = 0; r < host_model.nregion; r++) {
+        int64_t bytes = host_touched(&h->arena[r], seed);
+        touched[r] = bytes > touched[r] ? bytes : touched[r];
+    }
+}
+
+/* "arena planned N touched M", of all memories; where there are several, a line for each as well. */
+static void host_say_touched(const Host *h, const int64_t *touched)
+{
+    int64_t planned = 0, all = 0;
+
+    for (int r = 0; r < host_model.nregion; r++) {
+        planned += h->arena[r].size;
+        all += touched[r];
+    }
+    printf("arena planned %lld touched %lld\n", (long long)planned, (long long)all);
+    for (int r = 0; r < host_model.nregion && host_model.nregion > 1; r++)
+        printf("region %s planned %lld touched %lld\n", host_model.region[r].name, (long long)h->arena[r].size, (long long)touched[r]);
 }
 
 static int host_compare(const void *a, const void *b)
@@ -172,7 +191,7 @@ int main(int argc, char **argv)
 {
     static Host host;
     Host *h = &host;
-    int64_t touched;
+    int64_t touched[HOST_REGIONS] = {0};
     const char *weights;
 
     h->folder = "out";
@@ -180,25 +199,28 @@ int main(int argc, char **argv)
     h->in_block = (HostFence *)host_allocate((int64_t)sizeof *h->in_block * host_model.nin);
     h->out_block = (HostFence *)host_allocate((int64_t)sizeof *h->out_block * host_model.nout);
     weights = host_arguments(h, argc, argv);
-    h->arena = host_fence(host_model.arena_size, host_model.arena_align);
+    for (int r = 0; r < host_model.nregion; r++) {
+        h->arena[r] = host_fence(host_model.region[r].size, host_model.region[r].align);
+        h->blocks.arena[r] = h->arena[r].data;
+    }
     h->state = host_fence(host_model.state_size, 64);
-    h->blocks.arena = h->arena.data;
     h->blocks.state = h->state.data;
     h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
     host_load_weights(h, weights);
     host_allocate_ports(h);
     host_start_threads(h);
-    touched = host_painted_run(h, 1);
-    if (touched < h->arena.size) { /* a byte may have been given the value of its paint */
-        int64_t again = host_painted_run(h, 2);
-        touched = again > touched ? again : touched;
-    }
+    host_painted_run(h, 1, touched);
+    for (int r = 0; r < host_model.nregion; r++)
+        if (touched[r] < h->arena[r].size) { /* a byte may have been given the value of its paint */
+            host_painted_run(h, 2, touched);
+            break;
+        }
     if (mkdir(h->folder, 0777) && errno != EEXIST)
         host_fail(h->folder, strerror(errno));
     for (int i = 0; i < host_model.nout; i++)
         host_write_output(h, i);
-    printf("arena planned %lld touched %lld\n", (long long)h->arena.size, (long long)touched);
+    host_say_touched(h, touched);
     if (h->repeat > 0)
         host_time(h);
     return 0;

@@ -6,7 +6,7 @@
 #include "host_files.h"
 
 typedef struct Host {
-    HostFence arena, state;
+    HostFence arena[HOST_REGIONS], state;
     HostBlocks blocks;
     unsigned char *in, *out;   /* the model's structs */
     HostFence *in_block, *out_block;
@@ -19,7 +19,7 @@ typedef struct Host {
 static unsigned char *host_block(Host *h, const HostPort *port, HostFence *block)
 {
     if (port->place == HOST_ARENA)
-        return h->arena.data + port->at;
+        return h->arena[port->region].data + port->at;
     if (port->place == HOST_STATE)
         return h->state.data + port->at;
     return block->data;

@@ -72,6 +72,12 @@ const char *emit_header_stem(const Emit *emit);                        /* the he
 bool        emit_port_is_caller(const Emit *emit, const Port *port);   /* it is a member of the inputs or outputs */
 const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not give it */
 
+bool        emit_in_regions(const Emit *emit);                         /* the arena lies in several memories */
+const char *emit_share_variable(const Emit *emit, int share);          /* its first byte in the run function: "arena", "arena_1" */
+const char *emit_share_member(const Emit *emit, int share);            /* of the memory struct: "arena", or the region's name */
+const char *emit_share_macro(const Emit *emit, int share);             /* "MNIST_ARENA": before _SIZE and _ALIGN */
+int64_t     emit_share_offset(const Emit *emit, int buffer);           /* of a planned buffer, from its memory's first byte */
+
 /* extent.c - run-time integers as C expressions. */
 void emit_extent(Emit *emit, Text *text, Extent extent);
 void emit_extent_value(Emit *emit, Text *text, int expr);              /* computed anew, not read from its slot */

@@ -128,9 +128,10 @@ static void put_offsets(Emit *emit, Text *text)
                             : "/* Offsets of the inputs in the arena, bytes; write them before each run. */\n");
         for (int i = 0; i < count; i++)
             if (port[i].buffer >= 0 && emit->plan->offset[port[i].buffer] >= 0)
-                text_printf(text, "#define %s_%s_%s %lld /* %s %s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
-                            (long long)emit->plan->offset[port[i].buffer], emit_ctype(port[i].type.dtype),
-                            emit_port_shape(emit, &port[i].type));
+                text_printf(text, "#define %s_%s_%s %lld /* %s %s%s%s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
+                            (long long)emit_share_offset(emit, port[i].buffer), emit_ctype(port[i].type.dtype),
+                            emit_port_shape(emit, &port[i].type), emit->plan->nshare > 1 ? ", in " : "",
+                            emit->plan->nshare > 1 ? emit_share_member(emit, emit->plan->region[port[i].buffer]) : "");
         text_put(text, "\n");
     }
 }
@@ -152,19 +153,33 @@ static void put_state_offsets(Emit *emit, Text *text)
     text_put(text, "\n");
 }
 
+/* Size and alignment of the arena, or of what lies in one of the memories of --region. */
+static void put_share(Emit *emit, Text *text, int share)
+{
+    const PlanShare *s = &emit->plan->share[share];
+    const char      *macro = emit_share_macro(emit, share), *status = emit->plan->status;
+
+    text_printf(text, "#define %s_SIZE %lld /* bytes: the planned peak", macro, (long long)s->peak);
+    if (emit->emission->options->plan.nregion)
+        text_printf(text, " of %lld; a run moves %lld bytes here", (long long)emit->emission->options->plan.region[share].size,
+                    (long long)s->traffic);
+    text_printf(text, "%s%s */\n", status && !share ? "; " : "", status && !share ? text_comment(emit->arena, status) : "");
+    text_printf(text, "#define %s_ALIGN %lld /* bytes */\n", macro, (long long)(s->align > 0 ? s->align : 1));
+}
+
 static void put_memory(Emit *emit, Text *text)
 {
-    text_printf(text, "#define %s_ARENA_SIZE %lld /* bytes: the planned peak%s%s */\n", emit->upper, (long long)emit->plan->peak,
-                emit->plan->status ? "; " : "", emit->plan->status ? text_comment(emit->arena, emit->plan->status) : "");
-    text_printf(text, "#define %s_ARENA_ALIGN %lld /* bytes */\n", emit->upper,
-                (long long)(emit->plan->align > 0 ? emit->plan->align : 1));
+    for (int r = 0; r < emit->plan->nshare; r++)
+        put_share(emit, text, r);
     if (emit->weight_bytes)
         text_printf(text, "#define %s_WEIGHTS_SIZE %lld /* bytes of constants */\n", emit->upper, (long long)emit->weight_bytes);
     text_put(text, "\n");
     put_state_offsets(emit, text);
     put_offsets(emit, text);
-    text_printf(text, "typedef struct {\n    void *arena; /* %s_ARENA_SIZE bytes; contents need not be kept between runs */\n",
-                emit->upper);
+    text_put(text, "typedef struct {\n");
+    for (int r = 0; r < emit->plan->nshare; r++)
+        text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n", emit_share_member(emit, r),
+                    emit_share_macro(emit, r));
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->state_bytes)

@@ -33,7 +33,7 @@ static void put_place(Emit *emit, Text *text, const Port *port, bool in)
     if (b && b->kind == BUFFER_STATE)
         text_printf(text, "HOST_STATE, %lld", (long long)emit->placed[port->buffer].offset);
     else if (b && emit->io_arena)
-        text_printf(text, "HOST_ARENA, %lld", (long long)emit->plan->offset[port->buffer]);
+        text_printf(text, "HOST_ARENA, %lld", (long long)emit_share_offset(emit, port->buffer));
     else
         text_printf(text, "HOST_POINTER, offsetof(%s_%s, %s)", emit->name, in ? "inputs" : "outputs", port->name);
 }
@@ -69,7 +69,8 @@ static void put_port(Emit *emit, Text *text, const Port *port, bool in)
         put_axis(emit, text, tensor->dim[0]);
     text_put(text, tensor->rank ? "},\n     " : "{HOST_FIXED, 1, 0}},\n     ");
     put_place(emit, text, port, in);
-    text_printf(text, ", %lld", (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
+    text_printf(text, ", %d, %lld", port->buffer < 0 ? 0 : emit->plan->region[port->buffer],
+                (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
     put_layout(text, optional);
     put_layout(text, sequence);
     text_put(text, "},\n");
@@ -85,7 +86,7 @@ static void put_ports(Emit *emit, Text *text, bool in)
     for (int i = 0; i < count; i++)
         put_port(emit, text, &port[i], in);
     if (!count)
-        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, {0, 0, 0}, {0, 0, 0}},\n");
+        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, 0}},\n");
     text_put(text, "};\n\n");
 }
 
@@ -94,8 +95,10 @@ static void put_calls(Emit *emit, Text *text)
 {
     bool file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
 
-    text_printf(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {blocks->arena",
+    text_printf(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {",
                 emit->name);
+    for (int r = 0; r < emit->plan->nshare; r++)
+        text_printf(text, "%sblocks->arena[%d]", r ? ", " : "", r);
     text_put(text, file ? ", blocks->weights" : "");
     text_put(text, emit->state_bytes ? ", blocks->state" : "");
     text_put(text, emit->emission->options->threads > 1 ? ", occ_pool_for, blocks->pool" : "");
@@ -116,10 +119,14 @@ static void put_tables(Emit *emit, Text *text)
     put_ports(emit, text, true);
     put_ports(emit, text, false);
     put_calls(emit, text);
+    text_put(text, "static const HostRegion host_region[] = {\n");
+    for (int r = 0; r < emit->plan->nshare; r++)
+        text_printf(text, "    {\"%s\", %s_SIZE, %s_ALIGN},\n", emit_share_member(emit, r), emit_share_macro(emit, r),
+                    emit_share_macro(emit, r));
+    text_put(text, "};\n\n");
     text_printf(text, "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), sizeof(%s_outputs),\n",
                 emit->name, p->nin, p->nout, emit->name, emit->name);
-    text_printf(text, "    %s_ARENA_SIZE, %s_ARENA_ALIGN, %lld, %lld, ", emit->upper, emit->upper, (long long)emit->state_bytes,
-                (long long)emit->weight_bytes);
+    text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->state_bytes, (long long)emit->weight_bytes);
     if (file)
         text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
                     strlen(emit_stem(emit->arena, output)) + 8);

@@ -241,7 +241,7 @@ static void put_peak(const Map *map)
     Arena      *arena = map->program->arena;
     double      x = LEFT + map->peak * map->step_width;
     double      bound = TOP + map->plot_height * (1.0 - (double)plan->bound / (double)map->bytes);
-    double      peak = TOP + map->plot_height * (1.0 - (double)plan->peak / (double)map->bytes);
+    double      peak = TOP + map->plot_height * (1.0 - (double)plan_extent(plan) / (double)map->bytes);
     bool        right = x - LEFT > map->plot_width / 2;
 
     if (!map->program->nstep)
@@ -252,8 +252,24 @@ static void put_peak(const Map *map)
                 right ? x + map->step_width : x, TOP - 22, right ? "end" : "start", map->peak,
                 grouped(arena, map->in_use[map->peak]));
     text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>\n", LEFT, LEFT + map->plot_width, peak, peak);
-    if (plan->bound < plan->peak)
+    if (plan->bound < plan->peak && plan->nshare < 2)
         text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"bound\"/>\n", LEFT, LEFT + map->plot_width, bound, bound);
+}
+
+/* With several memories: a line where each begins, and its name with what it holds. */
+static void put_bands(const Map *map)
+{
+    const PlanOptions *options = &map->e->options->plan;
+
+    for (int r = 0; r < options->nregion; r++) {
+        const PlanShare *share = &map->e->plan->share[r];
+        double           y = TOP + map->plot_height * (1.0 - (double)share->base / (double)map->bytes);
+
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>", LEFT, LEFT + map->plot_width, y, y);
+        text_printf(map->out, "<text class=\"m\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">%s: %s of %s bytes, traffic %s</text>\n",
+                    LEFT + map->plot_width - 4, y - 4, options->region[r].name, grouped(map->program->arena, share->peak),
+                    grouped(map->program->arena, options->region[r].size), grouped(map->program->arena, share->traffic));
+    }
 }
 
 static void put_title(const Map *map)
@@ -303,7 +319,7 @@ static Map map_new(const Emission *e, Text *out)
     int named = 0;
 
     map.steps = e->program->nstep > 0 ? e->program->nstep : 1;
-    map.bytes = e->plan->peak > 0 ? e->plan->peak : 1;
+    map.bytes = plan_extent(e->plan) > 0 ? plan_extent(e->plan) : 1;
     map.plot_width = (double)map.steps * SMALLEST_STEP;
     map.plot_width = map.plot_width < LEAST_WIDTH ? LEAST_WIDTH : map.plot_width > MOST_WIDTH ? MOST_WIDTH : map.plot_width;
     map.step_width = map.plot_width / map.steps;
@@ -333,6 +349,7 @@ void map_svg(const Emission *e, Text *out)
             put_labels(&map, &map.program->buffer[i]);
     put_step_axis(&map);
     put_peak(&map);
+    put_bands(&map);
     put_legend(&map);
     text_put(out, "</svg>\n");
 }

@@ -2,6 +2,7 @@
 #include "emit/emit.h"
 
 #include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 enum { MAX_NAME = 40 }; /* characters of a model's name that reach an identifier of ours */
@@ -184,4 +185,37 @@ const char *emit_origin(Emit *emit, const Step *step)
         }
     }
     return text.data;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- memories */
+
+bool emit_in_regions(const Emit *emit)
+{
+    return emit->plan->nshare > 1 && emit->plan->peak > 0;
+}
+
+const char *emit_share_variable(const Emit *emit, int share)
+{
+    return share ? arena_printf(emit->arena, "arena_%d", share) : "arena";
+}
+
+const char *emit_share_member(const Emit *emit, int share)
+{
+    const PlanOptions *options = &emit->emission->options->plan;
+
+    return options->nregion ? options->region[share].name : "arena";
+}
+
+const char *emit_share_macro(const Emit *emit, int share)
+{
+    char *upper = arena_strdup(emit->arena, emit_share_member(emit, share));
+
+    for (char *at = upper; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return arena_printf(emit->arena, "%s_%s", emit->upper, upper);
+}
+
+int64_t emit_share_offset(const Emit *emit, int buffer)
+{
+    return emit->plan->offset[buffer] - emit->plan->share[emit->plan->region[buffer]].base;
 }

@@ -10,9 +10,12 @@ static const struct {
 } shared[] = {
     {"unsigned char *", "arena"},        {"const int64_t *", "d"},         {"unsigned char *", "state"},
     {"const unsigned char *", "weights"}, {"const @_inputs *", "in"}, {"const @_outputs *", "out"},
+    {"unsigned char *", "arena_1"},      {"unsigned char *", "arena_2"},   {"unsigned char *", "arena_3"},
+    {"unsigned char *", "arena_4"},      {"unsigned char *", "arena_5"},   {"unsigned char *", "arena_6"},
+    {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
 };
 
-enum { SHARED = (int)(sizeof shared / sizeof *shared) };
+enum { SHARED = (int)(sizeof shared / sizeof *shared), FIRST_REGION = SHARED - MAX_REGIONS + 1 };
 
 static const char *type_of(Emit *emit, int i)
 {
@@ -26,9 +29,11 @@ static const char *type_of(Emit *emit, int i)
 /* Which of the variables the model has at all. */
 static bool exists(const Emit *emit, int i)
 {
+    if (i >= FIRST_REGION)
+        return i - FIRST_REGION + 1 < emit->plan->nshare && emit->plan->share[i - FIRST_REGION + 1].peak > 0;
     switch (i) {
     case 0:
-        return emit->plan->peak || emit->program->dims >= 0;
+        return emit->plan->share[0].peak > 0;
     case 1:
         return emit->program->dims >= 0;
     case 2:

@@ -52,6 +52,27 @@ static int64_t bytes_of_kind(const Emission *e, BufferKind kind)
     return bytes;
 }
 
+static void put_regions(Json *json, const Emission *e)
+{
+    const PlanOptions *options = &e->options->plan;
+
+    if (!options->nregion)
+        return;
+    json_list(json, "regions");
+    for (int r = 0; r < options->nregion; r++) {
+        json_object(json, NULL);
+        json_flat(json);
+        json_text(json, "name", options->region[r].name);
+        json_int(json, "size", options->region[r].size);
+        json_int(json, "align", e->plan->share[r].align);
+        json_int(json, "peak", e->plan->share[r].peak);
+        json_int(json, "traffic", e->plan->share[r].traffic);
+        json_int(json, "base", e->plan->share[r].base);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void put_memory(Json *json, const Emission *e)
 {
     static const char *const greedy[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
@@ -64,6 +85,7 @@ static void put_memory(Json *json, const Emission *e)
     json_int(json, "lower_bound", plan->bound);
     json_text(json, "status", plan->status);
     json_text(json, "planner", plan->planner);
+    put_regions(json, e);
     json_object(json, "planners");
     for (int i = 0; i < 4; i++)
         json_int(json, greedy[i], plan->greedy[i]);
@@ -245,6 +267,8 @@ static void put_buffer(Json *json, const Emission *e, int id)
     json_int(json, "align", b->align);
     if (e->plan->offset[id] >= 0) {
         json_int(json, "offset", e->plan->offset[id]);
+        if (e->options->plan.nregion)
+            json_int(json, "region", e->plan->region[id]);
         json_list(json, "spans");
         for (int k = 0; k < b->nspan; k++) {
             json_list(json, NULL);

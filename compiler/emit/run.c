@@ -80,8 +80,8 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
     default:
         break;
     }
-    text_put(text, "arena");
-    put_offset(emit, text, emit->plan->offset[operand->buffer], operand->offset, bytes);
+    text_put(text, emit_share_variable(emit, emit->plan->region[operand->buffer]));
+    put_offset(emit, text, emit_share_offset(emit, operand->buffer), operand->offset, bytes);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- steps */
@@ -134,8 +134,8 @@ static void put_kernel(Emit *emit, int index, int depth)
         emit_parallel(emit, step, index, &call);
     else
         emit_step_call(emit, step, &call);
-    text_printf(&emit->run, "%s%s(%d, %s); /* %s */\n", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN", index, call.data,
-                step_comment(emit, index));
+    text_printf(&emit->run, "%s%s%s(%d, %s); /* %s */\n", blanks(depth), step->kernel->fails ? "OCC_TRY" : "OCC_RUN",
+                emit_in_regions(emit) ? "_IN_REGIONS" : "", index, call.data, step_comment(emit, index));
 }
 
 /* Without the parentheses around the whole. */
@@ -289,8 +289,9 @@ static void put_null_checks(Emit *emit, Text *text)
     size_t         line = text->size;
 
     text_put(text, "    if (!memory || !in || !out");
-    if (emit->plan->peak)
-        put_null_check(text, &line, "memory", "arena");
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak)
+            put_null_check(text, &line, "memory", emit_share_member(emit, r));
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         put_null_check(text, &line, "memory", "weights");
     if (emit->state_bytes)
@@ -310,8 +311,10 @@ static void put_check_function(Emit *emit, Text *text)
                 "static int %s_check(const %s_memory *memory, const %s_inputs *in, const %s_outputs *out)\n{\n",
                 emit->name, emit->name, emit->name, emit->name);
     put_null_checks(emit, text);
-    if (emit->plan->peak)
-        text_printf(text, "    if ((uintptr_t)memory->arena %% %s_ARENA_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak)
+            text_printf(text, "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n", emit_share_member(emit, r),
+                        emit_share_macro(emit, r));
     if (emit->state_bytes)
         text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
     for (int i = 0; i < emit->nin_extent; i++) {
@@ -345,13 +348,51 @@ static bool uses(const Text *text, const char *name)
     return text->size && strstr(text->data, name);
 }
 
+/* Tensors without elements lie in the memory too. */
+static bool uses_share(const Emit *emit, const Text *body, int share)
+{
+    const char *name = emit_share_variable(emit, share);
+
+    for (const char *at = body->size ? strstr(body->data, name) : NULL; at && at > body->data; at = strstr(at + 1, name))
+        if (strchr("( ", at[-1]) && !strchr("_", at[strlen(name)]))
+            return true;
+    return false;
+}
+
+/* The name of the table of the memory's live bytes. */
+static const char *live_table(const Emit *emit, int share)
+{
+    return share ? arena_printf(emit->arena, "%s_live_%d", emit->name, share) : arena_printf(emit->arena, "%s_live", emit->name);
+}
+
+/* What the guarded build watches. */
+static void put_guard(Emit *emit, Text *text, bool steps)
+{
+    bool several = emit_in_regions(emit), first = true;
+
+    if (!emit->plan->peak) {
+        text_put(text, steps ? "    OCC_GUARD_NONE();\n" : "");
+        return;
+    }
+    text_put(text, several ? "    OCC_GUARDS_OPEN(" : "    ");
+    for (int r = 0; r < emit->plan->nshare; r++) {
+        if (!emit->plan->share[r].peak)
+            continue;
+        text_printf(text, "%s%s(%s, %s_SIZE, %s)", first ? "" : ", ", several ? "OCC_GUARD_OF" : "OCC_GUARD_OPEN",
+                    emit_share_variable(emit, r), emit_share_macro(emit, r), live_table(emit, r));
+        first = false;
+    }
+    text_put(text, several ? ");\n" : ";\n");
+}
+
 static void put_locals(Emit *emit, Text *text, const Text *body)
 {
     const Program *p = emit->program;
 
     text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
-    if (uses(body, "(arena") || uses(body, " arena") || p->dims >= 0 || emit->plan->peak)
-        text_put(text, "    unsigned char *arena;\n");
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak || uses_share(emit, body, r))
+            text_printf(text, "    unsigned char *%s;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_put(text, "    int64_t *d; /* extents found while running */\n");
     if (emit->state_bytes)
@@ -366,36 +407,35 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
         if (is_optional(emit, &p->in[i]))
             text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n", p->in[i].name,
                         p->in[i].name, p->in[i].name, p->in[i].name);
-    if (emit->plan->peak || p->dims >= 0)
-        text_put(text, "    arena = (unsigned char *)memory->arena;\n");
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
+            text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r), emit_share_member(emit, r));
     if (p->dims >= 0)
-        text_printf(text, "    d = (int64_t *)(void *)(arena + %lld);\n", (long long)emit->plan->offset[p->dims]);
+        text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n", emit_share_variable(emit, emit->plan->region[p->dims]),
+                    (long long)emit_share_offset(emit, p->dims));
     if (emit->state_bytes)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
     emit_context_fill(emit, text);
-    if (emit->plan->peak)
-        text_printf(text, "    OCC_GUARD_OPEN(arena, %s_ARENA_SIZE, %s_live);\n", emit->upper, emit->name);
-    else if (uses(body, "OCC_RUN") || uses(body, "OCC_TRY"))
-        text_put(text, "    OCC_GUARD_NONE();\n");
+    put_guard(emit, text, uses(body, "OCC_RUN") || uses(body, "OCC_TRY"));
 }
 
-/* The table of the guarded build: which bytes of the arena are live in which steps, by rising address. */
-static void put_guard_table(Emit *emit, Text *text)
+/* The table of the guarded build: which bytes of the memory are live in which steps, by rising address. */
+static void put_guard_table(Emit *emit, Text *text, int share)
 {
     const Program *p = emit->program;
     int            count = 0;
 
-    if (!emit->plan->peak)
+    if (!emit->plan->share[share].peak)
         return;
-    text_printf(text, "#ifdef OCC_GUARD\n/* Bytes of the arena that hold something: first, end, from step, to step. */\n"
-                "static const occ_span %s_live[] = {\n", emit->name);
+    text_printf(text, "#ifdef OCC_GUARD\n/* Bytes of the %s that hold something: first, end, from step, to step. */\n"
+                "static const occ_span %s[] = {\n", emit_share_member(emit, share), live_table(emit, share));
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        for (int k = 0; k < b->nspan && emit->plan->offset[i] >= 0; k++, count++)
-            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit->plan->offset[i] + (b->copies > 1 ? 0 : b->span[k].lo)),
-                        (long long)(emit->plan->offset[i] + (b->copies > 1 ? buffer_bytes(b) : b->span[k].hi)), b->span[k].begin,
+        for (int k = 0; k < b->nspan && emit->plan->offset[i] >= 0 && emit->plan->region[i] == share; k++, count++)
+            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? 0 : b->span[k].lo)),
+                        (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? buffer_bytes(b) : b->span[k].hi)), b->span[k].begin,
                         b->span[k].end);
     }
     text_put(text, count ? "};\n#endif\n\n" : "    {0, 0, 0, 0},\n};\n#endif\n\n");
@@ -415,7 +455,8 @@ void emit_run(Emit *emit)
     Text text = text_new(emit->arena);
 
     put_range(emit, (Range){0, emit->program->nstep}, 1);
-    put_guard_table(emit, &text);
+    for (int r = 0; r < emit->plan->nshare; r++)
+        put_guard_table(emit, &text, r);
     put_check_function(emit, &text);
     text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
                 emit->name, emit->name);

@@ -4,6 +4,7 @@
 #include "program/plan.h"
 
 #include "planners/planner.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ typedef struct Bridge {
     PlanPermit  *permit;
     int         *index;  /* by Buffer.id: position in the problem, or -1 */
     int         *origin; /* by position: Buffer.id */
+    PlanRegion   region[MAX_REGIONS];
     PlanProblem  problem;
 } Bridge;
 
@@ -79,6 +81,22 @@ static void build_problem(Bridge *bridge, int io_arena)
     bridge->problem.nstep = program->nstep;
 }
 
+/* The memories of --region, and what each buffer is worth in a fast one: any of them may hold any buffer. */
+static void add_regions(Bridge *bridge, const PlanOptions *options)
+{
+    int64_t *traffic = arena_array(bridge->program->arena, int64_t, bridge->program->nbuffer + 1);
+
+    program_traffic(bridge->program, traffic);
+    for (int i = 0; i < bridge->problem.nbuffer; i++) {
+        bridge->buffer[i].regions = 0;
+        bridge->buffer[i].traffic = traffic[bridge->origin[i]];
+    }
+    for (int r = 0; r < options->nregion; r++)
+        bridge->region[r] = (PlanRegion){options->region[r].size, 1};
+    bridge->problem.region = bridge->region;
+    bridge->problem.nregion = options->nregion;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- the answer */
 
 static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
@@ -114,7 +132,33 @@ static const char *finder(const Plan *plan, const char *asked)
     return "search";
 }
 
-static void take_result(const Bridge *bridge, const PlanResult *result, Plan *plan)
+/* Peak, alignment and traffic of each memory, and where each begins when they lie one behind the other. */
+static void share_out(const Bridge *bridge, const PlanOptions *options, const PlanResult *result, Plan *plan)
+{
+    int64_t base = 0;
+
+    plan->nshare = options->nregion ? options->nregion : 1;
+    for (int i = 0; i < bridge->problem.nbuffer; i++) {
+        PlanShare *share = &plan->share[result->region[i]];
+        int64_t    end = result->offset[i] + bridge->buffer[i].size;
+
+        share->peak = int_max(share->peak, end);
+        share->traffic += bridge->buffer[i].traffic;
+    }
+    for (int r = 0; r < plan->nshare; r++) {
+        PlanShare *share = &plan->share[r];
+
+        share->align = options->nregion ? int_max(plan->align, options->region[r].align) : plan->align;
+        share->base = base;
+        base = int_round_up(base + share->peak, plan->align);
+        if (options->nregion)
+            plan->overflow += int_max(share->peak - options->region[r].size, 0);
+    }
+    for (int i = 0; i < bridge->problem.nbuffer; i++)
+        plan->offset[bridge->origin[i]] += plan->share[result->region[i]].base;
+}
+
+static void take_result(const Bridge *bridge, const PlanOptions *options, const PlanResult *result, Plan *plan)
 {
     Program *program = bridge->program;
 
@@ -132,6 +176,7 @@ static void take_result(const Bridge *bridge, const PlanResult *result, Plan *pl
         if (bridge->buffer[i].align > plan->align)
             plan->align = bridge->buffer[i].align;
     }
+    share_out(bridge, options, result, plan);
 }
 
 /* ------------------------------------------------------------------------------------------------------- solved before */
@@ -141,7 +186,7 @@ static bool same_buffers(const PlanProblem *a, const PlanProblem *b)
     for (int i = 0; i < a->nbuffer; i++) {
         const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[i];
 
-        if (x->size != y->size || x->align != y->align || x->regions != y->regions || x->fixed != y->fixed)
+        if (x->size != y->size || x->align != y->align || x->regions != y->regions || x->fixed != y->fixed || x->traffic != y->traffic)
             return false;
     }
     return true;
@@ -181,6 +226,20 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     return NULL;
 }
 
+/* Is the plan right, but for the regions' sizes where nothing fits into them? */
+static bool is_right(const PlanProblem *problem, const PlanResult *result, char why[160])
+{
+    PlanProblem wide = *problem;
+    PlanRegion  region[MAX_REGIONS];
+
+    if (result->status == PLAN_OPTIMAL || result->status == PLAN_FEASIBLE)
+        return plan_verify(problem, result, why) == 1;
+    for (int r = 0; r < problem->nregion; r++)
+        region[r] = (PlanRegion){0, problem->region[r].align};
+    wide.region = region;
+    return plan_verify(&wide, result, why) == 1;
+}
+
 /* The answer to a problem that was not met before. */
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
@@ -193,7 +252,7 @@ static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *
         return -1;
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
-    if (plan_verify(&bridge->problem, &solved->result, why) != 1)
+    if (!is_right(&bridge->problem, &solved->result, why))
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
     return 0;
 }
@@ -210,6 +269,8 @@ int plan_once(Planning *planning, Plan *plan)
     program->npermit = 0;
     program_coalesce(program);
     build_problem(&bridge, planning->options->io_arena);
+    if (planning->options->nregion)
+        add_regions(&bridge, planning->options);
     known = find_solved(planning, &bridge.problem);
     if (!known) {
         if (solve(planning, &bridge, asked, &solved) < 0)
@@ -218,7 +279,7 @@ int plan_once(Planning *planning, Plan *plan)
         known = &solved;
     }
     memcpy(plan->greedy, known->greedy, sizeof plan->greedy);
-    take_result(&bridge, &known->result, plan);
+    take_result(&bridge, planning->options, &known->result, plan);
     plan->planner = finder(plan, asked);
     return 0;
 }

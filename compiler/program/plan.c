@@ -17,6 +17,11 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena)
     return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE;
 }
 
+int64_t plan_extent(const Plan *plan)
+{
+    return plan->share[plan->nshare - 1].base + plan->share[plan->nshare - 1].peak;
+}
+
 int64_t buffer_live_bytes(const Buffer *buffer, int step)
 {
     int64_t bytes = 0;
@@ -37,6 +42,19 @@ int64_t program_live_bytes(const Program *program, int io_arena, int step)
     return bytes;
 }
 
+/* Less memory; of several memories, more traffic in the fast ones. */
+static bool is_smaller(const Plan *a, const Plan *b)
+{
+    if (a->nshare < 2)
+        return a->peak < b->peak;
+    if (a->overflow != b->overflow)
+        return a->overflow < b->overflow;
+    for (int r = 0; r < a->nshare; r++)
+        if (a->share[r].traffic != b->share[r].traffic)
+            return a->share[r].traffic > b->share[r].traffic;
+    return a->peak < b->peak;
+}
+
 /* The plan of the present order, with results merged into operands where only that can save memory and does. The program
  * is left as the plan wants it; *merges undoes what was merged. */
 static int plan_order(Planning *p, Plan *plan, Merges *merges)
@@ -52,7 +70,7 @@ static int plan_order(Planning *p, Plan *plan, Merges *merges)
     program_liveness(p->program);
     if (plan_once(p, &merged) < 0)
         return -1;
-    if (merged.peak < plan->peak) {
+    if (is_smaller(&merged, plan)) {
         *plan = merged;
         return 0;
     }
@@ -97,7 +115,11 @@ static int plan_best(Planning *p, Plan *plan, Changes *changes)
 
     if (plan_blocks(p, NO_BLOCKS, plan, changes) < 0 || plan_blocks(p, 0, &other, changes) < 0)
         return -1;
-    if (other.peak >= plan->peak)
+    if (plan->nshare > 1 && is_smaller(&other, plan)) {
+        *plan = other;
+        return 0;
+    }
+    if (!is_smaller(&other, plan))
         return changes->blocks.count ? plan_blocks(p, NO_BLOCKS, plan, changes) : 0;
     enough = other.peak;
     plan->peak = INT64_MAX;
@@ -120,7 +142,7 @@ static bool all_live_whole(const Program *program, int io_arena)
 /* What no order of the steps can go below is a bound of this order too. */
 static void hold_against_orders(Plan *plan, bool whole, int64_t bound)
 {
-    plan->any_order = whole && plan->peak <= bound;
+    plan->any_order = whole && plan->nshare < 2 && plan->peak <= bound;
     if (!plan->any_order || plan->bound == plan->peak)
         return;
     plan->bound = plan->peak;
@@ -147,7 +169,7 @@ static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
         program_apply_order(p->program, &order);
         if (plan_best(p, &other, changes) < 0)
             return -1;
-        if (other.peak < plan->peak) {
+        if (is_smaller(&other, plan)) {
             *plan = other;
             hold_against_orders(plan, whole, order.bound);
             return 0;

@@ -11,11 +11,17 @@ int64_t buffer_bytes(const Buffer *buffer);
 /* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
 bool buffer_is_planned(const Buffer *buffer, int io_arena);
 
+/* End of the last memory, when they lie one behind the other as in Plan.offset. */
+int64_t plan_extent(const Plan *plan);
+
 /* Bytes of the buffer that are live in `step`. */
 int64_t buffer_live_bytes(const Buffer *buffer, int step);
 
 /* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
 int64_t program_live_bytes(const Program *program, int io_arena, int step);
+
+/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). */
+void program_traffic(const Program *program, int64_t *traffic);
 
 /* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);

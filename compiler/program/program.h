@@ -138,19 +138,41 @@ typedef struct Program {
     int     nhome;    /* entries of home[] */
 } Program;
 
+/* A memory that the arena may lie in, from --region. */
+enum { MAX_REGIONS = 8 };
+
+typedef struct MemoryRegion {
+    const char *name;  /* C identifier, the member of the generated struct */
+    int64_t     size;  /* bytes */
+    int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
+} MemoryRegion;
+
 /* How to plan; from the command line. */
 typedef struct PlanOptions {
     const char *planner;   /* "auto", or a name of the planners' table */
     int         reorder;   /* 0: keep the model's order */
     int         io_arena;  /* inputs and outputs are planned too */
     double      seconds;   /* time limit; 0: effort is counted in nodes */
+    MemoryRegion region[MAX_REGIONS]; /* fast to slow */
+    int         nregion;   /* 0: one arena of any size */
 } PlanOptions;
+
+/* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
+typedef struct PlanShare {
+    int64_t base;          /* of its first byte, in the numbering of Plan.offset: the memories lie one behind the other */
+    int64_t peak;          /* bytes used of it */
+    int64_t align;         /* bytes, of its first byte */
+    int64_t traffic;       /* bytes that the steps of a run read and write there; a loop's body counts once */
+} PlanShare;
 
 /* Offsets, as found by the planners. Filled by plan.c. */
 typedef struct Plan {
-    int64_t    *offset;    /* by Buffer.id, bytes from its region's start; -1: not in the arena */
+    int64_t    *offset;    /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
     int        *region;    /* by Buffer.id */
-    int64_t     peak;      /* bytes of the arena */
+    PlanShare   share[MAX_REGIONS];
+    int         nshare;    /* at least 1 */
+    int64_t     overflow;  /* bytes beyond the regions' sizes; 0: it fits */
+    int64_t     peak;      /* bytes of the arena, all memories together */
     int64_t     bound;     /* live-set lower bound of this order, bytes */
     bool        any_order; /* proven: no order of these steps needs less */
     int64_t     align;     /* of the arena */

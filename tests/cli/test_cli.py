@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
 
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
-        for option in ("-o --name --target --dim --weights --threads --io --state --code --planner --order --time-limit "
+        for option in ("-o --name --target --dim --weights --threads --io --region --state --code --planner --order --time-limit "
                        "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
@@ -278,6 +278,39 @@ class Cli(unittest.TestCase):
         self.fails(4, "--max-flash: found", "small.onnx", "--max-flash=10", "--cc=" + CC + " -O2")
         self.fails(4, "--max-stack: found", "small.onnx", "--max-stack=1", "--cc=" + CC + " -O2")
         self.fails(1, "does not compile", "small.onnx", "--cc=false")
+
+    def test_regions_share_out_the_arena(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = self.run_it("changed_not.onnx", "-o", out + "/net.c", "--report=" + out + "/net.json", "--map=" + out + "/net.svg",
+                               "--region=fast:4K", "--region=slow:1M:256")
+            fast, slow = (tuple(map(int, found)) for found in
+                          re.findall(r"region +(\d+) bytes of \d+ in \w+, which serves (\d+) bytes of traffic", done.stdout))
+            self.assertEqual(fast[0], 4096)
+            self.assertIn("optimal: no plan serves more", done.stdout)
+            with open(out + "/net.json") as file:
+                regions = json.load(file)["memory"]["regions"]
+            self.assertEqual([(r["name"], r["peak"], r["traffic"]) for r in regions], [("fast", *fast), ("slow", *slow)])
+            with open(out + "/net.h") as file:
+                header = file.read()
+            self.assertIn("#define CHANGED_NOT_FAST_SIZE 4096 ", header)
+            self.assertIn("#define CHANGED_NOT_SLOW_ALIGN 256 ", header)
+            self.assertRegex(header, r"(?s)typedef struct \{\s+void \*fast;[^\n]*\n\s+void \*slow;[^\n]*\n\} changed_not_memory;")
+            with open(out + "/net.svg") as file:
+                self.assertIn("fast: 4,096 of 4,096 bytes, traffic", file.read())
+
+    def test_what_fits_into_no_region_is_a_limit(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = self.fails(4, "--region: found 5120 bytes", "changed_not.onnx", "--region=fast:1K", "--region=slow:4K", "-o", out + "/net.c")
+            self.assertRegex(done.stderr, r"'both' of 8192 bytes fits nowhere")
+            self.assertRegex(done.stderr, r"the arena's peak is at step \d")
+            self.assertRegex(done.stderr, r"remedy: \d+ bytes more in 'slow'")
+            self.assertEqual(os.listdir(out), [])
+
+    def test_regions_that_are_none(self):
+        for value in ("fast", "fast:", ":4K", "fast:4X", "fast:0", "2fast:4K", "state:4K", "weights:4K", "fast:4K:3", "fast:4K:0", "int:4K"):
+            self.fails(1, "--region", "small.onnx", "--region=" + value)
+        self.fails(1, "--region", "small.onnx", "--region=a:1K", "--region=a:1K")
+        self.fails(1, "at most 8", "small.onnx", *("--region=r%d:1K" % i for i in range(9)))
 
     def test_a_failed_limit_writes_nothing(self):
         with tempfile.TemporaryDirectory() as out:

@@ -50,9 +50,18 @@ def complaints(value, schema, root, where="report"):
 
 def agreement(report, svg, header):
     """What report, picture and header say differently."""
-    size = int(re.search(r"_ARENA_SIZE (\d+)", header)[1])
-    if report["memory"]["arena"] != size:
-        yield f"the report says an arena of {report['memory']['arena']} bytes, the header {size}"
+    regions = report["memory"].get("regions", [{"name": "arena", "peak": report["memory"]["arena"], "base": 0}])
+    sizes = [int(re.search(rf"_{r['name'].upper()}_SIZE (\d+)", header)[1]) for r in regions]
+    for region, macro in zip(regions, sizes):
+        if region["peak"] != macro:
+            yield f"the report says {region['peak']} bytes in {region['name']}, the header {macro}"
+    for b in report["buffers"]:
+        home = regions[b.get("region", 0)]
+        if "offset" in b and b["spans"] and not home["base"] <= b["offset"] <= home["base"] + home["peak"] - b["bytes"]:
+            yield f"buffer {b['name']} lies outside of its memory"
+    size = regions[-1]["base"] + regions[-1]["peak"]
+    if report["memory"]["arena"] != sum(sizes):
+        yield f"the report says an arena of {report['memory']['arena']} bytes, the header {sum(sizes)}"
     spans = [(b, s) for b in report["buffers"] if "offset" in b for s in b["spans"]]
     top = max((b["offset"] + max(s[3], b["bytes"]) for b, s in spans), default=0)
     if top > size:

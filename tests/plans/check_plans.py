@@ -1,4 +1,4 @@
-"""Every planner, order and placement of inputs gives the same bits, where results follow their inputs through the same memory.
+"""Every planner, order, placement of inputs and share-out over memories gives the same bits, where results follow their inputs through the same memory.
 
 The networks are such that the best plan overlaps what steps read and write: a plan that does not is a failure too.
 """
@@ -17,7 +17,9 @@ import check_threads as nets
 import host
 
 FLAGS = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
-VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"])
+REGIONS = ["--region=fast:240K", "--region=middle:600K:128", "--region=slow:8M"]
+VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"],
+            REGIONS, [*REGIONS, "--io=arena"])
 
 
 def mobile():
@@ -64,6 +66,11 @@ def arena_size(folder):
         return int(re.search(r"ARENA_SIZE (\d+)", file.read())[1])
 
 
+def regions_used(folder):
+    with open(os.path.join(folder, "model.h")) as file:
+        return len(re.findall(r"define \w+_(?:FAST|MIDDLE|SLOW)_SIZE [1-9]", file.read()))
+
+
 def check(arguments, name):
     model, most = MODELS[name]()
     path = os.path.join(arguments.work, f"{name}.onnx")
@@ -71,13 +78,16 @@ def check(arguments, name):
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
     data = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
     tools, first = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS), None
+    guarded = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS + " -DOCC_GUARD")
     for i, variant in enumerate(VARIANTS):
         folder = os.path.join(arguments.work, name, str(i))
         host.compile_model(tools, path, folder, ["--winograd=off", *variant])
-        host.build_program(tools, folder)
+        host.build_program(guarded if REGIONS[0] in variant else tools, folder)
         bits = nets.answer(folder, data)
         if not variant and arena_size(folder) > most * 1.03:
             raise host.Failure("wrong", f"the arena has {arena_size(folder)} bytes, overlap would need about {most}")
+        if REGIONS[0] in variant and regions_used(folder) < 2:
+            raise host.Failure("wrong", f"{' '.join(variant)}: all lies in one memory")
         first = bits if first is None else first
         if bits != first:
             raise host.Failure("wrong", f"{' '.join(variant)} gives other bits than no option")

@@ -1,0 +1,27 @@
+/* traffic.c - how many bytes the steps move: what it is worth to keep a buffer in fast memory. */
+#include "program/plan.h"
+
+#include <string.h>
+
+/* Bytes that one use of the operand touches at most: elements that are repeated count once. */
+static int64_t bytes_touched(const Operand *x)
+{
+    int64_t elements = 1;
+
+    for (int i = 0; i < x->rank; i++)
+        if (x->stride[i].expr >= 0 || x->stride[i].max)
+            elements *= x->dim[i].max;
+    return elements * operand_bytes_per_element(x);
+}
+
+void program_traffic(const Program *program, int64_t *traffic)
+{
+    memset(traffic, 0, (size_t)program->nbuffer * sizeof *traffic);
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            const Operand *x = &program->step[s].operand[k];
+
+            if (x->buffer >= 0)
+                traffic[x->buffer] += bytes_touched(x) * (((x->access & OPERAND_READS) != 0) + ((x->access & OPERAND_WRITES) != 0));
+        }
+}
