@@ -25,7 +25,7 @@ static PlanFn planner_under_test(void **state)
 /* a -> b -> c -> d: neighbours live together, so two slots suffice. */
 static void a_chain_needs_two_slots(void **state)
 {
-    const PlanBuffer  buffer[] = {{64, 16, 0, -1}, {32, 16, 0, -1}, {64, 16, 0, -1}, {32, 16, 0, -1}};
+    const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {32, 16, 0, -1, 0}, {64, 16, 0, -1, 0}, {32, 16, 0, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 1, 3, 0, 32}, {2, 2, 4, 0, 64}, {3, 3, 5, 0, 32}};
     const PlanProblem chain = {.buffer = buffer, .nbuffer = 4, .span = span, .nspan = 4, .nstep = 5};
     int64_t           offset[4];
@@ -50,7 +50,7 @@ static void nothing_needs_nothing(void **state)
 /* The output may start at its input: both together need one slot. */
 static void in_place_shares_a_slot(void **state)
 {
-    const PlanBuffer  buffer[] = {{64, 16, 0, -1}, {64, 16, 0, -1}};
+    const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 1, 3, 0, 64}};
     const PlanPermit  permit[] = {{0, 1, 0, 64}};
     const PlanProblem problem = {.buffer = buffer, .nbuffer = 2, .span = span, .nspan = 2, .permit = permit, .npermit = 1,
@@ -65,7 +65,7 @@ static void in_place_shares_a_slot(void **state)
 /* Two regions: what does not fit the first goes to the second. */
 static void a_full_region_overflows_into_the_next(void **state)
 {
-    const PlanBuffer  buffer[] = {{64, 16, 0, -1}, {64, 16, 0, -1}, {64, 16, 2, -1}};
+    const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}, {64, 16, 2, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 0, 2, 0, 64}, {2, 0, 2, 0, 64}};
     const PlanRegion  region[] = {{64, 1}, {0, 64}};
     const PlanProblem problem = {.buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .region = region, .nregion = 2,
@@ -154,7 +154,7 @@ static void mutated_plans_are_rejected(void **state)
 
 static void a_wrong_peak_is_rejected(void **state)
 {
-    const PlanBuffer  buffer[] = {{64, 16, 0, -1}};
+    const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}};
     const PlanProblem problem = {.buffer = buffer, .nbuffer = 1, .span = span, .nspan = 1, .nstep = 2};
     int64_t           offset[] = {0};
@@ -168,10 +168,10 @@ static void a_wrong_peak_is_rejected(void **state)
 
 static void malformed_problems_are_refused(void **state)
 {
-    const PlanBuffer  good[] = {{64, 16, 0, -1}, {64, 16, 0, -1}};
-    const PlanBuffer  negative[] = {{-1, 16, 0, -1}, {64, 16, 0, -1}};
-    const PlanBuffer  crooked[] = {{64, 16, 0, 8}, {64, 16, 0, -1}};
-    const PlanBuffer  vast[] = {{INT64_MAX, 16, 0, -1}, {64, 16, 0, -1}};
+    const PlanBuffer  good[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
+    const PlanBuffer  negative[] = {{-1, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
+    const PlanBuffer  crooked[] = {{64, 16, 0, 8, 0}, {64, 16, 0, -1, 0}};
+    const PlanBuffer  vast[] = {{INT64_MAX, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
     const PlanSpan    fine[] = {{0, 0, 2, 0, 64}};
     const PlanSpan    late[] = {{0, 0, 9, 0, 64}}, wide[] = {{0, 0, 2, 0, 65}}, stray[] = {{2, 0, 2, 0, 64}};
     const PlanSpan    twice[] = {{0, 0, 2, 0, 64}, {0, 1, 3, 0, 1}};
