@@ -1,6 +1,6 @@
 /* conv_q.c - convolution of 8-bit integers with constant weights, sums exact: tiles of pixels times panels of weights, four
  * inputs at a time. Padding holds the zero point. Knows nothing of ONNX's padding modes. */
-#include "occ_conv_q.h"
+#include "occ_strip_q.h"
 
 #ifndef TPL_T
 #define TPL_T uint8_t
@@ -45,22 +45,24 @@ OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
  *      outputs rounded up to 4
  *   bias  [groups * outputs], or NULL;  sums  [groups * outputs]: those of the weights of each output, or NULL: bias has
  *      - zero * sums in it already;  zero  one element, or NULL: how[0]
- *   how   {zero point of x, zero point of y, 1: sums of two products of w fit 16 bits (OCC_DOT_SAFE)}
+ *   how   {zero point of x, zero point of y, 1: sums of two products of w fit 16 bits (OCC_DOT_SAFE), results of a row
+ *         whose inputs the scratch holds widened, or 0}
+ *   scratch  the pairs of an occ_strip, or NULL; inputs are a multiple of 4 then
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const int32_t *sums,
-                                        const TPL_T *zero, TPL_T2 *y, int64_t groups, const occ_extent *xdim,
+                                        const TPL_T *zero, TPL_T2 *y, int32_t *scratch, int64_t groups, const occ_extent *xdim,
                                         const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
                                         const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
                                         const occ_extent *pad, const occ_extent *how, int64_t nx, const occ_extent *pitch,
                                         const occ_expr *e, occ_fn_vf fn)
 {
-    const int is_signed = (TPL_T)-1 < (TPL_T)1, flip = is_signed && sums != NULL;
-    const int flat = occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
-    const int literal =
-        OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1 &&
-        (flat || (occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
-                  occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1))));
+    const int known = OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1;
+    const int edges = occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
+                      occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1));
+    const int strips = OCC_STRIPS && known && how[3] > 0 && !(how[2] && occ_dot_whole(OCC_DOT_SAFE));
+    const int flip = is_signed && sums != NULL && !strips;
     const occ_q_how with = {is_signed && !flip,
                             is_signed && !flip ? OCC_DOT_SIGNED
                             : how[2]           ? OCC_DOT_SAFE
@@ -79,7 +81,9 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
     if (e)
         q.g.e = *e;
     for (int64_t group = 0; group < groups; group++, q.x += q.g.inputs)
-        if (literal)
+        if (strips)
+            occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, how[3]);
+        else if (known && (flat || edges))
             occ_q_channels(&q, with, group, OCC_Q_VECTORS);
         else
             occ_q_group_TPL_N_TPL_N2(&q, group);

@@ -102,6 +102,19 @@ OCC_HOT occ_vi occ_dot_words(occ_vi a, occ_vi b)
     return (occ_vi)__builtin_ia32_pmaddwd128((occ_vh)a, (occ_vh)b);
 #endif
 }
+
+/* acc + sums of two products of 16 bits, for tiles that fill all registers: GCC orders what it may take apart anew and runs out
+ * of them. */
+OCC_HOT occ_vi occ_dot_add(occ_vi acc, occ_vi a, occ_vi b)
+{
+#if OCC_W == 8
+    occ_vi sum;
+    __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(sum) : "x"(a), "x"(b));
+    return acc;
+#else
+    return acc + occ_dot_words(a, b);
+#endif
+}
 #endif
 
 /* acc + x . w in each lane. */

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64 };
+enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64, LANE = 4 };
+
+/* Strips of widened inputs: results in a row (of which a tile has up to 14), bytes while they grow, channels that they pay for. */
+enum { STRIP_LEAST = 12, STRIP_MOST = 96, STRIP_BYTES = 16 << 10, STRIP_OUTPUTS = 16, STRIP_INPUTS = 16 };
 
 /* A waiting kernel. */
 typedef struct Sum {
@@ -77,9 +80,41 @@ static void put_rows(Lower *lower, Step *step, const Sum *s, const Operand *y)
     step_ints(lower, step, 3, none);
 }
 
+/* Pairs of 16 bits that the inputs of `columns` results in a row widen to. */
+static int64_t strip_pairs(const Sum *s, int64_t columns)
+{
+    const int64_t *kernel = s->window.kernel;
+    int            last = s->window.naxes - 1;
+    int64_t        pixels = columns, rows = 1;
+
+    if (!s->is_product && kernel[last] > 1)
+        pixels = (columns - 1) * s->window.stride[last] + (kernel[last] - 1) * s->window.dilation[last] + 1;
+    for (int i = 0; !s->is_product && i < last; i++)
+        rows *= kernel[i];
+    return rows * 2 * pixels * (s->inputs / LANE);
+}
+
+/* How many results of a row have their inputs widened together, for processors that multiply pairs of 16 bits; 0: none, where
+ * memory is small or too few weights meet an input. */
+static int64_t strip_columns(const Lower *lower, const Sum *s)
+{
+    int64_t columns = STRIP_LEAST;
+
+    if (lower->vector_bytes <= TINY_VECTOR || s->outputs < STRIP_OUTPUTS || s->inputs % LANE != 0 || s->inputs < STRIP_INPUTS)
+        return 0;
+    while (columns < STRIP_MOST && strip_pairs(s, columns + STRIP_LEAST) * (int64_t)sizeof(int32_t) <= STRIP_BYTES)
+        columns += STRIP_LEAST;
+    return columns;
+}
+
+static void put_scratch(Lower *lower, Step *step, const Sum *s, int64_t columns)
+{
+    step_writes(lower, step, columns ? lower_scratch(lower, DTYPE_I32, strip_pairs(s, columns), "strip") : operand_absent(DTYPE_I32));
+}
+
 static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
 {
-    int64_t how[3] = {s->xzero, 0, s->third};
+    int64_t how[4] = {s->xzero, 0, s->third, s->outputs ? strip_columns(lower, s) : 0};
     Extent  pitch[SCALAR_MAX_OPERANDS];
     int     count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
     Step   *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
@@ -96,13 +131,15 @@ static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
         step_reads(lower, step, s->sums);
     step_reads(lower, step, s->zero);
     step_writes(lower, step, y);
-    if (s->outputs)
+    if (s->outputs) {
+        put_scratch(lower, step, s, how[3]);
         step_int(lower, step, s->groups);
+    }
     if (s->is_product)
         put_rows(lower, step, s, &y);
     else
         put_image(lower, step, s, &y);
-    step_ints(lower, step, 3, how);
+    step_ints(lower, step, s->outputs ? 4 : 3, how);
     step_int(lower, step, count);
     step_extents(lower, step, count, pitch);
     if (p && p->expr->nnode > 1)

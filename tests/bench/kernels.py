@@ -33,7 +33,7 @@ def multiplications(body):
     kernel, arguments = CALL.findall(body)[-1]
     words = arguments.split(", ")
     if kernel.startswith(("conv_", "depthwise_", "winograd_")):
-        groups = int(words[4]) if kernel == "conv_f32" else int(words[6]) if kernel.startswith("conv_q") else 1
+        groups = int(words[4]) if kernel == "conv_f32" else int(words[7]) if kernel.startswith("conv_q") else 1
         taps = 9 if kernel == "winograd_f32" else math.prod(arrays["kernel"])
         inputs = 1 if kernel.startswith("depthwise_") else arrays["xdim"][1]
         return kernel, groups * taps * inputs * math.prod(arrays["ydim"])

@@ -50,7 +50,7 @@ class Multiplications(unittest.TestCase):
 
     def test_sums_of_bytes_count_as_well(self):
         body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
-                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_q_u8_i8(x, w, bias, NULL, NULL, y, 2, xdim, ydim, kernel);\n")
+                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_q_u8_i8(x, w, bias, NULL, NULL, y, NULL, 2, xdim, ydim, kernel);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_q_u8_i8", 2 * 9 * 3 * 16 * 16))
 
 

@@ -100,14 +100,14 @@ static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const 
     occ_extent xdim[5], ydim[5], xs[5], ys[5];
     const occ_extent kernel[] = {1, c->kernel[0], c->kernel[1]}, stride[] = {1, c->stride[0], c->stride[1]};
     const occ_extent dilation[] = {1, c->dilation[0], c->dilation[1]}, pad[] = {0, c->pad[0], c->pad[1]};
-    const occ_extent how[] = {zero, 5, c->safe};
+    const occ_extent how[] = {zero, 5, c->safe, 0};
 
     extents(c, xdim, ydim, xs, ys);
     if (c->is_signed)
-        occ_conv_q_i8_i8(x, w, bias, sums, NULL, y, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL, NULL,
+        occ_conv_q_i8_i8(x, w, bias, sums, NULL, y, NULL, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL, NULL,
                          third);
     else
-        occ_conv_q_u8_i32((const uint8_t *)x, w, bias, sums, NULL, y, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad,
+        occ_conv_q_u8_i32((const uint8_t *)x, w, bias, sums, NULL, y, NULL, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad,
                           how, 0, NULL, NULL, NULL);
 }
 
@@ -174,7 +174,14 @@ static void random_geometry(void **state)
 #define LITERALS(CONV)                                                                                                            \
     CONV(plain_3x3, 1, 0, 8, 24, 6, 6, 3, 1, 1, 1) CONV(odd_channels, 0, 1, 7, 21, 5, 5, 3, 1, 1, 1)                              \
     CONV(point_odd, 1, 0, 5, 13, 6, 6, 1, 1, 1, 0) CONV(strided, 0, 0, 8, 16, 11, 6, 3, 2, 1, 1)                                  \
-    CONV(dilated, 1, 1, 4, 8, 9, 9, 3, 1, 2, 2) CONV(beyond_edges, 1, 0, 4, 4, 3, 11, 3, 1, 1, 5)
+    CONV(dilated, 1, 1, 4, 8, 9, 9, 3, 1, 2, 2) CONV(beyond_edges, 1, 0, 4, 4, 3, 11, 3, 1, 1, 5)                              \
+    CONV(strip_3x3, 0, 1, 24, 53, 31, 31, 3, 1, 1, 1) CONV(strip_strides, 0, 0, 40, 32, 33, 17, 3, 2, 1, 1)                       \
+    CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2)                       \
+    CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10)
+
+/* Results of a strip, where there are enough inputs for one, and the memory of the largest. */
+#define STRIP(ci) ((ci) >= 16 ? 12 : 0)
+enum { STRIP_PAIRS = 5 * 2 * 25 * 10 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
 #define LITERAL(name, is_signed, folded, ci, co, width, made, k, s, d, p)                                                       \
@@ -184,15 +191,16 @@ static void random_geometry(void **state)
         static const occ_extent xdim[] = {1, ci, 1, width, width}, ydim[] = {1, co, 1, made, made};                             \
         static const occ_extent xs[] = {0, 1, 0, width * ci, ci}, ys[] = {0, 1, 0, made * co, co};                              \
         static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};          \
-        const occ_extent how[] = {zero, 5, is_signed};                                                                          \
+        const occ_extent how[] = {zero, 5, is_signed, STRIP(ci)};                                                               \
+        int32_t pairs[STRIP_PAIRS];                                                                                             \
         const int32_t *apart = folded ? NULL : sums;                                                                            \
         (void)c;                                                                                                                \
         if (is_signed)                                                                                                          \
-            occ_conv_q_i8_i8(x, w, bias, apart, NULL, y, 1, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL,    \
-                             NULL, third);                                                                                      \
+            occ_conv_q_i8_i8(x, w, bias, apart, NULL, y, pairs, 1, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0,   \
+                             NULL, NULL, third);                                                                                \
         else                                                                                                                    \
-            occ_conv_q_u8_i32((const uint8_t *)x, w, bias, apart, NULL, y, 1, xdim, xs, ydim, ys, kernel, stride, dilation,     \
-                              pad, how, 0, NULL, NULL, NULL);                                                                   \
+            occ_conv_q_u8_i32((const uint8_t *)x, w, bias, apart, NULL, y, pairs, 1, xdim, xs, ydim, ys, kernel, stride,        \
+                              dilation, pad, how, 0, NULL, NULL, NULL);                                                         \
     }
 LITERALS(LITERAL)
 

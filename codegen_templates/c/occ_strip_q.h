@@ -1,0 +1,207 @@
+/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16 bits: the inputs of a strip of pixels
+ * are widened once, then meet all weights. Knows nothing of ONNX's padding modes. */
+#ifndef OCC_STRIP_Q_H
+#define OCC_STRIP_Q_H
+
+#include "occ_conv_q.h"
+
+#if defined(OCC_DOT_WORDS) && !defined(OCC_DOT_FOUR)
+#define OCC_STRIPS 1
+#else
+#define OCC_STRIPS 0
+#endif
+
+/* Inputs of some neighbours in a row of results, [row of taps][2][pixel][fours]: pairs of the even bytes of each four, then of the
+ * odd ones. */
+typedef struct occ_strip {
+    int32_t *pairs;
+    int64_t fours, plane; /* pairs of a pixel, and of all pixels of a row of taps */
+    int64_t step, apart;  /* pixels between results, and pixels of the image between those of the strip */
+} occ_strip;
+
+/* A strip for at most `columns` results. Where there is one tap across, pixels between them are left out. */
+OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t columns)
+{
+    const int64_t taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
+    const occ_strip s = {pairs, fours, ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours, step,
+                         taps == 1 ? q->g.stride[2] : 1};
+    return s;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- widening */
+
+/* `fours` times four bytes as pairs. */
+OCC_HOT void occ_strip_widen(const occ_strip *s, int32_t *to, const uint8_t *x, int64_t fours, int is_signed)
+{
+    int64_t i = 0;
+    for (; i + OCC_W <= fours; i += OCC_W) {
+        const occ_vi bytes = occ_viload((const int32_t *)(const void *)(x + 4 * i), OCC_W);
+        const occ_quads v = occ_quads_of(bytes, is_signed, OCC_DOT_SIGNED);
+        memcpy(to + i, &v.even, sizeof v.even);
+        memcpy(to + s->plane + i, &v.odd, sizeof v.odd);
+    }
+    for (; i < fours; i++) {
+        const occ_quads v = occ_quads_of(occ_viset(occ_four_bytes(x + 4 * i, 4)), is_signed, OCC_DOT_SIGNED);
+        memcpy(to + i, &v.even, sizeof *to);
+        memcpy(to + s->plane + i, &v.odd, sizeof *to);
+    }
+}
+
+/* Pixels first to last - 1 of a row of taps hold the zero point. */
+OCC_HOT void occ_strip_border(const occ_conv_q *q, const occ_strip *s, int32_t *to, int64_t first, int64_t last)
+{
+    const int32_t pair = (int32_t)((uint32_t)(q->zero & 0xffff) * 0x10001u);
+    for (int64_t i = first * s->fours; i < last * s->fours; i++)
+        to[i] = to[s->plane + i] = pair;
+}
+
+/* One row of taps for results from column c on; x is the image's row. */
+OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to, const uint8_t *x, int64_t c, int is_signed)
+{
+    const int64_t begin = c * q->g.stride[2] - q->g.pad[2], pixels = s->plane / s->fours, across = s->apart * q->g.xaxis[2];
+    const int64_t first = occ_min(occ_max(occ_ceil_div(-begin, s->apart), 0), pixels);
+    const int64_t last = occ_max(occ_min(occ_ceil_div(q->g.in[2] - begin, s->apart), pixels), first);
+    occ_strip_border(q, s, to, 0, first);
+    occ_strip_border(q, s, to, last, pixels);
+    x += (begin + first * s->apart) * q->g.xaxis[2];
+    to += first * s->fours;
+    if (across == q->g.inputs)
+        occ_strip_widen(s, to, x, (last - first) * s->fours, is_signed);
+    for (int64_t p = 0; across != q->g.inputs && p < last - first; p++)
+        occ_strip_widen(s, to + p * s->fours, x + p * across, s->fours, is_signed);
+}
+
+/* All rows of taps that results of plane z, row r, from column c on see. */
+OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c, int is_signed)
+{
+    const occ_conv *g = &q->g;
+    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++) {
+            const uint8_t *x = q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0] + i * g->dilation[0]) * g->xaxis[0] +
+                                       (r * g->stride[1] - g->pad[1] + k * g->dilation[1]) * g->xaxis[1]);
+            if (is_signed)
+                occ_strip_line(q, s, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane, x, c, 1);
+            else
+                occ_strip_line(q, s, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane, x, c, 0);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- tiles */
+
+#if OCC_STRIPS
+/* The even or the odd ones of four weights in each lane. */
+OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
+{
+    const occ_vi v = occ_viload(w, lanes);
+    return odd ? (occ_vi)((occ_vh)v >> 8) : (occ_vi)(((occ_vh)v << 8) >> 8);
+}
+#endif
+
+/* acc += `fours` steps of four inputs; the even ones first, so that a tile and what it meets fit the registers. */
+OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w, int64_t fours,
+                           int columns)
+{
+#if OCC_STRIPS
+    OCC_ROLL
+    for (int64_t k = 0; k < fours; k++, x++, w += b->pitch) {
+        OCC_UNROLL(2)
+        for (int odd = 0; odd < 2; odd++) {
+            occ_vi panel[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
+            OCC_UNROLL(4)
+            for (int j = 0; j < b->vectors; j++) {
+                const int lanes = occ_q_lanes(b->lanes, j);
+                if (lanes > 0)
+                    panel[j] = occ_strip_weights(w + j * OCC_W, lanes, odd);
+            }
+            OCC_UNROLL(32)
+            for (int c = 0; c < columns; c++) {
+                const int32_t *from = x + odd * s->plane + c * s->step * s->fours;
+                const occ_vi pair = occ_vispread((const uint8_t *)from, 4, 0);
+                OCC_UNROLL(4)
+                for (int j = 0; j < b->vectors; j++)
+                    acc[c * b->vectors + j] = occ_dot_add(acc[c * b->vectors + j], pair, panel[j]);
+            }
+        }
+    }
+#else
+    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)fours, (void)columns;
+#endif
+}
+
+/* One tile of `columns` pixels (literal) from the strip's result `at` on, which is number `pixel` and stored at y. */
+OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s, const occ_vi *start,
+                            occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel, int columns)
+{
+    const occ_conv *g = &q->g;
+    const int64_t tap = s->fours * b->pitch, row = g->kernel[2] * tap;
+    const int64_t each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
+    occ_vi acc[OCC_TILE_MAX];
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns; i++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            acc[i * b->vectors + j] = start[j];
+    }
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++)
+            for (int64_t n = 0; n < runs; n++)
+                occ_strip_run(s, b, acc, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours,
+                              b->w + (i * g->kernel[1] + k) * row + n * tap, each * s->fours, columns);
+    occ_q_store(q, how, b, acc, y, pixel, columns);
+}
+
+/* A part of a row: `tiles` tiles from column c on, `larger` of them with one pixel more, for one block of channels. */
+OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s, int64_t image, int64_t z,
+                             int64_t r, int64_t c, int64_t larger, int64_t others, occ_conv_cut cut)
+{
+    const occ_conv *g = &q->g;
+    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r), all = {0, g->kernel[2]};
+    const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    const int64_t pixel = occ_conv_pixel(g, image, z, r, c);
+    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
+    int64_t at = 0;
+    occ_vi start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
+    occ_q_start(q, how, b, start, d, h, all);
+    for (; more > 0 && larger > 0; larger--, at += more)
+        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], more);
+    for (; size > 0 && others > 0; others--, at += size)
+        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], size);
+}
+
+/* One row of one group, a strip at a time; `vectors` and `columns` are literals. */
+OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *s, int64_t group, int64_t image, int64_t z, int64_t r,
+                           int vectors, int64_t columns)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], occ_min(OCC_Q_ROWS(vectors), columns));
+    const int64_t wide = vectors * OCC_W, rest = q->g.outputs % wide, tiles = columns / (cut.size + (cut.larger > 0));
+    for (int64_t t = 0, c = 0; t < cut.tiles; t += tiles) {
+        const int64_t last = occ_min(t + tiles, cut.tiles), larger = occ_max(occ_min(cut.larger, last) - t, 0);
+        const int64_t others = last - t - larger;
+        const occ_conv_q lent = *q; /* literals stay such only where no call is given their address */
+        const occ_strip filled = *s;
+        occ_strip_fill(&lent, &filled, image, z, r, c, how.is_signed);
+        for (int64_t from = 0; from + wide <= q->g.outputs; from += wide) {
+            occ_q_block b = occ_q_block_of(q, group, from, wide);
+            b.lanes = (int)wide;
+            occ_strip_block(q, how, &b, s, image, z, r, c, larger, others, cut);
+        }
+        if (rest > 0) {
+            const occ_q_block b = occ_q_block_of(q, group, q->g.outputs - rest, rest);
+            occ_strip_block(q, how, &b, s, image, z, r, c, larger, others, cut);
+        }
+        c += larger * (cut.size + 1) + others * cut.size;
+    }
+}
+
+/* All rows of one group. */
+OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors, int64_t columns)
+{
+    const occ_strip s = occ_strip_make(q, pairs, columns);
+    for (int64_t image = 0; image < q->g.batch; image++)
+        for (int64_t z = 0; z < q->g.out[0]; z++)
+            for (int64_t r = 0; r < q->g.out[1]; r++)
+                occ_strip_row(q, how, &s, group, image, z, r, vectors, columns);
+}
+
+#endif
