@@ -41,3 +41,65 @@ int64_t lag_of_rows(const RowWalk *walk)
     }
     return lag;
 }
+
+enum { MOST_ROWS = 65536, MOST_AXES = 16 };
+
+/* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is still to be
+ * read. Rows without steps in both are moved whole. */
+static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t rows)
+{
+    int64_t   index[MOST_AXES] = {0}, y = 0, x = 0, lag = 0, written = -1; /* the highest place so far */
+    const int last = rank - 1;
+
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t n = dim[last], ys = ystride[last], xs = xstride[last];
+
+        lag = written - x + 1 > lag ? written - x + 1 : lag;
+        if (n > 1 && (ys != 1 || xs != 1)) {
+            int64_t first = y - x - xs + 1, end = first + (n - 2) * (ys - xs);
+
+            lag = first > lag ? first : lag;
+            lag = end > lag ? end : lag;
+        }
+        written = y + (n - 1) * ys > written ? y + (n - 1) * ys : written;
+        for (int i = last; i-- > 0;) {
+            y += ystride[i];
+            x += xstride[i];
+            if (++index[i] < dim[i])
+                break;
+            y -= dim[i] * ystride[i];
+            x -= dim[i] * xstride[i];
+            index[i] = 0;
+        }
+    }
+    return lag;
+}
+
+int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride)
+{
+    int64_t end = 1, rows = 1, lag, steps;
+    int     outer = 0;
+
+    while (outer < rank - 1 && dim[outer] <= 1)
+        outer++;
+    if (rank < 1 || rank - outer > MOST_AXES || dim[outer] < 1)
+        return INT64_MAX;
+    for (int i = outer; i < rank; i++) {
+        if (dim[i] < 1 || xstride[i] < 0 || ystride[i] < 0)
+            return INT64_MAX;
+        end += i > outer ? (dim[i] - 1) * ystride[i] : 0;
+        rows *= i > outer && i < rank - 1 && rows <= MOST_ROWS ? dim[i] : 1;
+    }
+    if (outer == rank - 1)
+        return lag_among_rows(1, dim + outer, ystride + outer, xstride + outer, 1);
+    for (int i = outer; i < rank - 1; i++)
+        if (xstride[i] == 1 && xstride[rank - 1] != 1 && dim[i] > 1) { /* two axes are walked in blocks */
+            if (i == outer)
+                return INT64_MAX;
+            rows = MOST_ROWS + 1;
+        }
+    lag = rows > MOST_ROWS ? end - 1 : lag_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1, xstride + outer + 1, rows);
+    lag = end - xstride[outer] > lag ? end - xstride[outer] : lag; /* of the next index, what is read first */
+    steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;
+    return lag + steps * (ystride[outer] - xstride[outer]);
+}

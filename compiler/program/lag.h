@@ -24,4 +24,9 @@ typedef struct RowWalk {
  * overwritten before it was read for the last time. O(rows * columns). */
 int64_t lag_of_rows(const RowWalk *walk);
 
+/* The same for a copy of `rank` axes (codegen_templates/c/copy.c), whose outermost axis of more than one index is walked in
+ * rising order; exact where the others are walked row by row, at most one index of it more where two of them are walked in
+ * blocks. INT64_MAX where none is known. Strides in elements. O(rows of one index). */
+int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
+
 #endif

@@ -11,6 +11,7 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
+enum { MAX_AXES = 16 };                                      /* of a copy */
 enum { MOST_COLUMNS = 8 };                                   /* of a kernel that works by tiles */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
@@ -100,19 +101,50 @@ static bool find_pair(const Step *step, const Operand **x, const Operand **y)
     return *y && (*x)->buffer >= 0 && (*x)->dtype == (*y)->dtype && operand_is_static(*x) && operand_is_static(*y);
 }
 
+/* In elements, for what find_pair found. */
+static bool lag_by_rows(const Step *step, const Operand **from, const Operand **to, int64_t *lag)
+{
+    Geometry g;
+    RowWalk  walk;
+
+    if (!works_by_rows(step) || !find_pair(step, from, to) || !read_geometry(step, &g) || g.block < 1)
+        return false;
+    walk = walk_of(&g);
+    *lag = lag_of_rows(&walk);
+    return true;
+}
+
+/* The same for a copy from one place into another. */
+static bool lag_by_copy(const Step *step, const Operand **from, const Operand **to, int64_t *lag)
+{
+    const Arg *dim;
+    int64_t    extent[MAX_AXES], ystride[MAX_AXES], xstride[MAX_AXES];
+
+    if (step->kind != STEP_KERNEL || !step->kernel->copies || step->parts > 1)
+        return false;
+    dim = step_argument(step, "dim");
+    if (dim->count > MAX_AXES)
+        return false;
+    *to = &step->operand[0];
+    *from = &step->operand[1];
+    if ((*from)->dtype != (*to)->dtype || (*from)->buffer < 0 || !operand_is_static(*from) || !operand_is_static(*to) ||
+        !constants(step, "dim", dim->count, extent) || !constants(step, "ystride", dim->count, ystride) ||
+        !constants(step, "xstride", dim->count, xstride))
+        return false;
+    *lag = lag_of_copy(dim->count, extent, ystride, xstride);
+    return *lag < INT64_MAX / 16;
+}
+
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag)
 {
     const Step    *step = &program->step[index];
     const Operand *from, *to;
-    Geometry       g;
-    RowWalk        walk;
 
-    if (!works_by_rows(step) || !find_pair(step, &from, &to) || !read_geometry(step, &g) || g.block < 1)
+    if (!lag_by_rows(step, &from, &to, lag) && !lag_by_copy(step, &from, &to, lag))
         return false;
-    walk = walk_of(&g);
     *x = from->buffer;
     *y = to->buffer;
-    *lag = (lag_of_rows(&walk) + to->offset.max - from->offset.max) * operand_bytes_per_element(to);
+    *lag = (*lag + to->offset.max - from->offset.max) * operand_bytes_per_element(to);
     *lag = int_round_up(int_max(*lag, 0), int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
     return *lag < program->buffer[*y].size;
 }

@@ -3,6 +3,7 @@
 #include "kernel_test.h"
 
 #include "conv_f32.c"
+#include "copy_f32.h"
 #include "depthwise_f32.c"
 #include "pool_f32.c"
 #include "program/lag.c"
@@ -185,9 +186,84 @@ static void literal_geometry(void **state)
     assert_true(tight[CONV] > 0);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------- copies */
+
+enum { COPY_AXES = 5 };
+
+/* Strides of a dense tensor, with gaps behind the outermost axis, that runs along its axes in the given order. */
+static int64_t stride_along(occ_extent *stride, const occ_extent *dim, const int *order, int rank, int64_t gap)
+{
+    int64_t elements = 1;
+
+    for (int k = rank; k-- > 0;) {
+        stride[order[k]] = elements + (k == 0 ? gap : 0);
+        elements = stride[order[k]] * dim[order[k]];
+    }
+    return elements;
+}
+
+static void exchange(int *order, int64_t a, int64_t b)
+{
+    int held = order[a];
+
+    order[a] = order[b];
+    order[b] = held;
+}
+
+/* y follows a permuted x at the declared distance; returns whether one element closer differs. */
+static int check_copy(uint64_t *seed)
+{
+    const int     rank = (int)test_pick(seed, 1, COPY_AXES);
+    occ_extent    dim[COPY_AXES], ystride[COPY_AXES], xstride[COPY_AXES];
+    int           forward[COPY_AXES], order[COPY_AXES];
+    int64_t       nx, ny, lag, size, differs;
+    float        *x, *want, *memory;
+
+    for (int i = 0; i < rank; i++) {
+        dim[i] = test_pick(seed, 0, 3) ? test_pick(seed, 1, 6) : 1;
+        forward[i] = order[i] = i;
+    }
+    for (int times = rank > 2 ? (int)test_pick(seed, 0, 2) : 0; times > 0; times--) {
+        const int64_t a = test_pick(seed, 1, rank - 1), least = test_pick(seed, 0, 1);
+        exchange(order, a, test_pick(seed, least, rank - 1));
+    }
+    ny = stride_along(ystride, dim, forward, rank, test_pick(seed, 0, 1) * 3);
+    nx = stride_along(xstride, dim, order, rank, test_pick(seed, 0, 1) * 3);
+    lag = lag_of_copy(rank, dim, ystride, xstride);
+    if (lag >= ny)
+        return 0;
+    size = ny > lag + nx ? ny : lag + nx;
+    x = test_random_floats(seed, nx), want = test_floats(size), memory = test_floats(size);
+    occ_copy_f32(want, x, rank, dim, ystride, xstride);
+    for (differs = 0; differs < 2 && differs <= lag; differs++) {
+        memset(memory, 0, (size_t)size * sizeof *memory);
+        memcpy(memory + lag - differs, x, (size_t)nx * sizeof *x);
+        occ_copy_f32(memory, memory + lag - differs, rank, dim, ystride, xstride);
+        for (int64_t at = 0, index[COPY_AXES] = {0}, n = occ_count(rank, dim); n-- > 0; at = occ_nest_step(rank, dim, index, at, ystride))
+            if (memory[at] != want[at])
+                goto done;
+    }
+done:
+    test_release(x, nx), test_release(want, size), test_release(memory, size);
+    assert_int_not_equal(differs, 0);
+    return lag > 0 && differs == 1;
+}
+
+static void copies(void **state)
+{
+    uint64_t seed = 12;
+    int      tight = 0;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++)
+        tight += check_copy(&seed);
+    print_message("    copy: %d of 2000 fail one element closer\n", tight);
+    assert_true(tight > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry), cmocka_unit_test(copies)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
