@@ -4,10 +4,11 @@
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-/* Floats of input and results of a block of rows; tiles and steps of k taken together where a line of pixels has deep inputs. */
+/* Floats of input and results of a block of rows; where a line of pixels has deep inputs, tiles and steps of k taken together:
+ * that part of a panel of weights takes a quarter of the nearest cache, or half of those of its sets that it falls into. */
 #define OCC_BLOCK (32 * 1024)
-#define OCC_LINE_TILES 8
-#define OCC_LINE_DEPTH 256
+#define OCC_LINE_TILES 24
+#define OCC_LINE_DEPTH 96
 
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
@@ -88,11 +89,13 @@ OCC_HOT void occ_conv_line(occ_conv *g, const occ_conv_block *b)
 {
     const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(b->vectors));
     const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
+    const int64_t together = occ_ceil_div(cut.tiles, occ_ceil_div(cut.tiles, OCC_LINE_TILES));
+    const int64_t depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
     occ_vf kept[OCC_LINE_TILES][OCC_TILE_MAX];
-    for (int64_t first = 0; first < cut.tiles; first += OCC_LINE_TILES) {
-        const int64_t last = occ_min(first + OCC_LINE_TILES, cut.tiles), middle = occ_min(occ_max(cut.larger, first), last);
-        for (int64_t from = 0; from < g->inputs; from += OCC_LINE_DEPTH) {
-            const int64_t end = occ_min(from + OCC_LINE_DEPTH, g->inputs);
+    for (int64_t first = 0; first < cut.tiles; first += together) {
+        const int64_t last = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), last);
+        for (int64_t from = 0; from < g->inputs; from += depth) {
+            const int64_t end = occ_min(from + depth, g->inputs);
             for (int64_t t = first; t < middle; t++)
                 occ_conv_part(g, b, kept[t - first], t * more, from, end, more);
             for (int64_t t = middle; t < last; t++)
