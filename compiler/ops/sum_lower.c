@@ -9,8 +9,10 @@
 
 enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64, LANE = 4 };
 
-/* Strips of widened inputs: results in a row (of which a tile has up to 14), bytes while they grow, channels that they pay for. */
-enum { STRIP_LEAST = 12, STRIP_MOST = 96, STRIP_BYTES = 16 << 10, STRIP_OUTPUTS = 16, STRIP_INPUTS = 16 };
+/* Strips of widened inputs: results in a row (of which a tile has up to 14), bytes while they grow, channels that they pay for,
+ * bytes of input and result beside which their own hardly count. */
+enum { STRIP_LEAST = 12, STRIP_MOST = 96, STRIP_BYTES = 16 << 10, STRIP_OUTPUTS = 16, STRIP_INPUTS = 16,
+       STRIP_TENSORS = 32 << 10 };
 
 /* A waiting kernel. */
 typedef struct Sum {
@@ -96,10 +98,13 @@ static int64_t strip_pairs(const Sum *s, int64_t columns)
 
 /* How many results of a row have their inputs widened together, for processors that multiply pairs of 16 bits; 0: none, where
  * memory is small or too few weights meet an input. */
-static int64_t strip_columns(const Lower *lower, const Sum *s)
+static int64_t strip_columns(const Lower *lower, const Sum *s, const Operand *y)
 {
-    int64_t columns = STRIP_LEAST;
+    const Buffer *buffer = lower->program->buffer;
+    int64_t       columns = STRIP_LEAST;
 
+    if (buffer[s->x.buffer].size + buffer[y->buffer].size < STRIP_TENSORS)
+        return 0;
     if (lower->vector_bytes <= TINY_VECTOR || s->outputs < STRIP_OUTPUTS || s->inputs % LANE != 0 || s->inputs < STRIP_INPUTS)
         return 0;
     while (columns < STRIP_MOST && strip_pairs(s, columns + STRIP_LEAST) * (int64_t)sizeof(int32_t) <= STRIP_BYTES)
@@ -114,7 +119,7 @@ static void put_scratch(Lower *lower, Step *step, const Sum *s, int64_t columns)
 
 static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
 {
-    int64_t how[4] = {s->xzero, 0, s->third, s->outputs ? strip_columns(lower, s) : 0};
+    int64_t how[4] = {s->xzero, 0, s->third, s->outputs ? strip_columns(lower, s, &y) : 0};
     Extent  pitch[SCALAR_MAX_OPERANDS];
     int     count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
     Step   *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
