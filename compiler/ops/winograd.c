@@ -6,8 +6,7 @@
 
 enum {
     PANEL = 32,
-    LEAST_CHANNELS = 32,        /* below, the transforms cost more than they save */
-    AUTO_CHANNELS = 64,         /* and small models keep small weights */
+    LEAST_CHANNELS = 16,        /* below, the transforms cost more than they save */
     CACHE_FLOATS = 128 * 1024,  /* transformed tiles that stay near while their products are made */
     HEAVY_FLOATS = 256 * 1024,  /* transformed weights that do not: they are better read once */
     MOST_TILES = 64
@@ -40,7 +39,7 @@ WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *s
     double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
     WinogradPlan best = {0, 0};
 
-    if (choice == WINOGRAD_OFF || (choice == WINOGRAD_AUTO && int_min(shape->inputs, shape->outputs) < AUTO_CHANNELS))
+    if (choice == WINOGRAD_OFF)
         return best;
     time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
     for (int64_t m = 2; m <= 4; m += 2) {

@@ -4,6 +4,7 @@
 #include "program/lag.h"
 #include "program/operand.h"
 #include "program/plan.h"
+#include "ops/winograd.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
 enum { MAX_AXES = 16 };                                      /* of a copy */
+enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
 enum { MOST_COLUMNS = 8 };                                   /* of a kernel that works by tiles */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
@@ -263,9 +265,29 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
     ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
 }
 
-static bool computes_its_input(const Step *step)
+/* Fewer of Winograd's tiles transformed together: their weights are read more often. */
+static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
 {
-    return step->kind == STEP_KERNEL && !strcmp(step->kernel->name, "conv_after_f32");
+    int64_t  m, group, xdim[AXES], ydim[AXES];
+    Operand *tiles = &step->operand[step->nparam - 1];
+    Blocked  before = {.scratch = tiles, .elements = tiles->dim[0].max};
+
+    if (!constants(step, "m", 1, &m) || !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
+        !constants(step, "ydim", AXES, ydim) || group <= FEW_TILES)
+        return;
+    group = FEW_TILES;
+    set_argument(program, step, "group", &group, 1, blocks);
+    resize(program, tiles, winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS]));
+    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+}
+
+/* Less scratch for a step of one of these kernels, the last of whose pointers it is. */
+static void shrink(Program *program, Step *step, Blocks *blocks)
+{
+    if (!strcmp(step->kernel->name, "conv_after_f32"))
+        shrink_scratch(program, step, blocks);
+    else if (!strcmp(step->kernel->name, "winograd_f32"))
+        shrink_tiles(program, step, blocks);
 }
 
 Blocks program_block(Program *program, int io_arena, int64_t above)
@@ -280,8 +302,8 @@ Blocks program_block(Program *program, int io_arena, int64_t above)
             if (above == EVERY_STEP || joint_bytes(program, io_arena, s) > above)
                 block_step(program, &program->step[s], g, fine, &blocks);
         }
-        else if (computes_its_input(&program->step[s]) && program_live_bytes(program, io_arena, s) > above)
-            shrink_scratch(program, &program->step[s], &blocks);
+        else if (program->step[s].kind == STEP_KERNEL && program_live_bytes(program, io_arena, s) > above)
+            shrink(program, &program->step[s], &blocks);
     }
     return blocks;
 }
