@@ -186,8 +186,9 @@ def run_program(tools, folder, model, inputs, options=()):
     return Run(read_outputs(folder, text, model.graph.output), int(arena[1]), int(arena[2]), text)
 
 
-def check_each(check, about, names):
-    """The main program of a test that calls check(arguments, name) for each of the names, or for those on the command line."""
+def check_each(check, about, names, skipped=0):
+    """The main program of a test that calls check(arguments, name) for each of the names, or for those on the command line.
+    `skipped`: how many more there would be."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--occamyc", required=True, help="the compiler under test")
     parser.add_argument("--cc", default="cc")
@@ -203,5 +204,5 @@ def check_each(check, about, names):
         except Failure as failure:
             failed += 1
             print(f"{name}: {failure.state}: {failure}")
-    print(f"{len(arguments.names) - failed} passed, {failed} failed, 0 skipped")
+    print(f"{len(arguments.names) - failed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed else 0)
