@@ -43,6 +43,8 @@ typedef struct Kernel {
     bool         by_rows; /* KERNEL_BY_ROWS: y may follow its first operand through the same memory: see lag.h */
     bool         by_tiles; /* KERNEL_BY_TILES: the same in tiles of 8 pixels */
     bool         copies; /* KERNEL_COPIES: y is its second operand under other strides: see lag.h */
+    bool         by_long_tiles; /* KERNEL_BY_LONG_TILES: in tiles of 24 */
+    bool         by_groups; /* KERNEL_BY_GROUPS: in groups of square tiles, each read before it is written: see lag.h */
     bool         same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
     /* p: pointer parameters in order; a: the others in order; expr, fn: as the kernel declares them (cast inside). */
     int        (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));

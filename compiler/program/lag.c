@@ -103,3 +103,44 @@ int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const 
     steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;
     return lag + steps * (ystride[outer] - xstride[outer]);
 }
+
+static int64_t at_least_zero(int64_t x)
+{
+    return x < 0 ? 0 : x;
+}
+
+/* The lowest element of the input that tile `at` or a later one reads. */
+static int64_t lowest_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
+{
+    int64_t row = at_least_zero(at / across * walk->side - walk->top), column = at_least_zero(at % across * walk->side - walk->left);
+    int64_t below = at_least_zero((at / across + 1) * walk->side - walk->top); /* the next row of tiles, from its first column on */
+    int64_t here = row * walk->xrow + column * walk->xcolumn;
+
+    return (at / across + 1) * walk->side < walk->rows && below * walk->xrow < here ? below * walk->xrow : here;
+}
+
+/* Behind the highest element of the result that the tiles before `at` write. */
+static int64_t end_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
+{
+    int64_t above = at / across * walk->side, rows = above + walk->side < walk->rows ? above + walk->side : walk->rows;
+    int64_t columns = at % across * walk->side, end = 0;
+
+    if (above > 0)
+        end = (above - 1) * walk->yrow + (walk->columns - 1) * walk->ycolumn + walk->ytail;
+    if (columns > 0 && (rows - 1) * walk->yrow + (columns - 1) * walk->ycolumn + walk->ytail > end)
+        end = (rows - 1) * walk->yrow + (columns - 1) * walk->ycolumn + walk->ytail;
+    return end;
+}
+
+int64_t lag_of_groups(const GroupWalk *walk)
+{
+    int64_t across = (walk->columns + walk->side - 1) / walk->side, lag = 0;
+    int64_t tiles = (walk->rows + walk->side - 1) / walk->side * across;
+
+    for (int64_t at = walk->group; at < tiles; at += walk->group) {
+        int64_t ahead = end_of_tiles(walk, at, across) - lowest_of_tiles(walk, at, across);
+
+        lag = ahead > lag ? ahead : lag;
+    }
+    return lag;
+}

@@ -29,4 +29,16 @@ int64_t lag_of_rows(const RowWalk *walk);
  * blocks. INT64_MAX where none is known. Strides in elements. O(rows of one index). */
 int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
 
+/* Square tiles of the result in rising order, row of tiles by row of tiles, `group` of them together: all that they need of the
+ * input, from the row and column of their first tap on, is read before any of their pixels is written. Distances as above. */
+typedef struct GroupWalk {
+    int64_t rows, columns;   /* of the result */
+    int64_t side, group;     /* pixels of a tile's side; tiles */
+    int64_t top, left;       /* rows and columns of padding; the stride is 1 */
+    int64_t xrow, yrow, xcolumn, ycolumn, ytail;
+} GroupWalk;
+
+/* The same for those. O(tiles / group). */
+int64_t lag_of_groups(const GroupWalk *walk);
+
 #endif

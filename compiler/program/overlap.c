@@ -14,7 +14,7 @@ enum { ROWS = 1 };                                           /* of tile: rows of
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
 enum { MAX_AXES = 16 };                                      /* of a copy */
 enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
-enum { MOST_COLUMNS = 8 };                                   /* of a kernel that works by tiles */
+enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
 /* What a block of a convolution holds: bytes of results, at most, but so many pixels at least; weights are read for each. */
@@ -60,7 +60,7 @@ static bool read_geometry(const Step *step, Geometry *g)
         if (g->xstride[i] < 0 || g->ystride[i] < 0)
             return false;
     g->block = 1;
-    g->tile = step->kernel->by_tiles ? MOST_COLUMNS : 1;
+    g->tile = step->kernel->by_tiles ? MOST_COLUMNS : step->kernel->by_long_tiles ? MOST_LONG_COLUMNS : 1;
     if (step_argument(step, "tile")) {
         if (!constants(step, "tile", 3, tile))
             return false;
@@ -83,16 +83,22 @@ static RowWalk walk_of(const Geometry *g)
 /* Parts of a step do not follow each other. */
 static bool works_by_rows(const Step *step)
 {
-    return step->kind == STEP_KERNEL && (step->kernel->by_rows || step->kernel->by_tiles) && step->parts < 2;
+    return step->kind == STEP_KERNEL && (step->kernel->by_rows || step->kernel->by_tiles || step->kernel->by_long_tiles) &&
+           step->parts < 2;
+}
+
+static bool is_scratch(const Program *program, const Operand *x)
+{
+    return x->buffer >= 0 && program->buffer[x->buffer].kind == BUFFER_SCRATCH;
 }
 
 /* The step's input and only result, if nothing else of it lies in their buffers. */
-static bool find_pair(const Step *step, const Operand **x, const Operand **y)
+static bool find_pair(const Program *program, const Step *step, const Operand **x, const Operand **y)
 {
     *x = &step->operand[0];
     *y = NULL;
     for (int k = 0; k < step->noperand; k++) {
-        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0) {
+        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0 && !is_scratch(program, &step->operand[k])) {
             if (*y || step->operand[k].access & OPERAND_READS)
                 return false;
             *y = &step->operand[k];
@@ -104,15 +110,35 @@ static bool find_pair(const Step *step, const Operand **x, const Operand **y)
 }
 
 /* In elements, for what find_pair found. */
-static bool lag_by_rows(const Step *step, const Operand **from, const Operand **to, int64_t *lag)
+static bool lag_by_rows(const Step *step, int64_t *lag)
 {
     Geometry g;
     RowWalk  walk;
 
-    if (!works_by_rows(step) || !find_pair(step, from, to) || !read_geometry(step, &g) || g.block < 1)
+    if (!works_by_rows(step) || !read_geometry(step, &g) || g.block < 1)
         return false;
     walk = walk_of(&g);
     *lag = lag_of_rows(&walk);
+    return true;
+}
+
+/* The same for groups of tiles. */
+static bool lag_by_groups(const Step *step, int64_t *lag)
+{
+    int64_t   xdim[AXES], ydim[AXES], xstride[AXES], ystride[AXES], pad[3], side, group;
+    GroupWalk walk;
+
+    if (!step->kernel->by_groups || step->parts > 1 || !constants(step, "m", 1, &side) || !constants(step, "group", 1, &group) ||
+        !constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "xstride", AXES, xstride) ||
+        !constants(step, "ystride", AXES, ystride) || !constants(step, "pad", 3, pad) || xdim[BATCH] != 1)
+        return false;
+    for (int i = 0; i < AXES; i++)
+        if (xstride[i] < 0 || ystride[i] < 0)
+            return false;
+    walk = (GroupWalk){.rows = ydim[HEIGHT], .columns = ydim[WIDTH], .side = side, .group = group, .top = pad[1], .left = pad[2],
+                       .xrow = xstride[HEIGHT], .yrow = ystride[HEIGHT], .xcolumn = xstride[WIDTH], .ycolumn = ystride[WIDTH],
+                       .ytail = (ydim[CHANNELS] - 1) * ystride[CHANNELS] + 1};
+    *lag = lag_of_groups(&walk);
     return true;
 }
 
@@ -142,7 +168,10 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
     const Step    *step = &program->step[index];
     const Operand *from, *to;
 
-    if (!lag_by_rows(step, &from, &to, lag) && !lag_by_copy(step, &from, &to, lag))
+    if (step->kind != STEP_KERNEL || !step->noperand)
+        return false;
+    if (!(find_pair(program, step, &from, &to) && (lag_by_rows(step, lag) || lag_by_groups(step, lag))) &&
+        !lag_by_copy(step, &from, &to, lag))
         return false;
     *x = from->buffer;
     *y = to->buffer;
@@ -210,7 +239,7 @@ static bool can_block(const Program *program, int index, Geometry *g)
     const Operand *x, *y;
     int64_t        kernel[3];
 
-    if (!works_by_rows(step) || !find_pair(step, &x, &y) || !read_geometry(step, g))
+    if (!works_by_rows(step) || !find_pair(program, step, &x, &y) || !read_geometry(step, g))
         return false;
     if (g->block || !constants(step, "kernel", 3, kernel))
         return false;
@@ -223,7 +252,7 @@ static bool wants_block(const Program *program, int io_arena, int index, int64_t
 {
     const Operand *x, *y;
 
-    return find_pair(&program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index) &&
+    return find_pair(program, &program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index) &&
            program_live_bytes(program, io_arena, index) > above;
 }
 

@@ -2,21 +2,23 @@
  * is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
 #include "kernel_test.h"
 
-#include "conv_f32.c"
+#include "conv_dot_f32.c"
 #include "copy_f32.h"
 #include "depthwise_f32.c"
 #include "pool_f32.c"
+#include "winograd_f32.c" /* includes conv_f32.c */
 #include "program/lag.c"
 
-enum { CONV, DEPTHWISE, POOL, KINDS };
-enum { TAPS = 5 * 5 };
+enum { CONV, DEPTHWISE, POOL, DOT, RANDOM_KINDS, WINOGRAD = RANDOM_KINDS, KINDS };
+enum { TAPS = 6 * 6, SAMPLES = 1000 };  /* taps of a kernel, or frequencies; of each kind */
 
 typedef struct Case {
     int        kind;
     occ_extent xdim[5], ydim[5], xstride[5], ystride[5], kernel[3], stride[3], dilation[3], pad[3], tile[3];
+    occ_extent side, group;            /* of Winograd's tiles */
 } Case;
 
-static const char *const kind_name[KINDS] = {"conv", "depthwise", "pool"};
+static const char *const kind_name[KINDS] = {"conv", "depthwise", "pool", "conv_dot", "winograd"};
 
 /* Channels last, with gaps between pixels and rows where asked for. */
 static void lay_out(occ_extent *stride, const occ_extent *dim, int64_t pixel_gap, int64_t row_gap)
@@ -42,9 +44,19 @@ static RowWalk walk_of(const Case *c)
                  .input_rows = c->xdim[3], .xrow = c->xstride[3], .yrow = c->ystride[3], .columns = c->ydim[4], .across = c->stride[2],
                  .left = c->pad[2], .xcolumn = c->xstride[4], .ycolumn = c->ystride[4]};
 
-    w.tile = c->kind == POOL ? 1 : c->kind == DEPTHWISE ? 8 : 0;
+    w.tile = c->kind == POOL ? 1 : c->kind == DEPTHWISE ? 8 : c->kind == DOT ? 24 : 0;
     w.ytail = (c->ydim[1] - 1) * c->ystride[1] + 1;
     return w;
+}
+
+static int64_t lag_of(const Case *c)
+{
+    const RowWalk   rows = walk_of(c);
+    const GroupWalk groups = {.rows = c->ydim[3], .columns = c->ydim[4], .side = c->side, .group = c->group, .top = c->pad[1],
+                              .left = c->pad[2], .xrow = c->xstride[3], .yrow = c->ystride[3], .xcolumn = c->xstride[4],
+                              .ycolumn = c->ystride[4], .ytail = rows.ytail};
+
+    return c->kind == WINOGRAD ? lag_of_groups(&groups) : lag_of_rows(&rows);
 }
 
 static occ_vf doubled(const occ_expr *e, occ_vf acc, int64_t c, int n)
@@ -64,6 +76,9 @@ static void run_variable(const Case *c, const float *x, const float *w, float *y
     else if (c->kind == DEPTHWISE)
         occ_depthwise_f32(x, w, NULL, y, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad,
                           0, NULL, NULL, doubled);
+    else if (c->kind == DOT)
+        occ_conv_dot_f32(x, w, NULL, y, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, 0, NULL,
+                         NULL, doubled);
     else
         occ_pool_f32(x, y, OCC_POOL_MEAN, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, c->pad, 0);
 }
@@ -90,9 +105,8 @@ static int same_bits(const Case *c, Run run, const float *x, const float *w, con
 static void check(const Case *c, Run run, int tight[KINDS])
 {
     const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride);
-    const int64_t nw = c->ydim[1] + 32 + (c->kind == CONV ? c->xdim[1] * TAPS * (c->ydim[1] + 32) : TAPS * c->ydim[1]);
-    const RowWalk walk = walk_of(c);
-    const int64_t lag = lag_of_rows(&walk);
+    const int64_t nw = c->ydim[1] + 32 + (c->kind == CONV || c->kind == DOT || c->kind == WINOGRAD ? c->xdim[1] * TAPS * (c->ydim[1] + 32) : TAPS * c->ydim[1]);
+    const int64_t lag = lag_of(c);
     uint64_t      seed = 5;
     float        *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *want = test_floats(ny);
 
@@ -104,6 +118,15 @@ static void check(const Case *c, Run run, int tight[KINDS])
                  (long long)c->pad[1], (long long)c->tile[1]);
     tight[c->kind] += lag > 0 && !same_bits(c, run, x, w, want, lag - 1);
     test_release(x, nx), test_release(w, nw), test_release(want, ny);
+}
+
+/* What the kernel for few outputs takes; often one pixel wide, where a tile is a pixel. */
+static void narrow_case(uint64_t *seed, Case *c)
+{
+    c->ydim[1] = test_pick(seed, 1, 4);
+    c->dilation[2] = 1;
+    c->ydim[4] = test_pick(seed, 0, 1) ? test_pick(seed, 1, 60) : 1;
+    c->xdim[4] = test_pick(seed, 1, c->ydim[4] > 1 ? 60 : 4);
 }
 
 static Case random_case(uint64_t *seed, int kind)
@@ -123,7 +146,9 @@ static Case random_case(uint64_t *seed, int kind)
         c.ydim[2 + a] = test_pick(seed, 0, 2) ? test_pick(seed, 1, 12) : 1 + a % 2 * 5; /* some columns, one pixel wide */
     }
     c.tile[1] = test_pick(seed, 1, c.ydim[3]);
-    lay_out(c.xstride, c.xdim, test_pick(seed, 0, 1) * 3, test_pick(seed, 0, 1) * 5);
+    if (kind == DOT)
+        narrow_case(seed, &c);
+    lay_out(c.xstride, c.xdim, kind == DOT ? 0 : test_pick(seed, 0, 1) * 3, test_pick(seed, 0, 1) * 5);
     lay_out(c.ystride, c.ydim, test_pick(seed, 0, 2) * 7, test_pick(seed, 0, 1) * 5);
     return c;
 }
@@ -134,12 +159,12 @@ static void random_geometry(void **state)
     int      tight[KINDS] = {0};
 
     (void)state;
-    for (int i = 0; i < 600; i++) {
-        Case c = random_case(&seed, i % KINDS);
+    for (int i = 0; i < SAMPLES * RANDOM_KINDS; i++) {
+        Case c = random_case(&seed, i % RANDOM_KINDS);
         check(&c, run_variable, tight);
     }
-    for (int kind = 0; kind < KINDS; kind++) {
-        print_message("    %s: %d of 200 fail one element closer\n", kind_name[kind], tight[kind]);
+    for (int kind = 0; kind < RANDOM_KINDS; kind++) {
+        print_message("    %s: %d of %d fail one element closer\n", kind_name[kind], tight[kind], SAMPLES);
         assert_true(tight[kind] > 0);
     }
 }
@@ -179,7 +204,7 @@ static void literal_geometry(void **state)
 #define CHECK(name, sort, ic, oc, width, made, k, s, p, r)                                                                     \
     {                                                                                                                          \
         Case c = {sort, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, {0, 1, 0, made * oc, oc}, \
-                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}};                                                            \
+                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}, 0, 0};                                                          \
         check(&c, run_##name, tight);                                                                                          \
     }
     LITERALS(CHECK)
@@ -261,9 +286,48 @@ static void copies(void **state)
     assert_true(tight > 0);
 }
 
+/* name, inputs, outputs, width, padding, gap between pixels of the result, side of a tile, tiles together */
+#define WINOGRADS(TILES) \
+    TILES(two_same, 16, 16, 12, 1, 0, 2, 4) TILES(two_wider, 8, 40, 13, 1, 0, 2, 7) TILES(two_narrower, 40, 24, 11, 1, 0, 2, 3) \
+    TILES(two_bare, 16, 16, 12, 0, 0, 2, 1) TILES(two_apart, 12, 12, 10, 1, 20, 2, 11) TILES(four_same, 32, 32, 16, 1, 0, 4, 4) \
+    TILES(four_wider, 16, 64, 13, 1, 0, 4, 3) TILES(four_narrower, 36, 20, 15, 1, 0, 4, 5) TILES(four_bare, 20, 20, 14, 0, 0, 4, 2) \
+    TILES(four_apart, 24, 24, 18, 1, 8, 4, 6) TILES(four_whole, 16, 16, 12, 1, 0, 4, 9)
+
+#define TILED(name, ic, oc, width, p, gap, m, together)                                                                        \
+    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y)                                          \
+    {                                                                                                                          \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (together * (ic + oc) + 32) };                          \
+        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made}, pad[] = {0, p, p};         \
+        static const occ_extent xstride[] = {0, 1, 0, width * ic, ic}, ystride[] = {0, 1, 0, made * (oc + gap), oc + gap};     \
+        float *room = test_floats(scratch);                                                                                    \
+        (void)c;                                                                                                               \
+        occ_winograd_f32(x, w, NULL, y, room, m, together, xdim, xstride, ydim, ystride, pad, 0, NULL, NULL, NULL);            \
+        test_release(room, scratch);                                                                                           \
+    }
+WINOGRADS(TILED)
+
+static void tiles_are_read_before_they_are_written(void **state)
+{
+    int tight[KINDS] = {0}, count = 0;
+
+    (void)state;
+#define CHECK_TILED(name, ic, oc, width, p, gap, m, together)                                                                  \
+    {                                                                                                                          \
+        enum { made = width + 2 * p - 2 };                                                                                     \
+        Case c = {WINOGRAD, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic},                       \
+                  {0, 1, 0, made * (oc + gap), oc + gap}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, m, together};       \
+        check(&c, run_##name, tight);                                                                                          \
+        count++;                                                                                                               \
+    }
+    WINOGRADS(CHECK_TILED)
+    print_message("    winograd: %d of %d fail one element closer\n", tight[WINOGRAD], count);
+    assert_true(tight[WINOGRAD] > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry), cmocka_unit_test(copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
+                                       cmocka_unit_test(tiles_are_read_before_they_are_written), cmocka_unit_test(copies)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

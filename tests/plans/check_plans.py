@@ -58,7 +58,18 @@ def residual():
     return nets.network(nodes, (1, 16, 48, 48), constants), 48 * 48 * 64 * 4 + 24 * 24 * 128 * 4 + 8192
 
 
-MODELS = {"mobile": mobile, "dense": dense, "residual": residual}
+def tiles():
+    """Convolutions by Winograd's tiles: each follows its input by groups of them, beside the scratch of one group."""
+    nodes, constants, x = [], {}, "x"
+    for i in range(3):
+        constants[f"w{i}"] = nets.weights(64, 64, 3, 3)
+        nodes += [("Conv", [x, f"w{i}"], f"c{i}", {"pads": [1] * 4}), ("Relu", [f"c{i}"], f"r{i}", {})]
+        x = f"r{i}"
+    nodes.append(("GlobalAveragePool", [x], "y", {}))
+    return nets.network(nodes, (1, 64, 64, 64), constants), 64 * 64 * 64 * 4 + 900000
+
+
+MODELS = {"mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles}
 
 
 def arena_size(folder):
@@ -81,7 +92,7 @@ def check(arguments, name):
     guarded = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS + " -DOCC_GUARD")
     for i, variant in enumerate(VARIANTS):
         folder = os.path.join(arguments.work, name, str(i))
-        host.compile_model(tools, path, folder, ["--winograd=off", *variant])
+        host.compile_model(tools, path, folder, ["--winograd=on" if name == "tiles" else "--winograd=off", *variant])
         host.build_program(guarded if REGIONS[0] in variant else tools, folder)
         bits = nets.answer(folder, data)
         if not variant and arena_size(folder) > most * 1.03:
