@@ -32,6 +32,8 @@ def multiplications(body):
     arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
     kernel, arguments = CALL.findall(body)[-1]
     words = arguments.split(", ")
+    if kernel == "conv_after_f32":
+        return kernel, int(words[4]) * arrays["xdim"][1] * arrays["ydim"][1]
     if kernel.startswith(("conv_", "depthwise_", "winograd_")):
         groups = int(words[4]) if kernel == "conv_f32" else int(words[7]) if kernel.startswith("conv_q") else 1
         taps = 9 if kernel == "winograd_f32" else math.prod(arrays["kernel"])

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -47,6 +48,18 @@ class Multiplications(unittest.TestCase):
         body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
                 "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_f32(x, w, bias, y, 2, xdim, ydim, kernel);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_f32", 2 * 9 * 3 * 16 * 16))
+
+    def test_a_convolution_that_computes_its_input_counts_its_pixels(self):
+        body = ("    static const occ_extent xdim[] = {1, 96, 1, 1, 224};\n    static const occ_extent ydim[] = {1, 128, 1, 1, 224};\n"
+                "    occ_conv_after_f32(w, bias, y, block, 3136, 1, xdim, xstride, ydim, ystride, 3, pitch, &expr, model_expr_2);\n")
+        self.assertEqual(kernels.multiplications(body), ("conv_after_f32", 3136 * 96 * 128))
+
+    def test_predictions_are_scaled_to_the_measured_peak(self):
+        with tempfile.TemporaryDirectory() as folder:
+            network = types.SimpleNamespace(folder=Path(folder))
+            (network.folder / "report.json").write_text('{"core": {"mflops": 200000}, "steps": [{"predicted_ns": 3000}, {"predicted_ns": 0}]}')
+            self.assertEqual(kernels.predictions(network, 100.0), [6.0, 0.0])
+        self.assertEqual(kernels.ratio_text([(2.0, 1.0), (8.0, 4.0), (0.0, 1.0)]), "predicted / measured 2.00, within 1.00")
 
     def test_sums_of_bytes_count_as_well(self):
         body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
