@@ -208,6 +208,14 @@ int lower_input_dense(Lower *lower, Node *node, int index, Operand *out)
     return 0;
 }
 
+/* What its only reader would ask for otherwise, and copy it for. */
+static Layout wanted_layout(const Lower *lower, const Value *value, Layout layout)
+{
+    const Node *user = lower->uses[value->id] == 1 ? lower->user[value->id] : NULL;
+
+    return user && user->op == OP_onnx_Conv && user->in[0] == value ? LAYOUT_CHANNELS_LAST : layout;
+}
+
 /* The place of a value that is about to be made. */
 static Operand new_place(Lower *lower, Value *value, Layout layout)
 {
@@ -217,7 +225,7 @@ static Operand new_place(Lower *lower, Value *value, Layout layout)
     if (place->kind == PLACE_OPERAND) /* the caller's output, or a parent that a sibling has placed */
         return place->operand;
     if (inside->parent) {
-        Operand parent = new_place(lower, inside->parent, layout);
+        Operand parent = new_place(lower, inside->parent, wanted_layout(lower, inside->parent, layout));
 
         place->operand = operand_window(lower, parent, inside->axis, inside->start, value->type.dim[inside->axis], 1);
     } else {
