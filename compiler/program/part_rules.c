@@ -213,6 +213,17 @@ static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
         take_space(part, axis, lo, hi);
 }
 
+/* Weights of bytes lie four inputs side by side; sums of weights and zero points of x as biases do. */
+static void take_conv_bytes(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis != 1) {
+        take_conv(part, axis, lo, hi);
+        return;
+    }
+    take_channels(part, lo, hi, (int64_t)product(part, "kernel") * int_round_up(value(part, "xdim", 1), 4));
+    part_shift(part, pointer(part, "sums"), lo);
+}
+
 /* Of each tap the weights of all channels follow each other, and the kernel's row of them stays whole. */
 static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
 {
@@ -242,6 +253,11 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
 static double work_conv(const Step *step)
 {
     return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 25.0;
+}
+
+static double work_bytes(const Step *step)
+{
+    return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 60.0;
 }
 
 static double work_winograd(const Step *step)
@@ -377,6 +393,8 @@ static double work_resample(const Step *step)
 
 static const PartRule rules[] = {
     {"conv_f32", offer_conv, take_conv, work_conv},
+    {"conv_q_", offer_conv, take_conv_bytes, work_bytes},
+    {"depthwise_q_", offer_depthwise, take_depthwise, work_window},
     {"winograd_f32", offer_winograd, take_winograd, work_winograd},
     {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
     {"pool_f32", offer_pool, take_pool, work_window},

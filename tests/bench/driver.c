@@ -91,6 +91,7 @@ static void load(Bench *b, char **argument)
 
     for (int r = 0; r < host_model.nregion; r++)
         h->blocks.arena[r] = aligned(host_model.region[r].size, host_model.region[r].align);
+    host_start_threads(h);
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
     for (int i = 0; i < host_model.nout; i++) {
         void *data = aligned(host_model.out[i].size, 64);

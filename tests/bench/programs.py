@@ -52,7 +52,7 @@ class Network:
         target = program.with_suffix(".o")
         took = run_quietly([*words, "-c", "-o", target, "model.c"], self.folder)
         driver = [*cc.split(), "-O2", f'-DBENCH_HOST="{self.folder / "main.c"}"', f"-I{self.folder}"]
-        run_quietly([*driver, HERE / "driver.c", target, "-o", program, "-lm"], self.folder)
+        run_quietly([*driver, HERE / "driver.c", target, "-o", program, "-lm", "-pthread"], self.folder)
         stamp.write_text(f"{mark.hexdigest()} {took:.2f}\n")
         return program
 
