@@ -119,7 +119,7 @@ static Outcome pack(Filling *f, int level, bool least)
 /* -------------------------------------------------------------------------------------------------------------- the bound */
 
 /* Traffic that must stay outside because of one step: bytes above the region's size, of the least traffic each. Buffers that
- * may overlap others do not count. live: [n of the split] places in its order, by rising traffic of each byte. */
+ * may overlap others do not count. The order of the split falls in traffic of each byte. */
 static double loss_at(const Filling *f, const Split *s, int section)
 {
     const Space *space = f->space;
