@@ -255,9 +255,13 @@ static double work_conv(const Step *step)
     return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 25.0;
 }
 
+/* One row of a product waits for its weights. */
 static double work_bytes(const Step *step)
 {
-    return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 60.0;
+    double weights = product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "ydim", 1) * value(step, "groups", 0));
+    double pixels = places(step) / (double)value(step, "ydim", 1);
+
+    return weights * (pixels / 60.0 > 1.0 / 13.0 ? pixels / 60.0 : 1.0 / 13.0);
 }
 
 static double work_winograd(const Step *step)
