@@ -302,7 +302,7 @@ static void print_kernels(const List *chunks)
     printf("const Kernel kernel_table[] = {\n");
     for (int i = 0; i < table.count; i++)
         printf("%s", *(char **)list_at(&table, i, sizeof(char *)));
-    printf("    {NULL, NULL, NULL, 0, false, false, false, false, false, false, false, NULL},\n};\nconst int kernel_count = %d;\n\n", table.count);
+    printf("    {.name = NULL},\n};\nconst int kernel_count = %d;\n\n", table.count);
 }
 
 static void print_chunks(const List *chunks)
