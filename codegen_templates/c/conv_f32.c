@@ -76,6 +76,7 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
             acc[i] = kept[i];
     occ_tile_run(acc, g->x + c * g->xaxis[2] + from, 1, 0, g->xaxis[2], b->w + from * b->pitch, b->pitch, b->panel, end - from, 1,
                  columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+    occ_hide_literals(&g->e);
     if (end == g->inputs)
         occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], c, 1, columns);
     else

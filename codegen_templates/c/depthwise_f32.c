@@ -45,6 +45,7 @@ OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r
         for (int64_t k = h.first; k < h.last; k++)
             occ_depthwise_taps(g, acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
                                g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->outputs + from, edge, c, columns, lanes);
+    occ_hide_literals(&g->e);
     occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
 

@@ -12,6 +12,7 @@
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
+ *   OCC_HIDE    makes the compiler forget what it knows of an integer variable
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
  *   OCC_SHARED  defined where size matters, or by -D: one copy of each kernel, called with variables
  *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
@@ -52,6 +53,7 @@
 #define OCC_STEP OCC_CODE static __attribute__((noinline, noclone, OCC_WIDE)) /* a copy with known addresses spills tiles */
 #endif
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
+#define OCC_HIDE(n) __asm__ volatile("" : "+r"(n))
 #define OCC_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define OCC_ROLL OCC_PRAGMA(clang loop unroll(disable))
@@ -77,6 +79,7 @@
 #define OCC_STEP OCC_CODE static
 #define OCC_KNOWN(n) 0
 #define OCC_PREFETCH(p) ((void)(p))
+#define OCC_HIDE(n) ((void)0)
 #define OCC_UNROLL(n)
 #define OCC_ROLL
 #endif

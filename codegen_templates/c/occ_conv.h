@@ -228,6 +228,7 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
         occ_conv_sum_edge(g, b, x, acc, d, h, c, rows, columns);
     else
         occ_conv_sum(g, b, x, acc, d, h, t, rows, columns);
+    occ_hide_literals(&g->e);
     occ_conv_store(g, b, acc, y, occ_conv_pixel(g, image, z, r, c), rows, columns);
 }
 

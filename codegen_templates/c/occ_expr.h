@@ -7,12 +7,35 @@
 
 /* What an expression reads besides the kernel's accumulator. */
 typedef struct occ_expr {
-    const void *x[8]; /* base of operand k */
-    int64_t at[8];    /* elements from there to the row in hand, kept by the kernel */
+    const void *x[8];               /* base of operand k */
+    int64_t at[8 + (OCC_W > 1)];    /* elements from there to the row in hand, kept by the kernel; of vectors, one more: 0, added to
+                                       the places of literals */
 } occ_expr;
 
 /* n consecutive results, 1 <= n <= OCC_W, at inner index c of the row in hand. */
 typedef occ_vf (*occ_fn_vf)(const occ_expr *e, occ_vf acc, int64_t c, int n);
+
+/* Called between the sums and the results of a tile: the compiler would keep the vectors of literals in registers across all
+ * tiles, and some sums in memory instead. */
+OCC_HOT void occ_hide_literals(occ_expr *e)
+{
+#if OCC_W > 1
+    OCC_HIDE(e->at[8]);
+#else
+    (void)e;
+#endif
+}
+
+/* Literal k of an expression. */
+OCC_HOT occ_vf occ_vliteral(const occ_expr *e, const float *literal, int64_t k)
+{
+#if OCC_W == 1
+    (void)e;
+    return literal[k];
+#else
+    return occ_vset(literal[e->at[8] + k]);
+#endif
+}
 
 OCC_HOT occ_vf occ_apply_vf(const occ_expr *e, occ_vf acc, int64_t c, int n, occ_fn_vf fn)
 {

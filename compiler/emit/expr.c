@@ -9,7 +9,8 @@ typedef struct Printer {
     bool          vector;
     DType         stored;              /* scalar class: what the function takes and returns */
     bool          uses_acc, uses_e, uses_c;
-    Text          body;
+    Text          body, literals;      /* literals: of a vector expression, those that are not zero, in the order of their use */
+    int           nliteral;
     Loc           loc;
 } Printer;
 
@@ -31,15 +32,30 @@ static void refuse(Printer *p, const char *what)
 
 /* ------------------------------------------------------------------------------------------------------------- leaves */
 
+/* Zero costs no load. */
+static void put_vector_literal(Printer *p, float literal)
+{
+    if (literal == 0.0f) {
+        text_put(&p->body, "occ_vset(");
+        text_float(&p->body, literal);
+        text_put(&p->body, ")");
+        return;
+    }
+    p->uses_e = true;
+    text_put(&p->literals, p->nliteral ? ", " : "");
+    text_float(&p->literals, literal);
+    text_printf(&p->body, "occ_vliteral(e, literal, %d)", p->nliteral++);
+}
+
 static void put_literal(Printer *p, const ScalarNode *n)
 {
     DType dtype = computed(n->dtype);
     Text *text = &p->body;
 
-    if (p->vector || dtype == DTYPE_F32) {
-        text_put(text, p->vector ? "occ_vset(" : "");
-        text_float(text, dtype == DTYPE_F32 || dtype == DTYPE_F64 ? (float)n->literal : (float)n->integer);
-        text_put(text, p->vector ? ")" : "");
+    if (p->vector) {
+        put_vector_literal(p, dtype == DTYPE_F32 || dtype == DTYPE_F64 ? (float)n->literal : (float)n->integer);
+    } else if (dtype == DTYPE_F32) {
+        text_float(text, (float)n->literal);
     } else if (dtype == DTYPE_F64) {
         text_double(text, n->literal);
     } else {
@@ -275,15 +291,18 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Lo
 {
     Printer      p = {.emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .body = text_new(emit->arena), .loc = loc};
     StepFunction made;
-    const char  *element;
+    const char  *element, *literals = "";
 
+    p.literals = text_new(emit->arena);
     p.stored = p.vector ? DTYPE_F32 : dtype_of_suffix(type + strlen("occ_fn_"));
     p.expr = expr && expr->nnode ? expr : identity(emit, p.stored);
     element = p.vector ? "occ_vf" : dtype_info(p.stored)->ctype;
     print_body(&p);
-    made.body = arena_printf(emit->arena, "(const occ_expr *e, %s acc, int64_t c%s)\n{\n%s%s%s%s%s", element,
-                             p.vector ? ", int n" : "", p.uses_e ? "" : "    (void)e;\n", p.uses_acc ? "" : "    (void)acc;\n",
-                             p.uses_c ? "" : "    (void)c;\n", p.uses_c || !p.vector ? "" : "    (void)n;\n", p.body.data);
+    if (p.nliteral > 0)
+        literals = arena_printf(emit->arena, "    static const float literal[] = {%s};\n", p.literals.data);
+    made.body = arena_printf(emit->arena, "(const occ_expr *e, %s acc, int64_t c%s)\n{\n%s%s%s%s%s%s", element,
+                             p.vector ? ", int n" : "", literals, p.uses_e ? "" : "    (void)e;\n",
+                             p.uses_acc ? "" : "    (void)acc;\n", p.uses_c ? "" : "    (void)c;\n", p.uses_c || !p.vector ? "" : "    (void)n;\n", p.body.data);
     for (int i = 0; i < emit->nexpression; i++)
         if (!strcmp(emit->expression[i].body, made.body))
             return emit->expression[i].name;
