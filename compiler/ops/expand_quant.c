@@ -1,6 +1,7 @@
 /* expand_quant.c - quantised operators as integer products between scales, or as float operators between DequantizeLinear and
  * QuantizeLinear; the passes and the lowering of those make integer kernels of them. */
 #include "ops/expand_rules.h"
+#include "ops/integer.h"
 
 /* ------------------------------------------------------------------------------------------------------------- pieces */
 
@@ -62,6 +63,39 @@ static void give_rounded(Expand *expand, Value *value, Value *zero)
     expand_give(expand, 0, expand3(expand, OP_onnx_QuantizeLinear, value, expand_number(expand, 1.0, DTYPE_F32), zero));
 }
 
+/* The product of the scales of inputs 1 and 4 over that of input 6, for each of `count` outputs; NULL: not constant. */
+static Value *constant_scale(Expand *expand, int64_t count)
+{
+    double *scale = arena_array(expand->model->arena, double, count + 1), x, y;
+
+    if (!integer_scales(expand_in(expand, 1), 1, &x) || !integer_scales(expand_in(expand, 6), 1, &y) ||
+        !integer_scales(expand_in(expand, 4), count, scale))
+        return NULL;
+    for (int64_t i = 0; i < count; i++)
+        scale[i] = (double)((float)x * (float)scale[i] / (float)y);
+    return integer_scale(expand->graph, scale, count);
+}
+
+/* QLinearConv and QLinearMatMul with constant parameters as sums that round and store bytes themselves; `axis` of the weights is
+ * that of the outputs. False: something is not constant. */
+static bool give_sums(Expand *expand, OpKind op, int axis)
+{
+    const Value *w = expand_in(expand, 3), *zero = expand_in(expand, 2);
+    Value       *in[5] = {expand_in(expand, 0), NULL, NULL, expand_in(expand, 2), expand_in(expand, 8)}, *sum;
+    double       number;
+
+    if (in[0]->data || !w->data || !type_is_static(&w->type) || !const_scalar(zero, &number) || (in[4] && !in[4]->data))
+        return false;
+    in[1] = integer_weights(expand->graph, w, expand_in(expand, 5), axis, false);
+    in[2] = in[1] ? constant_scale(expand, w->type.dim[axis].max) : NULL;
+    if (!in[2])
+        return false;
+    sum = expand_make(expand, op, 5, in);
+    keep_attributes(expand);
+    give_rounded(expand, sum, expand_in(expand, 7));
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------------ ONNX's own operators */
 
 int expand_qlinear_conv(Expand *expand)
@@ -69,6 +103,8 @@ int expand_qlinear_conv(Expand *expand)
     Value *in[] = {expand_in(expand, 0), expand_in(expand, 3), expand_in(expand, 2), expand_in(expand, 5)}, *sum;
     int    rank = expand_rank(in[0]);
 
+    if (rank >= 3 && rank <= 5 && give_sums(expand, OP_ours_IntegerConv, 0))
+        return 0;
     sum = expand_make(expand, OP_onnx_ConvInteger, 4, in);
     keep_attributes(expand);
     if (expand_in(expand, 8))
@@ -86,9 +122,11 @@ static Value *along_rows(Expand *expand, Value *value)
 
 int expand_qlinear_matmul(Expand *expand)
 {
-    Value *in[] = {expand_in(expand, 0), expand_in(expand, 3), expand_in(expand, 2), expand_in(expand, 5)};
-    Value *sum = expand_make(expand, OP_onnx_MatMulInteger, 4, in);
+    Value *in[] = {expand_in(expand, 0), expand_in(expand, 3), expand_in(expand, 2), expand_in(expand, 5)}, *sum;
 
+    if (expand_rank(in[0]) >= 2 && expand_rank(in[1]) == 2 && give_sums(expand, OP_ours_IntegerProduct, 1))
+        return 0;
+    sum = expand_make(expand, OP_onnx_MatMulInteger, 4, in);
     give_rounded(expand, rescaled(expand, sum, along_rows(expand, expand_in(expand, 1)), expand_in(expand, 4), expand_in(expand, 6)),
                  expand_in(expand, 7));
     return 0;
