@@ -302,7 +302,8 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Lo
         literals = arena_printf(emit->arena, "    static const float literal[] = {%s};\n", p.literals.data);
     made.body = arena_printf(emit->arena, "(const occ_expr *e, %s acc, int64_t c%s)\n{\n%s%s%s%s%s%s", element,
                              p.vector ? ", int n" : "", literals, p.uses_e ? "" : "    (void)e;\n",
-                             p.uses_acc ? "" : "    (void)acc;\n", p.uses_c ? "" : "    (void)c;\n", p.uses_c || !p.vector ? "" : "    (void)n;\n", p.body.data);
+                             p.uses_acc ? "" : "    (void)acc;\n", p.uses_c ? "" : "    (void)c;\n",
+                             p.uses_c || !p.vector ? "" : "    (void)n;\n", p.body.data);
     for (int i = 0; i < emit->nexpression; i++)
         if (!strcmp(emit->expression[i].body, made.body))
             return emit->expression[i].name;
