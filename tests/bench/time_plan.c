@@ -1,5 +1,6 @@
 /* time_plan.c - milliseconds of processor time that the search for order and placement takes: one compilation after another,
- * a line on standard output for each. The arguments are occamyc's. Linked with --wrap=program_plan; read by memory.py. */
+ * for each a line for every search in it and an empty one. The arguments are occamyc's. Linked with --wrap=program_plan; read by
+ * memory.py. */
 #include "compile.h"
 #include "program/program.h"
 
@@ -44,8 +45,10 @@ static int compile_once(int count, char **argument)
 
 int main(int count, char **argument)
 {
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < TIMES; i++) {
         if (compile_once(count, argument) < 0)
             return 1;
+        puts("");
+    }
     return 0;
 }
