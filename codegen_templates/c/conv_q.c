@@ -12,17 +12,6 @@
 
 /* ---------------------------------------------------------------------------------------- geometry known while running */
 
-/* One pixel of any geometry times a block. */
-OCC_STEP void occ_q_pixel_TPL_N_TPL_N2(const occ_conv_q *q, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
-                                       int64_t c)
-{
-    const int is_signed = (TPL_T)-1 < (TPL_T)1 && !q->flip;
-    const occ_q_how how = {is_signed, is_signed ? OCC_DOT_SIGNED : OCC_DOT_UNSIGNED, occ_put_TPL_N2};
-    occ_q_block wide = *b;
-    wide.vectors = OCC_Q_VECTORS;
-    occ_q_tile(q, how, &wide, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
-}
-
 OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
 {
     const int64_t wide = OCC_Q_VECTORS * OCC_W;
@@ -32,7 +21,10 @@ OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
             for (int64_t z = 0; z < q->g.out[0]; z++)
                 for (int64_t r = 0; r < q->g.out[1]; r++)
                     for (int64_t c = 0; c < q->g.out[2]; c++)
-                        occ_q_pixel_TPL_N_TPL_N2(q, &b, image, z, r, c);
+                        if ((TPL_T)-1 < (TPL_T)1 && (OCC_W == 1 || !q->flip))
+                            occ_q_pixel_signed(q, &b, occ_put_TPL_N2, image, z, r, c);
+                        else
+                            occ_q_pixel_unsigned(q, &b, occ_put_TPL_N2, image, z, r, c);
     }
 }
 
@@ -62,7 +54,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
     const int edges = occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
                       occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1));
     const int strips = OCC_STRIPS && known && how[3] > 0 && !(how[2] && occ_dot_whole(OCC_DOT_SAFE));
-    const int flip = is_signed && sums != NULL && !strips;
+    const int flip = is_signed && sums != NULL && !strips && OCC_W > 1;
     const occ_q_how with = {is_signed && !flip,
                             is_signed && !flip ? OCC_DOT_SIGNED
                             : how[2]           ? OCC_DOT_SAFE

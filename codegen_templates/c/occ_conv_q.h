@@ -232,6 +232,28 @@ OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t f
     return b;
 }
 
+/* One pixel of any geometry times a block; one copy of the code for all types of results. */
+OCC_HOT void occ_q_pixel(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r, int64_t c)
+{
+    occ_q_block wide = *b;
+    wide.vectors = OCC_Q_VECTORS;
+    occ_q_tile(q, how, &wide, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
+}
+
+OCC_STEP void occ_q_pixel_signed(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z, int64_t r,
+                                 int64_t c)
+{
+    const occ_q_how how = {1, OCC_DOT_SIGNED, put};
+    occ_q_pixel(q, how, b, image, z, r, c);
+}
+
+OCC_STEP void occ_q_pixel_unsigned(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z, int64_t r,
+                                   int64_t c)
+{
+    const occ_q_how how = {0, OCC_DOT_UNSIGNED, put};
+    occ_q_pixel(q, how, b, image, z, r, c);
+}
+
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
 /* One row: a tile at either edge where columns miss taps, and the tiles between. */
