@@ -180,6 +180,7 @@ def main():
             print(f"{state}: {name}: {reason}")
     print(f"types of {len(results)} cases: {count['same']} the same, {count['bounded']} within bounds, {count['refused']} refused, "
           f"{count['failed']} found invalid, {count['differs']} different")
+    print(f"{count['same'] + count['bounded']} passed, {count['differs']} failed, {count['refused'] + count['failed']} skipped")
     return 1 if count["differs"] else 0
 
 
