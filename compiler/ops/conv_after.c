@@ -14,10 +14,13 @@ enum {
 /* Every tap is the pixel itself. */
 static bool is_pointwise(const Node *node)
 {
-    const Type *type = &node->in[1]->type;
+    const Type *type;
 
-    if (node->op != OP_onnx_Conv || !node->in[1]->data || type->rank != 4 || type->dtype != DTYPE_F32 ||
-        node_int(node, "group", 1) != 1 || !node_ints_are(node, "strides", 1) || !node_ints_are(node, "pads", 0))
+    if (node->op != OP_onnx_Conv || !node->in[1]->data)
+        return false;
+    type = &node->in[1]->type;
+    if (type->rank != 4 || type->dtype != DTYPE_F32 || node_int(node, "group", 1) != 1 || !node_ints_are(node, "strides", 1) ||
+        !node_ints_are(node, "pads", 0))
         return false;
     return type->dim[2].max == 1 && type->dim[3].max == 1 && type->dim[0].max >= LEAST_OUTPUTS;
 }
