@@ -17,12 +17,13 @@ enum { FEW_TILES = 6 };                                      /* of Winograd's, t
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
-/* What a block of a convolution holds: bytes of results, at most, but so many pixels at least; weights are read for each. */
+/* What a block of a convolution holds: bytes of results, at most, but so many pixels at least, which are a few tiles:
+ * weights are read for each block. */
 typedef struct BlockSize {
     int64_t bytes, pixels;
 } BlockSize;
 
-static const BlockSize coarse = {16384, 24}, fine = {4096, 4};
+static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
 
 /* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
 static bool constants(const Step *step, const char *name, int count, int64_t *value)
