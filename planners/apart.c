@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 20000, SHARE = 8 };            /* pairs; part of the effort that one search may take */
+enum { MOST_PAIRS = 20000, MOST_WAYS = 40000 };   /* of one question */
+enum { SHARE = 8 };                                /* part of the effort that one search may take */
 
 typedef struct Way {
     int64_t from, to;              /* offset[b] - offset[a] lies in [from, to] */
@@ -57,60 +58,63 @@ typedef struct Net {
 
 /* -------------------------------------------------------------------------------------------------------------- the pairs */
 
-static bool live_together(const Space *s, int a, int b)
+/* Both are in question; each pair counts once, from its later buffer. */
+static bool is_asked(const Net *net, int b, const Near *near)
 {
-    return space_live(s, a) && space_live(s, b) && s->begin[a] < s->end[b] && s->begin[b] < s->end[a];
+    return near->other < b && net->in[b] && net->in[near->other];
 }
 
-static int by_from(const void *left, const void *right)
-{
-    const Clash *a = left, *b = right;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-/* What `count` clashes leave, in rising order; way has room for one more than there are clashes. */
-static int ways_between(Clash *clash, int count, Way *way)
-{
-    int64_t from = INT64_MIN / 4;
-    int     n = 0;
-
-    qsort(clash, (size_t)count, sizeof *clash, by_from);
-    for (int i = 0; i < count; i++) {
-        if (clash[i].from >= from)
-            way[n++] = (Way){from, clash[i].from};
-        from = clash[i].to > from ? clash[i].to : from;
-    }
-    way[n++] = (Way){from, INT64_MAX / 4};
-    return n;
-}
-
-/* Appends the pair if its buffers can clash; returns the ways added. */
-static int add_pair(Net *net, int a, int b, int nway, Clash *clash)
-{
-    int count = space_clashes(net->space, b, a, 0, clash);
-
-    if (!count)
-        return 0;
-    net->pair[net->npair++] = (Pair){a, b, nway, ways_between(clash, count, net->way + nway), -1};
-    return net->pair[net->npair - 1].nway;
-}
-
-/* Pairs in question that are live together, and the most clashes that one of them and all of them can have. */
-static int64_t count_pairs(const Net *net, size_t *most, size_t *clashes)
+static int64_t count_pairs(const Net *net, int64_t *ways)
 {
     const Space *s = net->space;
     int64_t      pairs = 0;
 
-    *most = *clashes = 0;
+    *ways = 0;
     for (int b = 0; b < s->n; b++)
-        for (int a = 0; a < b && net->in[b]; a++)
-            if (net->in[a] && live_together(s, a, b)) {
-                size_t spans = (size_t)(s->span_at[a + 1] - s->span_at[a]) * (size_t)(s->span_at[b + 1] - s->span_at[b]);
+        for (int i = s->near_at[b]; i < s->near_at[b + 1]; i++)
+            if (is_asked(net, b, &s->near[i])) {
                 pairs++;
-                *clashes += spans;
-                *most = spans > *most ? spans : *most;
+                *ways += s->near[i].ngap + 1;
             }
     return pairs;
+}
+
+/* What the gaps leave, in rising order; returns how many ways. */
+static int ways_between(const Clash *gap, int count, Way *way)
+{
+    int64_t from = INT64_MIN / 4;
+
+    for (int i = 0; i < count; i++) {
+        way[i] = (Way){from, gap[i].from};
+        from = gap[i].to;
+    }
+    way[count] = (Way){from, INT64_MAX / 4};
+    return count + 1;
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const Pair *a = left, *b = right;
+    return a->a - b->a;
+}
+
+/* By the later buffer, then the earlier one. */
+static void add_pairs(Net *net)
+{
+    const Space *s = net->space;
+
+    for (int b = 0, nway = 0; b < s->n; b++) {
+        int first = net->npair;
+
+        for (int i = s->near_at[b]; i < s->near_at[b + 1]; i++) {
+            const Near *near = &s->near[i];
+            if (!is_asked(net, b, near))
+                continue;
+            net->pair[net->npair++] = (Pair){near->other, b, nway, near->ngap + 1, -1};
+            nway += ways_between(s->gap + near->gap, near->ngap, net->way + nway);
+        }
+        qsort(net->pair + first, (size_t)(net->npair - first), sizeof *net->pair, by_first);
+    }
 }
 
 /* pair_at and pair_of from the pairs. */
@@ -148,10 +152,10 @@ static void net_close(Net *net)
 }
 
 /* Room for the pairs that count_pairs counted. */
-static bool net_room(Net *net, size_t n, size_t pairs, size_t clashes)
+static bool net_room(Net *net, size_t n, size_t pairs, size_t ways)
 {
     net->pair = malloc(pairs * sizeof *net->pair);
-    net->way = malloc((clashes + pairs) * sizeof *net->way);
+    net->way = malloc((ways + 1) * sizeof *net->way);
     net->pair_at = calloc(n + 1, sizeof *net->pair_at);
     net->pair_of = malloc(2 * pairs * sizeof *net->pair_of);
     net->lo = malloc(n * sizeof *net->lo);
@@ -165,9 +169,8 @@ static bool net_room(Net *net, size_t n, size_t pairs, size_t clashes)
 /* The buffers live within `reach` sections of the middle. Without pairs where these are too many. */
 static int net_open(Net *net, const Space *s, int middle, int reach)
 {
-    size_t  n = (size_t)s->n + 1, most, clashes;
-    int64_t pairs;
-    Clash  *clash;
+    size_t  n = (size_t)s->n + 1;
+    int64_t pairs, ways;
 
     *net = (Net){.space = s, .in = calloc(n, sizeof *net->in), .all = true};
     for (int b = 0; net->in && b < s->n; b++) {
@@ -176,20 +179,16 @@ static int net_open(Net *net, const Space *s, int middle, int reach)
     }
     if (!net->in)
         return PLAN_ENOMEM;
-    pairs = count_pairs(net, &most, &clashes);
-    if (pairs > MOST_PAIRS || clashes > MOST_PAIRS)
+    if (!s->near)
         return PLAN_OK;
-    clash = malloc((most + 1) * sizeof *clash);
-    if (!net_room(net, n, (size_t)pairs + 1, clashes) || !clash) {
-        free(clash);
+    pairs = count_pairs(net, &ways);
+    if (pairs > MOST_PAIRS || ways > MOST_WAYS)
+        return PLAN_OK;
+    if (!net_room(net, n, (size_t)pairs + 1, (size_t)ways)) {
         net_close(net);
         return PLAN_ENOMEM;
     }
-    for (int b = 0, nway = 0; b < s->n; b++)
-        for (int a = 0; a < b && net->in[b]; a++)
-            if (net->in[a] && live_together(s, a, b))
-                nway += add_pair(net, a, b, nway, clash);
-    free(clash);
+    add_pairs(net);
     index_pairs(net);
     return PLAN_OK;
 }
@@ -390,7 +389,7 @@ static SearchAnswer find(Net *net, int64_t capacity, Effort *effort)
     int  nchoice = 0;
     bool good = start(net, capacity, effort);
 
-    while (effort->nodes > 0 && !net->no_memory && (!effort->deadline || clock() < effort->deadline)) {
+    while (!effort_is_over(effort) && !net->no_memory) {
         if (good) {
             int32_t pair = clashing(net);
             if (pair < 0)

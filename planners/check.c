@@ -210,6 +210,19 @@ int plan_verify(const PlanProblem *p, const PlanResult *result, char why[160])
     return good;
 }
 
+int plan_verify_answer(const PlanProblem *p, const PlanResult *result, char why[160])
+{
+    PlanProblem wide = *p;
+    PlanRegion  region[32];
+
+    if (result->status == PLAN_OPTIMAL || result->status == PLAN_FEASIBLE)
+        return plan_verify(p, result, why);
+    for (int r = 0; r < p->nregion; r++)
+        region[r] = (PlanRegion){0, p->region[r].align};
+    wide.region = p->nregion ? region : NULL;
+    return plan_verify(&wide, result, why);
+}
+
 int plan_check(const PlanProblem *p, const PlanResult *result)
 {
     char why[160];

@@ -46,17 +46,12 @@ static SearchAnswer try_capacity(Solver *v, const Part *p, Search *search, int64
     return answer;
 }
 
-static bool out_of_effort(const Solver *v)
-{
-    return v->effort->nodes <= 0 || (v->effort->deadline && clock() > v->effort->deadline);
-}
-
 /* Halves the gap between what is refuted or too hard and the best plan. *bound may rise. */
 static SearchAnswer close_in(Solver *v, const Part *p, Search *search, int64_t *bound, int64_t nodes)
 {
     int64_t hard = *bound, next;
 
-    while (!out_of_effort(v)) {
+    while (!effort_is_over(v->effort)) {
         int64_t      best = part_peak(p, v->offset), middle = hard + (best - hard) / 2;
         SearchAnswer answer;
         middle -= middle % p->grain;
@@ -81,7 +76,7 @@ static int solve_part(Solver *v, const Part *p, Search *search, int64_t *bound)
     for (;;) {
         int64_t      goal = *bound > v->enough ? *bound : v->enough;
         SearchAnswer answer;
-        if (part_peak(p, v->offset) <= goal || out_of_effort(v))
+        if (part_peak(p, v->offset) <= goal || effort_is_over(v->effort))
             return PLAN_OK;
         answer = try_capacity(v, p, search, goal, nodes, &next);
         if (answer == SEARCH_NONE)

@@ -101,11 +101,6 @@ static int evaluate(Walk *w, int same, int64_t *peak)
     return status;
 }
 
-static bool is_over(const Walk *w)
-{
-    return w->effort->nodes <= 0 || (w->effort->deadline && clock() > w->effort->deadline);
-}
-
 /* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak fell. */
 static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, bool *gained)
 {
@@ -116,7 +111,7 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
     *gained = false;
     if (now)
         memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
-    for (int idle = 0; !status && idle < PATIENCE && *best_peak > enough && !is_over(w); idle++) {
+    for (int idle = 0; !status && idle < PATIENCE && *best_peak > enough && !effort_is_over(w->effort); idle++) {
         int64_t peak;
         int     from, to;
         memcpy(w->trial, w->order, bytes);
@@ -163,7 +158,7 @@ int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *off
     int64_t peak = space_peak(s, offset, NULL);
     int     status = w.order && w.trial && w.offset ? PLAN_OK : PLAN_ENOMEM;
 
-    for (int idle = 0; !status && idle < SHAKES && peak > enough && !is_over(&w); idle++) {
+    for (int idle = 0; !status && idle < SHAKES && peak > enough && !effort_is_over(effort); idle++) {
         bool gained;
         status = shake(&w, offset, idle % 4);
         if (!status)

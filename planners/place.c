@@ -45,9 +45,21 @@ static void keep_best(Portfolio *f)
         memcpy(f->result->region, f->region, (size_t)f->space->n * sizeof *f->region);
 }
 
+/* What a search has proven of the whole problem. */
+static void raise_bound(Portfolio *f, int64_t bound)
+{
+    if (bound <= f->result->bound)
+        return;
+    f->result->bound = bound;
+    f->result->proof = PLAN_PROOF_SEARCH;
+}
+
 static bool is_spent(const Portfolio *f)
 {
-    return f->result->nodes >= f->effort.nodes || (f->effort.deadline && clock() > f->effort.deadline);
+    Effort left = f->effort;
+
+    left.nodes -= f->result->nodes;
+    return effort_is_over(&left);
 }
 
 static int try_greedy(Portfolio *f)
@@ -94,10 +106,7 @@ static int try_exact(Portfolio *f)
     f->result->nodes += before - f->effort.nodes;
     if (status)
         return status;
-    if (bound > f->result->bound) {
-        f->result->bound = bound;
-        f->result->proof = PLAN_PROOF_SEARCH;
-    }
+    raise_bound(f, bound);
     if (f->space->plain && f->space->nregion == 1)
         keep_best(f);
     return PLAN_OK;
@@ -110,10 +119,7 @@ static int try_apart(Portfolio *f)
     int     status = apart_improve(f->space, &f->effort, f->result->witness, enough(f), f->offset, &bound);
 
     keep_best(f);
-    if (bound > f->result->bound) {
-        f->result->bound = bound;
-        f->result->proof = PLAN_PROOF_SEARCH;
-    }
+    raise_bound(f, bound);
     return status;
 }
 

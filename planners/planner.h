@@ -134,6 +134,9 @@ int plan_check(const PlanProblem *problem, const PlanResult *result);
 /* The same; on 0 writes one sentence naming the buffers at fault into why. Negative codes as above. */
 int plan_verify(const PlanProblem *problem, const PlanResult *result, char why[160]);
 
+/* The same of what a planner answered: where its status says that nothing fits, the regions' sizes do not count. */
+int plan_verify_answer(const PlanProblem *problem, const PlanResult *result, char why[160]);
+
 /* Bytes that any plan needs: the largest number of bytes live in one step, where permitted overlaps count once as far as
  * they are permitted (planning by live sets; with several regions, of all of them together). O(s log s).
  * Negative codes as above. */

@@ -217,11 +217,6 @@ static Outcome close_region(Filling *f, const Split *s)
     return outcome;
 }
 
-static bool is_over(const Filling *f)
-{
-    return f->effort->nodes <= 0 || (f->effort->deadline && clock() > f->effort->deadline);
-}
-
 /* Whether completing the choices could still be worth it. */
 static bool is_hopeless(const Filling *f, const Split *s)
 {
@@ -244,7 +239,7 @@ static Outcome decide(Filling *f, Split *s, int at)
         f->choice[s->order[at++]] = -1;
     if (at == s->n)
         return close_region(f, s);
-    if (s->once ? s->decisions-- <= 0 : is_over(f))
+    if (s->once ? s->decisions-- <= 0 : effort_is_over(f->effort))
         return NOT_KNOWN;
     if (!s->once && is_hopeless(f, s))
         return DOES_NOT_FIT;

@@ -16,6 +16,11 @@ typedef struct Effort {
     uint64_t seed;
 } Effort;
 
+static inline bool effort_is_over(const Effort *effort)
+{
+    return effort->nodes <= 0 || (effort->deadline && clock() > effort->deadline);
+}
+
 enum {
     SEARCH_LANES = 4,              /* orders tried in turn */
     SEARCH_RESTART = 1000          /* nodes of the shortest try */

@@ -283,20 +283,6 @@ static bool hopeless(const Space *s, PlanResult *result)
     return false;
 }
 
-/* plan_verify, without the regions' sizes for a plan that is known to pass them. */
-static int verify(const PlanProblem *problem, const PlanResult *result, char why[160])
-{
-    PlanProblem wide = *problem;
-    PlanRegion  region[32];
-
-    if (result->status == PLAN_OPTIMAL || result->status == PLAN_FEASIBLE)
-        return plan_verify(problem, result, why);
-    for (int r = 0; r < problem->nregion; r++)
-        region[r] = (PlanRegion){0, problem->region[r].align};
-    wide.region = problem->nregion ? region : NULL;
-    return plan_verify(&wide, result, why);
-}
-
 /* Turns peak, bound and fit into a status and a sentence. */
 static void conclude(const Space *s, PlanResult *result)
 {
@@ -365,7 +351,7 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
     } else {
         result->peak = space_peak(&space, result->offset, result->region);
         conclude(&space, result);
-        status = verify(problem, result, why);
+        status = plan_verify_answer(problem, result, why);
         status = status < 0 ? status : status ? PLAN_OK : PLAN_EINTERNAL;
         if (status)
             memcpy(result->why, why, sizeof why);

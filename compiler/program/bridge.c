@@ -226,20 +226,6 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     return NULL;
 }
 
-/* Is the plan right, but for the regions' sizes where nothing fits into them? */
-static bool is_right(const PlanProblem *problem, const PlanResult *result, char why[160])
-{
-    PlanProblem wide = *problem;
-    PlanRegion  region[MAX_REGIONS];
-
-    if (result->status == PLAN_OPTIMAL || result->status == PLAN_FEASIBLE)
-        return plan_verify(problem, result, why) == 1;
-    for (int r = 0; r < problem->nregion; r++)
-        region[r] = (PlanRegion){0, problem->region[r].align};
-    wide.region = region;
-    return plan_verify(&wide, result, why) == 1;
-}
-
 /* The answer to a problem that was not met before. */
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
@@ -252,7 +238,7 @@ static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *
         return -1;
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
-    if (!is_right(&bridge->problem, &solved->result, why))
+    if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
     return 0;
 }

@@ -42,13 +42,13 @@ int64_t lag_of_rows(const RowWalk *walk)
     return lag;
 }
 
-enum { MOST_ROWS = 65536, MOST_AXES = 16 };
+enum { MOST_ROWS = 65536 };
 
 /* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is still to be
  * read. Rows without steps in both are moved whole. */
 static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t rows)
 {
-    int64_t   index[MOST_AXES] = {0}, y = 0, x = 0, lag = 0, written = -1; /* the highest place so far */
+    int64_t   index[LAG_AXES] = {0}, y = 0, x = 0, lag = 0, written = -1; /* the highest place so far */
     const int last = rank - 1;
 
     for (int64_t r = 0; r < rows; r++) {
@@ -82,7 +82,7 @@ int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const 
 
     while (outer < rank - 1 && dim[outer] <= 1)
         outer++;
-    if (rank < 1 || rank - outer > MOST_AXES || dim[outer] < 1)
+    if (rank < 1 || rank - outer > LAG_AXES || dim[outer] < 1)
         return INT64_MAX;
     for (int i = outer; i < rank; i++) {
         if (dim[i] < 1 || xstride[i] < 0 || ystride[i] < 0)

@@ -24,9 +24,11 @@ typedef struct RowWalk {
  * overwritten before it was read for the last time. O(rows * columns). */
 int64_t lag_of_rows(const RowWalk *walk);
 
+enum { LAG_AXES = 16 };      /* of a copy */
+
 /* The same for a copy of `rank` axes (codegen_templates/c/copy.c), whose outermost axis of more than one index is walked in
  * rising order; exact where the others are walked row by row, at most one index of it more where two of them are walked in
- * blocks. INT64_MAX where none is known. Strides in elements. O(rows of one index). */
+ * blocks. INT64_MAX where none is known, and of more than LAG_AXES axes. Strides in elements. O(rows of one index). */
 int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
 
 /* Square tiles of the result in rising order, row of tiles by row of tiles, `group` of them together: all that they need of the

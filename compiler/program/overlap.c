@@ -12,7 +12,6 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
-enum { MAX_AXES = 16 };                                      /* of a copy */
 enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
@@ -147,12 +146,12 @@ static bool lag_by_groups(const Step *step, int64_t *lag)
 static bool lag_by_copy(const Step *step, const Operand **from, const Operand **to, int64_t *lag)
 {
     const Arg *dim;
-    int64_t    extent[MAX_AXES], ystride[MAX_AXES], xstride[MAX_AXES];
+    int64_t    extent[LAG_AXES], ystride[LAG_AXES], xstride[LAG_AXES];
 
     if (step->kind != STEP_KERNEL || !step->kernel->copies || step->parts > 1)
         return false;
     dim = step_argument(step, "dim");
-    if (dim->count > MAX_AXES)
+    if (dim->count > LAG_AXES)
         return false;
     *to = &step->operand[0];
     *from = &step->operand[1];
