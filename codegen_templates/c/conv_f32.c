@@ -109,13 +109,12 @@ OCC_HOT void occ_conv_line(occ_conv *g, const occ_conv_block *b)
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
     const int64_t depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
-    const int64_t narrow = (tail + 3) / 4 * 4, within = from % OCC_PANEL, before = from - within;
-    const int64_t group_size = (g->outputs - tail + narrow) * depth;
+    const int64_t within = from % OCC_PANEL, before = from - within;
     occ_conv_block b;
-    b.pitch = before + OCC_PANEL <= g->outputs ? OCC_PANEL : narrow;
+    b.pitch = before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail;
     b.panel = depth * OCC_PANEL;
     b.channel = group * g->outputs + from;
-    b.w = g->w + group * group_size + before * depth + within;
+    b.w = g->w + group * g->outputs * depth + before * depth + within;
     b.vectors = (int)((count + OCC_W - 1) / OCC_W);
     b.stored = (int)(count - (b.vectors - 1) * OCC_W);
     b.lanes = (b.stored + 3) / 4 * 4 < OCC_W ? (b.stored + 3) / 4 * 4 : OCC_W;
@@ -246,7 +245,8 @@ OCC_HOT int occ_conv_is_narrow(int64_t width)
 
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
- *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs rounded up to 4
+ *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs;
+ *      past the end are as many elements as round outputs up to 4, of any value
  *   bias  [groups * outputs], or NULL
  *   y  [batch][groups * outputs][depth][height][width], any strides; fast where channels follow each other
  *   xdim, ydim        {batch, channels of one group, depth, height, width}

@@ -6,7 +6,7 @@
 
 #include "occ_expr.h"
 
-/* Channels of a weight panel; the last one is as narrow as its channels rounded up to 4. */
+/* Channels of a weight panel; the last one is as narrow as its channels. */
 #define OCC_PANEL 32
 
 /* Vectors across a tile, and pixels down it that the registers hold for 1, 2, 3 and 4 vectors. */

@@ -113,8 +113,7 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
 /* The products of all frequencies: m[f] = v[f] * u[f], `group` pixels wide. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int frequencies)
 {
-    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, tail = outputs % OCC_PANEL;
-    const int64_t size = (outputs - tail + (tail + 3) / 4 * 4) * inputs;
+    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, size = outputs * inputs;
     const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
     const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
     for (int f = 0; f < frequencies; f++) {
@@ -127,7 +126,7 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int fr
 
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
  *   x, bias, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn as in conv_f32; depth 1; channels of x follow each other
- *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32]
+ *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
  *   scratch  [(m + 2)^2 * (group * (inputs + outputs) + 32)] floats
  *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents */
 OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bias, float *y, float *scratch, int64_t m,

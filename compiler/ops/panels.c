@@ -1,29 +1,19 @@
 /* panels.c - weights in panels, and the operands of epilogues. */
 #include "ops/panels.h"
+#include "support/int.h"
 
 #include <string.h>
 
 enum { PANEL = 32 };
 
-static int64_t block_width(int64_t outputs, int64_t block)
+int64_t panels_margin(int64_t outputs)
 {
-    int64_t left = outputs - block * PANEL;
-
-    return left >= PANEL ? PANEL : (left + 3) / 4 * 4;
+    return (4 - outputs % 4) % 4;
 }
 
-static int64_t group_elements(PanelShape s)
+static int64_t panels_elements(PanelShape s)
 {
-    int64_t elements = 0;
-
-    for (int64_t b = 0; b * PANEL < s.outputs; b++)
-        elements += block_width(s.outputs, b) * s.inputs * s.taps;
-    return elements;
-}
-
-int64_t panels_elements(PanelShape shape)
-{
-    return shape.groups * group_elements(shape);
+    return s.groups * s.outputs * s.inputs * s.taps + panels_margin(s.outputs);
 }
 
 const void *panels_source(Lower *lower, const Value *constant)
@@ -38,11 +28,11 @@ Operand panels_constant(Lower *lower, const void *data, PanelShape s, const int6
 
     for (int64_t g = 0; g < s.groups; g++)
         for (int64_t b = 0; b * PANEL < s.outputs; b++) {
-            int64_t width = block_width(s.outputs, b), count = s.outputs - b * PANEL;
+            int64_t width = int_min(s.outputs - b * PANEL, PANEL);
 
             for (int64_t t = 0; t < s.taps; t++)
                 for (int64_t i = 0; i < s.inputs; i++, next += width)
-                    for (int64_t o = 0; o < width && o < count; o++)
+                    for (int64_t o = 0; o < width; o++)
                         memcpy(&next[o],
                                (const char *)data + 4 * (g * stride[0] + (b * PANEL + o) * stride[1] + i * stride[2] + t * stride[3]),
                                sizeof *next);
@@ -51,14 +41,14 @@ Operand panels_constant(Lower *lower, const void *data, PanelShape s, const int6
 }
 
 /* One copy for all whole blocks, one for the narrow last block of each group. */
-static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, int64_t first, int64_t blocks, int64_t width)
+static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, int64_t first, int64_t blocks)
 {
-    int64_t lanes = s.outputs - first * PANEL < PANEL ? s.outputs - first * PANEL : PANEL;
+    int64_t width = int_min(s.outputs - first * PANEL, PANEL);
     Operand from = w, to = panels;
     Extent  oi = extent_const(s.inputs), n[5] = {extent_const(s.groups), extent_const(blocks), extent_const(s.taps), oi,
-                                                 extent_const(lanes)};
+                                                 extent_const(width)};
     int64_t whole = width * s.inputs * s.taps;
-    int64_t strides[5] = {group_elements(s), whole, width * s.inputs, width, 1};
+    int64_t strides[5] = {s.outputs * s.inputs * s.taps, whole, width * s.inputs, width, 1};
 
     if (!blocks)
         return 0;
@@ -87,9 +77,9 @@ int panels_computed(Lower *lower, Operand w, PanelShape s, Operand *out)
     if (!operand_reshape(lower, w, 3, flat, &view) && (lower_dense(lower, w, &w) < 0 || !operand_reshape(lower, w, 3, flat, &view)))
         return -1;
     *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "panels");
-    if (copy_blocks(lower, view, *out, s, 0, whole, PANEL) < 0)
+    if (copy_blocks(lower, view, *out, s, 0, whole) < 0)
         return -1;
-    return copy_blocks(lower, view, *out, s, whole, s.outputs % PANEL ? 1 : 0, block_width(s.outputs, whole));
+    return copy_blocks(lower, view, *out, s, whole, s.outputs % PANEL ? 1 : 0);
 }
 
 bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch)

@@ -1,6 +1,6 @@
 /* panels.h - weights in the order in which the kernels of convolutions and products read them, and the epilogue's operands.
  * The order is that of occ_conv_f32: [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its
- * outputs rounded up to 4. */
+ * outputs. Vectors of four read past the last row of such a block: at the end are as many elements as they may see. */
 #ifndef OCC_OPS_PANELS_H
 #define OCC_OPS_PANELS_H
 
@@ -11,7 +11,8 @@ typedef struct PanelShape {
     int64_t groups, outputs, inputs, taps; /* outputs and inputs of one group */
 } PanelShape;
 
-int64_t panels_elements(PanelShape shape);
+/* Elements past the weights that kernels may read, and do not use. */
+int64_t panels_margin(int64_t outputs);
 
 /* The elements of a float constant where they lie, perhaps unaligned in the mapped file: large weights are not copied twice. */
 const void *panels_source(Lower *lower, const Value *constant);

@@ -1,5 +1,6 @@
 /* winograd.c - choosing and preparing convolutions in the transformed domain. */
 #include "ops/winograd.h"
+#include "ops/panels.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -88,12 +89,11 @@ static void transform(float *to, int64_t step, const float *w, int64_t m)
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
 {
     const char *bytes = data;
-    int64_t     tail = outputs % PANEL, one = (outputs - tail + (tail + 3) / 4 * 4) * inputs;
-    int64_t     elements = (m + 2) * (m + 2) * one;
+    int64_t     one = outputs * inputs, elements = (m + 2) * (m + 2) * one + panels_margin(outputs);
     float      *to = arena_array(lower->program->arena, float, elements + 1);
 
     for (int64_t o = 0; o < outputs; o++) {
-        int64_t before = o / PANEL * PANEL, left = outputs - before, width = left < PANEL ? (left + 3) / 4 * 4 : PANEL;
+        int64_t before = o / PANEL * PANEL, width = int_min(outputs - before, PANEL);
 
         for (int64_t i = 0; i < inputs; i++) {
             float w[9];

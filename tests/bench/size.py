@@ -23,9 +23,9 @@ HEAD = """# Code size on a Cortex-M4
 Made by `make bench-size`. C compiler: `{cc}` ({version}).
 
 All in bytes. Code: machine code of the generated file; constants: read-only data of the object beside the weights; packing: what
-the layout of the kernels adds to the weights that the model stores: channels padded to a multiple of four, and the bytes of
-quantised weights that are computed with as floats; at most 3 % is wanted. Not counted: the functions of the C library that the
-last column names.
+the layout of the kernels adds to the weights that the model stores: elements that vectors may read past the last channel,
+channels of integer weights padded to a multiple of four, and the bytes of quantised weights that are computed with as floats;
+at most 3 % is wanted. Not counted: the functions of the C library that the last column names.
 
 | model | code | constants | weights in the model | packed | packing | arena | state | stack | C library |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---|

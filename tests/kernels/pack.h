@@ -3,29 +3,28 @@
 
 enum { PACK_PANEL = 32 };
 
-static UNUSED int64_t pack_width(int64_t channels)
+/* Elements past the weights that a kernel may read: of any value, NaN here. */
+static UNUSED int64_t pack_margin(int64_t channels)
 {
-    int64_t rest = channels % PACK_PANEL;
-
-    return channels - rest + (rest + 3) / 4 * 4;
+    return (4 - channels % 4) % 4;
 }
 
 /* One matrix of `depth` rows, whose element (k, n) is w[k * kstride + n * nstride], as panels. Returns the end. */
 static float *pack_panels(float *to, const float *w, int64_t depth, int64_t channels, int64_t kstride, int64_t nstride)
 {
     for (int64_t first = 0; first < channels; first += PACK_PANEL) {
-        int64_t rest = channels - first, width = rest < PACK_PANEL ? (rest + 3) / 4 * 4 : PACK_PANEL;
+        int64_t rest = channels - first, width = rest < PACK_PANEL ? rest : PACK_PANEL;
 
         for (int64_t k = 0; k < depth; k++, to += width)
             for (int64_t n = 0; n < width; n++)
-                to[n] = n < rest ? w[k * kstride + (first + n) * nstride] : 0.0f;
+                to[n] = w[k * kstride + (first + n) * nstride];
     }
     return to;
 }
 
 static UNUSED int64_t pack_conv_size(int64_t groups, int64_t outputs, int64_t inputs, int64_t taps)
 {
-    return groups * taps * inputs * pack_width(outputs);
+    return groups * taps * inputs * outputs + pack_margin(outputs);
 }
 
 /* `group` is one group's weights, (output, input, tap) at the given strides. */
@@ -55,7 +54,7 @@ static UNUSED void pack_convtranspose(float *to, const float *w, int64_t groups,
 
 static UNUSED int64_t pack_gemm_size(int64_t k, int64_t n)
 {
-    return k * pack_width(n);
+    return k * n + pack_margin(n);
 }
 
 static UNUSED void pack_gemm(float *to, const float *b, int64_t k, int64_t n, int64_t kstride, int64_t nstride)

@@ -10,11 +10,11 @@ static const double large[6][3] = {{0.25, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6},
 static float *transformed(const Conv *c, const float *w, int64_t m)
 {
     const double (*g)[3] = m == 2 ? small : large;
-    int64_t size = m + 2, one = pack_width(c->outputs) * c->inputs;
-    float  *to = test_floats(size * size * one);
+    int64_t size = m + 2, one = c->outputs * c->inputs;
+    float  *to = test_floats(size * size * one + pack_margin(c->outputs));
 
-    for (int64_t o = 0; o < pack_width(c->outputs); o++) {
-        int64_t before = o / 32 * 32, left = pack_width(c->outputs) - before, width = left < 32 ? left : 32;
+    for (int64_t o = 0; o < c->outputs; o++) {
+        int64_t before = o / 32 * 32, left = c->outputs - before, width = left < 32 ? left : 32;
         for (int64_t i = 0; i < c->inputs; i++)
             for (int64_t f = 0; f < size * size; f++) {
                 double sum = 0.0;
@@ -45,7 +45,7 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
         float *u = transformed(c, w, m), *room = test_floats(scratch);                                                         \
         (void)xs, (void)ys, (void)pitch;                                                                                       \
         occ_winograd_f32(x, u, bias, y, room, m, group, xdim, xstride, ydim, ystride, pad, 2, literal_pitch, e, epilogue);     \
-        test_release(u, (m + 2) * (m + 2) * pack_width(oc) * ic), test_release(room, scratch);                                 \
+        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch);                                 \
     }
 LITERALS(LITERAL)
 
