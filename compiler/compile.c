@@ -25,6 +25,8 @@ typedef struct Compilation {
     Diag          *diag;
     Output        *output;
     Model         *model;
+    Options        lowering; /* the options, with the kernels that were chosen */
+    Choices        choices;  /* what the file of --tuned says */
     Program       *program;
     Plan           plan;
     Emission       emission;
@@ -146,18 +148,20 @@ static Winograd choose_winograd(Compilation *c)
     return c->gave_way ? WINOGRAD_OFF : choice;
 }
 
+/* Once: the model may be lowered more often. */
+static int stage_choose(Compilation *c)
+{
+    c->lowering = *c->options;
+    c->lowering.winograd = choose_winograd(c);
+    if (!c->options->tuned || c->options->choices)
+        return 0;
+    c->lowering.choices = &c->choices;
+    return choices_read(&c->choices, c->options->tuned, c->diag);
+}
+
 static int stage_lower(Compilation *c)
 {
-    Options options = *c->options;
-    Choices choices;
-
-    options.winograd = choose_winograd(c);
-    if (options.tuned && !options.choices) {
-        if (choices_read(&choices, options.tuned, c->diag) < 0)
-            return -1;
-        options.choices = &choices;
-    }
-    if (lower_model(c->model, &options, c->target->buffer_align, c->target->vector_bytes, core_find(c->target->name), &c->program,
+    if (lower_model(c->model, &c->lowering, c->target->buffer_align, c->target->vector_bytes, core_find(c->target->name), &c->program,
                     c->diag) < 0)
         return -1;
     program_partition(c->program, c->options->threads);
@@ -420,6 +424,7 @@ static const Stage pipeline[] = {
     {"read", stage_read, NULL},
     {"infer", stage_infer, NULL},
     {"graph", stage_passes, dump_graph},
+    {"choice", stage_choose, NULL},
     {"program", stage_lower, dump_program},
     {"plan", stage_plan, dump_plan},
     {"emit", stage_emit, NULL},

@@ -36,16 +36,16 @@ static bool weighs_on(const Program *program, int buffer, int full)
     return false;
 }
 
-/* A step with at least the plan's peak of live bytes on which the concatenation weighs. */
-static bool weighs_on_peak(const Program *program, const PlanOptions *options, const Plan *plan, int buffer)
+/* full: [nstep], where the memory is fullest. */
+static bool weighs_on_peak(const Program *program, const bool *full, int buffer)
 {
     for (int s = 0; s < program->nstep; s++)
-        if (program_live_bytes(program, options->io_arena, s) >= plan->bound && weighs_on(program, buffer, s))
+        if (full[s] && weighs_on(program, buffer, s))
             return true;
     return false;
 }
 
-static int mark(const Program *program, const PlanOptions *options, const Plan *plan, Graph *graph)
+static int mark(const Program *program, const bool *full, Graph *graph)
 {
     int count = 0;
 
@@ -53,16 +53,20 @@ static int mark(const Program *program, const PlanOptions *options, const Plan *
         Node *node = graph->node[i];
         int   home = node->op == OP_onnx_Concat && !node->copied ? program->home[node->out[0]->id] : -1;
 
-        if (home >= 0 && weighs_on_peak(program, options, plan, home))
+        if (home >= 0 && weighs_on_peak(program, full, home))
             count += node->copied = true;
         for (int k = 0; k < 2; k++)
             if (node->body[k])
-                count += mark(program, options, plan, node->body[k]);
+                count += mark(program, full, node->body[k]);
     }
     return count;
 }
 
 int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan)
 {
-    return mark(program, options, plan, program->model->main);
+    bool *full = arena_array(program->arena, bool, program->nstep + 1);
+
+    for (int s = 0; s < program->nstep; s++)
+        full[s] = program_live_bytes(program, options->io_arena, s) >= plan->bound;
+    return mark(program, full, program->model->main);
 }

@@ -109,7 +109,7 @@ static Measured *measured_of(Tune *tune, const ConvShape *shape)
     Text     text;
 
     for (int i = 0; i < tune->nmeasured; i++)
-        if (!memcmp(&tune->measured[i].shape, shape, sizeof *shape))
+        if (choice_same_shape(&tune->measured[i].shape, shape))
             return &tune->measured[i];
     text = text_new(tune->arena);
     choice_put_shape(&text, shape);

@@ -23,7 +23,7 @@ static const struct Field {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-static bool same_shape(const ConvShape *a, const ConvShape *b)
+bool choice_same_shape(const ConvShape *a, const ConvShape *b)
 {
     return !memcmp(a, b, sizeof *a); /* int64_t only: no gaps */
 }
@@ -33,7 +33,7 @@ const Way *choice_find(const Choices *choices, const ConvShape *shape)
     if (!choices || choices->every)
         return choices ? choices->every : NULL;
     for (int i = 0; i < choices->count; i++)
-        if (same_shape(&choices->choice[i].shape, shape))
+        if (choice_same_shape(&choices->choice[i].shape, shape))
             return &choices->choice[i].way;
     return NULL;
 }

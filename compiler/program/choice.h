@@ -24,6 +24,8 @@ typedef struct Choices {
     const Way *every; /* for all shapes, whatever the list says; NULL: the list counts */
 } Choices;
 
+bool choice_same_shape(const ConvShape *a, const ConvShape *b);
+
 /* NULL: nothing is said of this shape. */
 const Way *choice_find(const Choices *choices, const ConvShape *shape);
 
