@@ -13,6 +13,7 @@ enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
 enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
+enum { FEW_QUERIES = 6 };                                    /* of attention, together */
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
 
@@ -310,13 +311,29 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
     ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
 }
 
-/* Less scratch for a step of one of these kernels, the last of whose pointers it is. */
+/* Fewer queries of attention taken together: their keys and values are read more often. */
+static void shrink_scores(Program *program, Step *step, Blocks *blocks)
+{
+    int64_t  keys, block, few = FEW_QUERIES;
+    Operand *scores = &step->operand[1];
+    Blocked  before = {.scratch = scores, .elements = scores->dim[0].max};
+
+    if (!constants(step, "keys", 1, &keys) || !constants(step, "block", 1, &block) || block <= few)
+        return;
+    set_argument(program, step, "block", &few, 1, blocks);
+    resize(program, scores, before.elements - (block - few) * int_round_up(keys, 16));
+    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+}
+
+/* Less scratch for a step of one of these kernels. */
 static void shrink(Program *program, Step *step, Blocks *blocks)
 {
     if (!strcmp(step->kernel->name, "conv_after_f32"))
         shrink_scratch(program, step, blocks);
     else if (!strcmp(step->kernel->name, "winograd_f32"))
         shrink_tiles(program, step, blocks);
+    else if (!strcmp(step->kernel->name, "attention_f32"))
+        shrink_scores(program, step, blocks);
 }
 
 Blocks program_block(Program *program, int io_arena, int64_t above)

@@ -211,6 +211,10 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
 
+    def test_fewer_queries_are_taken_together_where_their_scores_are_the_peak(self):
+        done = self.run_it("attention.onnx")
+        self.assertEqual(int(re.search(r"arena +(\d+)", done.stdout)[1]), 6 * 512 * 4)
+
     def test_a_concatenation_is_copied_where_that_needs_less(self):
         tensor, column = 64 * 64 * 4, 64 * 4
         arena = int(re.search(r"arena +(\d+)", self.run_it("lopsided.onnx").stdout)[1])
