@@ -1,0 +1,216 @@
+/* rank.c - kernels that choose elements by their value: the largest, those that are not zero, the different ones. Operands are
+ * dense and row-major. Places are counted from 0. */
+#include "occ_base.h"
+
+#ifndef TPL_T
+#define TPL_T float
+#define TPL_N f32
+#endif
+
+/* Whether element a (at place i) comes before element b (at place k): larger (smaller) first, the lower place among
+ * equals, NaN as the largest of all. */
+OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64_t largest)
+{
+    double wide_a = (double)a, wide_b = (double)b;
+    int    nan_a = wide_a != wide_a, nan_b = wide_b != wide_b;
+
+    if (nan_a != nan_b)
+        return largest ? nan_a : nan_b;
+    if (nan_a || a == b)
+        return i < k;
+    return largest ? a > b : a < b;
+}
+
+OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t n, int64_t largest)
+{
+    for (int64_t i = 0; 2 * i + 1 < n;) { /* a heap whose root is the last of those kept */
+        int64_t child = 2 * i + 1;
+
+        if (child + 1 < n && occ_ranks_before_TPL_N(value[child * step], place[child * step], value[(child + 1) * step],
+                                                    place[(child + 1) * step], largest))
+            child++;
+        if (!occ_ranks_before_TPL_N(value[i * step], place[i * step], value[child * step], place[child * step], largest))
+            return;
+        {
+            TPL_T   v = value[i * step];
+            int64_t p = place[i * step];
+
+            value[i * step] = value[child * step];
+            place[i * step] = place[child * step];
+            value[child * step] = v;
+            place[child * step] = p;
+        }
+        i = child;
+    }
+}
+
+/* topk - the k largest (smallest) of n elements along an axis and their places; sorted, the lower place among equals.
+ *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX; a heap of k lies in the result */
+OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t k,
+                              int64_t largest)
+{
+    if (k < 0 || k > n)
+        return OCC_EINDEX;
+    for (int64_t row = 0; row < outer * inner && k > 0; row++) {
+        int64_t      o = row / inner, i = row % inner;
+        const TPL_T *from = x + o * n * inner + i;
+        TPL_T       *v = value + o * k * inner + i;
+        int64_t     *p = place + o * k * inner + i;
+
+        for (int64_t j = 0; j < k; j++) { /* grow the heap: each new element rises to its place */
+            int64_t c = j;
+
+            v[j * inner] = from[j * inner];
+            p[j * inner] = j;
+            while (c > 0 && occ_ranks_before_TPL_N(v[(c - 1) / 2 * inner], p[(c - 1) / 2 * inner], v[c * inner], p[c * inner], largest)) {
+                int64_t up = (c - 1) / 2;
+                TPL_T   t = v[up * inner];
+                int64_t q = p[up * inner];
+
+                v[up * inner] = v[c * inner];
+                p[up * inner] = p[c * inner];
+                v[c * inner] = t;
+                p[c * inner] = q;
+                c = up;
+            }
+        }
+        for (int64_t j = k; j < n; j++)
+            if (occ_ranks_before_TPL_N(from[j * inner], j, v[0], p[0], largest)) {
+                v[0] = from[j * inner];
+                p[0] = j;
+                occ_sift_TPL_N(v, p, inner, k, largest);
+            }
+        for (int64_t j = k - 1; j > 0; j--) { /* the root is the last of the first j + 1 */
+            TPL_T   t = v[0];
+            int64_t q = p[0];
+
+            v[0] = v[j * inner];
+            p[0] = p[j * inner];
+            v[j * inner] = t;
+            p[j * inner] = q;
+            occ_sift_TPL_N(v, p, inner, j, largest);
+        }
+    }
+    return 0;
+}
+
+/* argmax - the place of the largest (smallest) of n elements; the first or the last among equals.
+ *   x [outer][n][inner], y [outer][inner] */
+OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t largest,
+                                 int64_t last)
+{
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < inner; i++) {
+            const TPL_T *from = x + o * n * inner + i;
+            int64_t      best = 0;
+
+            for (int64_t k = 1; k < n; k++) {
+                TPL_T a = from[k * inner], b = from[best * inner];
+
+                if (largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b))
+                    best = k;
+            }
+            y[o * inner + i] = best;
+        }
+}
+
+/* nonzero - the coordinates of every element that is not zero, one row of y for each axis; count: how many.
+ *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and drawn together at the end
+ *   found fewer than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
+OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim, int64_t fewest,
+                                 int64_t room)
+{
+    int64_t at[8] = {0}, total = occ_count(rank, dim), found = 0;
+
+    for (int64_t n = 0; n < total; n++) {
+        if (x[n] != 0) {
+            if (found == room)
+                return OCC_ECAPACITY;
+            for (int64_t r = 0; r < rank; r++)
+                y[r * room + found] = at[r];
+            found++;
+        }
+        for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
+            at[r] = 0;
+    }
+    for (int64_t r = 1; r < rank; r++)
+        for (int64_t n = 0; n < found; n++)
+            y[r * found + n] = y[r * room + n];
+    *count = found;
+    return found < fewest ? OCC_ESHAPE : 0;
+}
+
+/* compress - the slices along an axis whose condition is true; count: how many.
+ *   x [outer][axis][inner], condition [conditions], conditions may be shorter than the axis
+ *   fewer than `fewest` are true: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
+OCC_INLINE int occ_compress_TPL_N(TPL_T *y, int64_t *count, const TPL_T *x, const uint8_t *condition, int64_t outer,
+                                  int64_t axis, int64_t inner, int64_t conditions, int64_t fewest, int64_t most)
+{
+    int64_t kept = 0;
+
+    for (int64_t k = 0; k < conditions; k++)
+        kept += condition[k] != 0;
+    for (int64_t k = axis; k < conditions; k++)
+        if (condition[k])
+            return OCC_EINDEX;
+    if (kept < fewest || kept > most)
+        return kept < fewest ? OCC_ESHAPE : OCC_ECAPACITY;
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t k = 0; k < axis && k < conditions; k++)
+            if (condition[k])
+                for (int64_t i = 0; i < inner; i++)
+                    *y++ = x[(o * axis + k) * inner + i];
+    *count = kept;
+    return 0;
+}
+
+/* unique - the different slices of x along an axis, with the place of their first one, the inverse map and counts.
+ *   x [outer][n][inner]; y like x with count slices; first, counts [count]; inverse [n]; order [n] is scratch;
+ *   sorted: slices in rising order, else in the order of their first appearance
+ *   found fewer than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
+OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count, int64_t *order,
+                                const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t sorted, int64_t fewest,
+                                int64_t most)
+{
+    int64_t found = 0;
+
+    for (int64_t k = 0; k < n; k++) {
+        int64_t at = 0, same = 0;
+
+        for (; at < found; at++) { /* order[] lists the first places, in the order of the result */
+            int64_t more = 0;
+
+            for (int64_t j = 0; j < outer * inner && !more; j++) {
+                TPL_T a = x[(j / inner * n + k) * inner + j % inner], b = x[(j / inner * n + order[at]) * inner + j % inner];
+
+                more = a == b ? 0 : a < b ? -1 : 1;
+            }
+            same = !more;
+            if (same || (sorted && more < 0))
+                break;
+        }
+        if (!same) {
+            if (found == most)
+                return OCC_ECAPACITY;
+            for (int64_t j = found; j > at; j--) {
+                order[j] = order[j - 1];
+                counts[j] = counts[j - 1];
+            }
+            for (int64_t j = 0; j < k; j++)
+                inverse[j] += inverse[j] >= at;
+            order[at] = k;
+            counts[at] = 0;
+            found++;
+        }
+        counts[at]++;
+        inverse[k] = at;
+    }
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t k = 0; k < found; k++)
+            for (int64_t i = 0; i < inner; i++)
+                *y++ = x[(o * n + order[k]) * inner + i];
+    for (int64_t k = 0; k < found; k++)
+        first[k] = order[k];
+    *count = found;
+    return found < fewest ? OCC_ESHAPE : 0;
+}

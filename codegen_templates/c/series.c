@@ -1,0 +1,115 @@
+/* series.c - running sums and products, triangles, ranges and other runs of elements along an axis. Operands are dense and
+ * row-major. */
+#include "occ_base.h"
+
+#ifndef TPL_T
+#define TPL_T float
+#define TPL_N f32
+#endif
+
+/* cumsum - running sums along an axis; exclusive: of the elements before; reverse: from the end.
+ *   x, y [outer][n][inner] */
+OCC_INLINE void occ_cumsum_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
+                                 int64_t reverse)
+{
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < inner; i++) {
+            TPL_T sum = 0;
+
+            for (int64_t k = 0; k < n; k++) {
+                int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
+                TPL_T   item = x[at];
+
+                y[at] = exclusive ? sum : (TPL_T)(sum + item);
+                sum = (TPL_T)(sum + item);
+            }
+        }
+}
+
+/* cumprod - running products, likewise. */
+OCC_INLINE void occ_cumprod_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
+                                  int64_t reverse)
+{
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < inner; i++) {
+            TPL_T product = 1;
+
+            for (int64_t k = 0; k < n; k++) {
+                int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
+                TPL_T   item = x[at];
+
+                y[at] = exclusive ? product : (TPL_T)(product * item);
+                product = (TPL_T)(product * item);
+            }
+        }
+}
+
+/* trilu - the upper (lower) triangle of matrices, zero elsewhere; diagonal k counts to the right.
+ *   x, y [batch][rows][cols] */
+OCC_INLINE void occ_trilu_TPL_N(TPL_T *y, const TPL_T *x, int64_t batch, int64_t rows, int64_t cols, int64_t k, int64_t upper)
+{
+    for (int64_t b = 0; b < batch; b++)
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < cols; c++, x++)
+                *y++ = (upper ? c - r >= k : c - r <= k) ? *x : (TPL_T)0;
+}
+
+/* eye - ones on diagonal k, zeros elsewhere. y [rows][cols] */
+OCC_INLINE void occ_eye_TPL_N(TPL_T *y, int64_t rows, int64_t cols, int64_t k)
+{
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++)
+            *y++ = (TPL_T)(c - r == k);
+}
+
+/* range - start, start + delta, ...; y [count] */
+OCC_INLINE void occ_range_TPL_N(TPL_T *y, const TPL_T *start, const TPL_T *delta, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = (TPL_T)(*start + (TPL_T)i * *delta);
+}
+
+/* range_count - how many elements a range has: max(ceil((limit - start) / delta), 0). */
+OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const TPL_T *limit, const TPL_T *delta, int64_t room)
+{
+    double n = ((double)*limit - (double)*start) / (double)*delta;
+
+    if (!(n <= (double)room)) /* NaN too: a step of 0 */
+        return OCC_ECAPACITY;
+    *count = n > 0.0 ? (int64_t)n : 0;
+    if ((double)*count < n)
+        ++*count;
+    return 0;
+}
+
+/* fill - y [count] becomes the one element of x. */
+OCC_INLINE void occ_fill_TPL_N(TPL_T *y, const TPL_T *x, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = *x;
+}
+
+/* ints - y [count] becomes integers known to the run. */
+OCC_INLINE void occ_ints_TPL_N(TPL_T *y, const occ_extent *value, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = (TPL_T)value[i];
+}
+
+/* reverse_sequence - the first length[b] elements along the time axis in reverse.
+ *   x, y: strides tstride, bstride over [time], [batch], each of `inner` elements; lengths outside 0 .. time: OCC_EINDEX */
+OCC_INLINE int occ_reverse_sequence_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *length, int64_t time, int64_t batch,
+                                          int64_t tstride, int64_t bstride, int64_t inner)
+{
+    for (int64_t b = 0; b < batch; b++) {
+        if (length[b] < 0 || length[b] > time)
+            return OCC_EINDEX;
+        for (int64_t t = 0; t < time; t++) {
+            int64_t from = t < length[b] ? length[b] - 1 - t : t;
+
+            for (int64_t i = 0; i < inner; i++)
+                y[t * tstride + b * bstride + i] = x[from * tstride + b * bstride + i];
+        }
+    }
+    return 0;
+}
