@@ -1,22 +1,10 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
+#include "ops/conv.h"
 #include "ops/conv_after.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
 #include "ops/wide.h"
-#include "ops/winograd.h"
-
-/* What a waiting convolution remembers. */
-typedef struct Conv {
-    Operand x, w, bias;
-    Window  window;
-    int64_t groups, inputs, outputs; /* of one group */
-    WinogradPlan winograd; /* m > 0: in the transformed domain */
-    int64_t vectors, pace;  /* of a tile, as conv_f32 takes them */
-    Pending *before;   /* the input is computed block by block; else NULL */
-    bool    dot;       /* few outputs: the kernel has vectors of inputs */
-    bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
-} Conv;
 
 enum {
     CHANNEL = 1,
@@ -81,18 +69,11 @@ static int finish_after(Lower *lower, Pending *p, Operand y)
     return finish(lower, p, y);
 }
 
-static int finish(Lower *lower, Pending *p, Operand y)
+int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 {
-    const Conv   *c = p->detail;
     const Window *w = &c->window;
     const int64_t tile[3] = {c->vectors, 0, c->pace};
-    Step         *step;
-
-    if (c->before)
-        return finish_after(lower, p, y);
-    if (c->winograd.m)
-        return finish_winograd(lower, p, y);
-    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
+    Step         *step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
 
     step_reads(lower, step, c->x);
     step_reads(lower, step, c->w);
@@ -111,6 +92,15 @@ static int finish(Lower *lower, Pending *p, Operand y)
     if (!c->depthwise && !c->dot)
         step_ints(lower, step, 3, tile);
     return finish_expression(lower, p, step);
+}
+
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    const Conv *c = p->detail;
+
+    if (c->before)
+        return finish_after(lower, p, y);
+    return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
 }
 
 /* Weights of a depthwise convolution: [tap][channel]. */
@@ -247,16 +237,10 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
     return 0;
 }
 
-/* A wide input whose channels are far apart is brought together first. */
-static int place_input(Lower *lower, Node *node, Conv *c)
+int conv_place_channels(Lower *lower, Node *node, Conv *c)
 {
-    Place  *place = &lower->place[node->in[0]->id];
     Operand x;
 
-    if (place->kind == PLACE_PENDING && conv_after_takes(lower, node, place->pending)) {
-        c->before = place->pending;
-        return 0;
-    }
     if (lower_input(lower, node, 0, &c->x) < 0)
         return -1;
     x = c->x;
@@ -264,6 +248,16 @@ static int place_input(Lower *lower, Node *node, Conv *c)
         return 0;
     c->x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
     return lower_copy(lower, node, x, c->x);
+}
+
+static int place_input(Lower *lower, Node *node, Conv *c)
+{
+    Place *place = &lower->place[node->in[0]->id];
+
+    if (place->kind != PLACE_PENDING || !conv_after_takes(lower, node, place->pending))
+        return conv_place_channels(lower, node, c);
+    c->before = place->pending;
+    return 0;
 }
 
 int lower_conv(Lower *lower, Node *node)

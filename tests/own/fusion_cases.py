@@ -31,7 +31,36 @@ EIGHTH = ("scale", np.float32(0.125))
 IMAGE = dict(x=numbers(1, 6, 5, 4))
 WEIGHTS = ("w", numbers(6, 6, 1, 1))
 
+
+
+def transposed(name, x, kernel, out, *after, group=1, outputs=4, **attributes):
+    """A transposed convolution of constant weights, by phases; `after`: what is done to its result c, in the end y."""
+    given = "".join(f", {key} = {value}" for key, value in attributes.items())
+    lines = [f"{'c' if after else 'y'} = ConvTranspose <group = {group}{given}> (x, w, b)", *after]
+    constants = [("w", numbers(x[1], outputs // group, *kernel)), ("b", numbers(outputs)), ("per_channel", numbers(outputs, 1, 1)),
+                 ("full", numbers(x[0], outputs, *out))]
+    return case("transposed_" + name, dict(x=numbers(*x)), f"float[{x[0]}, {outputs}, {', '.join(map(str, out))}] y", constants, *lines)
+
+
+TRANSPOSED = [
+    transposed("kernel_twice_stride", (2, 9, 5, 6), (4, 4), (10, 12), "y = Relu(c)", strides=[2, 2], pads=[1, 1, 1, 1]),
+    transposed("kernel_is_stride", (1, 9, 5, 6), (2, 2), (10, 12), "d = Mul(c, per_channel)", "y = Sigmoid(d)", strides=[2, 2]),
+    transposed("output_padding", (1, 3, 5, 6), (3, 3), (10, 12), "y = Add(c, full)", strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]),
+    transposed("uneven_pads", (1, 8, 4, 3), (5, 4), (13, 5), strides=[3, 2], pads=[0, 1, 1, 2]),
+    transposed("cut_input", (1, 8, 6, 5), (3, 3), (4, 3), pads=[2, 2, 2, 2]),
+    transposed("cut_deep", (1, 8, 7, 8), (2, 2), (8, 8), strides=[2, 2], pads=[3, 5, 3, 3]),
+    transposed("dilated", (1, 8, 4, 5), (3, 3), (8, 11), dilations=[2, 3]),
+    transposed("dilated_stride", (1, 8, 4, 5), (3, 3), (11, 13), strides=[2, 2], dilations=[2, 2]),
+    transposed("groups", (1, 6, 4, 5), (3, 3), (9, 11), strides=[2, 2], group=2),
+    transposed("depthwise", (1, 4, 4, 5), (4, 4), (8, 10), "y = Relu(c)", strides=[2, 2], pads=[1, 1, 1, 1], group=4),
+    transposed("few_taps", (1, 8, 4, 5), (2, 3), (11, 15), strides=[3, 3]),
+    transposed("line", (1, 9, 7), (8,), (28,), "y = Relu(c)", strides=[4], pads=[2, 2]),
+    transposed("line_many", (1, 9, 7), (20,), (140,), strides=[20]),
+    transposed("cube", (1, 5, 3, 2, 4), (3, 3, 3), (5, 3, 7), strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1]),
+]
+
 FUSION = [
+    *TRANSPOSED,
     case("attention_alone", QKV, Y, [], "s = MatMul(q, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
     case("attention_scaled_query", QKV, Y, [EIGHTH], "a = Mul(scale, q)", "s = MatMul(a, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
     case("attention_divided_key", QKV, Y, [EIGHTH], "a = Div(k, scale)", "s = MatMul(q, a)", "p = Softmax(s)", "y = MatMul(p, v)"),
