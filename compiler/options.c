@@ -302,7 +302,7 @@ static const OptionRow option_row[] = {
     {"--region",     "NAME:SIZE[:ALIGN]",      false, true,  set_region,     "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read and write"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
-    {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights (auto: where the target has room)"},
+    {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: where the target has room)"},
     {"--tune",       "FILE",                   false, false, set_tune,       "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc -O2 -march=native) and write the best ways"},
     {"--tuned",      "FILE",                   false, SHAPES_FILE, set_tuned, "compute convolutions as a file written by --tune says, where it knows their shape"},
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},

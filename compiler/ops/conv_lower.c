@@ -156,50 +156,19 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
     return true;
 }
 
-/* The three axes of an image, in front those that it does not have. false: an extent is known only while running. */
-static bool three_axes(int64_t *to, const Extent *from, int naxes)
-{
-    for (int i = 0; i < 3; i++) {
-        to[i] = i < 3 - naxes ? to[i] : from[i - 3 + naxes].max;
-        if (i >= 3 - naxes && !extent_is_const(from[i - 3 + naxes]))
-            return false;
-    }
-    return true;
-}
-
-static bool shape_of(const Node *node, const Conv *c, ConvShape *shape)
-{
-    const Window *w = &c->window;
-    const Type   *x = &node->in[0]->type;
-    int           first = 3 - w->naxes;
-
-    *shape = (ConvShape){x->dim[0].max, c->groups, c->inputs, c->outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
-    for (int i = first; i < 3; i++) {
-        shape->kernel[i] = w->kernel[i - first];
-        shape->stride[i] = w->stride[i - first];
-        shape->dilation[i] = w->dilation[i - first];
-    }
-    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) && three_axes(shape->out, w->out, w->naxes) &&
-           three_axes(shape->pad, w->begin, w->naxes);
-}
-
 /* Direct, in which tiles, or transformed: as the choices of --tuned say, else as predicted. */
 static void choose_way(Lower *lower, Node *node, Conv *c)
 {
-    const Window *w = &c->window;
-    ConvShape     shape;
-    const Way    *way;
-    bool          small = w->naxes == 2 && c->groups == 1 && lower_constant(lower, node->in[1]);
+    ConvShape  shape;
+    const Way *way;
 
-    if (!shape_of(node, c, &shape))
+    if (!spatial_shape(&c->window, &node->in[0]->type, c->groups, c->inputs, c->outputs, &shape))
         return;
-    for (int i = 0; i < 2 && small; i++)
-        small = w->kernel[i] == 3 && w->stride[i] == 1 && w->dilation[i] == 1;
     way = choice_find(lower->choices, &shape);
     if (way && !way->m) {
         c->vectors = way->vectors;
         c->pace = way->pace;
-    } else if (small && lower->winograd != WINOGRAD_OFF) {
+    } else if (winograd_takes(&shape) && lower_constant(lower, node->in[1]) && lower->winograd != WINOGRAD_OFF) {
         c->winograd = way ? winograd_plan_of(&shape, way->m) : winograd_plan(lower->winograd, lower->core, &shape);
     }
 }

@@ -44,3 +44,28 @@ int spatial_need(Lower *lower, const Node *node)
     return diag_unsupported(lower->diag, node->loc, "found rank %d, wanted one to three spatial axes; fold the others into the batch",
                             node->in[0]->type.rank);
 }
+
+/* The three axes of an image, in front those that it does not have. false: an extent is known only while running. */
+static bool three_axes(int64_t *to, const Extent *from, int naxes)
+{
+    for (int i = 0; i < 3; i++) {
+        to[i] = i < 3 - naxes ? to[i] : from[i - 3 + naxes].max;
+        if (i >= 3 - naxes && !extent_is_const(from[i - 3 + naxes]))
+            return false;
+    }
+    return true;
+}
+
+bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape)
+{
+    int first = 3 - w->naxes;
+
+    *shape = (ConvShape){x->dim[0].max, groups, inputs, outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
+    for (int i = first; i < 3; i++) {
+        shape->kernel[i] = w->kernel[i - first];
+        shape->stride[i] = w->stride[i - first];
+        shape->dilation[i] = w->dilation[i - first];
+    }
+    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) && three_axes(shape->out, w->out, w->naxes) &&
+           three_axes(shape->pad, w->begin, w->naxes);
+}

@@ -3,6 +3,7 @@
 #define OCC_OPS_SPATIAL_H
 
 #include "ops/window.h"
+#include "program/cost.h"
 #include "program/lower.h"
 
 /* Append {batch, channels, depth, height, width} extents or strides of x; missing leading spatial axes are 1 wide.
@@ -13,6 +14,9 @@ void spatial_strides(Lower *lower, Step *step, const Operand *x);
 /* Append one integer for each of depth, height, width; `missing` for absent leading axes. */
 void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing);
 void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
+
+/* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */
+bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape);
 
 /* Refuses more than three spatial axes. */
 int spatial_need(Lower *lower, const Node *node);

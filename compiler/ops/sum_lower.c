@@ -4,6 +4,7 @@
 #include "ops/quads.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/winograd.h"
 
 #include <string.h>
 
@@ -16,7 +17,8 @@ enum { STRIP_LEAST = 12, STRIP_MOST = 96, STRIP_BYTES = 16 << 10, STRIP_OUTPUTS 
 
 /* A waiting kernel. */
 typedef struct Sum {
-    const char *kernel; /* conv_q or depthwise_q */
+    const char *kernel; /* conv_q, winograd_q or depthwise_q */
+    WinogradPlan winograd; /* m > 0: in the transformed domain */
     Operand     x, w, bias, sums, zero;
     bool        is_product;      /* x is [rows][inputs], not an image */
     Extent      rows;
@@ -59,9 +61,11 @@ static void put_image(Lower *lower, Step *step, const Sum *s, const Operand *y)
     spatial_strides(lower, step, &s->x);
     spatial_dims(lower, step, y, each ? s->groups : s->outputs);
     spatial_strides(lower, step, y);
-    spatial_ints(lower, step, w->kernel, w->naxes, 1);
-    spatial_ints(lower, step, w->stride, w->naxes, 1);
-    spatial_ints(lower, step, w->dilation, w->naxes, 1);
+    if (!s->winograd.m) {
+        spatial_ints(lower, step, w->kernel, w->naxes, 1);
+        spatial_ints(lower, step, w->stride, w->naxes, 1);
+        spatial_ints(lower, step, w->dilation, w->naxes, 1);
+    }
     spatial_extents(lower, step, w->begin, w->naxes);
 }
 
@@ -117,6 +121,27 @@ static void put_scratch(Lower *lower, Step *step, const Sum *s, int64_t columns)
     step_writes(lower, step, columns ? lower_scratch(lower, DTYPE_I32, strip_pairs(s, columns), "strip") : operand_absent(DTYPE_I32));
 }
 
+/* What the kernels' arguments begin with. */
+static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, int64_t columns)
+{
+    step_reads(lower, step, s->x);
+    step_reads(lower, step, s->w);
+    step_reads(lower, step, s->bias);
+    if (s->outputs && !s->winograd.m)
+        step_reads(lower, step, s->sums);
+    if (!s->winograd.m)
+        step_reads(lower, step, s->zero);
+    step_writes(lower, step, y);
+    if (s->winograd.m) {
+        step_writes(lower, step, lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd, s->inputs), "tiles"));
+        step_int(lower, step, s->winograd.m);
+        step_int(lower, step, s->winograd.group);
+    } else if (s->outputs) {
+        put_scratch(lower, step, s, columns);
+        step_int(lower, step, s->groups);
+    }
+}
+
 static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
 {
     int64_t how[4] = {s->xzero, 0, s->third, s->outputs ? strip_columns(lower, s, &y) : 0};
@@ -129,22 +154,12 @@ static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
         how[1] = take_tail(p->expr);
         panels_epilogue(p, channel, pitch);
     }
-    step_reads(lower, step, s->x);
-    step_reads(lower, step, s->w);
-    step_reads(lower, step, s->bias);
-    if (s->outputs)
-        step_reads(lower, step, s->sums);
-    step_reads(lower, step, s->zero);
-    step_writes(lower, step, y);
-    if (s->outputs) {
-        put_scratch(lower, step, s, how[3]);
-        step_int(lower, step, s->groups);
-    }
+    put_operands(lower, step, s, y, how[3]);
     if (s->is_product)
         put_rows(lower, step, s, &y);
     else
         put_image(lower, step, s, &y);
-    step_ints(lower, step, s->outputs ? 4 : 3, how);
+    step_ints(lower, step, s->winograd.m ? 2 : s->outputs ? 4 : 3, how);
     step_int(lower, step, count);
     step_extents(lower, step, count, pitch);
     if (p && p->expr->nnode > 1)
@@ -199,15 +214,24 @@ static Operand place_words(Lower *lower, const int32_t *data, int64_t count, con
     return lower_weight(lower, data, DTYPE_I32, 1, &count, name);
 }
 
+/* The zero point of input `index`, 0 where there is none; false: it is computed. */
+static bool zero_is_known(Lower *lower, const Node *node, int index, double *number)
+{
+    Value *point = index < node->nin ? node->in[index] : NULL;
+
+    *number = 0.0;
+    return !point || (lower_constant(lower, point) && const_scalar(lower_constant(lower, point), number));
+}
+
 /* Bias and zero point: both in one constant where the zero point is known and x needs no other form of it. */
 static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, const int32_t *sums)
 {
-    Value   *point = zero < node->nin ? node->in[zero] : NULL, *add = bias < node->nin ? node->in[bias] : NULL;
+    Value   *add = bias < node->nin ? node->in[bias] : NULL;
     int64_t  count = s->outputs ? s->groups * s->outputs : s->groups;
     int32_t *data = arena_array(lower->program->arena, int32_t, count + 1);
     double   number = 0.0;
-    bool     known = !point || (lower_constant(lower, point) && const_scalar(lower_constant(lower, point), &number));
-    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || lower->vector_bytes <= TINY_VECTOR);
+    bool     known = zero_is_known(lower, node, zero, &number);
+    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || lower->vector_bytes <= TINY_VECTOR || s->winograd.m);
 
     s->zero = s->sums = s->bias = operand_absent(DTYPE_I32);
     s->zero.dtype = node->in[0]->type.dtype;
@@ -239,11 +263,27 @@ static void place_taps(Lower *lower, Node *node, Sum *s, const int8_t *from, int
     s->w = lower_weight(lower, to, DTYPE_I8, 2, dim, node->in[1]->name);
 }
 
+/* In the transformed domain where that is predicted to be faster and the zero point is known. */
+static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t *data)
+{
+    ConvShape shape;
+    double    zero;
+
+    if (!s->is_product && zero_is_known(lower, node, 3, &zero) &&
+        spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs, &shape))
+        s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, s->x.dtype, data);
+}
+
 static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, PanelShape shape, const int64_t *stride)
 {
-    s->kernel = "conv_q";
-    s->third = quads_are_safe(data, shape, stride);
-    s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
+    if (s->winograd.m) {
+        s->kernel = "winograd_q";
+        s->w = winograd_q_weights(lower, data, s->inputs, s->outputs, s->winograd.m, node->in[1]->name);
+    } else {
+        s->kernel = "conv_q";
+        s->third = quads_are_safe(data, shape, stride);
+        s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
+    }
     return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
 }
 
@@ -251,6 +291,7 @@ static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, con
 {
     const int8_t *data = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
 
+    choose_winograd(lower, node, s, data);
     if (s->groups > 1 && s->inputs == 1 && s->outputs == 1) {
         place_taps(lower, node, s, data, shape.taps);
         return place_bias(lower, node, s, 3, 4, NULL);
@@ -279,7 +320,7 @@ static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
         if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) || w->begin[i].max < 0 ||
             w->end[i].max < 0)
             return false;
-    return node->nin < 4 || !node->in[3] || (lower_constant(lower, node->in[3]) && const_scalar(lower_constant(lower, node->in[3]), &zero));
+    return zero_is_known(lower, node, 3, &zero);
 }
 
 /* x between borders of its zero point, channels last; then no tap lies outside. */
@@ -293,8 +334,7 @@ static int place_bordered(Lower *lower, Node *node, Sum *s)
 
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
-    if (node->nin > 3 && node->in[3])
-        const_scalar(lower_constant(lower, node->in[3]), &number);
+    zero_is_known(lower, node, 3, &number);
     *zero = (int8_t)(int)number;
     for (int i = 0; i < 2; i++)
         type.dim[2 + i].max += w->begin[i].max + w->end[i].max;

@@ -1,4 +1,4 @@
-/* winograd.c - choosing and preparing convolutions in the transformed domain. */
+/* winograd.c - choosing and preparing convolutions of floats in the transformed domain. */
 #include "ops/winograd.h"
 #include "ops/panels.h"
 #include "support/int.h"
@@ -14,6 +14,14 @@ enum {
 };
 
 #define AUTO_PRICE 3.2 /* multiply-adds that each byte of larger weights must save under AUTO */
+
+bool winograd_takes(const ConvShape *shape)
+{
+    for (int i = 0; i < 3; i++)
+        if (shape->kernel[i] != (i ? 3 : 1) || shape->stride[i] != 1 || shape->dilation[i] != 1)
+            return false;
+    return shape->groups == 1 && shape->in[0] == 1 && shape->out[0] == 1;
+}
 
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
 {

@@ -1,5 +1,5 @@
 /* winograd.h - when a 3x3 convolution is computed in the transformed domain, and its transformed weights.
- * Knows nothing of steps. */
+ * Of floats (winograd.c) and, exactly, of 8-bit integers (winograd_q.c). Knows nothing of steps. */
 #ifndef OCC_OPS_WINOGRAD_H
 #define OCC_OPS_WINOGRAD_H
 
@@ -10,6 +10,9 @@ typedef struct WinogradPlan {
     int64_t m; /* 2 or 4; 0: do not */
     int64_t group;
 } WinogradPlan;
+
+/* Whether it is a 3x3 convolution of stride 1 of images without depth, in one group. */
+bool winograd_takes(const ConvShape *shape);
 
 /* The plan of a 3x3 convolution of stride 1 that is predicted to be fastest; m 0 where that is the direct one. Under AUTO the
  * larger weights must pay. */
@@ -26,5 +29,15 @@ int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs);
 
 /* The transformed weights, [(m + 2)^2][block of 32 outputs][input][32]; data: [outputs][inputs][3][3] floats, at any address. */
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
+
+/* The same for 8-bit integers, x of which has type `dtype`, with weights [outputs][inputs][3][3]: m 0 also where some sum may be
+ * too large for the kernel. */
+WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype, const int8_t *weights);
+
+/* 32-bit words of scratch that the kernel needs. */
+int64_t winograd_q_scratch(WinogradPlan plan, int64_t inputs);
+
+/* The transformed weights, int16 [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2]. */
+Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
 
 #endif

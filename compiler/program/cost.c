@@ -17,12 +17,14 @@ enum {
     SERIES = 160 /* vector operations of an exponential and the like, its call included */
 };
 
+#define WIDENING 0.75 /* products that making pairs of the weights takes the time of, for each that is made with them */
+
 static const Core cores[] = {
-    {"x86-64-v3", 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0},
-    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0},
-    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0},
-    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2},
-    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0},
+    {"x86-64-v3", 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0, 1.4},
+    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.4},
+    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0, 0.0},
+    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2, 0.0},
+    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0, 1.4},
 };
 
 static const Core *core_named(const char *name)
@@ -167,6 +169,39 @@ double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t gr
     return CALL + overlapped(products, fetched) + transforms + moved + activation_time(core, s);
 }
 
+/* ------------------------------------------------------------------------------------------- convolutions of 8-bit integers */
+
+/* Pairs of 16 bits times the vector multiply-adds that one takes. */
+static double pairs_time(const Core *core, double products)
+{
+    return products / (2.0 * core->lanes) * (core->pairs > 0.0 ? core->pairs : 1.0) / core->rate;
+}
+
+double cost_direct_q(const Core *core, const ConvShape *s)
+{
+    int64_t width = is_flat(s) ? s->out[0] * s->out[1] * s->out[2] : s->out[2];
+    double  columns = (double)width / (double)int_max(int_ceil_div(width, core->rows[1]), 1);
+    double  weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);
+    double  products = product_of(s->out, 3) * (double)s->batch * weights * (1.0 + WIDENING / columns);
+    double  bytes = (double)(s->batch * s->groups) *
+                   ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
+
+    return CALL + overlapped(pairs_time(core, products), weights / core->far) + bytes / core->near;
+}
+
+double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)
+{
+    double frequencies = (double)((m + 2) * (m + 2)), filters = (double)(s->inputs * s->outputs), weights = 2.0 * frequencies * filters;
+    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double groups = (double)int_ceil_div((int64_t)tiles, group);
+    double products = pairs_time(core, groups * (double)group * frequencies * filters);
+    double fetched = weights / core->far + (groups - 1.0) * weights / core->near;
+    double vectors = (double)int_ceil_div(s->inputs, 2 * core->lanes) + (double)int_ceil_div(s->outputs, core->lanes);
+    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+
+    return CALL + overlapped(products, fetched) + transforms;
+}
+
 /* --------------------------------------------------------------------------------------------------------------- steps */
 
 static int64_t value(const Step *step, const char *name, int index)
@@ -259,12 +294,12 @@ static double results(const Step *step)
     return n;
 }
 
-/* Vector operations of kernels that are not convolutions of floats; sums of bytes do two lanes' work in one. */
+/* Vector operations of other kernels than the convolutions above; sums of bytes do two lanes' work in one. */
 static double other_operations(const Core *core, const Step *step)
 {
     double lanes = core->lanes;
 
-    if (kernel_is(step, "conv_q") || kernel_is(step, "conv_integer"))
+    if (kernel_is(step, "conv_integer"))
         return product_named(step, "ydim") * product_named(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) /
                (2.0 * lanes);
     if (kernel_is(step, "depthwise") || kernel_is(step, "pool_f32") || kernel_is(step, "maxpool"))
@@ -320,6 +355,12 @@ double cost_step(const Core *core, const Program *program, const Step *step)
         return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
                (kernel_is(step, "winograd") ? cost_winograd(core, &shape, value(step, "m", 0), value(step, "group", 0))
                                             : cost_direct(core, &shape, value(step, "tile", 0)));
+    if (kernel_is(step, "conv_q") || kernel_is(step, "winograd_q")) {
+        window_shape(step, &shape); /* the largest extents */
+        return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
+               (kernel_is(step, "winograd") ? cost_winograd_q(core, &shape, value(step, "m", 0), value(step, "group", 0))
+                                            : cost_direct_q(core, &shape));
+    }
     operations = kernel_is(step, "matmul_f32") ? stack_time(core, step) : other_operations(core, step);
     return CALL + epilogue + overlapped(operations / core->rate, bytes_from(program, step, 0, true) / core->far) +
            bytes_from(program, step, 0, false) / core->near;

@@ -13,6 +13,7 @@ typedef struct Core {
     double      rate;    /* vector multiply-adds a nanosecond */
     double      near;    /* bytes a nanosecond of activations and scratch, from the caches */
     double      far;     /* bytes a nanosecond of weights, which are read once in a run */
+    double      pairs;   /* multiply-adds in whose time two products of 16 bits join each lane of a vector; 0: no instruction */
 } Core;
 
 /* The core of a target, by the target's name; "native" is the one that occamyc runs on. Never NULL: unknown names, as that of
@@ -32,6 +33,10 @@ bool conv_shape_of(const Step *step, ConvShape *shape);
  * transform with m x m results and `group` tiles at a time. */
 double cost_direct(const Core *core, const ConvShape *shape, int64_t vectors);
 double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
+
+/* The same for 8-bit integers. */
+double cost_direct_q(const Core *core, const ConvShape *shape);
+double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
 
 /* Nanoseconds of any step, at the largest extents; 0 for control steps. */
 double cost_step(const Core *core, const Program *program, const Step *step);

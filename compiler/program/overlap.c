@@ -298,7 +298,7 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
 /* Fewer of Winograd's tiles transformed together: their weights are read more often. */
 static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t  m, group, xdim[AXES], ydim[AXES];
+    int64_t  m, group, xdim[AXES], ydim[AXES], elements;
     Operand *tiles = &step->operand[step->nparam - 1];
     Blocked  before = {.scratch = tiles, .elements = tiles->dim[0].max};
 
@@ -307,7 +307,9 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
         return;
     group = FEW_TILES;
     set_argument(program, step, "group", &group, 1, blocks);
-    resize(program, tiles, winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS]));
+    elements = !strcmp(step->kernel->name, "winograd_f32") ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
+                                                           : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
+    resize(program, tiles, elements);
     ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
 }
 
@@ -330,7 +332,7 @@ static void shrink(Program *program, Step *step, Blocks *blocks)
 {
     if (!strcmp(step->kernel->name, "conv_after_f32"))
         shrink_scratch(program, step, blocks);
-    else if (!strcmp(step->kernel->name, "winograd_f32"))
+    else if (!strncmp(step->kernel->name, "winograd_", 9))
         shrink_tiles(program, step, blocks);
     else if (!strcmp(step->kernel->name, "attention_f32"))
         shrink_scores(program, step, blocks);

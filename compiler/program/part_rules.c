@@ -399,6 +399,7 @@ static const PartRule rules[] = {
     {"conv_f32", offer_conv, take_conv, work_conv},
     {"conv_q_", offer_conv, take_conv_bytes, work_bytes},
     {"depthwise_q_", offer_depthwise, take_depthwise, work_window},
+    {"winograd_q_", offer_winograd, take_winograd, work_winograd},
     {"winograd_f32", offer_winograd, take_winograd, work_winograd},
     {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
     {"pool_f32", offer_pool, take_pool, work_window},

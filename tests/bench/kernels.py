@@ -36,7 +36,7 @@ def multiplications(body):
         return kernel, int(words[4]) * arrays["xdim"][1] * arrays["ydim"][1]
     if kernel.startswith(("conv_", "depthwise_", "winograd_")):
         groups = int(words[4]) if kernel == "conv_f32" else int(words[7]) if kernel.startswith("conv_q") else 1
-        taps = 9 if kernel == "winograd_f32" else math.prod(arrays["kernel"])
+        taps = 9 if kernel.startswith("winograd_") else math.prod(arrays["kernel"])
         inputs = 1 if kernel.startswith("depthwise_") else arrays["xdim"][1]
         return kernel, groups * taps * inputs * math.prod(arrays["ydim"])
     if kernel == "matmul_f32":

@@ -5,7 +5,7 @@ from=$1
 to=$2
 types="f32=float f64=double i8=int8_t i16=int16_t i32=int32_t i64=int64_t u8=uint8_t u16=uint16_t u32=uint32_t u64=uint64_t
 bool=uint8_t f16=uint16_t"
-pairs="f64:i8 f64:u8 f64:i32 f64:i64 f64:u64 f32:u8 f32:i32 f32:i64 i64:i4 f32:i4 u8:i32 i8:i32 f64:f64 u8:u8 u8:i8 i8:i8"
+pairs="f64:i8 f64:u8 f64:i32 f64:i64 f64:u64 f32:u8 f32:i32 f32:i64 i64:i4 f32:i4 u8:i32 i8:i32 f64:f64 u8:u8 u8:i8 u8:f32 i8:i8"
 
 type_of()
 {

@@ -95,14 +95,14 @@ def resized():
                    {"s": np.array([1, 1, 2, 2], np.float32)}), []
 
 
-def of_bytes(shape, outputs, kernel, **attributes):
+def of_bytes(shape, outputs, kernel, flags=(), **attributes):
     """Sums of bytes; weights of 7 bits, with which ONNX Runtime is exact everywhere."""
     inputs = shape[1] // attributes.get("group", 1)
     constants = {"s": np.float32(0.02), "z": np.uint8(119), "w": RANDOM.integers(-64, 64, (outputs, inputs, *kernel)).astype(np.int8),
                  "t": RANDOM.uniform(0.01, 0.02, outputs).astype(np.float32), "n": np.zeros(outputs, np.int8)}
     nodes = [("QuantizeLinear", ["x", "s", "z"], "q", {}), ("DequantizeLinear", ["q", "s", "z"], "d", {}),
              ("DequantizeLinear", ["w", "t", "n"], "v", {"axis": 0}), ("Conv", ["d", "v"], "y", attributes)]
-    return network(nodes, shape, constants), []
+    return network(nodes, shape, constants), list(flags)
 
 
 # name: the model and its flags, and the kernels that must be cut
@@ -117,7 +117,8 @@ MODELS = {
     "winograd": (convolution((1, 64, 45, 39), 64, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "residual": (residual(), {"conv"}),
-    "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), pads=[1, 1, 1, 1]), {"conv"}),
+    "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
+    "bytes_winograd": (of_bytes((1, 64, 45, 39), 68, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "bytes_channels": (of_bytes((1, 160, 7, 7), 352, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2]), {"conv"}),
     "bytes_apart": (of_bytes((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "attention": (attention(), {"attention"}),

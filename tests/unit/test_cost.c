@@ -86,6 +86,30 @@ static void larger_weights_must_pay(void **state)
     assert_int_equal(winograd_plan(WINOGRAD_ON, core, &s).m, 4);
 }
 
+/* Of 8-bit integers as measured: F4 at 56 and 28, the smaller weights of F2 at 14 and 7; direct where the target has no
+ * instruction for pairs, or a sum may be too large. */
+static void bytes_are_transformed_where_their_sums_fit(void **state)
+{
+    static const int64_t side[][3] = {{64, 56, 4}, {128, 28, 4}, {256, 14, 2}, {512, 7, 2}}; /* channels, pixels, tile */
+    const Core          *core = core_find("x86-64-v3");
+    int8_t              *weights = arena_array(((World *)*state)->arena, int8_t, 512 * 512 * 9);
+
+    for (int i = 0; i < 4; i++) {
+        ConvShape s = square(side[i][0], side[i][1], 3);
+
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights).m, side[i][2]);
+        assert_int_equal(winograd_q_plan(WINOGRAD_OFF, core, &s, DTYPE_U8, weights).m, 0);
+        assert_int_equal(winograd_q_plan(WINOGRAD_ON, core_find("armv8"), &s, DTYPE_U8, weights).m, 0);
+    }
+    for (int i = 0; i < 2; i++) { /* 9 * 128 inputs of 255 times the weight, against 2^25 */
+        ConvShape s = square(128, 28, 3);
+
+        memset(weights, i ? 115 : 114, 128 * 128 * 9);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights).m, i ? 2 : 4);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_I8, weights).m, 4);
+    }
+}
+
 /* Writes `text` to a file of its own and reads it as choices. */
 static int read_text(World *w, const char *text, Choices *choices)
 {
@@ -161,6 +185,7 @@ int main(void)
         cmocka_unit_test(one_pixel_waits_for_its_weights),
         cmocka_unit_test(the_measured_order_is_predicted),
         cmocka_unit_test(larger_weights_must_pay),
+        T(bytes_are_transformed_where_their_sums_fit),
         T(choices_are_read_as_they_are_written),
         T(a_bad_line_is_named),
     };

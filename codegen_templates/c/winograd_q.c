@@ -1,0 +1,39 @@
+/* winograd_q.c - 3x3 convolution of stride 1 of 8-bit integers with constant weights in the transformed domain, sums exact:
+ * m x m results from (m + 2)^2 products of 16 bits instead of 9 m^2, m = 2 or 4. Knows nothing of when this pays. */
+#include "occ_winograd_q.h"
+
+#ifndef TPL_T
+#define TPL_T uint8_t
+#define TPL_T2 int8_t
+#define TPL_N u8
+#define TPL_N2 i8
+#define occ_put_TPL_N2 occ_put_i8
+#endif
+
+/* winograd_q - conv_q with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
+ *   x, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn  as in conv_q; depth 1, all extents literals
+ *   u        transformed weights as panels: [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2 inputs], the last block
+ *            as wide as its outputs rounded up to 4
+ *   bias     [outputs], less the zero point times the sums of the weights; or NULL
+ *   scratch  [(m + 2)^2 * (group * (inputs / 2 rounded up + 32) + 32)]
+ *   m        2 or 4;  group  tiles that are transformed together; literals
+ *   how      {zero point of x, zero point of y}
+ *   sums without bias lie within [-2^29, 2^29) for m = 2, [-2^25, 2^25) for m = 4 */
+OCC_INLINE void occ_winograd_q_TPL_N_TPL_N2(const TPL_T *x, const int16_t *u, const int32_t *bias, TPL_T2 *y, int32_t *scratch,
+                                            int64_t m, int64_t group, const occ_extent *xdim, const occ_extent *xstride,
+                                            const occ_extent *ydim, const occ_extent *ystride, const occ_extent *pad,
+                                            const occ_extent *how, int64_t nx, const occ_extent *pitch, const occ_expr *e,
+                                            occ_fn_vf fn)
+{
+    static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
+    const occ_q_how with = {(TPL_T)-1 < (TPL_T)1, 0, occ_put_TPL_N2};
+    const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across, pairs = (xdim[1] + 1) / 2;
+    const int64_t vfrequency = group * pairs + 16, mfrequency = group * OCC_WQ_BLOCK + 16;
+    occ_winograd_q p = {{occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch,
+                                       fn, 0, 0),
+                         (const uint8_t *)x, (const int32_t *)(const void *)u, bias, NULL, y, (int32_t)how[0], 0, (int32_t)how[1]},
+                        across, tiles, group, pairs, vfrequency, mfrequency, scratch, scratch + (m + 2) * (m + 2) * vfrequency};
+    if (e)
+        p.q.g.e = *e;
+    occ_wq_groups(&p, with, (int)m);
+}
