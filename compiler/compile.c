@@ -173,10 +173,14 @@ static void dump_program(Text *text, const Compilation *c)
     program_print(text, c->program);
 }
 
-static int make_plan(Compilation *c)
+/* A plan of more than `worth` bytes is of no use; 0: any is. */
+static int make_plan(Compilation *c, int64_t worth)
 {
+    PlanOptions options = c->options->plan;
+
+    options.worth = worth;
     program_liveness(c->program);
-    if (program_plan(c->program, &c->options->plan, &c->plan, c->diag) < 0)
+    if (program_plan(c->program, &options, &c->plan, c->diag) < 0)
         return -1;
     return program_check(c->program, c->diag); /* planning may move steps and join buffers */
 }
@@ -188,16 +192,18 @@ static int stage_plan(Compilation *c)
     Program *program;
     Plan     plan;
 
-    if (make_plan(c) < 0)
+    if (make_plan(c, 0) < 0)
         return -1;
     program = c->program;
     plan = c->plan;
     for (int round = 0; round < ROUNDS && c->options->plan.nregion < 2 && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
-        if (stage_lower(c) < 0 || make_plan(c) < 0)
+        int64_t least = plan.peak - plan.peak / WORTH;
+
+        if (stage_lower(c) < 0 || make_plan(c, round + 1 < ROUNDS ? plan.peak : least) < 0)
             return -1;
         if (c->plan.peak > plan.peak)
             break;
-        if (c->plan.peak <= plan.peak - plan.peak / WORTH) {
+        if (c->plan.peak <= least) {
             program = c->program;
             plan = c->plan;
         }

@@ -1,12 +1,16 @@
 /* bound.c - bytes that any plan needs because they are live in the same step.
- * A sweep over the steps at which something is born. Without permits the answer is the sum of the live windows; where
- * every offset is a multiple of some G, each whole buffer but the topmost takes a multiple of G.
+ * A sweep over the steps at which something is born. Without permits the answer is the sum of the live windows.
  * With permits the union of the live windows is at least both
  *   - the sum less, over each permitted pair, the largest overlap that the permit admits (Bonferroni), and
- *   - the weight of any set of live windows no two of which are permitted to overlap; taken greedily by size. */
+ *   - the weight of any set of live windows no two of which are permitted to overlap; taken greedily by size.
+ * Where offsets are multiples of some grain G, the same holds of cells of G bytes: a window that begins inside a cell gives
+ * that one up, and each takes the whole of its last cell. What then is counted but not used (unused_cells) is the rest of the
+ * topmost window's last cell, and for each buffer of a smaller alignment one cell, if it can begin where another window ends. */
 #include "space.h"
 
 #include <stdlib.h>
+
+enum { MOST_GRAINS = 8 };          /* tried, the smallest first */
 
 static int by_begin(const void *left, const void *right)
 {
@@ -24,97 +28,141 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes shared by window a, moved by x, and window b. */
-static int64_t shared(const PlanSpan *a, const PlanSpan *b, int64_t x)
+/* Where the cells of a window begin and end that no other window can touch unless it overlaps this one. */
+static int64_t first_cell(const PlanSpan *window, int64_t grain)
 {
-    return larger(0, smaller(a->hi + x, b->hi) - larger(a->lo + x, b->lo));
+    return round_up(window->lo, grain);
 }
 
-/* The largest overlap of two windows that some permit of their buffers admits: it is a trapezoid in the distance
- * x = offset[a] - offset[b], so only the admitted x nearest to its plateau count. */
-static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b)
+static int64_t last_cell(const PlanSpan *window, int64_t grain)
 {
-    int64_t left = smaller(b->lo - a->lo, b->hi - a->hi), right = larger(b->lo - a->lo, b->hi - a->hi), best = 0;
+    return round_up(window->hi, grain);
+}
+
+/* Bytes of the last cell that are not the window's. */
+static int64_t rest_of(const PlanSpan *window, int64_t grain)
+{
+    return last_cell(window, grain) - window->hi;
+}
+
+/* The largest overlap of the cells of two windows that some permit of their buffers admits: it is a trapezoid in the distance
+ * x = offset[a] - offset[b], so only the admitted x nearest to its plateau count. */
+static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, int64_t grain)
+{
+    int64_t alo = first_cell(a, grain), ahi = last_cell(a, grain), blo = first_cell(b, grain), bhi = last_cell(b, grain);
+    int64_t left = smaller(blo - alo, bhi - ahi), right = larger(blo - alo, bhi - ahi), best = 0;
 
     for (int i = s->lag_at[a->buffer]; i < s->lag_at[a->buffer + 1]; i++) {
         const Lag *lag = &s->lag[i];
+        int64_t    above = larger(lag->above, left), below = smaller(-lag->below, right);
+
         if (lag->other != b->buffer)
             continue;
-        best = larger(best, shared(a, b, larger(lag->above, left)));
-        best = larger(best, shared(a, b, smaller(-lag->below, right)));
+        best = larger(best, smaller(ahi + above, bhi) - larger(alo + above, blo));
+        best = larger(best, smaller(ahi + below, bhi) - larger(alo + below, blo));
     }
     return best;
 }
 
-/* Union of the live windows, from below. */
-static int64_t union_with_permits(const Space *s, PlanSpan **live, int nlive, char *taken)
+/* The live windows of buffers whose offsets are no multiples of the grain: strays. */
+static bool is_stray(const Space *s, const PlanSpan *window, int64_t grain)
+{
+    return space_align(s, window->buffer, 0) % grain != 0;
+}
+
+/* Of the cells counted for these windows, what need not be covered. A stray touches as many new cells as it counts, or one less
+ * where it begins in the rest of another one's last cell and its own rest makes up for the used part of that; the rests of an
+ * aligned window are known, those of another stray are not. */
+static int64_t unused_cells(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
+{
+    int64_t rest = 0, shared = 0, top;
+    int     strays = 0;
+
+    for (int i = 0; i < nlive; i++)
+        if (is_stray(s, live[i], grain))
+            strays++;
+        else
+            rest = larger(rest, rest_of(live[i], grain));
+    top = rest;
+    rest = strays > 1 ? grain - 1 : rest;
+    for (int i = 0; i < nlive && strays; i++) {
+        int64_t both = rest + round_up(live[i]->hi - live[i]->lo, grain) - (live[i]->hi - live[i]->lo);
+
+        if (!is_stray(s, live[i], grain))
+            continue;
+        shared += both >= grain ? grain : 0;
+        top = larger(top, both % grain);
+    }
+    return shared + top;
+}
+
+/* Bytes of the cells that a window counts; of a stray, wherever it begins. */
+static int64_t cells_of(const Space *s, const PlanSpan *window, int64_t grain)
+{
+    return is_stray(s, window, grain) ? round_up(window->hi - window->lo, grain) : last_cell(window, grain) - first_cell(window, grain);
+}
+
+/* Cells that the live windows cover. */
+static int64_t union_with_permits(const Space *s, PlanSpan **live, int nlive, int64_t grain, char *taken)
 {
     int64_t sum = 0, apart = 0;
 
     for (int i = 0; i < nlive; i++) {           /* live[] is sorted by falling size */
-        bool free_of_all = true;
-        sum += live[i]->hi - live[i]->lo;
-        for (int j = 0; j < i && s->lag_at[live[i]->buffer] < s->lag_at[live[i]->buffer + 1]; j++) {
-            int64_t overlap = admitted(s, live[i], live[j]);
+        bool    free_of_all = true, permitted = s->lag_at[live[i]->buffer] < s->lag_at[live[i]->buffer + 1];
+        int64_t cells = cells_of(s, live[i], grain);
+        if (permitted && is_stray(s, live[i], grain))
+            return 0;                           /* its cells are not told apart from its partner's */
+        sum += cells;
+        for (int j = 0; j < i && permitted; j++) {
+            int64_t overlap = admitted(s, live[i], live[j], grain);
             sum -= overlap;
             if (overlap && taken[j])
                 free_of_all = false;
         }
         taken[i] = free_of_all;
         if (free_of_all)
-            apart += live[i]->hi - live[i]->lo;
+            apart += cells;
     }
-    return larger(sum, apart);
+    return larger(sum, apart) - unused_cells(s, live, nlive, grain);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
+/* The least alignment of a live buffer above this one; 0: there is none, or regions differ. */
+static int64_t next_grain(const Space *s, int64_t above)
 {
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
+    int64_t grain = 0;
+
+    for (int b = 0; b < s->n && s->nregion == 1; b++) {
+        int64_t align = space_align(s, b, 0);
+        if (space_live(s, b) && align > above && (!grain || align < grain))
+            grain = align;
     }
-    return a;
+    return grain;
 }
 
-/* What every offset is a multiple of; 1 where windows or permits let bytes between two multiples be used. */
-static int64_t grain(const Space *s)
-{
-    int64_t g = 0;
-
-    if (!s->plain || s->nregion > 1)
-        return 1;
-    for (int b = 0; b < s->n; b++)
-        if (space_live(s, b))
-            g = common_divisor(space_align(s, b, 0), g);
-    return g ? g : 1;
-}
-
-/* Where nothing may overlap: the largest sum over the sections of the sizes rounded up to the grain, less the most that
- * one live buffer gained by it. sum[] holds nsection + 1 zeroes. */
-static int64_t bound_of_strangers(const Space *s, int64_t grain_size, int64_t *sum, int32_t *section)
+/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them. sum[] holds nsection + 1
+ * zeroes, live[] has room for all spans. */
+static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t *sum, PlanSpan **live, int32_t *section)
 {
     int     count = s->span_at[s->n];
     int64_t best = 0;
 
     for (int i = 0; i < count; i++) {
-        int64_t whole = round_up(s->span[i].hi - s->span[i].lo, grain_size);
-        sum[s->span[i].begin] += whole;
-        sum[s->span[i].end] -= whole;
+        int64_t cells = cells_of(s, &s->span[i], grain);
+        sum[s->span[i].begin] += cells;
+        sum[s->span[i].end] -= cells;
     }
     for (int t = 1; t < s->nsection; t++)
         sum[t] += sum[t - 1];
     for (int t = 0; t < s->nsection; t++) {
-        int64_t slack = 0;
+        int nlive = 0;
         if (sum[t] <= best)
             continue;
-        for (int i = 0; i < count && grain_size > 1; i++)
-            if (s->span[i].begin <= t && t < s->span[i].end) {
-                int64_t size = s->span[i].hi - s->span[i].lo;
-                slack = larger(slack, round_up(size, grain_size) - size);
-            }
-        if (sum[t] - slack > best) {
-            best = sum[t] - slack;
+        for (int i = 0; i < count && grain > 1; i++)
+            if (s->span[i].begin <= t && t < s->span[i].end)
+                live[nlive++] = &s->span[i];
+        sum[t] -= unused_cells(s, live, nlive, grain);
+        if (sum[t] > best) {
+            best = sum[t];
             *section = t;
         }
     }
@@ -142,7 +190,7 @@ static int drop_dead(PlanSpan **live, int nlive, int32_t step)
 }
 
 /* Where permits are: sweep over the sections, spans sorted by their first one. */
-static int64_t bound_of_permitted(const Space *s, PlanSpan *span, PlanSpan **live, char *taken, int32_t *section)
+static int64_t bound_of_permitted(const Space *s, int64_t grain, PlanSpan *span, PlanSpan **live, char *taken, int32_t *section)
 {
     int     count = s->span_at[s->n], nlive = 0;
     int64_t best = 0;
@@ -156,7 +204,7 @@ static int64_t bound_of_permitted(const Space *s, PlanSpan *span, PlanSpan **liv
         nlive = drop_dead(live, nlive, now);
         for (; i < count && span[i].begin == now; i++)
             enter(live, &nlive, &span[i]);
-        sum = union_with_permits(s, live, nlive, taken);
+        sum = union_with_permits(s, live, nlive, grain, taken);
         if (sum > best) {
             best = sum;
             *section = now;
@@ -178,26 +226,42 @@ static int64_t bound_of_one(const Space *s, int64_t best, int32_t *section)
     return best;
 }
 
-int64_t bound_live(const Space *s, int32_t *witness)
+/* The bound in cells of this grain, and a section that reaches it. */
+static int64_t bound_in_cells(const Space *s, int64_t grain, int32_t *section)
 {
     size_t     count = (size_t)s->span_at[s->n];
-    int64_t   *sum = calloc((size_t)s->nsection + 1, sizeof *sum);
+    int64_t   *sum = calloc((size_t)s->nsection + 1, sizeof *sum), best = PLAN_ENOMEM;
     PlanSpan  *span = malloc((count + 1) * sizeof *span);
     PlanSpan **live = malloc((count + 1) * sizeof *live);
     char      *taken = malloc(count + 1);
-    int64_t    best = PLAN_ENOMEM;
-    int32_t    section = 0;
 
-    if (sum && span && live && taken) {
-        best = s->problem->npermit ? bound_of_permitted(s, span, live, taken, &section)
-                                   : bound_of_strangers(s, grain(s), sum, &section);
-        best = bound_of_one(s, best, &section);
-    }
-    *witness = s->nsection ? s->step_at[section] : -1;
+    if (sum && span && live && taken)
+        best = s->problem->npermit ? bound_of_permitted(s, grain, span, live, taken, section)
+                                   : bound_of_strangers(s, grain, sum, live, section);
     free(sum);
     free(span);
     free(live);
     free(taken);
+    return best;
+}
+
+int64_t bound_live(const Space *s, int32_t *witness)
+{
+    int32_t section = 0, other = 0;
+    int64_t best = bound_in_cells(s, 1, &section), grain = 1;
+
+    for (int tries = 0; best >= 0 && tries < MOST_GRAINS && (grain = next_grain(s, grain)) > 0; tries++) {
+        int64_t bound = bound_in_cells(s, grain, &other);
+
+        if (bound < 0 || bound > best) {
+            best = bound;
+            section = other;
+        }
+    }
+    if (best < 0)
+        return PLAN_ENOMEM;
+    best = bound_of_one(s, best, &section);
+    *witness = s->nsection ? s->step_at[section] : -1;
     return best;
 }
 

@@ -16,6 +16,7 @@ typedef struct Walk {
     int          fixed;            /* buffers that stand first in every order */
     int         *order, *trial;    /* [n] */
     int64_t     *offset;           /* [n] of the trial */
+    Greedy      *greedy;
     int64_t      peak;             /* of order */
 } Walk;
 
@@ -91,29 +92,20 @@ static int place_at_peak(Walk *w, const int64_t *offset)
     return found;
 }
 
-/* First fit of the trial order into w->offset; the first `same` of it lie there already. */
-static int evaluate(Walk *w, int same, int64_t *peak)
-{
-    int status = greedy_place_ranked(w->space, w->trial, same, false, w->offset, NULL);
-
-    w->effort->nodes -= w->space->n;
-    *peak = space_peak(w->space, w->offset, NULL);
-    return status;
-}
-
 /* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak fell. */
 static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, bool *gained)
 {
     size_t   bytes = (size_t)w->space->n * sizeof *w->order;
     int64_t *now = malloc(((size_t)w->space->n + 1) * sizeof *now);
-    int      status = now ? PLAN_OK : PLAN_ENOMEM;
+    int      status;
 
     *gained = false;
     if (now)
         memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
-    for (int idle = 0; !status && idle < PATIENCE && *best_peak > enough && !effort_is_over(w->effort); idle++) {
+    for (int idle = 0; now && idle < PATIENCE && *best_peak > enough && !effort_is_over(w->effort); idle++) {
         int64_t peak;
         int     from, to;
+        bool    good;
         memcpy(w->trial, w->order, bytes);
         from = place_at_peak(w, now);
         if (from < 0)
@@ -121,9 +113,11 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
         to = w->fixed + below(w, from - w->fixed);
         move(w->trial, from, to);
         memcpy(w->offset, now, (size_t)w->space->n * sizeof *now);
-        status = evaluate(w, to, &peak);
-        if (status || peak > w->peak)
+        good = greedy_place_moved(w->greedy, w->trial, to, w->peak, w->offset);
+        w->effort->nodes -= w->space->n;
+        if (!good)
             continue;
+        peak = space_peak(w->space, w->offset, NULL);
         idle = peak < w->peak ? 0 : idle;
         w->peak = peak;
         memcpy(w->order, w->trial, bytes);
@@ -134,6 +128,7 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
             memcpy(best, now, (size_t)w->space->n * sizeof *best);
         }
     }
+    status = now ? PLAN_OK : PLAN_ENOMEM;
     free(now);
     return status;
 }
@@ -145,18 +140,21 @@ static int shake(Walk *w, const int64_t *best, int times)
 
     for (int i = 0; !status && i < times && w->fixed < w->space->n; i++)
         move(w->trial, w->fixed + below(w, w->space->n - w->fixed), w->fixed);
-    if (!status)
-        status = evaluate(w, 0, &w->peak);
+    if (status)
+        return status;
+    greedy_place_ranked(w->greedy, w->trial, false, w->offset, NULL);
+    w->effort->nodes -= w->space->n;
+    w->peak = space_peak(w->space, w->offset, NULL);
     memcpy(w->order, w->trial, (size_t)w->space->n * sizeof *w->order);
-    return status;
+    return PLAN_OK;
 }
 
 int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset)
 {
     size_t  n = (size_t)s->n + 1;
-    Walk    w = {s, effort, effort->seed, 0, malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * sizeof(int64_t)), 0};
+    Walk    w = {s, effort, effort->seed, 0, malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * sizeof(int64_t)), greedy_open(s), 0};
     int64_t peak = space_peak(s, offset, NULL);
-    int     status = w.order && w.trial && w.offset ? PLAN_OK : PLAN_ENOMEM;
+    int     status = w.order && w.trial && w.offset && w.greedy ? PLAN_OK : PLAN_ENOMEM;
 
     for (int idle = 0; !status && idle < SHAKES && peak > enough && !effort_is_over(effort); idle++) {
         bool gained;
@@ -168,5 +166,6 @@ int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *off
     free(w.order);
     free(w.trial);
     free(w.offset);
+    greedy_close(w.greedy);
     return status;
 }

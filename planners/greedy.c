@@ -1,8 +1,9 @@
 /* greedy.c - place buffers one by one in a fixed order, none ever moved again.
- * For each buffer the offsets that would collide with buffers already placed form open intervals; sorted by their lower
- * ends, one walk upward from 0 meets every free gap. Lowest gap: the first. Tightest gap: the one that leaves least room
- * above the buffer before the next interval. Only buffers of the space's list of near ones are looked at; where that would be
- * too long, all placed ones, kept sorted by offset so that the intervals of plain buffers come out sorted already.
+ * For each buffer the offsets that would collide with buffers already placed form open intervals. Lowest gap: the offset is
+ * lifted over the intervals that contain it, again and again, until none does; where the intervals come by rising offset once
+ * is enough, so each buffer's list of those that it may meet is sorted anew when that takes long, and stays nearly sorted from one
+ * placement to the next. Tightest gap: the one that leaves least room above the buffer before the next interval. Where the lists
+ * would be too long, all placed buffers are looked at, kept sorted by offset.
  * The orders by birth, lifetime and size are those of Occamy (DAC 2023); area and pressure (bytes live at the buffer's
  * heaviest step) are two more that cost nothing; the latest first puts what may follow another buffer through the same
  * memory below it. */
@@ -11,11 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Placed {
-    int *buffer;                   /* by rising offset, where the space has no list of near ones */
-    int  count;
-    int *home;                     /* [n] region of each, or -1: not placed yet */
-} Placed;
+enum { PASSES = 4 };               /* over unsorted intervals */
+
+struct Greedy {
+    const Space *space;
+    int         *placed;           /* by rising offset, where the space has no list of near ones */
+    int          count;
+    int         *home;             /* [n] region of each, or -1: not placed yet */
+    bool        *stale;            /* [n] something that it may meet has come or moved since it was placed */
+    int         *near;             /* indices into the space's list, those of each buffer in an order of their own; or NULL */
+    Clash       *clash;
+};
 
 typedef struct Ranked {
     int     fixed;                 /* fixed buffers come first in every order */
@@ -92,82 +99,142 @@ int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
 }
 
 /* The intervals of placed buffers that b may meet, from the list of those. */
-static int collect_near(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
+static int collect_near(const Greedy *g, int b, int region, const int64_t *offset)
 {
-    int count = 0;
+    const Space *s = g->space;
+    int          count = 0;
 
     for (int i = s->near_at[b]; i < s->near_at[b + 1]; i++) {
-        const Near *near = &s->near[i];
+        const Near *near = &s->near[g->near[i]];
 
-        for (int k = 0; k < near->ngap && placed->home[near->other] == region; k++)
-            clash[count++] = (Clash){offset[near->other] + s->gap[near->gap + k].from, offset[near->other] + s->gap[near->gap + k].to};
+        for (int k = 0; k < near->ngap && g->home[near->other] == region; k++) {
+            const Clash *gap = &s->gap[near->gap + k];
+            g->clash[count++] = (Clash){offset[near->other] + gap->from, offset[near->other] + gap->to};
+        }
     }
     return count;
 }
 
 /* The same by looking at all that are placed. */
-static int collect_far(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
+static int collect_far(const Greedy *g, int b, int region, const int64_t *offset)
 {
-    int count = 0;
+    const Space *s = g->space;
+    int          count = 0;
 
-    for (int i = 0; i < placed->count; i++) {
-        int j = placed->buffer[i];
-        if (placed->home[j] == region && s->begin[j] < s->end[b] && s->begin[b] < s->end[j])
-            count += space_clashes(s, b, j, offset[j], clash + count);
+    for (int i = 0; i < g->count; i++) {
+        int j = g->placed[i];
+        if (g->home[j] == region && s->begin[j] < s->end[b] && s->begin[b] < s->end[j])
+            count += space_clashes(s, b, j, offset[j], g->clash + count);
     }
     return count;
 }
 
-/* Every interval that b must avoid, sorted by lower end (Shell, 1959, with Ciura's gaps: most lists are short). */
-static int collect_clashes(const Space *s, int b, int region, const Placed *placed, const int64_t *offset, Clash *clash)
+static int collect(const Greedy *g, int b, int region, const int64_t *offset)
 {
-    static const int gaps[] = {132, 57, 23, 10, 4, 1};
-    int count = (s->near ? collect_near : collect_far)(s, b, region, placed, offset, clash);
+    return (g->near ? collect_near : collect_far)(g, b, region, offset);
+}
 
-    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
-        for (int gap = gaps[g], i = gap; i < count; i++) {
+/* Shell, 1959, with Ciura's gaps: most lists are short. */
+static const int shell_gaps[] = {132, 57, 23, 10, 4, 1};
+enum { SHELL_GAPS = sizeof shell_gaps / sizeof *shell_gaps };
+
+/* Those that b may meet by rising offset, the placed ones first. */
+static void sort_near(const Greedy *g, int b, const int64_t *offset)
+{
+    const Space *s = g->space;
+    int         *list = g->near + s->near_at[b], count = s->near_at[b + 1] - s->near_at[b];
+
+    for (int k = 0; k < SHELL_GAPS; k++)
+        for (int gap = shell_gaps[k], i = gap; i < count; i++) {
+            int     one = list[i], other = s->near[one].other, at = i;
+            int64_t key = g->home[other] < 0 ? INT64_MAX : offset[other];
+
+            for (; at >= gap; at -= gap) {
+                int lower = s->near[list[at - gap]].other;
+                if ((g->home[lower] < 0 ? INT64_MAX : offset[lower]) <= key)
+                    break;
+                list[at] = list[at - gap];
+            }
+            list[at] = one;
+        }
+}
+
+/* By lower end. */
+static void sort_clashes(Clash *clash, int count)
+{
+    for (int k = 0; k < SHELL_GAPS; k++)
+        for (int gap = shell_gaps[k], i = gap; i < count; i++) {
             Clash one = clash[i];
             int   at = i;
             for (; at >= gap && clash[at - gap].from > one.from; at -= gap)
                 clash[at] = clash[at - gap];
             clash[at] = one;
         }
-    return count;
 }
 
-/* The lowest or the tightest gap between the intervals; where they leave none, above them all. */
-static int64_t choose_gap(const Clash *clash, int count, int64_t align, bool tight)
+/* Lifts *x over the intervals that contain it, in their order or the opposite one; false: none does. */
+static bool lift(const Clash *clash, int count, int64_t align, bool backward, int64_t *x)
 {
-    int64_t x = 0, best = -1, best_room = INT64_MAX;
+    int64_t before = *x;
 
     for (int i = 0; i < count; i++) {
-        if (x <= clash[i].from) {
-            if (!tight)
-                return x;
-            if (clash[i].from - x < best_room) {
-                best_room = clash[i].from - x;
-                best = x;
-            }
+        const Clash *c = &clash[backward ? count - 1 - i : i];
+        if (c->from < *x && *x < c->to)
+            *x = round_up(c->to, align);
+    }
+    return *x > before;
+}
+
+/* The tightest gap between the intervals; the lowest of several, and above them all where there is none. */
+static int64_t tightest_gap(const Greedy *g, int b, int region, const int64_t *offset)
+{
+    int64_t x = 0, best = -1, best_room = INT64_MAX, align = space_align(g->space, b, region);
+    int     count = collect(g, b, region, offset);
+
+    sort_clashes(g->clash, count);
+    for (int i = 0; i < count; i++) {
+        const Clash *c = &g->clash[i];
+        if (x <= c->from && c->from - x < best_room) {
+            best_room = c->from - x;
+            best = x;
         }
-        if (clash[i].to > x)
-            x = round_up(clash[i].to, align);
+        if (c->to > x)
+            x = round_up(c->to, align);
     }
     return best >= 0 ? best : x;
 }
 
-static void insert(const Space *s, Placed *placed, int b, int region, const int64_t *offset)
+static int64_t lowest_gap(const Greedy *g, int b, int region, const int64_t *offset)
 {
-    int at = placed->count++;
+    int64_t x = 0, align = space_align(g->space, b, region);
+    int     count = collect(g, b, region, offset);
 
-    placed->home[b] = region;
-    for (; at > 0 && !s->near && offset[placed->buffer[at - 1]] > offset[b]; at--)
-        placed->buffer[at] = placed->buffer[at - 1];
-    placed->buffer[at] = b;
+    for (int pass = 0; pass < PASSES; pass++)
+        if (!lift(g->clash, count, align, pass % 2, &x))
+            return x;
+    if (g->near) {
+        sort_near(g, b, offset);
+        count = collect(g, b, region, offset);
+    }
+    while (lift(g->clash, count, align, false, &x))
+        ;
+    return x;
+}
+
+static void insert(Greedy *g, int b, int region, const int64_t *offset)
+{
+    int at = g->count++;
+
+    g->home[b] = region;
+    for (; at > 0 && !g->near && offset[g->placed[at - 1]] > offset[b]; at--)
+        g->placed[at] = g->placed[at - 1];
+    g->placed[at] = b;
 }
 
 /* The first region with room; when none has any, the last that is allowed. */
-static void place_one(const Space *s, int b, bool tight, Placed *placed, Clash *clash, int64_t *offset, int32_t *region)
+static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *region)
 {
+    const Space      *s = g->space;
     const PlanBuffer *buffer = &s->problem->buffer[b];
     int               home = 0;
 
@@ -176,10 +243,8 @@ static void place_one(const Space *s, int b, bool tight, Placed *placed, Clash *
         if (!space_allows(s, b, r))
             continue;
         home = r;
-        if (x < 0) {
-            int count = collect_clashes(s, b, r, placed, offset, clash);
-            x = choose_gap(clash, count, space_align(s, b, r), tight);
-        }
+        if (x < 0)
+            x = (tight ? tightest_gap : lowest_gap)(g, b, r, offset);
         offset[b] = x;
         if (!space_live(s, b) || buffer->size <= s->region[r].size - x)
             break;
@@ -187,7 +252,7 @@ static void place_one(const Space *s, int b, bool tight, Placed *placed, Clash *
     if (region)
         region[b] = home;
     if (space_live(s, b))
-        insert(s, placed, b, home, offset);
+        insert(g, b, home, offset);
 }
 
 /* Most intervals that one buffer can meet: pairs of its spans with all others. */
@@ -202,34 +267,103 @@ static size_t most_clashes(const Space *s)
     return most * ((size_t)s->span_at[s->n] + 1);
 }
 
-int greedy_place_ranked(const Space *s, const int *buffer, int placed_already, bool tight, int64_t *offset, int32_t *region)
+static bool open_near(Greedy *g)
+{
+    int count = g->space->near ? g->space->near_at[g->space->n] : 0;
+
+    if (!g->space->near)
+        return true;
+    g->near = malloc(((size_t)count + 1) * sizeof *g->near);
+    for (int i = 0; i < count && g->near; i++)
+        g->near[i] = i;
+    return g->near != NULL;
+}
+
+Greedy *greedy_open(const Space *s)
 {
     size_t  n = (size_t)s->n + 1;
-    Clash  *clash = malloc(most_clashes(s) * sizeof *clash);
-    Placed  placed = {malloc(n * sizeof(int)), 0, malloc(n * sizeof(int))};
-    bool    good = clash && placed.buffer && placed.home;
+    Greedy *g = calloc(1, sizeof *g);
 
-    for (int i = 0; i < s->n && good; i++)
-        placed.home[i] = -1;
-    for (int i = 0; i < placed_already && good; i++)
-        if (space_live(s, buffer[i]))
-            insert(s, &placed, buffer[i], region ? region[buffer[i]] : 0, offset);
-    for (int i = placed_already; i < s->n && good; i++)
-        place_one(s, buffer[i], tight, &placed, clash, offset, region);
-    free(clash);
-    free(placed.buffer);
-    free(placed.home);
-    return good ? PLAN_OK : PLAN_ENOMEM;
+    if (!g)
+        return NULL;
+    g->space = s;
+    g->placed = malloc(n * sizeof *g->placed);
+    g->home = malloc(n * sizeof *g->home);
+    g->stale = malloc(n * sizeof *g->stale);
+    g->clash = malloc(most_clashes(s) * sizeof *g->clash);
+    if (open_near(g) && g->placed && g->home && g->stale && g->clash)
+        return g;
+    greedy_close(g);
+    return NULL;
+}
+
+void greedy_close(Greedy *g)
+{
+    if (!g)
+        return;
+    free(g->placed);
+    free(g->home);
+    free(g->stale);
+    free(g->near);
+    free(g->clash);
+    free(g);
+}
+
+static void forget(Greedy *g)
+{
+    g->count = 0;
+    for (int b = 0; b < g->space->n; b++) {
+        g->home[b] = -1;
+        g->stale[b] = false;
+    }
+}
+
+void greedy_place_ranked(Greedy *g, const int *buffer, bool tight, int64_t *offset, int32_t *region)
+{
+    forget(g);
+    for (int i = 0; i < g->space->n; i++)
+        place_one(g, buffer[i], tight, offset, region);
+}
+
+static void mark_near(Greedy *g, int b)
+{
+    const Space *s = g->space;
+
+    for (int i = s->near_at[b]; s->near && i < s->near_at[b + 1]; i++)
+        g->stale[s->near[i].other] = true;
+}
+
+bool greedy_place_moved(Greedy *g, const int *buffer, int moved, int64_t limit, int64_t *offset)
+{
+    const Space *s = g->space;
+
+    forget(g);
+    for (int i = 0; i < s->n; i++) {
+        int     b = buffer[i];
+        int64_t before = offset[b];
+
+        if (i == moved || (i > moved && (g->stale[b] || !s->near)))
+            place_one(g, b, false, offset, NULL);
+        else if (space_live(s, b))
+            insert(g, b, 0, offset);
+        if (i == moved || offset[b] != before)
+            mark_near(g, b);
+        if (space_live(s, b) && offset[b] + s->problem->buffer[b].size > limit)
+            return false;
+    }
+    return true;
 }
 
 int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset, int32_t *region)
 {
-    int *buffer = malloc(((size_t)s->n + 1) * sizeof *buffer);
-    int  status = PLAN_ENOMEM;
+    int    *buffer = malloc(((size_t)s->n + 1) * sizeof *buffer);
+    Greedy *g = greedy_open(s);
+    int     status = buffer && g ? greedy_rank(s, order, buffer) : PLAN_ENOMEM;
 
-    if (buffer && greedy_rank(s, order, buffer) == PLAN_OK)
-        status = greedy_place_ranked(s, buffer, 0, tight, offset, region);
+    if (!status)
+        greedy_place_ranked(g, buffer, tight, offset, region);
     free(buffer);
+    greedy_close(g);
     return status;
 }
 

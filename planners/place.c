@@ -29,7 +29,8 @@ static int64_t enough(const Portfolio *f)
 
 static bool satisfied(const Portfolio *f)
 {
-    return f->result->peak <= enough(f);
+    bool useless = f->limits->worth > 0 && f->space->nregion == 1 && f->result->bound > f->limits->worth;
+    return useless || f->result->peak <= enough(f);
 }
 
 /* Keeps the plan being made if it is the smallest yet. */
@@ -69,7 +70,7 @@ static int try_greedy(Portfolio *f)
     if (f->space->n > MOST_FOR_GREEDY && f->space->plain && !f->space->fixed && f->space->nregion == 1)
         return PLAN_OK;            /* quadratic; the skyline is better there */
     for (int order = 0; order < GREEDY_ORDERS && !status; order++)
-        for (int tight = 0; tight < 2 && !status && !satisfied(f); tight++) {
+        for (int tight = 0; tight < 2 && !status && (f->result->peak == INT64_MAX || !satisfied(f)); tight++) {
             status = greedy_place(f->space, (GreedyOrder)order, tight, f->offset, f->region);
             f->result->nodes += f->space->n;
             if (!status)

@@ -143,10 +143,15 @@ static void collect_regions(Space *s, int64_t capacity)
     }
 }
 
-int64_t space_align(const Space *s, int b, int region)
+/* What offsets are multiples of, by buffer and region. */
+static void collect_alignments(Space *s)
 {
-    int64_t align = s->problem->buffer[b].align;
-    return common_multiple(align ? align : 1, s->region[region].align);
+    for (int b = 0; b < s->n; b++)
+        for (int r = 0; r < s->nregion; r++) {
+            int64_t own = s->problem->buffer[b].align;
+
+            s->align[(size_t)b * (size_t)s->nregion + (size_t)r] = common_multiple(own ? own : 1, s->region[r].align);
+        }
 }
 
 int space_open(Space *s, const PlanProblem *problem, int64_t capacity)
@@ -164,13 +169,15 @@ int space_open(Space *s, const PlanProblem *problem, int64_t capacity)
     s->lag = calloc((size_t)problem->npermit * 2 + 1, sizeof *s->lag);
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->end = calloc(n + 1, sizeof *s->end);
-    if (!s->span_at || !s->span || !s->step_at || !s->lag_at || !s->lag || !s->begin || !s->end) {
+    collect_regions(s, capacity);
+    s->align = calloc(n * (size_t)s->nregion + 1, sizeof *s->align);
+    if (!s->span_at || !s->span || !s->step_at || !s->lag_at || !s->lag || !s->begin || !s->end || !s->align) {
         space_close(s);
         return PLAN_ENOMEM;
     }
     collect_spans(s);
     collect_permits(s);
-    collect_regions(s, capacity);
+    collect_alignments(s);
     if (near_open(s)) {
         space_close(s);
         return PLAN_ENOMEM;
@@ -187,6 +194,7 @@ void space_close(Space *s)
     free(s->lag);
     free(s->begin);
     free(s->end);
+    free(s->align);
     near_close(s);
     memset(s, 0, sizeof *s);
 }

@@ -40,6 +40,7 @@ typedef struct Space {
     Clash     *gap;                /* of each entry rising and apart */
     int        nregion;            /* >= 1 */
     PlanRegion region[32];         /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
+    int64_t   *align;              /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
     uint32_t   everywhere;         /* mask of all regions */
     bool       fixed;              /* some buffer is */
     bool       plain;              /* every span covers its whole buffer and there are no permits */
@@ -61,8 +62,10 @@ static inline bool space_allows(const Space *s, int b, int region)
     return !mask || (mask >> region & 1u);
 }
 
-/* Every offset of b in that region is a multiple of this; >= 1. */
-int64_t space_align(const Space *space, int b, int region);
+static inline int64_t space_align(const Space *s, int b, int region)
+{
+    return s->align[(size_t)b * (size_t)s->nregion + (size_t)region];
+}
 
 /* The offsets of b that collide with j at offset_j, as open intervals appended to clash[]; returns how many, at most
  * the number of pairs of their spans. */
@@ -103,10 +106,20 @@ typedef enum GreedyOrder { GREEDY_BIRTH, GREEDY_LONGER, GREEDY_BIGGER, GREEDY_AR
  * room in any region it is placed beyond the end of the last one allowed. */
 int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
 
-/* The order itself, buffer[n], and placement in any order that begins with the fixed buffers, of which the first
- * placed_already lie where offset and region say. */
+/* The order itself, buffer[n]. */
 int greedy_rank(const Space *space, GreedyOrder order, int *buffer);
-int greedy_place_ranked(const Space *space, const int *buffer, int placed_already, bool tight, int64_t *offset, int32_t *region);
+
+/* Room for placements one after another. greedy_open: NULL on lack of memory. */
+typedef struct Greedy Greedy;
+Greedy *greedy_open(const Space *space);
+void    greedy_close(Greedy *greedy);
+
+/* Placement in any order that begins with the fixed buffers. */
+void greedy_place_ranked(Greedy *greedy, const int *buffer, bool tight, int64_t *offset, int32_t *region);
+
+/* Lowest gaps in one region for an order in which the buffer at `moved` has come forward from a later place: offset[] holds those
+ * of the order before, and only what that changes is placed again. False as soon as some buffer ends above limit. */
+bool greedy_place_moved(Greedy *greedy, const int *buffer, int moved, int64_t limit, int64_t *offset);
 
 enum { SKYLINE_ORDERS = 6 };
 

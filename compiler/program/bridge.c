@@ -1,6 +1,6 @@
 /* bridge.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
- * Occamy's four greedy planners always run; what they find is shown beside the plan that is taken. The same problem is met
- * again and again while orders, blocks and merges are weighed: each is solved once. */
+ * The same problem is met again and again while orders, blocks and merges are weighed: each is solved once, with full effort
+ * only where its bound leaves a plan that is wanted. */
 #include "program/plan.h"
 
 #include "planners/planner.h"
@@ -11,7 +11,7 @@
 struct Solved {
     PlanProblem problem;
     PlanResult  result;
-    int64_t     greedy[4]; /* peaks */
+    int64_t     worth; /* what it was solved for, see PlanLimits */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- the problem */
@@ -107,20 +107,6 @@ static PlanResult new_result(const Bridge *bridge)
                         .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1)};
 }
 
-static int run_greedy(Bridge *bridge, const PlanLimits *limits, int64_t *greedy, Diag *diag)
-{
-    PlanResult result = new_result(bridge);
-
-    for (int i = 0; i < 4; i++) {
-        const PlanPlanner *planner = plan_planner(greedy_name[i]);
-
-        if (!planner || planner->place(&bridge->problem, limits, &result) != PLAN_OK)
-            return diag_bug(diag, (Loc){0}, "planner %s failed: %s", greedy_name[i], result.why);
-        greedy[i] = result.peak;
-    }
-    return 0;
-}
-
 /* Who found it: the first of the four greedy planners that reaches the same peak, else the search. */
 static const char *finder(const Plan *plan, const char *asked)
 {
@@ -214,13 +200,19 @@ static bool same_permits(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
+/* With full effort, or proven to have no plan of so many bytes. */
+static bool is_solved_for(const Solved *solved, int64_t worth)
+{
+    return solved->result.bound <= solved->worth || solved->result.bound > worth;
+}
+
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
 {
     for (int i = 0; i < planning->nsolved; i++) {
         const PlanProblem *other = &planning->solved[i].problem;
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan && problem->npermit == other->npermit &&
-            problem->nstep == other->nstep && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
+            problem->nstep == other->nstep && is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
             return &planning->solved[i];
     }
     return NULL;
@@ -230,12 +222,10 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
-    PlanLimits         limits = {.seconds = planning->options->seconds};
+    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth};
     char               why[160];
 
-    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge)};
-    if (run_greedy(bridge, &limits, solved->greedy, planning->diag) < 0)
-        return -1;
+    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth};
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)
@@ -243,29 +233,50 @@ static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *
     return 0;
 }
 
-int plan_once(Planning *planning, Plan *plan)
+/* The problem of the program as it stands. */
+static Bridge open_bridge(const Planning *planning)
 {
-    Program      *program = planning->program;
-    const char   *asked = planning->options->planner ? planning->options->planner : "auto";
-    Bridge        bridge = {.program = program};
-    const Solved *known;
-    Solved        solved;
+    Bridge bridge = {.program = planning->program};
 
-    *plan = (Plan){0};
-    program->npermit = 0;
-    program_coalesce(program);
+    planning->program->npermit = 0;
+    program_coalesce(planning->program);
     build_problem(&bridge, planning->options->io_arena);
     if (planning->options->nregion)
         add_regions(&bridge, planning->options);
-    known = find_solved(planning, &bridge.problem);
+    return bridge;
+}
+
+int plan_once(Planning *planning, Plan *plan)
+{
+    const char   *asked = planning->options->planner ? planning->options->planner : "auto";
+    Bridge        bridge = open_bridge(planning);
+    const Solved *known = find_solved(planning, &bridge.problem);
+    Solved        solved;
+
+    *plan = (Plan){0};
     if (!known) {
         if (solve(planning, &bridge, asked, &solved) < 0)
             return -1;
-        ARENA_PUSH(program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
+        ARENA_PUSH(planning->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
         known = &solved;
     }
-    memcpy(plan->greedy, known->greedy, sizeof plan->greedy);
     take_result(&bridge, planning->options, &known->result, plan);
-    plan->planner = finder(plan, asked);
+    return 0;
+}
+
+int plan_compare(Planning *planning, Plan *plan)
+{
+    Bridge     bridge = open_bridge(planning);
+    PlanLimits limits = {.seconds = planning->options->seconds};
+    PlanResult result = new_result(&bridge);
+
+    for (int i = 0; i < 4; i++) {
+        const PlanPlanner *planner = plan_planner(greedy_name[i]);
+
+        if (!planner || planner->place(&bridge.problem, &limits, &result) != PLAN_OK)
+            return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", greedy_name[i], result.why);
+        plan->greedy[i] = result.peak;
+    }
+    plan->planner = finder(plan, planning->options->planner ? planning->options->planner : "auto");
     return 0;
 }

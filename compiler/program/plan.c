@@ -42,6 +42,18 @@ int64_t program_live_bytes(const Program *program, int io_arena, int step)
     return bytes;
 }
 
+/* The plan of the program as it stands, of use at `worth` bytes at most. */
+static int plan_worth(Planning *p, int64_t worth, Plan *plan)
+{
+    int64_t before = p->worth;
+    int     status;
+
+    p->worth = p->options->nregion < 2 ? int_min(before, worth) : before;
+    status = plan_once(p, plan);
+    p->worth = before;
+    return status;
+}
+
 /* Less memory; of several memories, more traffic in the fast ones. */
 static bool is_smaller(const Plan *a, const Plan *b)
 {
@@ -57,18 +69,18 @@ static bool is_smaller(const Plan *a, const Plan *b)
 
 /* The plan of the present order, with results merged into operands where only that can save memory and does. The program
  * is left as the plan wants it; *merges undoes what was merged. */
-static int plan_order(Planning *p, Plan *plan, Merges *merges)
+static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     Plan merged;
 
     program_liveness(p->program);
-    if (plan_once(p, plan) < 0)
+    if (plan_worth(p, worth, plan) < 0)
         return -1;
     *merges = program_merge(p->program);
     if (!merges->count)
         return 0;
     program_liveness(p->program);
-    if (plan_once(p, &merged) < 0)
+    if (plan_worth(p, int_min(worth, plan->peak - 1), &merged) < 0)
         return -1;
     if (is_smaller(&merged, plan)) {
         *plan = merged;
@@ -98,33 +110,31 @@ static void undo(Program *program, Changes *changes)
 }
 
 /* The plan of the present order, with blocks in steps of more than `above` bytes, or NO_BLOCKS. */
-static int plan_blocks(Planning *p, int64_t above, Plan *plan, Changes *changes)
+static int plan_blocks(Planning *p, int64_t above, int64_t worth, Plan *plan, Changes *changes)
 {
     undo(p->program, changes);
     changes->above = above;
     if (above != NO_BLOCKS)
         changes->blocks = program_block(p->program, p->options->io_arena, above);
-    return plan_order(p, plan, &changes->merges);
+    return plan_order(p, worth, plan, &changes->merges);
 }
 
 /* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
 static int plan_best(Planning *p, Plan *plan, Changes *changes)
 {
-    Plan    other;
+    Plan    small;
     int64_t enough;
 
-    if (plan_blocks(p, NO_BLOCKS, plan, changes) < 0 || plan_blocks(p, 0, &other, changes) < 0)
+    if (plan_blocks(p, 0, p->worth, &small, changes) < 0 || plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
         return -1;
-    if (plan->nshare > 1 && is_smaller(&other, plan)) {
-        *plan = other;
+    if (!is_smaller(&small, plan) || small.peak > p->worth)
         return 0;
-    }
-    if (!is_smaller(&other, plan))
-        return changes->blocks.count ? plan_blocks(p, NO_BLOCKS, plan, changes) : 0;
-    enough = other.peak;
+    if (plan->nshare > 1)
+        return plan_blocks(p, 0, p->worth, plan, changes);
+    enough = small.peak;
     plan->peak = INT64_MAX;
     for (int quarters = 4; quarters >= 0 && plan->peak > enough; quarters--) /* ever more steps, until the peak is the same */
-        if (plan_blocks(p, enough / 4 * quarters, plan, changes) < 0)
+        if (plan_blocks(p, enough / 4 * quarters, enough, plan, changes) < 0)
             return -1;
     return 0;
 }
@@ -152,7 +162,7 @@ static void hold_against_orders(Plan *plan, bool whole, int64_t bound)
 /* Another order, where the search finds one and its plan is really smaller. */
 static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
 {
-    int64_t above = changes->above;
+    int64_t above = changes->above, before = p->worth;
     Order   order = {.bound = 0};
     Plan    other;
     bool    whole;
@@ -167,8 +177,10 @@ static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
         return -1;
     if (found) {
         program_apply_order(p->program, &order);
+        p->worth = plan->nshare < 2 ? plan->peak - 1 : before;
         if (plan_best(p, &other, changes) < 0)
             return -1;
+        p->worth = before;
         if (is_smaller(&other, plan)) {
             *plan = other;
             hold_against_orders(plan, whole, order.bound);
@@ -177,7 +189,7 @@ static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
         undo(p->program, changes);
         program_apply_order(p->program, &order);
     }
-    if (plan_blocks(p, above, plan, changes) < 0) /* the same plan again */
+    if (plan_blocks(p, above, before, plan, changes) < 0) /* the same plan again */
         return -1;
     hold_against_orders(plan, whole, order.bound);
     return 0;
@@ -186,11 +198,13 @@ static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     Changes  changes = {.merges = {.count = 0}};
-    Planning p = {.program = program, .options = options, .diag = diag};
+    Planning p = {.program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
 
     if (plan_best(&p, plan, &changes) < 0)
         return -1;
     if (options->reorder && plan_reordered(&p, plan, &changes) < 0)
+        return -1;
+    if (plan_compare(&p, plan) < 0)
         return -1;
     return program_recheck(program, plan, diag);
 }

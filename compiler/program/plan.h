@@ -75,12 +75,17 @@ typedef struct Planning {
     Program           *program;
     const PlanOptions *options;
     Diag              *diag;
+    int64_t            worth; /* bytes: of no use is a plan of more */
     Solved            *solved;
     int                nsolved, csolved;
 } Planning;
 
-/* One plan of the program as it stands, its permits made anew. Needs spans. Returns 0, or -1 with a message. */
+/* One plan of the program as it stands, its permits made anew. Needs spans. A plan of more than planning->worth bytes may be
+ * larger than need be. Returns 0, or -1 with a message. */
 int plan_once(Planning *planning, Plan *plan);
+
+/* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside it. */
+int plan_compare(Planning *planning, Plan *plan);
 
 /* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
  * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */

@@ -155,6 +155,7 @@ typedef struct PlanOptions {
     double      seconds;   /* time limit; 0: effort is counted in nodes */
     MemoryRegion region[MAX_REGIONS]; /* fast to slow */
     int         nregion;   /* 0: one arena of any size */
+    int64_t     worth;     /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
 } PlanOptions;
 
 /* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */

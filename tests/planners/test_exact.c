@@ -151,6 +151,47 @@ static void a_capacity_below_the_least_peak_is_refuted(void **state)
     }
 }
 
+/* Two buffers of 80 bytes at multiples of 64, and one of 56 anywhere: it is too long for what either leaves of its last cell. */
+static void what_fits_into_no_rest_of_a_cell_counts_whole(void **state)
+{
+    const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {80, 64, 0, -1, 0}, {56, 8, 0, -1, 0}};
+    const PlanSpan   span[] = {{0, 0, 2, 0, 80}, {1, 0, 2, 0, 80}, {2, 0, 2, 0, 56}};
+    const PlanPermit permit[] = {{0, 1, 64, 64}};
+    PlanProblem      problem = {.buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .permit = permit, .nstep = 2};
+
+    (void)state;
+    assert_int_equal(plan_lower_bound(&problem), 128 + 80 + 56);
+    problem.npermit = 1;                       /* 16 bytes of one may lie below the other */
+    assert_int_equal(plan_lower_bound(&problem), 64 + 80 + 56);
+}
+
+/* A plan worth having is as good as without the limit, and any other is a right one at least. */
+static void a_plan_of_more_than_it_is_worth_is_not_searched_for(void **state)
+{
+    uint64_t seed = 19;
+    int      spared = 0;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        Sample     s;
+        int64_t    offset[ORACLE_BUFFERS], least;
+        PlanResult r = {.offset = offset};
+        PlanLimits limits = {0};
+        oracle_sample(&s, &seed, 7, WITH_ALL & ~(unsigned)WITH_FIXED);
+        least = oracle_least_peak(&s.problem, LIMIT);
+        if (least < 2)
+            continue;
+        limits.worth = least;
+        assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
+        assert_int_equal(r.peak, least);
+        limits.worth = least - 1;
+        assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
+        assert_true(plan_check(&s.problem, &r) && r.peak >= least && r.bound <= least);
+        spared += r.status == PLAN_FEASIBLE;
+    }
+    assert_true(spared > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +203,8 @@ int main(void)
         cmocka_unit_test(perfect_packings_are_found),
         cmocka_unit_test(the_same_limits_give_the_same_plan),
         cmocka_unit_test(a_capacity_below_the_least_peak_is_refuted),
+        cmocka_unit_test(what_fits_into_no_rest_of_a_cell_counts_whole),
+        cmocka_unit_test(a_plan_of_more_than_it_is_worth_is_not_searched_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
