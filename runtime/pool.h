@@ -4,9 +4,12 @@
  *     static occ_pool pool;
  *     if (occ_pool_start(&pool, 4) == 0)
  *         memory.parallel_for = occ_pool_for, memory.parallel_context = &pool;
+ *     occ_pool_bind(&pool); (if it may have processors to itself: with _GNU_SOURCE, and does nothing elsewhere)
  *
  * One pool serves one run at a time. Work is handed over by counters that waiting threads read for a while before they
- * sleep, since the steps of a network follow each other within microseconds. */
+ * sleep, since the steps of a network follow each other within microseconds. Each thread has a range of the parts of its own,
+ * near in memory to what it made in the step before, and takes from the others' when that is empty: one that is held up by
+ * another program holds up one part, and the caller waits only for parts that were begun. */
 #ifndef OCC_POOL_H
 #define OCC_POOL_H
 
@@ -14,11 +17,18 @@
 #include <sched.h>
 #include <stdint.h>
 
-enum { OCC_POOL_MOST = 64, OCC_POOL_SPINS = 4000 };
+enum {
+    OCC_POOL_MOST = 64,
+    OCC_POOL_SPINS = 4000,   /* looks before a worker sleeps, some 100 microseconds */
+    OCC_POOL_PATIENCE = 2000 /* looks before one that waits lets other programs have the processor between looks */
+};
 
 typedef struct occ_pool_worker {
     struct occ_pool *pool;
-    int index; /* 1 to threads - 1: thread 0 is the caller */
+    int index;            /* 0: the caller; 1 to threads - 1 */
+    int processor;        /* where it stays, while the pool is bound */
+    uint64_t left;        /* atomic: parts of its range that nobody took: the first in the lower half, the end in the upper */
+    char apart[128 - 32]; /* so that owners of neighbouring ranges do not share a line of cache */
 } occ_pool_worker;
 
 typedef struct occ_pool {
@@ -29,21 +39,52 @@ typedef struct occ_pool {
     pthread_cond_t wake;
     int sleepers; /* under the mutex */
     int stop;
+    int processor; /* where the caller was last; -1: the pool is not bound */
     void (*part)(void *context, int64_t index);
     void *context;
-    int64_t parts;
-    unsigned round; /* atomic: counts the jobs */
-    int pending;    /* atomic: workers that have not finished the job */
+    unsigned round;  /* atomic: counts the jobs */
+    int64_t pending; /* atomic: parts of the job that are not done */
 } occ_pool;
 
-/* Every threads-th part from `index` on. */
-static inline void occ_pool_share(occ_pool *pool, int index)
+/* Look number `i` of a thread that waits. */
+static inline void occ_pool_pause(int i)
 {
-    for (int64_t i = index; i < pool->parts; i += pool->threads)
-        pool->part(pool->context, i);
+    if (i >= OCC_POOL_PATIENCE && i % 64 == 0)
+        sched_yield();
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+    __builtin_ia32_pause();
+#elif defined(__GNUC__) && defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
-/* Wait for another round than `seen`: spin, give way, sleep. */
+/* The first part of a range, or its last one; -1: none is left. Read what the job is only after that: its caller waits for it. */
+static inline int64_t occ_pool_take(uint64_t *range, int last)
+{
+    uint64_t seen = __atomic_load_n(range, __ATOMIC_RELAXED), less;
+
+    do {
+        if ((uint32_t)seen >= seen >> 32)
+            return -1;
+        less = last ? seen - ((uint64_t)1 << 32) : seen + 1;
+    } while (!__atomic_compare_exchange_n(range, &seen, less, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    return last ? (int64_t)(less >> 32) : (int64_t)(uint32_t)seen;
+}
+
+/* Parts until none is left: those of the thread's own range from its first on, then those of others from their last on. */
+static inline void occ_pool_share(occ_pool *pool, int index)
+{
+    for (int k = 0; k < pool->threads; k++) {
+        uint64_t *range = &pool->worker[(index + k) % pool->threads].left;
+
+        for (int64_t i = occ_pool_take(range, k > 0); i >= 0; i = occ_pool_take(range, k > 0)) {
+            pool->part(pool->context, i);
+            __atomic_sub_fetch(&pool->pending, 1, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+/* Wait for another round than `seen`: look, let others run, sleep. */
 static inline unsigned occ_pool_wait(occ_pool *pool, unsigned seen)
 {
     unsigned round;
@@ -52,8 +93,7 @@ static inline unsigned occ_pool_wait(occ_pool *pool, unsigned seen)
         round = __atomic_load_n(&pool->round, __ATOMIC_ACQUIRE);
         if (round != seen)
             return round;
-        if (i % 64 == 63)
-            sched_yield();
+        occ_pool_pause(i);
     }
     pthread_mutex_lock(&pool->mutex);
     pool->sleepers++;
@@ -74,7 +114,6 @@ static inline void *occ_pool_work(void *argument)
         if (pool->stop)
             return 0;
         occ_pool_share(pool, self->index);
-        __atomic_sub_fetch(&pool->pending, 1, __ATOMIC_RELEASE);
     }
 }
 
@@ -88,20 +127,77 @@ static inline void occ_pool_call(occ_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Run part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; return when all are done. */
+#if defined(__linux__) && defined(CPU_SET) && !defined(__ANDROID__)
+static inline void occ_pool_place(occ_pool *pool, int index, int processor)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)processor, &set);
+    pool->worker[index].processor = processor;
+    (void)pthread_setaffinity_np(pool->thread[index], sizeof set, &set);
+}
+
+/* The worker whose processor the caller has come to goes where the caller was. */
+static inline void occ_pool_make_way(occ_pool *pool)
+{
+    int here = pool->processor < 0 ? -1 : sched_getcpu();
+
+    if (here < 0 || here == pool->processor)
+        return;
+    for (int i = 1; i < pool->threads; i++)
+        if (pool->worker[i].processor == here)
+            occ_pool_place(pool, i, pool->processor);
+    pool->processor = here;
+}
+
+/* Each worker stays on a processor of its own, one that the caller may use and is not on: else the system may give two threads
+ * the same one for long. The caller itself stays free. Returns 0, or -1 where there are fewer processors than threads. */
+static inline int occ_pool_bind(occ_pool *pool)
+{
+    cpu_set_t may;
+    int here = sched_getcpu();
+
+    if (here < 0 || sched_getaffinity(0, sizeof may, &may) || CPU_COUNT(&may) < pool->threads)
+        return -1;
+    for (int i = 1, processor = 0; i < pool->threads && processor < CPU_SETSIZE; processor++)
+        if (CPU_ISSET((size_t)processor, &may) && processor != here)
+            occ_pool_place(pool, i++, processor);
+    pool->processor = here;
+    return 0;
+}
+#else
+static inline void occ_pool_make_way(occ_pool *pool)
+{
+    (void)pool;
+}
+
+static inline int occ_pool_bind(occ_pool *pool)
+{
+    (void)pool;
+    return -1;
+}
+#endif
+
+/* Run part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; return when all are done.
+ * parts < 2^31. */
 static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t index), void *context, int64_t parts)
 {
     occ_pool *pool = (occ_pool *)pool_;
 
+    occ_pool_make_way(pool);
     pool->part = part;
     pool->context = context;
-    pool->parts = parts;
-    __atomic_store_n(&pool->pending, pool->threads - 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool->pending, parts, __ATOMIC_RELAXED);
+    for (int i = 0; i < pool->threads; i++) {
+        uint64_t first = (uint64_t)(parts * i / pool->threads), end = (uint64_t)(parts * (i + 1) / pool->threads);
+
+        __atomic_store_n(&pool->worker[i].left, end << 32 | first, __ATOMIC_RELEASE);
+    }
     occ_pool_call(pool);
     occ_pool_share(pool, 0);
-    for (int i = 0; __atomic_load_n(&pool->pending, __ATOMIC_ACQUIRE); i++)
-        if (i % 64 == 63)
-            sched_yield();
+    for (int i = 0; __atomic_load_n(&pool->pending, __ATOMIC_ACQUIRE); i = i < OCC_POOL_PATIENCE + 63 ? i + 1 : OCC_POOL_PATIENCE)
+        occ_pool_pause(i);
 }
 
 /* End the workers; the pool may be started again. */
@@ -121,13 +217,17 @@ static inline int occ_pool_start(occ_pool *pool, int threads)
     int status = 0;
 
     pool->threads = 1;
-    pool->sleepers = pool->stop = pool->pending = 0;
+    pool->sleepers = pool->stop = 0;
+    pool->processor = -1;
     pool->round = 0;
     pthread_mutex_init(&pool->mutex, 0);
     pthread_cond_init(&pool->wake, 0);
-    for (int i = 1; i < threads && i < OCC_POOL_MOST && !status; i++) {
+    for (int i = 0; i < OCC_POOL_MOST; i++) {
         pool->worker[i].pool = pool;
         pool->worker[i].index = i;
+        pool->worker[i].left = 0;
+    }
+    for (int i = 1; i < threads && i < OCC_POOL_MOST && !status; i++) {
         status = pthread_create(&pool->thread[i], 0, occ_pool_work, &pool->worker[i]);
         if (!status)
             pool->threads++;

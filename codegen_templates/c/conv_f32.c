@@ -131,7 +131,8 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     for (int64_t from = 0; from < whole; from += wide) {
         occ_conv_block b = occ_conv_block_of(g, group, from, wide);
         if (from % OCC_PANEL == 0)
-            g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel);
+            g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel) +
+                      (from + occ_max(wide, OCC_PANEL) < g->outputs ? 0 : g->skip);
         if (line)
             occ_conv_line(g, &b);
         else

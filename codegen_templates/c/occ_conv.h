@@ -17,7 +17,8 @@ typedef struct occ_conv {
     const occ_extent *pitch;
     occ_expr e;
     occ_fn_vf fn;
-    const float *next;
+    const float *next; /* the weights that are fetched in advance */
+    int64_t skip;      /* elements between the last panel and the weights that follow it */
     int64_t pace;
 } occ_conv;
 
@@ -91,7 +92,7 @@ OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
 OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
 {
     const int64_t pace = tiles * OCC_PANEL / (vectors * OCC_W) / 2; /* two lines for each row of a panel */
-    if (OCC_W == 1 || weights < 96 * 1024)
+    if (OCC_W == 1 || weights < 40 * 1024)
         return 0;
     return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
 }
@@ -122,7 +123,7 @@ OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias
         ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
         {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
         {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx,
-        {0, ydim[2] * ydim[3] * ydim[4], ydim[3] * ydim[4], ydim[4], 1}, pitch, {{0}, {0}}, fn, w, pace};
+        {0, ydim[2] * ydim[3] * ydim[4], ydim[3] * ydim[4], ydim[4], 1}, pitch, {{0}, {0}}, fn, w, 0, pace};
     return g;
 }
 

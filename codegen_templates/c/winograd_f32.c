@@ -44,7 +44,7 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 /* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides. */
 typedef struct occ_winograd {
     occ_conv g;
-    int64_t across, tiles, group, vfrequency, mfrequency;
+    int64_t across, tiles, group, apart, vfrequency, mfrequency;
     float *v, *m;
 } occ_winograd;
 
@@ -113,13 +113,13 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
 /* The products of all frequencies: m[f] = v[f] * u[f], `group` pixels wide. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int frequencies)
 {
-    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, size = outputs * inputs;
+    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, size = outputs * inputs, skip = p->apart - size;
     const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
     const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
     for (int f = 0; f < frequencies; f++) {
-        occ_conv g = {p->v + f * p->vfrequency, u + f * size, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
+        occ_conv g = {p->v + f * p->vfrequency, u + f * p->apart, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
                       {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, outputs}, {1, 1, 1}, {1, 1, 1},
-                      {1, 1, 1}, {0, 0, 0}, 0, {0, 0, 0, 0, 0}, NULL, {{0}, {0}}, NULL, u, pace};
+                      {1, 1, 1}, {0, 0, 0}, 0, {0, 0, 0, 0, 0}, NULL, {{0}, {0}}, NULL, u, skip, pace};
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
     }
 }
@@ -128,18 +128,19 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int fr
  *   x, bias, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn as in conv_f32; depth 1; channels of x follow each other
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
  *   scratch  [(m + 2)^2 * (group * (inputs + outputs) + 32)] floats
- *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents */
+ *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents
+ *   apart    elements of u between two frequencies: more than these outputs take where u is for more of them */
 OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bias, float *y, float *scratch, int64_t m,
-                                 int64_t group, const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
-                                 const occ_extent *ystride, const occ_extent *pad, int64_t nx, const occ_extent *pitch,
-                                 const occ_expr *e, occ_fn_vf fn)
+                                 int64_t group, int64_t apart, const occ_extent *xdim, const occ_extent *xstride,
+                                 const occ_extent *ydim, const occ_extent *ystride, const occ_extent *pad, int64_t nx,
+                                 const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
     static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
     const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across;
     const int frequencies = (int)((m + 2) * (m + 2));
     const int64_t vfrequency = group * xdim[1] + 16, mfrequency = group * ydim[1] + 16;
     occ_winograd p = {occ_conv_make(x, NULL, bias, y, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch, fn, 0, 0),
-                      across, tiles, group, vfrequency, mfrequency, scratch, scratch + frequencies * vfrequency};
+                      across, tiles, group, apart, vfrequency, mfrequency, scratch, scratch + frequencies * vfrequency};
     if (e)
         p.g.e = *e;
     for (int64_t first = 0; first < xdim[0] * tiles; first += group) {

@@ -3,7 +3,7 @@
 #ifndef OCC_HOST_H
 #define OCC_HOST_H
 
-#define _DEFAULT_SOURCE 1 /* mmap with MAP_ANONYMOUS, clock_gettime */
+#define _GNU_SOURCE 1 /* mmap with MAP_ANONYMOUS, clock_gettime; threads on processors of their own */
 
 #include <errno.h>
 #include <stddef.h>

@@ -181,6 +181,7 @@ static void host_start_threads(Host *h)
     static occ_pool pool;
     if (occ_pool_start(&pool, HOST_THREADS))
         host_fail("the threads cannot be started", NULL);
+    (void)occ_pool_bind(&pool);
     h->blocks.pool = &pool;
 #else
     (void)h;

@@ -44,6 +44,7 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     step_writes(lower, step, lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);
+    step_int(lower, step, c->inputs * c->outputs);
     spatial_dims(lower, step, &c->x, c->inputs);
     spatial_strides(lower, step, &c->x);
     spatial_dims(lower, step, &y, c->outputs);

@@ -1,12 +1,15 @@
 /* part.c - which steps are cut into how many parts: each rule offers cuts along axes of the result, the one with the best
- * balance is taken. */
+ * balance is taken, and more parts than threads where they are as even and need no scratch of their own. */
 #include "program/part.h"
 #include "program/part_rules.h"
 #include "support/int.h"
 
 #include <string.h>
 
-enum { PART_MICROSECONDS = 20 }; /* of work, at least, in each part: below, waking a thread costs more than it saves */
+enum {
+    PART_MICROSECONDS = 20, /* of work, at least, in each part: below, waking a thread costs more than it saves */
+    PARTS_EACH = 4          /* for each thread, at most */
+};
 
 /* Every argument is known, every element is a byte or more, and what it reads is there. */
 static bool is_plain(const Program *program, const Step *step)
@@ -25,54 +28,87 @@ static bool is_plain(const Program *program, const Step *step)
     return true;
 }
 
-/* Units of the largest part. */
-static int64_t largest(const Cut *cut, int parts)
+static int64_t grains_of(const Cut *cut)
 {
-    return int_ceil_div(int_ceil_div(cut->units, cut->grain), parts) * cut->grain;
+    return int_ceil_div(cut->units, cut->grain);
 }
 
-/* The cut whose largest part is the smallest share of the whole. */
-static Cut best_cut(const Step *step, const PartRule *rule, int parts)
+/* What the busiest of `threads` threads does of the whole, if each takes another part when it is done with one. */
+static double busiest(const Cut *cut, int64_t parts, int64_t threads)
 {
-    Cuts   cuts = {.count = 0};
-    Cut    best = {.axis = -1};
-    double least = 0.0;
+    int64_t largest = int_min(int_ceil_div(grains_of(cut), parts) * cut->grain, cut->units);
+
+    return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
+}
+
+/* A way to cut a step: `cut` of those that its rule offers, into `parts` parts. */
+typedef struct Way {
+    int    cut;
+    int    parts; /* below 2: the step stays whole */
+    double share; /* that it leaves to the busiest thread, times the weight of the cut */
+} Way;
+
+/* Even parts for each thread are as good as one, and better where another program takes a thread's time. */
+static bool is_better(const Way *way, const Way *best)
+{
+    return best->parts < 2 || way->share < 0.98 * best->share || (way->share <= best->share && way->cut == best->cut);
+}
+
+/* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of them. */
+static Way best_way(const Step *step, const PartRule *rule, int threads, int each)
+{
+    Cuts cuts = {.count = 0};
+    Way  best = {0, 0, 1.0};
 
     rule->offer(step, &cuts);
-    for (int i = 0; i < cuts.count; i++) {
-        double share = (double)largest(&cuts.cut[i], parts) / (double)cuts.cut[i].units * cuts.cut[i].weight;
+    for (int i = 0; i < cuts.count; i++)
+        for (int more = 1; more <= each; more++) {
+            const Cut *cut = &cuts.cut[i];
+            Way        way = {i, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
 
-        if (largest(&cuts.cut[i], parts) < cuts.cut[i].units && (best.axis < 0 || share < least)) {
-            best = cuts.cut[i];
-            least = share;
+            way.share = busiest(cut, way.parts, threads) * cut->weight;
+            if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
+                best = way;
         }
-    }
     return best;
 }
 
-static void partition_step(Program *program, Step *step, int parts)
+static bool has_scratch(const Program *program, const Step *step)
+{
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
+            return true;
+    return false;
+}
+
+static void partition_step(Program *program, Step *step, int threads)
 {
     const PartRule *rule = part_rule(step);
-    double      most;
-    Cut         cut;
+    double          most;
+    int             each;
+    Way             way;
 
     if (!rule || !is_plain(program, step))
         return;
     most = rule->work(step) / (PART_MICROSECONDS * 1000.0);
-    parts = most < parts ? (int)most : parts;
-    cut = parts > 1 ? best_cut(step, rule, parts) : (Cut){.axis = -1};
-    if (cut.axis < 0)
+    threads = most < threads ? (int)most : threads;
+    each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
+    if (threads < 2)
         return;
-    step->parts = (int)int_min(parts, int_ceil_div(cut.units, cut.grain));
+    way = best_way(step, rule, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    if (way.parts < 2)
+        return;
+    step->parts = way.parts;
+    step->cut = way.cut;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->parts;
 }
 
-void program_partition(Program *program, int parts)
+void program_partition(Program *program, int threads)
 {
-    for (int s = 0; parts > 1 && s < program->nstep; s++)
-        partition_step(program, &program->step[s], parts);
+    for (int s = 0; threads > 1 && s < program->nstep; s++)
+        partition_step(program, &program->step[s], threads);
 }
 
 /* A step of its own: nothing that is changed below is shared with the whole. */
@@ -99,12 +135,15 @@ static Step copy_step(const Program *program, const Step *step)
 Step step_part(const Program *program, const Step *step, int index)
 {
     const PartRule *rule = part_rule(step);
-    Cut         cut = best_cut(step, rule, step->parts);
     Step        part = copy_step(program, step);
-    int64_t     grains = int_ceil_div(cut.units, cut.grain);
-    int64_t     lo = grains * index / step->parts * cut.grain, hi = grains * (index + 1) / step->parts * cut.grain;
+    Cuts        cuts = {.count = 0};
+    const Cut  *cut = &cuts.cut[step->cut];
+    int64_t     lo, hi;
 
-    rule->take(&part, cut.axis, lo, int_min(hi, cut.units));
+    rule->offer(step, &cuts);
+    lo = grains_of(cut) * index / step->parts * cut->grain;
+    hi = grains_of(cut) * (index + 1) / step->parts * cut->grain;
+    rule->take(&part, cut->axis, lo, int_min(hi, cut->units));
     for (int k = 0; k < part.noperand; k++) {
         const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];
 

@@ -130,15 +130,16 @@ static void offer_space(const Step *step, Cuts *cuts, int64_t grain, double weig
         offer(cuts, axis, value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
 }
 
-/* Cutting along channels reads the input once for each part, cutting along rows the weights. */
+/* Cutting along rows reads the weights once for each part; cutting along channels moves the images between threads, since what
+ * comes before and after is mostly cut along rows. */
 static void offer_conv(const Step *step, Cuts *cuts)
 {
     double taps = product(step, "kernel"), inputs = (double)value(step, "xdim", 1);
-    double weights = taps * inputs * (double)value(step, "ydim", 1), image = product(step, "xdim");
+    double weights = taps * inputs * (double)value(step, "ydim", 1), images = product(step, "xdim") + product(step, "ydim");
 
-    offer_space(step, cuts, 1, weights > image ? 1.15 : 1.0);
+    offer_space(step, cuts, 1, weights > images ? 1.15 : 1.0);
     if (value(step, "groups", 0) == 1)
-        offer(cuts, 1, value(step, "ydim", 1), 32, weights > image ? 1.0 : 1.15);
+        offer(cuts, 1, value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
 }
 
 static void offer_depthwise(const Step *step, Cuts *cuts)
@@ -146,17 +147,23 @@ static void offer_depthwise(const Step *step, Cuts *cuts)
     offer_space(step, cuts, 1, 1.0);
 }
 
+/* Cutting along rows reads the weights once for each part, cutting along channels transforms the input that often. */
 static void offer_winograd(const Step *step, Cuts *cuts)
 {
-    offer_space(step, cuts, value(step, "m", 0), 1.0);
+    int64_t m = value(step, "m", 0), outputs = value(step, "ydim", 1);
+    double  tiles = places(step) / (double)(outputs * m * m);
+
+    offer_space(step, cuts, m, 1.0 + 12.0 / tiles);
+    if (step_argument(step, "apart"))
+        offer(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
 }
 
 static void offer_pool(const Step *step, Cuts *cuts)
 {
     if (pointer(step, "place") >= 0 && step->operand[pointer(step, "place")].buffer >= 0)
         return; /* places count the whole input */
-    offer(cuts, 0, value(step, "ydim", 0), 1, 1.0);
-    offer(cuts, 1, value(step, "ydim", 1), value(step, "ystride", 1) == 1 ? 16 : 1, 1.05);
+    offer_space(step, cuts, 1, 1.0);
+    offer(cuts, 1, value(step, "ydim", 1), value(step, "ystride", 1) == 1 ? 16 : 1, 1.3);
 }
 
 static void take_images(Step *part, int64_t lo, int64_t hi)
@@ -203,8 +210,17 @@ static void take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
         part_shift(part, k, lo * inner_stride(part, k - part->nparam));
 }
 
+/* A part of the weights counts as few, but rows in blocks would read them again and again as well. */
+static void keep_rows(Step *part)
+{
+    if (value(part, "tile", 1) == 0 && product(part, "kernel") * (double)(value(part, "xdim", 1) * value(part, "ydim", 1)) > 160 * 1024)
+        set(part, "tile", 1, value(part, "ydim", 3));
+}
+
 static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
 {
+    if (axis == 1 && step_argument(part, "tile"))
+        keep_rows(part);
     if (axis == 0)
         take_images(part, lo, hi);
     else if (axis == 1)
@@ -237,6 +253,11 @@ static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
 {
     int64_t m = value(part, "m", 0), tiles;
 
+    if (axis == 1) {
+        take_channels(part, lo, hi, 0);
+        part_shift(part, pointer(part, "u"), lo * value(part, "xdim", 1));
+        return;
+    }
     take_depthwise(part, axis, lo, hi);
     tiles = value(part, "ydim", 0) * int_ceil_div(value(part, "ydim", 3), m) * int_ceil_div(value(part, "ydim", 4), m);
     set(part, "group", 0, int_min(value(part, "group", 0), tiles));
@@ -244,6 +265,10 @@ static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
 
 static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
 {
+    if (axis > 1) {
+        take_space(part, axis, lo, hi);
+        return;
+    }
     set(part, "xdim", axis, hi - lo);
     set(part, "ydim", axis, hi - lo);
     part_shift(part, pointer(part, "x"), lo * value(part, "xstride", axis));

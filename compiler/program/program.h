@@ -90,6 +90,7 @@ typedef struct Step {
     Extent          set;     /* SET, CHECK, IF, LOOP */
     Range           body[2];
     int             parts;   /* pieces that may run at the same time (part.h); below 2: the step is whole */
+    int             cut;     /* where parts > 1: which of the cuts that its rule offers */
     int             queue;   /* 0: compute */
     int             after;   /* step of another queue to wait for, or -1 */
     const Node    **origin;  /* the nodes it computes; for comments, reports and messages */

@@ -301,7 +301,8 @@ static void copies(void **state)
         static const occ_extent xstride[] = {0, 1, 0, width * ic, ic}, ystride[] = {0, 1, 0, made * (oc + gap), oc + gap};     \
         float *room = test_floats(scratch);                                                                                    \
         (void)c;                                                                                                               \
-        occ_winograd_f32(x, w, NULL, y, room, m, together, xdim, xstride, ydim, ystride, pad, 0, NULL, NULL, NULL);            \
+        occ_winograd_f32(x, w, NULL, y, room, m, together, oc * ic, xdim, xstride, ydim, ystride, pad, 0, NULL, NULL,     \
+                         NULL);                                                                                               \
         test_release(room, scratch);                                                                                           \
     }
 WINOGRADS(TILED)

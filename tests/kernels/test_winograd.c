@@ -44,7 +44,8 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
         static const occ_extent literal_pitch[] = {oc + 5, 0};                                                                 \
         float *u = transformed(c, w, m), *room = test_floats(scratch);                                                         \
         (void)xs, (void)ys, (void)pitch;                                                                                       \
-        occ_winograd_f32(x, u, bias, y, room, m, group, xdim, xstride, ydim, ystride, pad, 2, literal_pitch, e, epilogue);     \
+        occ_winograd_f32(x, u, bias, y, room, m, group, oc * ic, xdim, xstride, ydim, ystride, pad, 2, literal_pitch, e,       \
+                         epilogue);                                                                                            \
         test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch);                                 \
     }
 LITERALS(LITERAL)

@@ -18,7 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
 
 import host
 
-THREADS = (1, 3)
+THREADS = (1, 2, 4)
+RACING = 3
 RACE = "-std=c99 -O1 -g -fsanitize=thread"
 NATIVE = "-std=c99 -O2 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
 
@@ -54,6 +55,12 @@ def residual():
     w = {"w": weights(48, 48, 1, 1), "v": weights(48, 48, 1, 1)}
     return network([("Conv", ["x", "w"], "a", {}), ("Conv", ["a", "v"], "b", {}), ("Add", ["b", "x"], "y", {})],
                    (1, 48, 41, 37), w), []
+
+
+def transformed():
+    """Cut along channels: each part's weights of a frequency lie between others'."""
+    nodes = [("Conv", ["x", "w", "b"], "c", {"pads": [1] * 4}), ("Add", ["c", "x"], "y", {})]
+    return network(nodes, (1, 160, 14, 14), {"w": weights(160, 160, 3, 3), "b": weights(160)}), ["--winograd=on"]
 
 
 def attention():
@@ -115,6 +122,7 @@ MODELS = {
     "line": (convolution((1, 64, 3001), 64, (9,), pads=[4, 4]), {"conv"}),
     "solid": (convolution((1, 16, 12, 20, 20), 32, (3, 3, 3), pads=[1] * 6), {"conv"}),
     "winograd": (convolution((1, 64, 45, 39), 64, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
+    "transformed": (transformed(), {"winograd"}),
     "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "residual": (residual(), {"conv"}),
     "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
@@ -176,7 +184,7 @@ def check(arguments, name):
     error = np.abs(np.frombuffer(bits[1], np.float32).reshape(truth.shape) - truth).max()
     if not error <= 1e-4 * max(1.0, np.abs(truth).max()):
         raise host.Failure("wrong", f"{error:g} from ONNX Runtime")
-    folder = compiled(arguments, name, path, flags, 2, RACE, "race")
+    folder = compiled(arguments, name, path, flags, RACING, RACE, "race")
     answer(folder, data)
 
 
