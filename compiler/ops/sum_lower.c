@@ -434,6 +434,8 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     p->expr = arena_one(lower->program->arena, Scalar);
     scalar_acc(lower, p->expr, DTYPE_F32);
     if (constant && const_scalar(constant, &number)) {
+        if (number == 1.0)
+            return lower_output_pending(lower, node, 0, p);
         factor = scalar_literal(lower, p->expr, DTYPE_F32, number);
     } else {
         if (lower_input_dense(lower, node, scale, &x) < 0)

@@ -1,6 +1,6 @@
 /* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that activations are
  * stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv, IntegerProduct,
- * IntegerPool); what only moves or picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
+ * IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
  * QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
  * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "graph/make.h"
@@ -398,18 +398,51 @@ static int read_bytes(Graph *graph, int at)
     }
 }
 
+/* The one zero point of an input, perhaps computed; false: there are more. */
+static bool one_zero(const Node *node, int index, Value **zero)
+{
+    *zero = index < node->nin ? node->in[index] : NULL;
+    return !*zero || (type_is_static(&(*zero)->type) && type_elements(&(*zero)->type) == 1);
+}
+
+/* A Cast to float of a sum of bytes times constant ones is that sum in steps of 1: both round the same integer once. */
+static int sum(Graph *graph, int at, const Uses *uses)
+{
+    Node   *node = graph->node[at], *from = node->in[0]->def;
+    bool    is_conv = from && from->op == OP_onnx_ConvInteger;
+    Quant   q = {0};
+    Weights w = {0};
+
+    if (node->op != OP_onnx_Cast || node->out[0]->type.dtype != DTYPE_F32 || !from || from->graph != graph ||
+        !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) || !one_zero(from, 2, &q.zero))
+        return 0;
+    if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5 : from->in[0]->type.rank < 2 || from->in[1]->type.rank != 2)
+        return 0;
+    w.w = integer_weights(graph, from->in[1], from->nin > 3 ? from->in[3] : NULL, is_conv ? 0 : 1, false);
+    if (!w.w)
+        return 0;
+    w.count = from->in[1]->type.dim[is_conv ? 0 : 1].max;
+    w.scale = arena_array(graph->model->arena, double, w.count + 1);
+    for (int64_t i = 0; i < w.count; i++)
+        w.scale[i] = 1.0;
+    q.x = from->in[0];
+    node->attr = from->attr;
+    node->nattr = from->nattr;
+    return become(graph, at, is_conv ? OP_ours_IntegerConv : OP_ours_IntegerProduct, &q, &w, &(Bias){NULL, NULL});
+}
+
 /* -------------------------------------------------------------------------------------------------------------- the pass */
 
 static int rewrite(Graph *graph, Diag *diag)
 {
-    int changes = 0, found;
+    int  changes = 0, found;
+    Uses uses;
 
     (void)diag;
     for (int i = 0; i < graph->nnode; i++)
         changes += sink(graph, i);
     do { /* what rises may meet another one */
-        Uses uses = uses_of(graph->model);
-
+        uses = uses_of(graph->model);
         found = 0;
         for (int i = 0; i < graph->nnode; i++)
             found += rise(graph, i, &uses);
@@ -418,7 +451,7 @@ static int rewrite(Graph *graph, Diag *diag)
     for (int i = 0; i < graph->nnode; i++)
         changes += meet(graph, i);
     for (int i = 0; i < graph->nnode; i++)
-        changes += read_bytes(graph, i);
+        changes += read_bytes(graph, i) || sum(graph, i, &uses);
     return changes;
 }
 

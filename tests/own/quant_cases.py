@@ -205,6 +205,28 @@ def qdq_bytes():
     return g.case("qdq_bytes", y, z)
 
 
+def dynamic(name, op, weights, zero=None, more=(), rescaled=True, **attributes):
+    """Bytes whose scale and zero point the run finds, times constant ones; the sums are needed as floats, or as they are too."""
+    g = Graph(*((1, 5, 9, 9) if op == "ConvInteger" else (2, 6, 37)))
+    outputs = ["q", "scale", "zero"]
+    g.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], outputs))
+    sums = g.add(op, "q", weights, "zero", *([] if zero is None else [zero]), **attributes)
+    y = g.add("Cast", sums, to=TensorProto.FLOAT)
+    if rescaled:
+        y = g.add("Add", g.add("Mul", y, g.add("Mul", "scale", np.float32(0.013))), draw(np.float32, *more, seed=6))
+    return g.case(name, y, *([] if rescaled else [sums]))
+
+
+DYNAMIC = [
+    dynamic("dynamic_product", "MatMulInteger", draw(np.int8, 37, 21, seed=2, weight=True), np.int8(0), (21,)),
+    dynamic("dynamic_product_columns", "MatMulInteger", draw(np.uint8, 37, 21, seed=2) // 2 + np.uint8(64), np.full(21, 128, np.uint8), (21,)),
+    dynamic("dynamic_product_wide_weights", "MatMulInteger", draw(np.uint8, 37, 21, seed=2), np.uint8(3), (21,)),
+    dynamic("dynamic_product_sums_too", "MatMulInteger", draw(np.int8, 37, 21, seed=2, weight=True), np.int8(0), rescaled=False),
+    dynamic("dynamic_conv", "ConvInteger", draw(np.int8, 6, 5, 3, 3, seed=3, weight=True), np.int8(0), (6, 1, 1), pads=[1, 1, 1, 1]),
+    dynamic("dynamic_conv_depthwise", "ConvInteger", draw(np.uint8, 5, 1, 3, 3, seed=3) // 2 + np.uint8(64), np.uint8(120), (5, 1, 1),
+            pads=[2, 0, 1, 1], strides=[2, 1], group=5),
+]
+
 QDQ = [
     qdq_conv("qdq_conv", np.uint8(121)),
     qdq_conv("qdq_conv_relu_int8", np.int8(-3), relu=True, bias=draw(np.float32, 6, seed=5)),
@@ -213,4 +235,4 @@ QDQ = [
     qdq_residual(), qdq_moves(), qdq_bytes(),
 ]
 
-QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ
+QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ + DYNAMIC
