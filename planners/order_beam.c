@@ -105,17 +105,31 @@ static bool extend(Beam *b, int parent)
     return true;
 }
 
-static int by_promise(const void *left, const void *right)
+static bool is_better(const Extension *a, const Extension *b)
 {
-    const Extension *a = left, *b = right;
-
     if (a->peak != b->peak)
-        return a->peak < b->peak ? -1 : 1;
+        return a->peak < b->peak;
     if (a->live != b->live)
-        return a->live < b->live ? -1 : 1;
+        return a->live < b->live;
     if (a->set != b->set)
-        return a->set < b->set ? -1 : 1;
-    return a->parent != b->parent ? a->parent - b->parent : a->step - b->step;
+        return a->set < b->set;
+    return a->parent != b->parent ? a->parent < b->parent : a->step < b->step;
+}
+
+/* Restores a heap, the best on top, all of which but `at` is in order. */
+static void sift(Extension *heap, int count, int at)
+{
+    Extension one = heap[at];
+
+    for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && is_better(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_better(&heap[child], &one))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = one;
 }
 
 /* One extension becomes a state of the next level. */
@@ -146,18 +160,19 @@ static bool next_level(Beam *b, int level)
     State *swap = b->state;
     int    kept = 0;
 
-    qsort(b->extension, (size_t)b->nextension, sizeof *b->extension, by_promise);
-    for (int i = 0; i < b->nextension && kept < b->width; i++) {
-        const Extension *e = &b->extension[i];
-        bool             known = false;
-        for (int k = i - 1; k >= 0 && b->extension[k].peak == e->peak && b->extension[k].live == e->live; k--)
-            known |= b->extension[k].set == e->set;
+    for (int i = b->nextension / 2; i-- > 0;)
+        sift(b->extension, b->nextension, i);
+    while (b->nextension > 0 && kept < b->width) {
+        Extension best = b->extension[0];
+        bool      known = false;
+        b->extension[0] = b->extension[--b->nextension];
+        sift(b->extension, b->nextension, 0);
         for (int k = 0; k < kept && !known; k++)
-            known = b->next[k].set == e->set;
+            known = b->next[k].set == best.set;
         if (known)
             continue;
-        b->past[(size_t)level * (size_t)b->width + (size_t)kept] = (struct Past){e->parent, e->step};
-        adopt(b, e, &b->next[kept++]);
+        b->past[(size_t)level * (size_t)b->width + (size_t)kept] = (struct Past){best.parent, best.step};
+        adopt(b, &best, &b->next[kept++]);
     }
     b->state = b->next;
     b->next = swap;

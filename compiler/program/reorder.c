@@ -35,6 +35,7 @@ typedef struct Search {
     TouchList     *slot;    /* by slot */
     bool          *barrier; /* by unit: a check */
     OrderValue    *value;
+    int           *of;      /* by value: Buffer.id */
     int            nvalue, cvalue;
     OrderUse      *use;
     int            nuse, cuse;
@@ -189,16 +190,12 @@ static void edges_of_checks(Search *s)
 
 /* ---------------------------------------------------------------------------------------------------------------- values */
 
-/* The bytes that the results of the step which last reads x may overwrite: of an operand that the kernel can work on in place,
- * or that its result may follow through the same memory. */
-static int64_t reuse_of(const Program *program, Unit unit, int buffer)
+/* The bytes of a buffer that the result of the step which last reads it may overwrite: of an operand that the kernel can work on
+ * in place. */
+static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 {
     const Step *step = &program->step[unit.begin];
-    int         x, y;
-    int64_t     lag;
 
-    if (unit.end == unit.begin + 1 && step_overlaps(program, unit.begin, &x, &y, &lag) && x == buffer)
-        return int_min(program->buffer[x].size, program->buffer[y].size - lag);
     if (unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
         return 0;
     for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)
@@ -207,6 +204,17 @@ static int64_t reuse_of(const Program *program, Unit unit, int buffer)
                 operand_same_layout(&step->operand[i], &step->operand[k]))
                 return program->buffer[buffer].size;
     return 0;
+}
+
+/* The same, where the result may also follow the operand through the same memory. */
+static int64_t reuse_of(const Program *program, Unit unit, int buffer)
+{
+    int     x, y;
+    int64_t lag;
+
+    if (unit.end == unit.begin + 1 && step_overlaps(program, unit.begin, &x, &y, &lag) && x == buffer)
+        return int_min(program->buffer[x].size, program->buffer[y].size - lag);
+    return reuse_in_place(program, unit, buffer);
 }
 
 static void add_use(Search *s, int value, int step, int64_t reuse)
@@ -230,6 +238,7 @@ static void add_value(Search *s, const Buffer *buffer)
         return;
     if (buffer->kind != BUFFER_IN)
         value.producer = list->touch[0].unit;
+    s->of[index] = buffer->id;
     ARENA_PUSH(s->arena, s->value, s->nvalue, s->cvalue, value);
     for (int i = 0; i < list->n; i++) {
         if (list->touch[i].unit == value.producer)
@@ -271,6 +280,7 @@ static int64_t inner_bytes(const Search *s, Unit unit)
 static void find_values(Search *s)
 {
     s->scratch = arena_array(s->arena, int64_t, s->order->nunit + 1);
+    s->of = arena_array(s->arena, int, s->program->nbuffer + 1);
     for (int b = 0; b < s->program->nbuffer; b++) {
         const Buffer *buffer = &s->program->buffer[b];
         bool          port = buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
@@ -290,31 +300,63 @@ static void find_values(Search *s)
 
 enum { MOST_UNITS = 6000, STATES = 100000 };
 
-static int search(Search *s, Diag *diag)
+static int search(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
 {
-    OrderProblem problem = {.value = s->value, .nvalue = s->nvalue, .use = s->use, .nuse = s->nuse, .edge = s->edge,
-                            .nedge = s->nedge, .scratch = s->scratch, .nstep = s->order->nunit};
-    OrderLimits  limits = {.states = STATES};
-    OrderResult  result = {.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
+    OrderLimits limits = {.states = STATES};
 
-    if (order_best(&problem, &limits, &result) != PLAN_OK)
-        return diag_bug(diag, (Loc){0}, "the search for an order failed: %s", result.why);
-    for (int u = 0; u < s->order->nunit; u++)
-        s->order->order[u] = result.order[u];
-    s->order->bound = result.bound;
-    return result.peak < result.given;
+    *result = (OrderResult){.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
+    if (order_best(problem, &limits, result) != PLAN_OK)
+        return diag_bug(diag, (Loc){0}, "the search for an order failed: %s", result->why);
+    return 0;
+}
+
+/* Where the order is not proven: what the search finds when results can be made in place only, if that is better. What a result
+ * saves that follows its input can lead away from larger savings. */
+static int search_again(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
+{
+    OrderProblem careful = *problem;
+    OrderUse    *use = arena_array(s->arena, OrderUse, s->nuse + 1);
+    OrderResult  other;
+    bool         differs = false;
+
+    for (int i = 0; i < s->nuse; i++) {
+        use[i] = s->use[i];
+        if (use[i].reuse)
+            use[i].reuse = reuse_in_place(s->program, s->order->unit[use[i].step], s->of[use[i].value]);
+        differs = differs || use[i].reuse != s->use[i].reuse;
+    }
+    careful.use = use;
+    if (result->status == ORDER_OPTIMAL || !differs)
+        return 0;
+    if (search(s, &careful, &other, diag) < 0)
+        return -1;
+    other.peak = order_peak(problem, other.order);
+    if (other.peak < result->peak) {
+        result->order = other.order;
+        result->peak = other.peak;
+    }
+    return 0;
 }
 
 int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag)
 {
-    Search s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
+    Search       s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
+    OrderProblem problem;
+    OrderResult  result;
 
     find_units(program, program->arena, out);
     if (out->nunit < 3 || out->nunit > MOST_UNITS)
         return 0;
     find_touches(&s);
     find_values(&s);
-    return search(&s, diag);
+    problem = (OrderProblem){.value = s.value, .nvalue = s.nvalue, .use = s.use, .nuse = s.nuse, .edge = s.edge, .nedge = s.nedge,
+                             .scratch = s.scratch, .nstep = out->nunit};
+    if (search(&s, &problem, &result, diag) < 0 || search_again(&s, &problem, &result, diag) < 0)
+        return -1;
+    for (int u = 0; u < out->nunit; u++)
+        out->order[u] = result.order[u];
+    out->bound = result.bound;
+    return result.peak < result.given;
 }
 
 void program_apply_order(Program *program, Order *order)
