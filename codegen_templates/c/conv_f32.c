@@ -5,7 +5,7 @@
 #include "occ_vmath.h"
 
 /* Floats of input and results of a block of rows; where a line of pixels has deep inputs, tiles and steps of k taken together:
- * that part of a panel of weights takes a quarter of the nearest cache, or half of those of its sets that it falls into. */
+ * that part of a panel of weights takes a third of the nearest cache. */
 #define OCC_BLOCK (32 * 1024)
 #define OCC_LINE_TILES 24
 #define OCC_LINE_DEPTH 96
@@ -85,26 +85,6 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
             kept[i] = acc[i];
 }
 
-/* One block of channels over pixels in a line, k in parts: a part of the panel stays in the nearest cache for several tiles. */
-OCC_HOT void occ_conv_line(occ_conv *g, const occ_conv_block *b)
-{
-    const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(b->vectors));
-    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
-    const int64_t together = occ_ceil_div(cut.tiles, occ_ceil_div(cut.tiles, OCC_LINE_TILES));
-    const int64_t depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
-    occ_vf kept[OCC_LINE_TILES][OCC_TILE_MAX];
-    for (int64_t first = 0; first < cut.tiles; first += together) {
-        const int64_t last = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), last);
-        for (int64_t from = 0; from < g->inputs; from += depth) {
-            const int64_t end = occ_min(from + depth, g->inputs);
-            for (int64_t t = first; t < middle; t++)
-                occ_conv_part(g, b, kept[t - first], t * more, from, end, more);
-            for (int64_t t = middle; t < last; t++)
-                occ_conv_part(g, b, kept[t - first], t * size + cut.larger, from, end, size);
-        }
-    }
-}
-
 /* The weights of the channels from `from` on, of which a tile takes `count` (1 to 4 vectors). */
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
@@ -121,27 +101,196 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
     return b;
 }
 
+/* One tile of pixels and one part of k for the channels from..last - 1 of a panel, `vectors` (literal) at a time. */
+OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept, int64_t c,
+                                    int64_t begin, int64_t end, int columns)
+{
+    const int64_t wide = vectors * OCC_W;
+    for (; from < last; from += wide, kept += columns * vectors) {
+        const occ_conv_block b = occ_conv_block_of(g, group, from, wide);
+        occ_conv_part(g, &b, kept, c, begin, end, columns);
+    }
+}
+
+/* The channels from..last - 1 of a panel over pixels in a line, k in parts: a part of the panel stays in the nearest cache for
+ * several tiles, and the next one is fetched meanwhile. */
+OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(vectors));
+    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
+    const int64_t together = occ_ceil_div(cut.tiles, occ_ceil_div(cut.tiles, OCC_LINE_TILES));
+    const int64_t depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const int64_t sums = OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W);
+    const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
+    occ_vf kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
+    for (int64_t first = 0; first < cut.tiles; first += together) {
+        const int64_t stop = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), stop);
+        for (int64_t begin = 0; begin < g->inputs; begin += depth) {
+            const int64_t end = occ_min(begin + depth, g->inputs);
+            g->next = panel.w + end * panel.pitch + (end == g->inputs && last == g->outputs ? g->skip : 0);
+            for (int64_t t = first; t < middle; t++)
+                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * more, begin, end, more);
+            for (int64_t t = middle; t < stop; t++)
+                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * size + cut.larger, begin, end,
+                                       size);
+        }
+    }
+}
+
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin, int64_t end)
 {
     const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 && g->inputs > OCC_LINE_DEPTH &&
                      g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 && g->stride[2] == 1 &&
-                     g->out[2] > 2 * OCC_TILE_ROWS(vectors);
+                     g->out[2] > 2 * OCC_TILE_ROWS(vectors) && vectors >= OCC_TILE_VECTORS;
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
-    for (int64_t from = 0; from < whole; from += wide) {
-        occ_conv_block b = occ_conv_block_of(g, group, from, wide);
+    for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide))
+        occ_conv_line(g, group, from, occ_min(from + occ_max(OCC_PANEL, wide), whole), vectors);
+    for (int64_t from = 0; !line && from < whole; from += wide) {
+        const occ_conv_block b = occ_conv_block_of(g, group, from, wide);
         if (from % OCC_PANEL == 0)
             g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel) +
                       (from + occ_max(wide, OCC_PANEL) < g->outputs ? 0 : g->skip);
-        if (line)
-            occ_conv_line(g, &b);
-        else
-            occ_conv_rows(g, &b, first, last, begin, end);
-    }
-    if (rest > 0) {
-        occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
         occ_conv_rows(g, &b, first, last, begin, end);
     }
+    if (rest > 0) {
+        const occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
+        occ_conv_rows(g, &b, first, last, begin, end);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- small images, deep windows
+ * One tap and a part of its inputs after the other is multiplied for all pixels and the channels of a panel, so that this part
+ * of the weights stays in the nearest cache. Sums wait in memory, [pixel][channel of the panel]. A tile takes pixels in
+ * row-major order of those that see the tap: rows need be no multiple of it, and edges no tiles of their own. */
+
+/* Pixels whose sums wait, at most; steps of k in a part. */
+#define OCC_DEEP_PIXELS 196
+#define OCC_DEEP_PART 128
+#define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
+
+/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0, weights, sums from the
+ * first row of the block on. */
+typedef struct occ_deep {
+    int64_t row, column, depth, first;
+    occ_taps columns;
+    const float *x, *w;
+    occ_vf *kept;
+} occ_deep;
+
+/* Places along an axis that see a tap of it. */
+OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
+{
+    const int64_t from = g->pad[axis] - tap * g->dilation[axis];
+    occ_taps t;
+    t.first = occ_min(occ_max(occ_ceil_div(from, g->stride[axis]), 0), g->out[axis]);
+    t.last = occ_max(occ_min(occ_ceil_div(from + g->in[axis], g->stride[axis]), g->out[axis]), t.first);
+    return t;
+}
+
+/* acc += steps from..end of k of pixels at x. */
+OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, int64_t from, int64_t end, int pixels)
+{
+    OCC_ROLL
+    for (int64_t k = from; k < end; k++) {
+        const occ_vf a = occ_vload(w + k * OCC_PANEL, OCC_W), b = occ_vload(w + k * OCC_PANEL + OCC_W, OCC_W);
+        OCC_UNROLL(32)
+        for (int i = 0; i < pixels; i++) {
+            const occ_vf t = occ_vset(x[i][k]);
+            acc[2 * i] = occ_vfma(t, a, acc[2 * i]);
+            acc[2 * i + 1] = occ_vfma(t, b, acc[2 * i + 1]);
+        }
+    }
+}
+
+/* The next `pixels` (literal) pixels, all channels of the panel. */
+OCC_HOT void occ_deep_tile(occ_conv *g, occ_deep *p, int pixels)
+{
+    const float *x[OCC_TILE_ROWS(2)];
+    occ_vf *kept[OCC_TILE_ROWS(2)];
+    OCC_UNROLL(32)
+    for (int i = 0; i < pixels; i++) {
+        x[i] = p->x + p->row * g->stride[1] * g->xaxis[1] + p->column * g->stride[2] * g->xaxis[2];
+        kept[i] = p->kept + ((p->row - p->first) * g->out[2] + p->column) * OCC_DEEP_VECTORS;
+        if (++p->column == p->columns.last) {
+            p->column = p->columns.first;
+            p->row++;
+        }
+    }
+    for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
+        occ_vf acc[2 * OCC_TILE_ROWS(2)];
+        OCC_UNROLL(32)
+        for (int i = 0; i < 2 * pixels; i++)
+            acc[i] = kept[i / 2][j + i % 2];
+        for (int64_t k = 0; k < p->depth; k += g->pace, g->next += 16) {
+            OCC_PREFETCH(g->next);
+            occ_deep_run(acc, x, p->w + j * OCC_W, k, occ_min(k + g->pace, p->depth), pixels);
+        }
+        OCC_UNROLL(32)
+        for (int i = 0; i < 2 * pixels; i++)
+            kept[i / 2][j + i % 2] = acc[i];
+    }
+}
+
+/* The tap at row k, column n of the window, whose weights in the panel are w, for a block of rows. */
+OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, int64_t n, occ_taps block)
+{
+    const occ_taps see = occ_deep_places(g, 1, k), columns = occ_deep_places(g, 2, n);
+    const int64_t row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
+    const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_TILE_ROWS(2));
+    const int64_t full = cut.size == OCC_TILE_ROWS(2) ? cut.tiles : cut.larger, parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
+    const float *x = g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
+    for (int64_t i = 0; i < parts; i++) {
+        const int64_t from = i * g->inputs / parts, depth = (i + 1) * g->inputs / parts - from;
+        occ_deep p = {row, columns.first, depth, block.first, columns, x + from, w + from * OCC_PANEL, kept};
+        g->next = p.w + depth * OCC_PANEL;
+        for (int64_t t = 0; t < full; t++)
+            occ_deep_tile(g, &p, OCC_TILE_ROWS(2));
+        for (int64_t t = full; t < cut.tiles; t++)
+            occ_deep_tile(g, &p, OCC_TILE_ROWS(2) - 1);
+    }
+}
+
+/* The channels of one panel for a block of rows. */
+OCC_HOT void occ_deep_block(occ_conv *g, const occ_conv_block *b, occ_taps block)
+{
+    const int64_t taps = g->kernel[1] * g->kernel[2], first = block.first * g->out[2], last = block.last * g->out[2];
+    occ_vf kept[OCC_DEEP_PIXELS * OCC_DEEP_VECTORS];
+    for (int64_t i = first; i < last; i++)
+        occ_conv_start(g, b, kept + (i - first) * OCC_DEEP_VECTORS, 1);
+    for (int64_t t = 0; t < taps; t++)
+        occ_deep_tap(g, kept, b->w + t * g->inputs * OCC_PANEL, t / g->kernel[2], t % g->kernel[2], block);
+    for (int64_t i = first; i < last; i++) {
+        const int64_t r = i / g->out[2], c = i % g->out[2];
+        occ_hide_literals(&g->e);
+        occ_conv_store(g, b, kept + (i - first) * OCC_DEEP_VECTORS, g->y + r * g->yaxis[1] + c * g->yaxis[2],
+                       occ_conv_pixel(g, 0, 0, r, c), 1, 1);
+    }
+}
+
+/* All channels of one group. */
+OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]);
+    for (int64_t from = 0; from < g->outputs; from += OCC_PANEL) {
+        const occ_conv_block b = occ_conv_block_of(g, group, from, OCC_PANEL);
+        occ_taps block = {0, 0};
+        for (int64_t i = 0; i < cut.tiles; i++, block.first = block.last) {
+            block.last += i < cut.larger ? cut.size + 1 : cut.size;
+            occ_deep_block(g, &b, block);
+        }
+    }
+}
+
+/* Whether that is faster than rows: one image, weights that do not stay in the cache, and in every block of rows enough pixels
+ * that see each tap to be cut into full tiles and those of one pixel less. */
+OCC_HOT int occ_conv_is_deep(const occ_conv *g)
+{
+    const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
+    const int64_t high = g->out[2] <= OCC_DEEP_PIXELS ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
+    const int64_t least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first), full = OCC_TILE_ROWS(2);
+    return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 &&
+           g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
 /* ---------------------------------------------------------------------------------------- geometry known while running */
@@ -280,6 +429,11 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                                flat);
     if (e)
         g.e = *e;
+    if (tile[0] == 0 && tile[1] == 0 && occ_conv_is_deep(&g)) {
+        for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
+            occ_deep_channels(&g, group);
+        return;
+    }
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
         for (int64_t image = 0; image < g.batch; image += images)
             for (int64_t r = 0; r < g.out[1]; r += high)

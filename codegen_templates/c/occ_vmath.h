@@ -90,10 +90,11 @@ OCC_STEP occ_vf occ_vsigmoid(occ_vf a)
     return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
 }
 
-/* An odd polynomial up to 1, 1 - e^Q(|x|) beyond; from 4 on the result rounds to 1. */
+/* An odd polynomial up to 1, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on the result
+ * rounds to 1. */
 OCC_STEP occ_vf occ_verf(occ_vf a)
 {
-    occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x;
+    occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
     occ_vf p = occ_vset(7.85385782e-5f);
     p = p * z + occ_vset(-8.01019254e-4f);
     p = p * z + occ_vset(5.18832775e-3f);
@@ -101,15 +102,18 @@ OCC_STEP occ_vf occ_verf(occ_vf a)
     p = p * z + occ_vset(1.12835854e-1f);
     p = p * z + occ_vset(-3.76126260e-1f);
     p = p * z * a + occ_vset(1.28379107e-1f) * a + a;
-    occ_vf q = occ_vset(1.86380086e-4f);
-    q = q * x + occ_vset(-2.94766668e-3f);
-    q = q * x + occ_vset(2.18380981e-2f);
-    q = q * x + occ_vset(-1.03106819e-1f);
-    q = q * x + occ_vset(-6.38144732e-1f);
-    q = q * x + occ_vset(-1.12708926f);
-    q = q * x + occ_vset(-3.41512583e-4f);
-    occ_vf big = occ_vsign_of(occ_vset(1.0f) - occ_vexp_near(q), a);
-    return occ_vpick(occ_vmask_lt(x, occ_vset(1.0f)), p, big);
+    occ_vf q = occ_vset(5.47943753e-4f);
+    q = q * t + occ_vset(-1.57198607e-4f);
+    q = q * t + occ_vset(5.17461263e-3f);
+    q = q * t + occ_vset(1.50916325e-2f);
+    q = q * t + occ_vset(5.90484850e-2f);
+    q = q * t + occ_vset(2.04075158e-1f);
+    q = q * t + occ_vset(4.22010243e-1f);
+    q = q * t + occ_vset(1.26665640f);
+    q = q * q;
+    q = q * q;
+    q = q * q;
+    return occ_vpick(occ_vmask_lt(x, one), p, occ_vsign_of(one - one / q, a));
 }
 
 /* Correctly rounded; below zero NaN. */
