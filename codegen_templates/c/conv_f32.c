@@ -169,12 +169,12 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
-/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0, weights, sums from the
- * first row of the block on. */
+/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0 and elements from row to
+ * row and column to column, weights, the sums from row `first` on, `width` pixels a row, and what is fetched for later. */
 typedef struct occ_deep {
-    int64_t row, column, depth, first;
+    int64_t row, column, depth, first, width, down, across, pace;
     occ_taps columns;
-    const float *x, *w;
+    const float *x, *w, *next;
     occ_vf *kept;
 } occ_deep;
 
@@ -204,32 +204,45 @@ OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, in
 }
 
 /* The next `pixels` (literal) pixels, all channels of the panel. */
-OCC_HOT void occ_deep_tile(occ_conv *g, occ_deep *p, int pixels)
+OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
 {
-    const float *x[OCC_TILE_ROWS(2)];
+    const int64_t depth = p->depth, pace = p->pace;
+    const float *x[OCC_TILE_ROWS(2)], *next = p->next;
     occ_vf *kept[OCC_TILE_ROWS(2)];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
-        x[i] = p->x + p->row * g->stride[1] * g->xaxis[1] + p->column * g->stride[2] * g->xaxis[2];
-        kept[i] = p->kept + ((p->row - p->first) * g->out[2] + p->column) * OCC_DEEP_VECTORS;
+        x[i] = p->x + p->row * p->down + p->column * p->across;
+        kept[i] = p->kept + ((p->row - p->first) * p->width + p->column) * OCC_DEEP_VECTORS;
         if (++p->column == p->columns.last) {
             p->column = p->columns.first;
             p->row++;
         }
     }
     for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
+        const float *w = p->w + j * OCC_W;
         occ_vf acc[2 * OCC_TILE_ROWS(2)];
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             acc[i] = kept[i / 2][j + i % 2];
-        for (int64_t k = 0; k < p->depth; k += g->pace, g->next += 16) {
-            OCC_PREFETCH(g->next);
-            occ_deep_run(acc, x, p->w + j * OCC_W, k, occ_min(k + g->pace, p->depth), pixels);
+        for (int64_t k = 0; k < depth; k += pace, next += 16) {
+            OCC_PREFETCH(next);
+            occ_deep_run(acc, x, w, k, occ_min(k + pace, depth), pixels);
         }
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             kept[i / 2][j + i % 2] = acc[i];
     }
+    p->next = next;
+}
+
+/* All tiles of a part, `full` of them of as many pixels as the registers hold, the others of one less. One copy serves all
+ * convolutions: what differs between them is read from p. */
+OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
+{
+    for (int64_t t = 0; t < full; t++)
+        occ_deep_tile(p, OCC_TILE_ROWS(2));
+    for (int64_t t = full; t < tiles; t++)
+        occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
 }
 
 /* The tap at row k, column n of the window, whose weights in the panel are w, for a block of rows. */
@@ -242,12 +255,10 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
     const float *x = g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
     for (int64_t i = 0; i < parts; i++) {
         const int64_t from = i * g->inputs / parts, depth = (i + 1) * g->inputs / parts - from;
-        occ_deep p = {row, columns.first, depth, block.first, columns, x + from, w + from * OCC_PANEL, kept};
-        g->next = p.w + depth * OCC_PANEL;
-        for (int64_t t = 0; t < full; t++)
-            occ_deep_tile(g, &p, OCC_TILE_ROWS(2));
-        for (int64_t t = full; t < cut.tiles; t++)
-            occ_deep_tile(g, &p, OCC_TILE_ROWS(2) - 1);
+        const float *part = w + from * OCC_PANEL;
+        occ_deep p = {row, columns.first, depth, block.first, g->out[2], g->stride[1] * g->xaxis[1], g->stride[2] * g->xaxis[2],
+                      g->pace, columns, x + from, part, part + depth * OCC_PANEL, kept};
+        occ_deep_tiles(&p, full, cut.tiles);
     }
 }
 
