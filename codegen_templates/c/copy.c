@@ -1,22 +1,34 @@
 /* copy.c - elements moved between strided places: the one kernel of transposes, slices, concatenations and broadcasts.
  * Knows nothing of what the elements mean. */
 #include "occ_nest.h"
+#include "occ_turn.h"
 
 #ifndef TPL_T
 #define TPL_T float
 #endif
+
+/* One block of a plane, as below, of 4 x 4 elements at a time where those follow each other on both sides. */
+OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1, int64_t xs0,
+                                  int64_t xs1)
+{
+    const int fours = OCC_TURNS_FOURS && sizeof *y == 4 && ys1 == 1 && xs0 == 1;
+    const int64_t whole0 = fours ? n0 / 4 * 4 : 0, whole1 = fours ? n1 / 4 * 4 : 0;
+    for (int64_t a = 0; a < whole0; a += 4)
+        for (int64_t b = 0; b < whole1; b += 4)
+            occ_turn_fours((char *)(y + a * ys0 + b), ys0 * 4, (const char *)(x + a + b * xs1), xs1 * 4);
+    for (int64_t a = 0; a < n0; a++)
+        for (int64_t b = a < whole0 ? whole1 : 0; b < n1; b++)
+            y[a * ys0 + b * ys1] = x[a * xs0 + b * xs1];
+}
 
 /* One plane y[i * ys0 + k * ys1] = x[i * xs0 + k * xs1] in blocks of 16 x 16, so that both sides use whole cache lines. */
 OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1, int64_t xs0,
                                     int64_t xs1)
 {
     for (int64_t i = 0; i < n0; i += 16)
-        for (int64_t k = 0; k < n1; k += 16) {
-            const int64_t iend = occ_min(i + 16, n0), kend = occ_min(k + 16, n1);
-            for (int64_t a = i; a < iend; a++)
-                for (int64_t b = k; b < kend; b++)
-                    y[a * ys0 + b * ys1] = x[a * xs0 + b * xs1];
-        }
+        for (int64_t k = 0; k < n1; k += 16)
+            occ_copy_block_TPL_N(y + i * ys0 + k * ys1, x + i * xs0 + k * xs1, occ_min(16, n0 - i), occ_min(16, n1 - k), ys0, ys1,
+                                 xs0, xs1);
 }
 
 /* One row y[i * ys] = x[i * xs]. */

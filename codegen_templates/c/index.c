@@ -25,10 +25,8 @@ OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, 
             return OCC_EINDEX;
     for (int64_t o = 0; o < outer; o++)
         for (int64_t k = 0; k < count; k++) {
-            const TPL_T *from = x + (o * axis + occ_index(index[k], axis)) * inner;
-
-            for (int64_t i = 0; i < inner; i++)
-                *y++ = from[i];
+            memcpy(y, x + (o * axis + occ_index(index[k], axis)) * inner, (size_t)inner * sizeof *y);
+            y += inner;
         }
     return 0;
 }

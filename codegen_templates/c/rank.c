@@ -7,6 +7,8 @@
 #define TPL_N f32
 #endif
 
+#define OCC_TOGETHER 16 /* neighbours whose best so far is kept */
+
 /* Whether element a (at place i) comes before element b (at place k): larger (smaller) first, the lower place among
  * equals, NaN as the largest of all. */
 OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64_t largest)
@@ -95,22 +97,29 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
 }
 
 /* argmax - the place of the largest (smallest) of n elements; the first or the last among equals.
- *   x [outer][n][inner], y [outer][inner] */
+ *   y [outer][inner], x [outer][n][inner] */
 OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t largest,
                                  int64_t last)
 {
     for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            const TPL_T *from = x + o * n * inner + i;
-            int64_t      best = 0;
+        for (int64_t first = 0; first < inner; first += OCC_TOGETHER) {
+            const int64_t count = occ_min(OCC_TOGETHER, inner - first);
+            const TPL_T  *from = x + o * n * inner + first;
+            TPL_T         best[OCC_TOGETHER];
+            int64_t      *place = y + o * inner + first;
 
-            for (int64_t k = 1; k < n; k++) {
-                TPL_T a = from[k * inner], b = from[best * inner];
-
-                if (largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b))
-                    best = k;
+            for (int64_t i = 0; i < count; i++) {
+                best[i] = from[i];
+                place[i] = 0;
             }
-            y[o * inner + i] = best;
+            for (int64_t k = 1; k < n; k++)
+                for (int64_t i = 0; i < count; i++) {
+                    const TPL_T a = from[k * inner + i], b = best[i];
+                    const int   better = largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b);
+
+                    best[i] = better ? a : b;
+                    place[i] = better ? k : place[i];
+                }
         }
 }
 

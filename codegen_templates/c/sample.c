@@ -79,6 +79,35 @@ OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t paddi
     return count;
 }
 
+/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. */
+OCC_HOT int64_t occ_sample_shares(int64_t axes, const occ_extent *dim, const int64_t *count, int64_t pixel[3][4],
+                                  double weight[3][4], int64_t *at, double *share)
+{
+    int64_t total = 1;
+
+    at[0] = 0;
+    share[0] = 1.0;
+    for (int64_t a = 0; a < axes; a++) {
+        int64_t inside = 0, before = total;
+
+        for (int64_t k = 0; k < count[a]; k++)
+            inside += pixel[a][k] >= 0;
+        for (int64_t t = before; t-- > 0;) { /* from the end: each becomes `inside` ones */
+            const int64_t place = at[t] * dim[a];
+            const double  part = share[t];
+            int64_t       next = t * inside;
+
+            for (int64_t k = 0; k < count[a]; k++)
+                if (pixel[a][k] >= 0) {
+                    at[next] = place + pixel[a][k];
+                    share[next++] = part * weight[a][k];
+                }
+        }
+        total = before * inside;
+    }
+    return total;
+}
+
 /* grid_sample - y[n][c][point] = x[n][c] at the place that grid[n][point] names, each axis from -1 to 1, the innermost first.
  *   x [batch][channels][dim ...], grid [batch][points][axes], y [batch][channels][points]; axes <= 3, dim [axes]
  *   mode, padding: as above; corners: -1 and 1 are the middles of the outermost pixels, not their edges */
@@ -91,33 +120,22 @@ OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *gri
         size *= dim[a];
     for (int64_t n = 0; n < batch; n++)
         for (int64_t p = 0; p < points; p++, grid += axes) {
-            int64_t pixel[3][4], count[3], total = 1;
-            double  weight[3][4];
+            int64_t pixel[3][4], count[3], at[64], total;
+            double  weight[3][4], share[64];
 
             for (int64_t a = 0; a < axes; a++) {
-                const TPL_T at = (TPL_T)(grid[axes - 1 - a] + (TPL_T)1), extent = (TPL_T)dim[a];
-                const TPL_T place = corners ? at / (TPL_T)2 * (extent - (TPL_T)1) : (at * extent - (TPL_T)1) / (TPL_T)2;
+                const TPL_T from = (TPL_T)(grid[axes - 1 - a] + (TPL_T)1), extent = (TPL_T)dim[a];
+                const TPL_T place = corners ? from / (TPL_T)2 * (extent - (TPL_T)1) : (from * extent - (TPL_T)1) / (TPL_T)2;
 
                 count[a] = occ_sample_taps((double)place, dim[a], mode, padding, corners, pixel[a], weight[a]);
-                total *= count[a];
             }
+            total = occ_sample_shares(axes, dim, count, pixel, weight, at, share);
             for (int64_t c = 0; c < channels; c++) {
                 const TPL_T *from = x + (n * channels + c) * size;
                 double       sum = 0.0;
 
-                for (int64_t k = 0; k < total; k++) {
-                    int64_t rest = k, at = 0, inside = 1;
-                    double  share = 1.0;
-
-                    for (int64_t a = 0, over = total; a < axes; a++) {
-                        over /= count[a];
-                        inside = inside && pixel[a][rest / over] >= 0;
-                        at = at * dim[a] + pixel[a][rest / over];
-                        share *= weight[a][rest / over];
-                        rest %= over;
-                    }
-                    sum += inside ? share * (double)from[at] : 0.0;
-                }
+                for (int64_t k = 0; k < total; k++)
+                    sum += share[k] * (double)from[at[k]];
                 y[(n * channels + c) * points + p] = (TPL_T)sum;
             }
         }

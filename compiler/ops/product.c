@@ -21,15 +21,19 @@ void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[m->stack + 1].max;
 }
 
-/* Either the columns of b are neighbours, or the rows of b and the columns of a: else b is copied. */
+enum { MANY_ROWS = 16, TINY_VECTOR = 4 }; /* rows for which b is turned; where vectors are shorter, it never is */
+
+/* Either the columns of b are neighbours, or the rows of b and the columns of a: else, and where many rows of a meet it, b is
+ * copied. */
 static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
+    bool many = lower->vector_bytes > TINY_VECTOR && m->rows.max >= MANY_ROWS;
     int  column = m->stack + 1, row = m->stack;
 
     if (extent_is(m->b.stride[column], 1) && !one_column)
         return 0;
-    if (extent_is(m->b.stride[row], 1) && extent_is(m->a.stride[column], 1)) {
+    if ((one_column || !many) && extent_is(m->b.stride[row], 1) && extent_is(m->a.stride[column], 1)) {
         if (one_column)
             m->b.stride[column] = extent_const(0); /* its only column: read along k */
         return 0;
