@@ -234,26 +234,26 @@ static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *
 }
 
 /* The problem of the program as it stands. */
-static Bridge open_bridge(const Planning *planning)
+static void open_bridge(const Planning *planning, Bridge *bridge)
 {
-    Bridge bridge = {.program = planning->program};
-
+    *bridge = (Bridge){.program = planning->program};
     planning->program->npermit = 0;
     program_coalesce(planning->program);
-    build_problem(&bridge, planning->options->io_arena);
+    build_problem(bridge, planning->options->io_arena);
     if (planning->options->nregion)
-        add_regions(&bridge, planning->options);
-    return bridge;
+        add_regions(bridge, planning->options);
 }
 
 int plan_once(Planning *planning, Plan *plan)
 {
     const char   *asked = planning->options->planner ? planning->options->planner : "auto";
-    Bridge        bridge = open_bridge(planning);
-    const Solved *known = find_solved(planning, &bridge.problem);
+    Bridge        bridge;
+    const Solved *known;
     Solved        solved;
 
     *plan = (Plan){0};
+    open_bridge(planning, &bridge);
+    known = find_solved(planning, &bridge.problem);
     if (!known) {
         if (solve(planning, &bridge, asked, &solved) < 0)
             return -1;
@@ -266,10 +266,12 @@ int plan_once(Planning *planning, Plan *plan)
 
 int plan_compare(Planning *planning, Plan *plan)
 {
-    Bridge     bridge = open_bridge(planning);
     PlanLimits limits = {.seconds = planning->options->seconds};
-    PlanResult result = new_result(&bridge);
+    PlanResult result;
+    Bridge     bridge;
 
+    open_bridge(planning, &bridge);
+    result = new_result(&bridge);
     for (int i = 0; i < 4; i++) {
         const PlanPlanner *planner = plan_planner(greedy_name[i]);
 
