@@ -3,6 +3,7 @@
 import hashlib
 import re
 import subprocess
+import tempfile
 import time
 import zlib
 from pathlib import Path
@@ -88,13 +89,16 @@ class Running:
 
     def __init__(self, command, cpus):
         self.started = time.monotonic_ns()
+        self.words = tempfile.TemporaryFile("w+", errors="replace")  # a pipe that nobody reads would hold up who warns much
         self.process = subprocess.Popen(["taskset", "-c", cpus, *map(str, command)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=self.words, text=True)
         self.first, self.grown = self.number("first"), self.number("grown")
         self.times, self.busy = [], []
 
     def fail(self):
-        raise RuntimeError(self.process.stderr.read()[-300:].strip().splitlines()[-1:] or "it ended early")
+        self.process.wait()
+        self.words.seek(0)
+        raise RuntimeError(self.words.read()[-300:].strip().splitlines()[-1:] or "it ended early")
 
     def number(self, word):
         for line in self.process.stdout:
