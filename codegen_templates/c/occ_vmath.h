@@ -95,21 +95,15 @@ OCC_STEP occ_vf occ_vsigmoid(occ_vf a)
 OCC_STEP occ_vf occ_verf(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
-    occ_vf p = occ_vset(7.85385782e-5f);
-    p = p * z + occ_vset(-8.01019254e-4f);
-    p = p * z + occ_vset(5.18832775e-3f);
-    p = p * z + occ_vset(-2.68538110e-2f);
-    p = p * z + occ_vset(1.12835854e-1f);
+    occ_vf zz = z * z, tt = t * t; /* pairs of terms do not wait for each other */
+    occ_vf p = occ_vset(7.85385782e-5f) * zz + (occ_vset(-8.01019254e-4f) * z + occ_vset(5.18832775e-3f));
+    p = p * zz + (occ_vset(-2.68538110e-2f) * z + occ_vset(1.12835854e-1f));
     p = p * z + occ_vset(-3.76126260e-1f);
     p = p * z * a + occ_vset(1.28379107e-1f) * a + a;
-    occ_vf q = occ_vset(5.47943753e-4f);
-    q = q * t + occ_vset(-1.57198607e-4f);
-    q = q * t + occ_vset(5.17461263e-3f);
-    q = q * t + occ_vset(1.50916325e-2f);
-    q = q * t + occ_vset(5.90484850e-2f);
-    q = q * t + occ_vset(2.04075158e-1f);
-    q = q * t + occ_vset(4.22010243e-1f);
-    q = q * t + occ_vset(1.26665640f);
+    occ_vf q = occ_vset(5.47943753e-4f) * t + occ_vset(-1.57198607e-4f);
+    q = q * tt + (occ_vset(5.17461263e-3f) * t + occ_vset(1.50916325e-2f));
+    q = q * tt + (occ_vset(5.90484850e-2f) * t + occ_vset(2.04075158e-1f));
+    q = q * tt + (occ_vset(4.22010243e-1f) * t + occ_vset(1.26665640f));
     q = q * q;
     q = q * q;
     q = q * q;
