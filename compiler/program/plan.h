@@ -33,6 +33,10 @@ bool buffers_meet_only_in(const Program *program, int a, int b, int step);
  * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
 
+/* What the operand holds when the step that reads it runs, where that is known now; else NULL. *computed: a run works it out
+ * again. In the program's arena (table.c). */
+const int64_t *program_table(const Program *program, const Operand *operand, bool *computed);
+
 /* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and those that
  * compute their input block by block. Done where more than `above` bytes are live and, for the former, the input dies; or at
  * EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until undone. Needs spans. */
