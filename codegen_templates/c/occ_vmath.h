@@ -1,4 +1,4 @@
-/* occ_vmath.h - exp, log, tanh, sigmoid, erf and square root of vectors of floats, without the C library.
+/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf and square root of vectors of floats, without the C library.
  * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in docs/kernels.md.
  * NaN passes, infinities and denormals give what the limit says. */
 #ifndef OCC_VMATH_H
@@ -81,6 +81,14 @@ OCC_STEP occ_vf occ_vtanh(occ_vf a)
     p = p * z * a + a;
     occ_vf big = one - occ_vset(2.0f) / (occ_vexp_near(x + x) + one);
     return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vsign_of(big, a));
+}
+
+/* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|. What 1 + e loses of a small e is added again (Higham 2002, problem 1.5). */
+OCC_STEP occ_vf occ_vsoftplus(occ_vf a)
+{
+    const occ_vf one = occ_vset(1.0f), e = occ_vexp(-occ_vabs(a)), u = one + e;
+    const occ_vf y = occ_vat_least(a, occ_vset(0.0f)) + (occ_vlog(u) + (e - (u - one)) / u);
+    return occ_vpick(occ_vmask_nan(a), a, y);
 }
 
 /* 1 / (1 + e^-x); where that is no normal number, the least that e^88 gives. */

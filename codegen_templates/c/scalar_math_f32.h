@@ -94,10 +94,9 @@ OCC_HOT float occ_atanh_f32(float a)
     return atanhf(a);
 }
 
-/* log(1 + e^x) without overflow. */
-OCC_HOT float occ_softplus_f32(float a)
+OCC_INLINE float occ_softplus_f32(float a)
 {
-    return a > 0 ? a + log1pf(expf(-a)) : log1pf(expf(a));
+    return occ_vlane(occ_vsoftplus(occ_vset(a)), 0);
 }
 
 OCC_HOT float occ_pow_f32(float a, float b)

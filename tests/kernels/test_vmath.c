@@ -13,6 +13,11 @@ static double sigmoid(double x)
     return 1.0 / (1.0 + exp(x < -88.0 ? 88.0 : -x));
 }
 
+static double softplus(double x)
+{
+    return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
 /* Units in the last place of the float nearest to `want`. */
 static double ulps(float got, double want)
 {
@@ -58,6 +63,7 @@ FUNCTION_TEST(exp, exp, 1.0)
 FUNCTION_TEST(log, log, 0.9)
 FUNCTION_TEST(tanh, tanh, 1.4)
 FUNCTION_TEST(sigmoid, sigmoid, 2.5)
+FUNCTION_TEST(softplus, softplus, 1.9)
 FUNCTION_TEST(erf, erf, 2.4)
 FUNCTION_TEST(sqrt, sqrt, 0.5)
 FUNCTION_TEST(round, rint, 0.0)
@@ -159,7 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close), cmocka_unit_test(tanh_is_close),
-        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sqrt_is_close),
+        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sqrt_is_close),
         cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
         cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
         cmocka_unit_test(bounds_are_maxima_and_minima),
