@@ -144,3 +144,30 @@ int64_t lag_of_groups(const GroupWalk *walk)
     }
     return lag;
 }
+
+/* What row i is written ahead of row `low` of the input, in elements, whichever of the outer parts both lie in. */
+static int64_t ahead_of(const TableWalk *walk, int64_t i, int64_t low, int64_t outer)
+{
+    int64_t longer = walk->out > walk->in ? walk->out - walk->in : 0;
+
+    return (i - low + (outer - 1) * longer) * walk->inner;
+}
+
+int64_t lag_of_table(const TableWalk *walk)
+{
+    int64_t lag = 0, later = walk->in; /* the lowest row that is read behind row i */
+
+    for (int64_t i = walk->out; i-- > 0;) {
+        int64_t low = walk->in, behind = ahead_of(walk, i + 1, later, walk->outer), within;
+
+        for (int64_t k = 0; k < walk->taps; k++)
+            low = walk->row[i * walk->taps + k] < low ? walk->row[i * walk->taps + k] : low;
+        within = ahead_of(walk, i, low, walk->outer);
+        lag = i + 1 < walk->out && behind > lag ? behind : lag;
+        lag = walk->inner > 1 && within > lag ? within : lag;
+        later = low < later ? low : later;
+    }
+    if (walk->outer > 1 && ahead_of(walk, walk->out, walk->in + later, walk->outer - 1) > lag)
+        lag = ahead_of(walk, walk->out, walk->in + later, walk->outer - 1);
+    return lag;
+}

@@ -43,4 +43,14 @@ typedef struct GroupWalk {
 /* The same for those. O(tiles / group). */
 int64_t lag_of_groups(const GroupWalk *walk);
 
+/* Rows of the result [outer][out][inner] in rising order, each made of `taps` rows of the input [outer][in][inner] that a table
+ * names; an element is written when they were read at it. */
+typedef struct TableWalk {
+    int64_t        outer, in, out, inner, taps;
+    const int64_t *row;      /* [out][taps], each 0 .. in-1 */
+} TableWalk;
+
+/* The same for those. O(out * taps). */
+int64_t lag_of_table(const TableWalk *walk);
+
 #endif

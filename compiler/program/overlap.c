@@ -164,6 +164,47 @@ static bool lag_by_copy(const Step *step, const Operand **from, const Operand **
     return *lag < INT64_MAX / 16;
 }
 
+/* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the axis. */
+static bool read_table(const Program *program, const Operand *table, TableWalk *walk)
+{
+    bool           computed;
+    const int64_t *named = program_table(program, table, &computed);
+    int64_t       *row = arena_array(program->arena, int64_t, walk->out * walk->taps + 1);
+
+    for (int64_t i = 0; named && i < walk->out * walk->taps; i++) {
+        if (named[i] < 0 || named[i] >= walk->in)
+            return false;
+        row[i] = named[i] - (computed && named[i] > 0); /* the target's rounding may find the row below */
+    }
+    walk->row = row;
+    return named != NULL;
+}
+
+/* The same for rows of the input that a table names. */
+static bool lag_by_table(const Program *program, const Step *step, const Operand **from, const Operand **to, int64_t *lag)
+{
+    TableWalk walk = {.taps = 1};
+    ArenaMark mark;
+    bool      known;
+
+    if (step->kind != STEP_KERNEL || !step->kernel->by_table || step->parts > 1 || !constants(step, "outer", 1, &walk.outer) ||
+        !constants(step, "inner", 1, &walk.inner) || (!constants(step, "in", 1, &walk.in) && !constants(step, "axis", 1, &walk.in)) ||
+        (!constants(step, "out", 1, &walk.out) && !constants(step, "count", 1, &walk.out)) ||
+        (step_argument(step, "taps") && !constants(step, "taps", 1, &walk.taps)))
+        return false;
+    *to = &step->operand[0];
+    *from = &step->operand[1];
+    if ((*from)->dtype != (*to)->dtype || (*from)->buffer < 0 || program->buffer[(*from)->buffer].kind == BUFFER_WEIGHT ||
+        !operand_is_static(*from) || !operand_is_static(*to))
+        return false;
+    mark = arena_mark(program->arena);
+    known = read_table(program, &step->operand[2], &walk);
+    if (known)
+        *lag = lag_of_table(&walk);
+    arena_release(program->arena, mark);
+    return known;
+}
+
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag)
 {
     const Step    *step = &program->step[index];
@@ -172,7 +213,7 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
     if (step->kind != STEP_KERNEL || !step->noperand)
         return false;
     if (!(find_pair(program, step, &from, &to) && (lag_by_rows(step, lag) || lag_by_groups(step, lag))) &&
-        !lag_by_copy(step, &from, &to, lag))
+        !lag_by_copy(step, &from, &to, lag) && !lag_by_table(program, step, &from, &to, lag))
         return false;
     *x = from->buffer;
     *y = to->buffer;

@@ -5,7 +5,9 @@
 #include "conv_dot_f32.c"
 #include "copy_f32.h"
 #include "depthwise_f32.c"
+#include "index_f32.h"
 #include "pool_f32.c"
+#include "resize.c"
 #include "winograd_f32.c" /* includes conv_f32.c */
 #include "program/lag.c"
 
@@ -325,10 +327,73 @@ static void tiles_are_read_before_they_are_written(void **state)
     assert_true(tight[WINOGRAD] > 0);
 }
 
+/* ------------------------------------------------------------------------------------------------------ rows of a table */
+
+/* What a resize reads, of `taps` rows each, or rows at random. */
+static void fill_table(uint64_t *seed, const TableWalk *w, int64_t *row, double *weight)
+{
+    static const int modes[] = {OCC_RESIZE_NEAREST, OCC_RESIZE_LINEAR, OCC_RESIZE_CUBIC};
+    const int64_t    mode = w->taps == 1 ? 0 : w->taps == 2 ? 1 : 2, coordinates = test_pick(seed, 0, OCC_RESIZE_ASYMMETRIC);
+
+    occ_resize_table(row, mode ? weight : NULL, NULL, NULL, 0, 0, 1, w->in, w->out, w->taps, modes[mode], coordinates,
+                     test_pick(seed, 0, OCC_RESIZE_CEIL), 0, 0, 0.0, -0.75, 0.0, 1.0);
+    for (int64_t i = 0; !test_pick(seed, 0, 2) && i < w->out * w->taps; i++)
+        row[i] = test_pick(seed, 0, w->in - 1);
+}
+
+static void run_table(const TableWalk *w, const double *weight, const float *x, float *y)
+{
+    if (w->taps > 1)
+        occ_resample_f32(y, x, w->row, weight, w->outer, w->in, w->out, w->inner, w->taps, 0.0f);
+    else
+        assert_int_equal(occ_gather_f32(y, x, w->row, w->outer, w->in, w->out, w->inner), 0);
+}
+
+/* y follows x at the declared distance; returns whether one element closer differs. */
+static int check_table(uint64_t *seed)
+{
+    int64_t   row[16 * 4], taps = test_pick(seed, 0, 2);
+    double    weight[16 * 4];
+    TableWalk w = {.outer = test_pick(seed, 1, 4), .in = test_pick(seed, 1, 8), .out = test_pick(seed, 1, 16), .row = row, .taps = 1 << taps};
+    int64_t   nx, ny, lag, size, differs;
+    float    *x, *want, *memory;
+
+    w.inner = test_pick(seed, 0, 1) ? test_pick(seed, 1, 40) : 1;
+    nx = w.outer * w.in * w.inner;
+    ny = w.outer * w.out * w.inner;
+    fill_table(seed, &w, row, weight);
+    lag = lag_of_table(&w);
+    size = ny > lag + nx ? ny : lag + nx;
+    x = test_random_floats(seed, nx), want = test_floats(ny), memory = test_floats(size);
+    run_table(&w, weight, x, want);
+    for (differs = 0; differs < 2 && differs <= lag; differs++) {
+        memcpy(memory + lag - differs, x, (size_t)nx * sizeof *x);
+        run_table(&w, weight, memory + lag - differs, memory);
+        if (memcmp(memory, want, (size_t)ny * sizeof *want))
+            break;
+    }
+    test_release(x, nx), test_release(want, ny), test_release(memory, size);
+    assert_int_not_equal(differs, 0);
+    return lag > 0 && differs == 1;
+}
+
+static void rows_of_a_table(void **state)
+{
+    uint64_t seed = 13;
+    int      tight = 0;
+
+    (void)state;
+    for (int i = 0; i < 4000; i++)
+        tight += check_table(&seed);
+    print_message("    rows of a table: %d of 4000 fail one element closer\n", tight);
+    assert_true(tight > 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
-                                       cmocka_unit_test(tiles_are_read_before_they_are_written), cmocka_unit_test(copies)};
+                                       cmocka_unit_test(tiles_are_read_before_they_are_written), cmocka_unit_test(copies),
+                                       cmocka_unit_test(rows_of_a_table)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

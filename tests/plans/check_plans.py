@@ -69,7 +69,18 @@ def tiles():
     return nets.network(nodes, (1, 64, 64, 64), constants), 64 * 64 * 64 * 4 + 900000
 
 
-MODELS = {"mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles}
+def enlarged():
+    """Resizes along one axis at a time: each result ends where its input did, and is made from its front on."""
+    up = np.array([1, 1, 2, 2], np.float32)
+    constants = {"w": nets.weights(16, 16, 1, 1), "up": up, "down": up * np.float32(0.2083334)}
+    constants["down"][:2] = 1
+    nodes = [("Conv", ["x", "w"], "c", {}), ("Relu", ["c"], "r", {}), ("Resize", ["r", "", "up"], "n", {"mode": "nearest"}),
+             ("Resize", ["n", "", "up"], "l", {"mode": "linear"}), ("Relu", ["l"], "s", {}),
+             ("Resize", ["s", "", "down"], "d", {"mode": "cubic"}), ("GlobalAveragePool", ["d"], "y", {})]
+    return nets.network(nodes, (1, 16, 24, 24), constants), 96 * 96 * 16 * 4 + 4 * 96 * 16 * 4
+
+
+MODELS = {"mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged}
 
 
 def arena_size(folder):
