@@ -31,6 +31,13 @@ typedef float occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_ali
 typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
 #endif
 
+/* Holds a vector in a register: else GCC reads it from memory again at each use. */
+#if OCC_W > 1 && !defined(OCC_FORCE_WIDTH) && defined(__x86_64__)
+#define OCC_HOLD(v) __asm__("" : "+v"(v))
+#else
+#define OCC_HOLD(v) ((void)(v))
+#endif
+
 /* ------------------------------------------------------------------------------------------------ lanes and their bits */
 
 OCC_HOT occ_vf occ_vset(float a)
