@@ -161,6 +161,17 @@ OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         }
 }
 
+/* The sums of `columns` pixels begin alike. */
+OCC_HOT void occ_q_fill(occ_vi *acc, const occ_vi *start, int vectors, int columns)
+{
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns; i++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < vectors; j++)
+            acc[i * vectors + j] = start[j];
+    }
+}
+
 /* The tile's results. `pixel` is the number of the first one. */
 OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_vi *acc, int64_t y, int64_t pixel,
                          int columns)
@@ -198,12 +209,7 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
                                (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
     occ_vi start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
-    OCC_UNROLL(32)
-    for (int i = 0; i < columns; i++) {
-        OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++)
-            acc[i * b->vectors + j] = start[j];
-    }
+    occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];

@@ -137,12 +137,7 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
     const int64_t tap = s->fours * b->pitch, row = g->kernel[2] * tap;
     const int64_t each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
     occ_vi acc[OCC_TILE_MAX];
-    OCC_UNROLL(32)
-    for (int i = 0; i < columns; i++) {
-        OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++)
-            acc[i * b->vectors + j] = start[j];
-    }
+    occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
             for (int64_t n = 0; n < runs; n++)

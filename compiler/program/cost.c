@@ -20,11 +20,12 @@ enum {
 #define WIDENING 0.75 /* products that making pairs of the weights takes the time of, for each that is made with them */
 
 static const Core cores[] = {
-    {"x86-64-v3", 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0, 1.4},
-    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.4},
-    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0, 0.0},
-    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2, 0.0},
-    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0, 1.4},
+    {"x86-64-v3", 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0, 1.4, 0.0},
+    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.4, 0.0},
+    {"x86-64-v4-vnni", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.1, 1.1},
+    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0, 0.0, 0.0},
+    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2, 0.0, 0.0},
+    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0, 1.4, 0.0},
 };
 
 static const Core *core_named(const char *name)
@@ -39,7 +40,7 @@ static const Core *core_here(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512vl"))
-        return core_named("x86-64-v4");
+        return core_named(__builtin_cpu_supports("avx512vnni") ? "x86-64-v4-vnni" : "x86-64-v4");
     return core_named(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64");
 #else
     return core_named("armv8");
@@ -171,10 +172,17 @@ double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t gr
 
 /* ------------------------------------------------------------------------------------------- convolutions of 8-bit integers */
 
-/* Pairs of 16 bits times the vector multiply-adds that one takes. */
+/* Products that join the lanes of a vector two at a time. */
 static double pairs_time(const Core *core, double products)
 {
     return products / (2.0 * core->lanes) * (core->pairs > 0.0 ? core->pairs : 1.0) / core->rate;
+}
+
+/* Products of bytes, by tiles of `columns` pixels: four at a time, or as pairs that the weights are widened to. */
+static double bytes_time(const Core *core, double products, double columns)
+{
+    return core->quads > 0.0 ? products / (4.0 * core->lanes) * core->quads / core->rate
+                             : pairs_time(core, products * (1.0 + WIDENING / columns));
 }
 
 double cost_direct_q(const Core *core, const ConvShape *s)
@@ -182,11 +190,11 @@ double cost_direct_q(const Core *core, const ConvShape *s)
     int64_t width = is_flat(s) ? s->out[0] * s->out[1] * s->out[2] : s->out[2];
     double  columns = (double)width / (double)int_max(int_ceil_div(width, core->rows[1]), 1);
     double  weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);
-    double  products = product_of(s->out, 3) * (double)s->batch * weights * (1.0 + WIDENING / columns);
+    double  products = product_of(s->out, 3) * (double)s->batch * weights;
     double  bytes = (double)(s->batch * s->groups) *
                    ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
 
-    return CALL + overlapped(pairs_time(core, products), weights / core->far) + bytes / core->near;
+    return CALL + overlapped(bytes_time(core, products, columns), weights / core->far) + bytes / core->near;
 }
 
 double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)

@@ -14,6 +14,7 @@ typedef struct Core {
     double      near;    /* bytes a nanosecond of activations and scratch, from the caches */
     double      far;     /* bytes a nanosecond of weights, which are read once in a run */
     double      pairs;   /* multiply-adds in whose time two products of 16 bits join each lane of a vector; 0: no instruction */
+    double      quads;   /* the same of four products of bytes */
 } Core;
 
 /* The core of a target, by the target's name; "native" is the one that occamyc runs on. Never NULL: unknown names, as that of
