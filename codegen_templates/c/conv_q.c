@@ -38,7 +38,7 @@ OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
  *   bias  [groups * outputs], or NULL;  sums  [groups * outputs]: those of the weights of each output, or NULL: bias has
  *      - zero * sums in it already;  zero  one element, or NULL: how[0]
  *   how   {zero point of x, zero point of y, 1: sums of two products of w fit 16 bits (OCC_DOT_SAFE), results of a row
- *         whose inputs the scratch holds widened, or 0}
+ *         whose inputs the scratch holds widened, or 0, 1: it holds the weights of a block too}
  *   scratch  the pairs of an occ_strip, or NULL; inputs are a multiple of 4 then
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const int32_t *sums,
@@ -74,7 +74,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
         q.g.e = *e;
     for (int64_t group = 0; group < groups; group++, q.x += q.g.inputs)
         if (strips)
-            occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, how[3]);
+            occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, how[3], how[4] > 0);
         else if (known && (flat || edges))
             occ_q_channels(&q, with, group, OCC_Q_VECTORS);
         else

@@ -15,15 +15,17 @@
  * odd ones. */
 typedef struct occ_strip {
     int32_t *pairs;
+    int32_t *wide;        /* weights of a block as pairs, [2][tap][fours][vectors], which all pixels of a strip meet; or NULL */
     int64_t fours, plane; /* pairs of a pixel, and of all pixels of a row of taps */
     int64_t step, apart;  /* pixels between results, and pixels of the image between those of the strip */
 } occ_strip;
 
 /* A strip for at most `columns` results. Where there is one tap across, pixels between them are left out. */
-OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t columns)
+OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t columns, int widens)
 {
     const int64_t taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
-    const occ_strip s = {pairs, fours, ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours, step,
+    const int64_t plane = ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours;
+    const occ_strip s = {pairs, widens ? pairs + q->g.kernel[0] * q->g.kernel[1] * 2 * plane : NULL, fours, plane, step,
                          taps == 1 ? q->g.stride[2] : 1};
     return s;
 }
@@ -98,6 +100,52 @@ OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 }
 #endif
 
+/* All weights of a block as pairs. */
+OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s)
+{
+#if OCC_STRIPS
+    const int64_t rows = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * s->fours;
+    const int32_t *w = b->w;
+    int32_t *even = s->wide, *odd = even + rows * b->vectors * OCC_W;
+    for (int64_t k = 0; k < rows; k++, w += b->pitch) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++, even += OCC_W, odd += OCC_W) {
+            const int lanes = occ_q_lanes(b->lanes, j);
+            const occ_vi none = occ_viset(0), first = lanes > 0 ? occ_strip_weights(w + j * OCC_W, lanes, 0) : none;
+            const occ_vi second = lanes > 0 ? occ_strip_weights(w + j * OCC_W, lanes, 1) : none;
+            memcpy(even, &first, sizeof first);
+            memcpy(odd, &second, sizeof second);
+        }
+    }
+#else
+    (void)q, (void)b, (void)s;
+#endif
+}
+
+/* acc += `pairs` steps of two inputs; w holds whole vectors of pairs. */
+OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w, int64_t pairs,
+                             int columns)
+{
+#if OCC_STRIPS
+    OCC_ROLL
+    for (int64_t k = 0; k < pairs; k++, x++, w += b->vectors * OCC_W) {
+        occ_vi panel[4];
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            panel[j] = occ_viload(w + j * OCC_W, OCC_W);
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++) {
+            const occ_vi pair = occ_vispread((const uint8_t *)(x + c * s->step * s->fours), 4, 0);
+            OCC_UNROLL(4)
+            for (int j = 0; j < b->vectors; j++)
+                acc[c * b->vectors + j] += occ_dot_words(pair, panel[j]);
+        }
+    }
+#else
+    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)pairs, (void)columns;
+#endif
+}
+
 /* acc += `fours` steps of four inputs; the even ones first, so that a tile and what it meets fit the registers. */
 OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w, int64_t fours,
                            int columns)
@@ -134,15 +182,22 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
                             occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel, int columns)
 {
     const occ_conv *g = &q->g;
-    const int64_t tap = s->fours * b->pitch, row = g->kernel[2] * tap;
+    const int64_t rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * s->fours, wide = b->vectors * OCC_W;
     const int64_t each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
     occ_vi acc[OCC_TILE_MAX];
     occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
-            for (int64_t n = 0; n < runs; n++)
-                occ_strip_run(s, b, acc, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours,
-                              b->w + (i * g->kernel[1] + k) * row + n * tap, each * s->fours, columns);
+            for (int64_t n = 0; n < runs; n++) {
+                const int64_t first = ((i * g->kernel[1] + k) * g->kernel[2] + n) * s->fours, steps = each * s->fours;
+                const int32_t *x = s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours;
+                if (!s->wide) {
+                    occ_strip_run(s, b, acc, x, b->w + first * b->pitch, steps, columns);
+                } else {
+                    occ_strip_pairs(s, b, acc, x, s->wide + first * wide, steps, columns);
+                    occ_strip_pairs(s, b, acc, x + s->plane, s->wide + (rows + first) * wide, steps, columns);
+                }
+            }
     occ_q_store(q, how, b, acc, y, pixel, columns);
 }
 
@@ -158,6 +213,8 @@ OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     int64_t at = 0;
     occ_vi start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
     occ_q_start(q, how, b, start, d, h, all);
+    if (s->wide)
+        occ_strip_weigh(q, b, s);
     for (; more > 0 && larger > 0; larger--, at += more)
         occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], more);
     for (; size > 0 && others > 0; others--, at += size)
@@ -190,9 +247,10 @@ OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *
 }
 
 /* All rows of one group. */
-OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors, int64_t columns)
+OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors, int64_t columns,
+                             int widens)
 {
-    const occ_strip s = occ_strip_make(q, pairs, columns);
+    const occ_strip s = occ_strip_make(q, pairs, columns, widens);
     for (int64_t image = 0; image < q->g.batch; image++)
         for (int64_t z = 0; z < q->g.out[0]; z++)
             for (int64_t r = 0; r < q->g.out[1]; r++)

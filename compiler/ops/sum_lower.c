@@ -4,16 +4,12 @@
 #include "ops/quads.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
+#include "ops/strip.h"
 #include "ops/winograd.h"
 
 #include <string.h>
 
-enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64, LANE = 4 };
-
-/* Strips of widened inputs: results in a row (of which a tile has up to 14), bytes while they grow, channels that they pay for,
- * bytes of input and result beside which their own hardly count. */
-enum { STRIP_LEAST = 12, STRIP_MOST = 96, STRIP_BYTES = 16 << 10, STRIP_OUTPUTS = 16, STRIP_INPUTS = 16,
-       STRIP_TENSORS = 32 << 10 };
+enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64 };
 
 /* A waiting kernel. */
 typedef struct Sum {
@@ -86,43 +82,40 @@ static void put_rows(Lower *lower, Step *step, const Sum *s, const Operand *y)
     step_ints(lower, step, 3, none);
 }
 
-/* Pairs of 16 bits that the inputs of `columns` results in a row widen to. */
-static int64_t strip_pairs(const Sum *s, int64_t columns)
+/* Results in a row as the kernel takes them: an image of one tap is one long row. */
+static int64_t results_in_row(const Sum *s, const Operand *y)
 {
-    const int64_t *kernel = s->window.kernel;
-    int            last = s->window.naxes - 1;
-    int64_t        pixels = columns, rows = 1;
+    int64_t row = s->is_product ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
 
-    if (!s->is_product && kernel[last] > 1)
-        pixels = (columns - 1) * s->window.stride[last] + (kernel[last] - 1) * s->window.dilation[last] + 1;
-    for (int i = 0; !s->is_product && i < last; i++)
-        rows *= kernel[i];
-    return rows * 2 * pixels * (s->inputs / LANE);
+    for (int i = 0; !s->is_product && i < s->window.naxes; i++)
+        taps *= s->window.kernel[i] * s->window.stride[i];
+    for (int i = 2; !s->is_product && taps == 1 && i < y->rank - 1; i++)
+        row *= y->dim[i].max;
+    return row;
 }
 
-/* How many results of a row have their inputs widened together, for processors that multiply pairs of 16 bits; 0: none, where
- * memory is small or too few weights meet an input. */
-static int64_t strip_columns(const Lower *lower, const Sum *s, const Operand *y)
+/* How inputs are widened, for processors that multiply pairs of 16 bits. */
+static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
 {
     const Buffer *buffer = lower->program->buffer;
-    int64_t       columns = STRIP_LEAST;
+    const Window *w = &s->window;
+    int           last = w->naxes - 1;
+    StripShape    shape = {s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
 
-    if (buffer[s->x.buffer].size + buffer[y->buffer].size < STRIP_TENSORS)
-        return 0;
-    if (lower->vector_bytes <= TINY_VECTOR || s->outputs < STRIP_OUTPUTS || s->inputs % LANE != 0 || s->inputs < STRIP_INPUTS)
-        return 0;
-    while (columns < STRIP_MOST && strip_pairs(s, columns + STRIP_LEAST) * (int64_t)sizeof(int32_t) <= STRIP_BYTES)
-        columns += STRIP_LEAST;
-    return columns;
-}
-
-static void put_scratch(Lower *lower, Step *step, const Sum *s, int64_t columns)
-{
-    step_writes(lower, step, columns ? lower_scratch(lower, DTYPE_I32, strip_pairs(s, columns), "strip") : operand_absent(DTYPE_I32));
+    if (!s->outputs || s->winograd.m || lower->vector_bytes <= TINY_VECTOR)
+        return (StripPlan){0, false, 0};
+    if (!s->is_product) {
+        shape.kernel = w->kernel[last];
+        shape.stride = w->stride[last];
+        shape.dilation = w->dilation[last];
+    }
+    for (int i = 0; !s->is_product && i < last; i++)
+        shape.rows *= w->kernel[i];
+    return strip_plan(&shape);
 }
 
 /* What the kernels' arguments begin with. */
-static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, int64_t columns)
+static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, StripPlan strip)
 {
     step_reads(lower, step, s->x);
     step_reads(lower, step, s->w);
@@ -137,29 +130,30 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, int6
         step_int(lower, step, s->winograd.m);
         step_int(lower, step, s->winograd.group);
     } else if (s->outputs) {
-        put_scratch(lower, step, s, columns);
+        step_writes(lower, step, strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
         step_int(lower, step, s->groups);
     }
 }
 
 static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
 {
-    int64_t how[4] = {s->xzero, 0, s->third, s->outputs ? strip_columns(lower, s, &y) : 0};
-    Extent  pitch[SCALAR_MAX_OPERANDS];
-    int     count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
-    Step   *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+    StripPlan strip = strip_of(lower, s, &y);
+    int64_t   how[5] = {s->xzero, 0, s->third, strip.columns, strip.weighs};
+    Extent    pitch[SCALAR_MAX_OPERANDS];
+    int       count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
+    Step     *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
                                                         dtype_info(y.dtype)->suffix));
 
     if (p) {
         how[1] = take_tail(p->expr);
         panels_epilogue(p, channel, pitch);
     }
-    put_operands(lower, step, s, y, how[3]);
+    put_operands(lower, step, s, y, strip);
     if (s->is_product)
         put_rows(lower, step, s, &y);
     else
         put_image(lower, step, s, &y);
-    step_ints(lower, step, s->winograd.m ? 2 : s->outputs ? 4 : 3, how);
+    step_ints(lower, step, s->winograd.m ? 2 : s->outputs ? 5 : 3, how);
     step_int(lower, step, count);
     step_extents(lower, step, count, pitch);
     if (p && p->expr->nnode > 1)

@@ -100,7 +100,7 @@ static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const 
     occ_extent xdim[5], ydim[5], xs[5], ys[5];
     const occ_extent kernel[] = {1, c->kernel[0], c->kernel[1]}, stride[] = {1, c->stride[0], c->stride[1]};
     const occ_extent dilation[] = {1, c->dilation[0], c->dilation[1]}, pad[] = {0, c->pad[0], c->pad[1]};
-    const occ_extent how[] = {zero, 5, c->safe, 0};
+    const occ_extent how[] = {zero, 5, c->safe, 0, 0};
 
     extents(c, xdim, ydim, xs, ys);
     if (c->is_signed)
@@ -181,7 +181,8 @@ static void random_geometry(void **state)
 
 /* Results of a strip, where there are enough inputs for one, and the memory of the largest. */
 #define STRIP(ci) ((ci) >= 16 ? 12 : 0)
-enum { STRIP_PAIRS = 5 * 2 * 25 * 10 };
+#define WIDE(ci) ((ci) >= 24)
+enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
 #define LITERAL(name, is_signed, folded, ci, co, width, made, k, s, d, p)                                                       \
@@ -191,8 +192,8 @@ enum { STRIP_PAIRS = 5 * 2 * 25 * 10 };
         static const occ_extent xdim[] = {1, ci, 1, width, width}, ydim[] = {1, co, 1, made, made};                             \
         static const occ_extent xs[] = {0, 1, 0, width * ci, ci}, ys[] = {0, 1, 0, made * co, co};                              \
         static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};          \
-        const occ_extent how[] = {zero, 5, is_signed, STRIP(ci)};                                                               \
-        int32_t pairs[STRIP_PAIRS];                                                                                             \
+        const occ_extent how[] = {zero, 5, is_signed, STRIP(ci), WIDE(ci)};                                                               \
+        int32_t pairs[STRIP_PAIRS + WEIGHT_PAIRS];                                                                                             \
         const int32_t *apart = folded ? NULL : sums;                                                                            \
         (void)c;                                                                                                                \
         if (is_signed)                                                                                                          \
