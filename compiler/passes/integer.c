@@ -408,12 +408,12 @@ static bool one_zero(const Node *node, int index, Value **zero)
 /* A Cast to float of a sum of bytes times constant ones is that sum in steps of 1: both round the same integer once. */
 static int sum(Graph *graph, int at, const Uses *uses)
 {
-    Node   *node = graph->node[at], *from = node->in[0]->def;
+    Node   *node = graph->node[at], *from = node->op == OP_onnx_Cast ? node->in[0]->def : NULL;
     bool    is_conv = from && from->op == OP_onnx_ConvInteger;
     Quant   q = {0};
     Weights w = {0};
 
-    if (node->op != OP_onnx_Cast || node->out[0]->type.dtype != DTYPE_F32 || !from || from->graph != graph ||
+    if (!from || node->out[0]->type.dtype != DTYPE_F32 || from->graph != graph ||
         !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) || !one_zero(from, 2, &q.zero))
         return 0;
     if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5 : from->in[0]->type.rank < 2 || from->in[1]->type.rank != 2)
