@@ -21,7 +21,9 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
         b[n] = occ_vload(w + n * g->outputs, lanes);
     OCC_UNROLL(OCC_DEPTH_REACH)
     for (int64_t p = first; p < last; p++) {
-        const occ_vf v = occ_vload(x + p * g->xaxis[2], lanes);
+        occ_vf v = occ_vload(x + p * g->xaxis[2], lanes);
+        if (step == 1) /* most pixels reach it from every tap */
+            OCC_HOLD(v);
         OCC_UNROLL(OCC_DEPTH_COLUMNS)
         for (int c = 0; c < columns; c++) {
             const int64_t from = p - c * step;

@@ -2,7 +2,7 @@
 #include "conv_check.h"
 #include "depthwise_f32.c"
 
-/* [tap][channel] from panels of one channel, each 4 wide. */
+/* [tap][channel] from panels of one channel. */
 static float *unpack(const Conv *c, const float *w)
 {
     int64_t taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
@@ -10,7 +10,7 @@ static float *unpack(const Conv *c, const float *w)
 
     for (int64_t t = 0; t < taps; t++)
         for (int64_t g = 0; g < c->groups; g++)
-            to[t * c->groups + g] = w[(g * taps + t) * 4];
+            to[t * c->groups + g] = w[g * taps + t];
     return to;
 }
 
