@@ -199,7 +199,7 @@ static int stage_plan(Compilation *c)
     for (int round = 0; round < ROUNDS && c->options->plan.nregion < 2 && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
         int64_t least = plan.peak - plan.peak / WORTH;
 
-        if (stage_lower(c) < 0 || make_plan(c, round + 1 < ROUNDS ? plan.peak : least) < 0)
+        if (stage_lower(c) < 0 || make_plan(c, least) < 0)
             return -1;
         if (c->plan.peak > plan.peak)
             break;
