@@ -1,5 +1,5 @@
 # Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-int8`,
-# `make bench-kernels`.
+# `make bench-kernels`, `make bench-operators`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
@@ -39,7 +39,11 @@ $(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
 bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak
 
-.PHONY: bench bench-int8 bench-kernels
+bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
+	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
+	    --rounds=$(BENCH_ROUNDS) --document=docs/operators.md
+
+.PHONY: bench bench-int8 bench-kernels bench-operators
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench
