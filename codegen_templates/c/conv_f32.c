@@ -123,11 +123,14 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
     const int64_t sums = OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W);
     const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
     occ_vf kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
+    const float *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
+    g->next = after;
     for (int64_t first = 0; first < cut.tiles; first += together) {
         const int64_t stop = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), stop);
         for (int64_t begin = 0; begin < g->inputs; begin += depth) {
             const int64_t end = occ_min(begin + depth, g->inputs);
-            g->next = panel.w + end * panel.pitch + (end == g->inputs && last == g->outputs ? g->skip : 0);
+            if (together == cut.tiles) /* of several lots of tiles, only the first reads the panel from far away */
+                g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
             for (int64_t t = first; t < middle; t++)
                 occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * more, begin, end, more);
             for (int64_t t = middle; t < stop; t++)
