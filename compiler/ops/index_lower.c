@@ -27,17 +27,24 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* A constant index of one element is a view; everything else is gathered. */
+/* The index is one constant inside the axis. */
+static bool is_inside(const Value *index, Extent extent, int64_t *constant)
+{
+    int count;
+
+    return index->type.rank == 0 && const_ints(index, constant, 1, &count) && extent_is_const(extent) &&
+           *constant >= -extent.max && *constant < extent.max;
+}
+
+/* A constant index of one element is a view; everything else is gathered, and what is outside is found out by the run. */
 int lower_gather(Lower *lower, Node *node)
 {
     Operand x, index, y;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
     int64_t constant;
-    int     count;
     Step   *step;
 
-    if (node->in[1]->type.rank == 0 && const_ints(node->in[1], &constant, 1, &count) &&
-        extent_is_const(node->in[0]->type.dim[axis])) {
+    if (is_inside(node->in[1], node->in[0]->type.dim[axis], &constant)) {
         if (lower_input(lower, node, 0, &x) < 0)
             return -1;
         constant += constant < 0 ? x.dim[axis].max : 0;

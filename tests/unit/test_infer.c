@@ -147,6 +147,20 @@ static void a_shape_put_together_again_is_the_same_extent(void **state)
     assert_int_equal(w->infer.model->ncheck, 0);
 }
 
+static void a_constant_index_outside_is_left_to_the_run(void **state)
+{
+    static const float numbers[] = {5.0f, 6.0f};
+    World *w = *state;
+    Value *x = constant(w, DTYPE_F32, 1, 2, numbers), *last = MAKE(Gather, x, SCALAR(-1)), *above = MAKE(Gather, x, SCALAR(2));
+    Value *below = MAKE(Gather, x, SCALAR(-3));
+
+    infer(w);
+    assert_non_null(last->data);
+    assert_float_equal(*(const float *)const_aligned(w->arena, last), 6.0f, 0.0f);
+    assert_null(above->data);
+    assert_null(below->data);
+}
+
 static void a_constant_part_of_a_shape_is_a_constant(void **state)
 {
     World  *w = *state;
@@ -412,7 +426,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_shape_put_together_again_is_the_same_extent),
-        TEST(a_constant_part_of_a_shape_is_a_constant),
+        TEST(a_constant_index_outside_is_left_to_the_run), TEST(a_constant_part_of_a_shape_is_a_constant),
         TEST(an_open_extent_is_divided_and_checked),
         TEST(arithmetic_on_shapes_keeps_intervals),
         TEST(a_scaled_extent_goes_through_floats_within_bounds),
