@@ -2,7 +2,7 @@
 #include "conv_check.h"
 #include "conv_dot_f32.c"
 
-/* [output][tap][input] from one panel of 4 channels. */
+/* [output][tap][input] from one panel as wide as the outputs. */
 static void run(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, const int64_t *ys,
                 const occ_extent *pitch, const occ_expr *e)
 {
@@ -13,7 +13,7 @@ static void run(const Conv *c, const float *x, const int64_t *xs, const float *w
 
     for (int64_t o = 0; o < c->outputs; o++)
         for (int64_t k = 0; k < plane; k++)
-            to[o * plane + k] = w[k * 4 + o];
+            to[o * plane + k] = w[k * c->outputs + o];
     occ_conv_dot_f32(x, to, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
                      e ? epilogue : NULL);
     test_release(to, c->outputs * plane);
