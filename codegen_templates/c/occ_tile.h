@@ -38,7 +38,7 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
     for (int j = 0; j < vectors; j++) {
         const float *p = w + j * OCC_W / OCC_PANEL * panel + j * OCC_W % OCC_PANEL;
         b[j] = occ_vload(p, j == vectors - 1 ? lanes : OCC_W);
-        if (vectors > 1)
+        if (vectors > 1 && rows * columns < 6) /* with six and more the registers are full */
             OCC_HOLD(b[j]);
     }
     OCC_UNROLL(32)
