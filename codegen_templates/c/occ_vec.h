@@ -497,14 +497,4 @@ OCC_HOT float occ_vsum_lanes(occ_vf a)
     return sum;
 }
 
-OCC_HOT float occ_vmax_lanes(occ_vf a)
-{
-    float max = occ_vlane(a, 0);
-    for (int i = 1; i < OCC_W; i++) {
-        float next = occ_vlane(a, i);
-        max = next > max || next != next ? next : max;
-    }
-    return max;
-}
-
 #endif

@@ -23,6 +23,17 @@ OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64
     return largest ? a > b : a < b;
 }
 
+OCC_HOT void occ_swap_TPL_N(TPL_T *value, int64_t *place, int64_t a, int64_t b)
+{
+    TPL_T   v = value[a];
+    int64_t p = place[a];
+
+    value[a] = value[b];
+    place[a] = place[b];
+    value[b] = v;
+    place[b] = p;
+}
+
 OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t n, int64_t largest)
 {
     for (int64_t i = 0; 2 * i + 1 < n;) { /* a heap whose root is the last of those kept */
@@ -33,15 +44,7 @@ OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t 
             child++;
         if (!occ_ranks_before_TPL_N(value[i * step], place[i * step], value[child * step], place[child * step], largest))
             return;
-        {
-            TPL_T   v = value[i * step];
-            int64_t p = place[i * step];
-
-            value[i * step] = value[child * step];
-            place[i * step] = place[child * step];
-            value[child * step] = v;
-            place[child * step] = p;
-        }
+        occ_swap_TPL_N(value, place, i * step, child * step);
         i = child;
     }
 }
@@ -65,15 +68,8 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
             v[j * inner] = from[j * inner];
             p[j * inner] = j;
             while (c > 0 && occ_ranks_before_TPL_N(v[(c - 1) / 2 * inner], p[(c - 1) / 2 * inner], v[c * inner], p[c * inner], largest)) {
-                int64_t up = (c - 1) / 2;
-                TPL_T   t = v[up * inner];
-                int64_t q = p[up * inner];
-
-                v[up * inner] = v[c * inner];
-                p[up * inner] = p[c * inner];
-                v[c * inner] = t;
-                p[c * inner] = q;
-                c = up;
+                occ_swap_TPL_N(v, p, (c - 1) / 2 * inner, c * inner);
+                c = (c - 1) / 2;
             }
         }
         for (int64_t j = k; j < n; j++)
@@ -83,13 +79,7 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
                 occ_sift_TPL_N(v, p, inner, k, largest);
             }
         for (int64_t j = k - 1; j > 0; j--) { /* the root is the last of the first j + 1 */
-            TPL_T   t = v[0];
-            int64_t q = p[0];
-
-            v[0] = v[j * inner];
-            p[0] = p[j * inner];
-            v[j * inner] = t;
-            p[j * inner] = q;
+            occ_swap_TPL_N(v, p, 0, j * inner);
             occ_sift_TPL_N(v, p, inner, j, largest);
         }
     }

@@ -7,41 +7,37 @@
 #define TPL_N f32
 #endif
 
-/* cumsum - running sums along an axis; exclusive: of the elements before; reverse: from the end.
+/* Running sums or products along an axis; exclusive: of the elements before; reverse: from the end.
  *   x, y [outer][n][inner] */
-OCC_INLINE void occ_cumsum_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
-                                 int64_t reverse)
+OCC_HOT void occ_running_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
+                               int64_t reverse, int is_product)
 {
     for (int64_t o = 0; o < outer; o++)
         for (int64_t i = 0; i < inner; i++) {
-            TPL_T sum = 0;
+            TPL_T so_far = (TPL_T)is_product;
 
             for (int64_t k = 0; k < n; k++) {
                 int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
-                TPL_T   item = x[at];
+                TPL_T   next = (TPL_T)(is_product ? so_far * x[at] : so_far + x[at]);
 
-                y[at] = exclusive ? sum : (TPL_T)(sum + item);
-                sum = (TPL_T)(sum + item);
+                y[at] = exclusive ? so_far : next;
+                so_far = next;
             }
         }
+}
+
+/* cumsum - running sums; x, y [outer][n][inner] */
+OCC_INLINE void occ_cumsum_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
+                                 int64_t reverse)
+{
+    occ_running_TPL_N(y, x, outer, n, inner, exclusive, reverse, 0);
 }
 
 /* cumprod - running products, likewise. */
 OCC_INLINE void occ_cumprod_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
                                   int64_t reverse)
 {
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            TPL_T product = 1;
-
-            for (int64_t k = 0; k < n; k++) {
-                int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
-                TPL_T   item = x[at];
-
-                y[at] = exclusive ? product : (TPL_T)(product * item);
-                product = (TPL_T)(product * item);
-            }
-        }
+    occ_running_TPL_N(y, x, outer, n, inner, exclusive, reverse, 1);
 }
 
 /* trilu - the upper (lower) triangle of matrices, zero elsewhere; diagonal k counts to the right.

@@ -209,15 +209,9 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
 
 int conv_place_channels(Lower *lower, Node *node, Conv *c)
 {
-    Operand x;
-
-    if (lower_input(lower, node, 0, &c->x) < 0)
-        return -1;
-    x = c->x;
-    if ((c->inputs < STRAIGHT && !c->depthwise) || (extent_is_const(x.stride[1]) && x.stride[1].max == 1))
-        return 0;
-    c->x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
-    return lower_copy(lower, node, x, c->x);
+    if (c->inputs < STRAIGHT && !c->depthwise)
+        return lower_input(lower, node, 0, &c->x);
+    return spatial_channels(lower, node, &c->x);
 }
 
 static int place_input(Lower *lower, Node *node, Conv *c)
@@ -232,9 +226,8 @@ static int place_input(Lower *lower, Node *node, Conv *c)
 
 int lower_conv(Lower *lower, Node *node)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
-    Conv    *c = arena_one(lower->program->arena, Conv);
-    Infer    infer = {.model = lower->model, .diag = lower->diag};
+    Conv *c = arena_one(lower->program->arena, Conv);
+    Infer infer = {.model = lower->model, .diag = lower->diag};
 
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
         window_extents(&infer, node, &node->in[0]->type, false, &c->window) < 0)
@@ -247,8 +240,5 @@ int lower_conv(Lower *lower, Node *node)
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
     if (place_input(lower, node, c) < 0 || place_weights(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = c, .layout = LAYOUT_CHANNELS_LAST};
-    p->expr = arena_one(lower->program->arena, Scalar);
-    scalar_acc(lower, p->expr, DTYPE_F32);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
 }

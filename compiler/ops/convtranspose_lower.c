@@ -180,7 +180,6 @@ static bool accepts(const Pending *p, const Operand *x)
 static int lower_phases(Lower *lower, Node *node, const Window *window)
 {
     const Type *type = &node->in[1]->type;
-    Pending    *p = arena_one(lower->program->arena, Pending);
     Conv       *c = arena_one(lower->program->arena, Conv);
 
     c->window = *window;
@@ -190,10 +189,7 @@ static int lower_phases(Lower *lower, Node *node, const Window *window)
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
     if (conv_place_channels(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = c, .layout = LAYOUT_CHANNELS_LAST};
-    p->expr = arena_one(lower->program->arena, Scalar);
-    scalar_acc(lower, p->expr, DTYPE_F32);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
 }
 
 /* ------------------------------------------------------------------------------------------------------ the kernel's own */

@@ -99,8 +99,7 @@ int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
 
 int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
-    Linear  *l = arena_one(lower->program->arena, Linear);
+    Linear *l = arena_one(lower->program->arena, Linear);
 
     l->k = weights->k;
     l->n = weights->n;
@@ -108,8 +107,5 @@ int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *wei
         return -1;
     l->w = constant_panels(lower, weights);
     l->bias = constant_bias(lower, weights);
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = l, .layout = LAYOUT_ROW_MAJOR};
-    p->expr = arena_one(lower->program->arena, Scalar);
-    scalar_acc(lower, p->expr, DTYPE_F32);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, l, LAYOUT_ROW_MAJOR));
 }

@@ -21,14 +21,14 @@ void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[m->stack + 1].max;
 }
 
-enum { MANY_ROWS = 16, TINY_VECTOR = 4 }; /* rows for which b is turned; where vectors are shorter, it never is */
+enum { MANY_ROWS = 16 }; /* for which b is turned; without vectors it never is */
 
 /* Either the columns of b are neighbours, or the rows of b and the columns of a: else, and where many rows of a meet it, b is
  * copied. */
 static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
-    bool many = lower->vector_bytes > TINY_VECTOR && m->rows.max >= MANY_ROWS;
+    bool many = lower_has_vectors(lower) && m->rows.max >= MANY_ROWS;
     int  column = m->stack + 1, row = m->stack;
 
     if (extent_is(m->b.stride[column], 1) && !one_column)
@@ -81,12 +81,9 @@ static int finish(Lower *lower, Pending *p, Operand y)
 
 static Pending *start(Lower *lower, Node *node, Type type, Matrices *m)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
+    Pending *p = pending_kernel(lower, node, finish, accepts, m, LAYOUT_ROW_MAJOR);
 
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = m, .layout = LAYOUT_ROW_MAJOR,
-                   .type = type};
-    p->expr = arena_one(lower->program->arena, Scalar);
-    scalar_acc(lower, p->expr, DTYPE_F32);
+    p->type = type;
     return p;
 }
 

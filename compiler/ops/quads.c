@@ -1,14 +1,8 @@
 /* quads.c - weights of integer kernels. */
 #include "ops/quads.h"
+#include "support/int.h"
 
 enum { PANEL = 32, LANE = 4 };
-
-static int64_t block_width(int64_t outputs, int64_t first)
-{
-    int64_t left = outputs - first;
-
-    return left >= PANEL ? PANEL : (left + 3) / 4 * 4;
-}
 
 static int64_t fours(int64_t inputs)
 {
@@ -25,15 +19,13 @@ static void put_row(int8_t *to, const int8_t *data, int64_t count, int64_t input
 
 Operand quads_constant(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride, const char *name)
 {
-    int64_t elements = 0, deep = fours(s.inputs) * s.taps * LANE;
+    int64_t deep = fours(s.inputs) * s.taps * LANE, elements = s.groups * int_round_up(s.outputs, LANE) * deep;
     int8_t *to, *next;
 
-    for (int64_t o = 0; o < s.outputs; o += PANEL)
-        elements += s.groups * block_width(s.outputs, o) * deep;
     next = to = arena_array(lower->program->arena, int8_t, elements + 1);
     for (int64_t g = 0; g < s.groups; g++)
         for (int64_t o = 0; o < s.outputs; o += PANEL) {
-            int64_t width = block_width(s.outputs, o), count = s.outputs - o < width ? s.outputs - o : width;
+            int64_t width = int_min(int_round_up(s.outputs - o, LANE), PANEL), count = int_min(s.outputs - o, width);
 
             for (int64_t t = 0; t < s.taps; t++)
                 for (int64_t i = 0; i < s.inputs; i += LANE, next += width * LANE)

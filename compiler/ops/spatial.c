@@ -37,6 +37,21 @@ void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, in
     step_ints(lower, step, 3, out);
 }
 
+int spatial_channels(Lower *lower, Node *node, Operand *x)
+{
+    Operand apart;
+
+    if (lower_input(lower, node, 0, x) < 0)
+        return -1;
+    if (extent_is(x->dim[1], 1)) /* an axis of one element has any stride */
+        x->stride[1] = extent_const(1);
+    if (extent_is(x->stride[1], 1))
+        return 0;
+    apart = *x;
+    *x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
+    return lower_copy(lower, node, apart, *x);
+}
+
 int spatial_need(Lower *lower, const Node *node)
 {
     if (node->in[0]->type.rank >= 3 && node->in[0]->type.rank <= 5)

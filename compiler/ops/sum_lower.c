@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { CHANNEL = 1, TINY_VECTOR = 4, ONES = 64 };
+enum { CHANNEL = 1, ONES = 64 };
 
 /* A waiting kernel. */
 typedef struct Sum {
@@ -102,7 +102,7 @@ static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
     int           last = w->naxes - 1;
     StripShape    shape = {s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
 
-    if (!s->outputs || s->winograd.m || lower->vector_bytes <= TINY_VECTOR)
+    if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
         return (StripPlan){0, false, 0};
     if (!s->is_product) {
         shape.kernel = w->kernel[last];
@@ -185,24 +185,6 @@ static int finish(Lower *lower, Pending *p, Operand y)
 
 /* ---------------------------------------------------------------------------------------------------------- operands */
 
-/* Channels that follow each other: where they do not, x is brought into that order. */
-static int place_image(Lower *lower, Node *node, Sum *s)
-{
-    Operand x;
-
-    if (lower_input(lower, node, 0, &x) < 0)
-        return -1;
-    s->x = x;
-    if (extent_is_const(x.stride[1]) && x.stride[1].max == 1)
-        return 0;
-    if (x.dim[1].max == 1 && extent_is_const(x.dim[1])) { /* an axis of one element has any stride */
-        s->x.stride[1] = extent_const(1);
-        return 0;
-    }
-    s->x = lower_temporary(lower, &node->in[0]->type, LAYOUT_CHANNELS_LAST, "channels");
-    return lower_copy(lower, node, x, s->x);
-}
-
 static Operand place_words(Lower *lower, const int32_t *data, int64_t count, const char *name)
 {
     return lower_weight(lower, data, DTYPE_I32, 1, &count, name);
@@ -225,7 +207,7 @@ static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, cons
     int32_t *data = arena_array(lower->program->arena, int32_t, count + 1);
     double   number = 0.0;
     bool     known = zero_is_known(lower, node, zero, &number);
-    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || lower->vector_bytes <= TINY_VECTOR || s->winograd.m);
+    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || !lower_has_vectors(lower) || s->winograd.m);
 
     s->zero = s->sums = s->bias = operand_absent(DTYPE_I32);
     s->zero.dtype = node->in[0]->type.dtype;
@@ -384,7 +366,7 @@ static int place_conv(Lower *lower, Node *node, Sum *s)
         return -1;
     if (is_narrow(lower, node, s))
         return place_narrow(lower, node, s);
-    if (place_image(lower, node, s) < 0)
+    if (spatial_channels(lower, node, &s->x) < 0)
         return -1;
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
@@ -416,17 +398,15 @@ static int place_product(Lower *lower, Node *node, Sum *s)
 /* The sum times its scale: one number, or one for each channel. */
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
-    Pending       *p = arena_one(lower->program->arena, Pending);
+    Layout         layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
+    Pending       *p = pending_kernel(lower, node, finish, accepts, s, layout);
     const Value   *constant = lower_constant(lower, node->in[scale]);
     const Type    *type = &node->out[0]->type;
     double         number;
     Operand        x;
     int            factor;
 
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .bytes = true, .detail = s,
-                   .layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST};
-    p->expr = arena_one(lower->program->arena, Scalar);
-    scalar_acc(lower, p->expr, DTYPE_F32);
+    p->bytes = true;
     if (constant && const_scalar(constant, &number)) {
         if (number == 1.0)
             return lower_output_pending(lower, node, 0, p);
@@ -468,7 +448,7 @@ int lower_integer_pool(Lower *lower, Node *node)
 
     for (int i = 0; i < ONES; i++)
         data[i] = 1;
-    if (read_window(lower, node, NULL, node_int(node, "ceil_mode", 0) != 0, &s->window) < 0 || place_image(lower, node, s) < 0)
+    if (read_window(lower, node, NULL, node_int(node, "ceil_mode", 0) != 0, &s->window) < 0 || spatial_channels(lower, node, &s->x) < 0)
         return -1;
     s->kernel = "depthwise_q";
     s->groups = node->in[0]->type.dim[1].max;

@@ -23,24 +23,32 @@ bool winograd_takes(const ConvShape *shape)
     return shape->groups == 1 && shape->in[0] == 1 && shape->out[0] == 1;
 }
 
+bool winograd_pays(const ConvShape *shape)
+{
+    return shape->out[1] >= 4 && shape->out[2] >= 4 && shape->inputs >= LEAST_CHANNELS && shape->outputs >= LEAST_CHANNELS;
+}
+
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
 {
     int64_t tiles = int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m), frequencies = (m + 2) * (m + 2);
     int64_t heavy = frequencies * shape->inputs * shape->outputs > HEAVY_FLOATS;
     int64_t most = heavy ? MOST_TILES : CACHE_FLOATS / (frequencies * (shape->inputs + shape->outputs));
 
-    if (shape->out[1] < 4 || shape->out[2] < 4 || shape->inputs < LEAST_CHANNELS || shape->outputs < LEAST_CHANNELS)
+    if (!winograd_pays(shape))
         return (WinogradPlan){0, 0};
     if (most < 12)
         most = 12;
     return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
 }
 
+double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes)
+{
+    return AUTO_PRICE * (double)(bytes * shape->inputs * shape->outputs) / (core->rate * core->lanes);
+}
+
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
 {
-    int64_t values = m ? (m + 2) * (m + 2) : 9; /* for each filter */
-
-    return AUTO_PRICE * 4.0 * (double)(values * shape->inputs * shape->outputs) / (core->rate * core->lanes);
+    return winograd_memory(core, shape, (m ? (m + 2) * (m + 2) : 9) * (int64_t)sizeof(float));
 }
 
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape)

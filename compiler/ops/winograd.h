@@ -18,10 +18,16 @@ bool winograd_takes(const ConvShape *shape);
  * larger weights must pay. */
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape);
 
+/* Whether map and channels are large enough for the transforms to save more than they cost. */
+bool winograd_pays(const ConvShape *shape);
+
 /* The plan with tiles of m x m results, 2 or 4; m 0 where the map is smaller than a tile or channels are too few. */
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m);
 
-/* Nanoseconds that AUTO counts for the memory of the weights of a way; m 0: direct. */
+/* Nanoseconds that AUTO counts for the memory of weights, `bytes` for each filter. */
+double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes);
+
+/* The same for the weights of floats of a way; m 0: direct. */
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m);
 
 /* Floats of scratch that the kernel needs. */

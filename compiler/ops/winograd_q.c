@@ -5,13 +5,10 @@
 
 enum {
     PANEL = 32,
-    LEAST_CHANNELS = 16,       /* below, the transforms cost more than they save */
     CACHE_BYTES = 256 * 1024,  /* transformed tiles and sums that stay near */
     LEAST_TILES = 12,          /* together: two tiles of the product */
     GAP = 32                   /* words between frequencies, of inputs and of sums */
 };
-
-#define AUTO_PRICE 3.2 /* multiply-adds of floats that each byte of larger weights must save under AUTO */
 
 /* Rows of the weights' transform, without fractions. */
 static const int small[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
@@ -43,21 +40,15 @@ static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
     int64_t frequencies = (m + 2) * (m + 2), tiles = shape->batch * int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m);
     int64_t most = int_max(CACHE_BYTES / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
 
-    if (shape->out[1] < 4 || shape->out[2] < 4 || shape->inputs < LEAST_CHANNELS || shape->outputs < LEAST_CHANNELS ||
-        largest >= (m == 2 ? INT64_C(1) << 29 : INT64_C(1) << 25))
+    if (!winograd_pays(shape) || largest >= (m == 2 ? INT64_C(1) << 29 : INT64_C(1) << 25))
         return (WinogradPlan){0, 0};
     return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
 }
 
-/* Nanoseconds that AUTO counts for the memory of `values` bytes for each filter. */
-static double price(const Core *core, const ConvShape *shape, int64_t values)
-{
-    return AUTO_PRICE * (double)(values * shape->inputs * shape->outputs) / (core->rate * core->lanes);
-}
-
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype, const int8_t *weights)
 {
-    double       memory = choice == WINOGRAD_ON ? 0.0 : 1.0, time = cost_direct_q(core, shape) + memory * price(core, shape, 9);
+    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0;
+    double       time = cost_direct_q(core, shape) + price * winograd_memory(core, shape, 9);
     WinogradPlan best = {0, 0};
     int64_t      largest;
 
@@ -69,7 +60,7 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
         double       its = time;
 
         if (plan.m)
-            its = cost_winograd_q(core, shape, m, plan.group) + memory * price(core, shape, 2 * (m + 2) * (m + 2));
+            its = cost_winograd_q(core, shape, m, plan.group) + price * winograd_memory(core, shape, 2 * (m + 2) * (m + 2));
         if (its < time) {
             best = plan;
             time = its;
@@ -104,12 +95,12 @@ static void transform(int16_t *to, int64_t step, const int8_t *w, int64_t m)
 
 Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
 {
-    int64_t  pairs = (inputs + 1) / 2, tail = outputs % PANEL, deep = (m + 2) * (m + 2) * pairs * 2;
-    int64_t  elements = (outputs - tail + (tail + 3) / 4 * 4) * deep;
+    int64_t  pairs = (inputs + 1) / 2, deep = (m + 2) * (m + 2) * pairs * 2;
+    int64_t  elements = int_round_up(outputs, 4) * deep;
     int16_t *to = arena_array(lower->program->arena, int16_t, elements + 1);
 
     for (int64_t o = 0; o < outputs; o++) {
-        int64_t before = o / PANEL * PANEL, left = outputs - before, width = left < PANEL ? (left + 3) / 4 * 4 : PANEL;
+        int64_t before = o / PANEL * PANEL, width = int_min(int_round_up(outputs - before, 4), PANEL);
 
         for (int64_t i = 0; i < inputs; i++)
             transform(to + before * deep + (i / 2 * width + o % PANEL) * 2 + i % 2, pairs * width * 2, data + (o * inputs + i) * 9, m);

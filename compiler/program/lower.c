@@ -228,6 +228,11 @@ int lower_graph(Lower *lower, Graph *graph)
     return 0;
 }
 
+bool lower_has_vectors(const Lower *lower)
+{
+    return lower->vector_bytes > (int)sizeof(float);
+}
+
 static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_align, int vector_bytes)
 {
     Lower lower = {.model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};

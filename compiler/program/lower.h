@@ -92,6 +92,9 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
  * `arena`, so that it can be given up at once. */
 int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag);
 
+/* Whether the target computes on more than one float at a time. */
+bool lower_has_vectors(const Lower *lower);
+
 /* The nodes of a graph or body, in order. */
 int lower_graph(Lower *lower, Graph *graph);
 
@@ -118,6 +121,9 @@ int lower_output_view(Lower *lower, Node *node, int index, Operand view);
 
 /* Output `index` waits for its consumers. */
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);
+
+/* A kernel that waits for its consumers, `detail` being what finish wants to know: its expression is the float that it makes. */
+Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail, Layout layout);
 int lower_finish(Lower *lower, Value *value); /* make a pending value now */
 
 /* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not constant. */

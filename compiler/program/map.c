@@ -10,6 +10,16 @@ Layout lower_layout_of(const Operand *x)
                                                                                       : LAYOUT_CHANNELS_LAST;
 }
 
+Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail, Layout layout)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+
+    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = detail, .layout = layout};
+    p->expr = arena_one(lower->program->arena, Scalar);
+    scalar_acc(lower, p->expr, DTYPE_F32);
+    return p;
+}
+
 /* Results lie as their largest operand does, so that the inner loop walks both in order. */
 Layout lower_pending_layout(const Lower *lower, const Pending *p)
 {

@@ -315,12 +315,19 @@ static void resize(Program *program, Operand *scratch, int64_t elements)
     program->buffer[scratch->buffer].size = elements * operand_bytes_per_element(scratch);
 }
 
+/* Another size for a step's scratch, remembered with the one before. */
+static void set_scratch(Program *program, Operand *scratch, int64_t elements, Blocks *blocks)
+{
+    Blocked before = {.scratch = scratch, .elements = scratch->dim[0].max};
+
+    resize(program, scratch, elements);
+    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+}
+
 /* The block of a kernel that computes its input, cut down. */
 static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t  xdim[AXES], ydim[AXES], pixels, rows;
-    Operand *block = &step->operand[step->nparam - 1];
-    Blocked  before = {.scratch = block, .elements = block->dim[0].max};
+    int64_t xdim[AXES], ydim[AXES], pixels, rows;
 
     if (!constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "pixels", 1, &pixels))
         return;
@@ -332,16 +339,13 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
     xdim[WIDTH] = ydim[WIDTH] = rows;
     set_argument(program, step, "xdim", xdim, AXES, blocks);
     set_argument(program, step, "ydim", ydim, AXES, blocks);
-    resize(program, block, rows * xdim[CHANNELS]);
-    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+    set_scratch(program, &step->operand[step->nparam - 1], rows * xdim[CHANNELS], blocks);
 }
 
 /* Fewer of Winograd's tiles transformed together: their weights are read more often. */
 static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t  m, group, xdim[AXES], ydim[AXES], elements;
-    Operand *tiles = &step->operand[step->nparam - 1];
-    Blocked  before = {.scratch = tiles, .elements = tiles->dim[0].max};
+    int64_t m, group, xdim[AXES], ydim[AXES], elements;
 
     if (!constants(step, "m", 1, &m) || !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
         !constants(step, "ydim", AXES, ydim) || group <= FEW_TILES)
@@ -350,8 +354,7 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
     set_argument(program, step, "group", &group, 1, blocks);
     elements = !strcmp(step->kernel->name, "winograd_f32") ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
                                                            : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
-    resize(program, tiles, elements);
-    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+    set_scratch(program, &step->operand[step->nparam - 1], elements, blocks);
 }
 
 /* Fewer queries of attention taken together: their keys and values are read more often. */
@@ -359,13 +362,11 @@ static void shrink_scores(Program *program, Step *step, Blocks *blocks)
 {
     int64_t  keys, block, few = FEW_QUERIES;
     Operand *scores = &step->operand[1];
-    Blocked  before = {.scratch = scores, .elements = scores->dim[0].max};
 
     if (!constants(step, "keys", 1, &keys) || !constants(step, "block", 1, &block) || block <= few)
         return;
     set_argument(program, step, "block", &few, 1, blocks);
-    resize(program, scores, before.elements - (block - few) * int_round_up(keys, 16));
-    ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
+    set_scratch(program, scores, scores->dim[0].max - (block - few) * int_round_up(keys, 16), blocks);
 }
 
 /* Less scratch for a step of one of these kernels. */
