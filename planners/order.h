@@ -64,8 +64,8 @@ typedef struct OrderResult {
  * exact search in windows around their peak. */
 int order_best(const OrderProblem *problem, const OrderLimits *limits, OrderResult *result);
 
-/* The peak of an order in bytes, or PLAN_EINVAL if it is no order of these steps or breaks a dependence. Small, slow,
- * written from the statement above; O(nstep * nuse) at worst. */
+/* The peak of an order in bytes, or PLAN_EINVAL if it is no order of these steps or breaks a dependence; PLAN_ENOMEM. Shares
+ * nothing with the search: written from the statement above. O(nstep + nvalue + nuse + nedge). */
 int64_t order_peak(const OrderProblem *problem, const int32_t *order);
 
 #endif

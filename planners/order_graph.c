@@ -8,24 +8,6 @@
 
 /* -- the checker ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes that step t frees because it is the last use, and the largest reuse among them. */
-static int64_t freed_at(const OrderProblem *p, const int *position, int t, int64_t *reuse)
-{
-    int64_t freed = 0;
-
-    *reuse = 0;
-    for (int i = 0; i < p->nuse; i++) {
-        int v = p->use[i].value, last = 1;
-        if (p->use[i].step != t || p->value[v].keep)
-            continue;
-        for (int k = 0; k < p->nuse; k++)
-            last &= p->use[k].value != v || position[p->use[k].step] <= position[t];
-        freed += last ? p->value[v].bytes : 0;
-        *reuse = last && p->use[i].reuse > *reuse ? p->use[i].reuse : *reuse;
-    }
-    return freed;
-}
-
 static int follows(const OrderProblem *p, const int *position)
 {
     for (int i = 0; i < p->nuse; i++) {
@@ -39,54 +21,80 @@ static int follows(const OrderProblem *p, const int *position)
     return 1;
 }
 
-static int64_t walk(const OrderProblem *p, const int32_t *order, const int *position)
-{
-    int64_t live = 0, peak = 0;
+/* What one step does to the bytes that are live. */
+typedef struct Turn {
+    int64_t made, unread, freed, reuse;        /* unread: of what it makes, what nobody needs; reuse: the largest it may */
+} Turn;
 
+/* turn[t] of every step, and what is live before the first; last[v] is the position of the last use of value v, or -1. */
+static int64_t take_turns(const OrderProblem *p, const int *position, int *last, Turn *turn)
+{
+    int64_t live = 0;
+
+    for (int v = 0; v < p->nvalue; v++)
+        last[v] = -1;
+    for (int i = 0; i < p->nuse; i++)
+        if (position[p->use[i].step] > last[p->use[i].value])
+            last[p->use[i].value] = position[p->use[i].step];
     for (int v = 0; v < p->nvalue; v++) {
-        int used = p->value[v].keep != 0;
-        for (int i = 0; i < p->nuse; i++)
-            used |= p->use[i].value == v;
-        live += p->value[v].producer < 0 && used ? p->value[v].bytes : 0;
-    }
-    peak = live;
-    for (int i = 0; i < p->nstep; i++) {
-        int     t = order[i];
-        int64_t made = 0, unread = 0, reuse, freed = freed_at(p, position, t, &reuse), during;
-        for (int v = 0; v < p->nvalue; v++) {
-            int used = p->value[v].keep != 0;
-            if (p->value[v].producer != t)
-                continue;
-            for (int k = 0; k < p->nuse; k++)
-                used |= p->use[k].value == v;
-            made += p->value[v].bytes;
-            unread += used ? 0 : p->value[v].bytes;
+        const OrderValue *value = &p->value[v];
+        int64_t           wanted = last[v] >= 0 || value->keep ? value->bytes : 0;
+        if (value->producer < 0) {
+            live += wanted;
+            continue;
         }
-        during = live + made + (p->scratch ? p->scratch[t] : 0) - (reuse < made ? reuse : made);
+        turn[value->producer].made += value->bytes;
+        turn[value->producer].unread += value->bytes - wanted;
+    }
+    for (int i = 0; i < p->nuse; i++) {
+        const OrderUse *use = &p->use[i];
+        Turn           *t = &turn[use->step];
+        if (p->value[use->value].keep || position[use->step] < last[use->value])
+            continue;
+        t->freed += p->value[use->value].bytes;
+        t->reuse = use->reuse > t->reuse ? use->reuse : t->reuse;
+    }
+    return live;
+}
+
+static int64_t walk(const OrderProblem *p, const int32_t *order, int64_t live, const Turn *turn)
+{
+    int64_t peak = live;
+
+    for (int i = 0; i < p->nstep; i++) {
+        const Turn *t = &turn[order[i]];
+        int64_t     scratch = p->scratch ? p->scratch[order[i]] : 0;
+        int64_t     during = live + t->made + scratch - (t->reuse < t->made ? t->reuse : t->made);
         peak = during > peak ? during : peak;
-        live += made - unread - freed;
+        live += t->made - t->unread - t->freed;
     }
     return peak;
 }
 
-int64_t order_peak(const OrderProblem *p, const int32_t *order)
+/* position[t] of every step; 0 if the order leaves one out or names one twice. */
+static int find_positions(const OrderProblem *p, const int32_t *order, int *position)
 {
-    int    *position = malloc(((size_t)p->nstep + 1) * sizeof *position);
-    int64_t peak = PLAN_EINVAL;
-    int     good = position != NULL;
-
-    if (!position)
-        return PLAN_ENOMEM;
     for (int t = 0; t < p->nstep; t++)
         position[t] = -1;
-    for (int i = 0; i < p->nstep && good; i++) {
-        good = order[i] >= 0 && order[i] < p->nstep && position[order[i]] < 0;
-        if (good)
-            position[order[i]] = i;
+    for (int i = 0; i < p->nstep; i++) {
+        if (order[i] < 0 || order[i] >= p->nstep || position[order[i]] >= 0)
+            return 0;
+        position[order[i]] = i;
     }
-    if (good && follows(p, position))
-        peak = walk(p, order, position);
+    return 1;
+}
+
+int64_t order_peak(const OrderProblem *p, const int32_t *order)
+{
+    int    *position = malloc(((size_t)p->nstep + 1) * sizeof *position), *last = malloc(((size_t)p->nvalue + 1) * sizeof *last);
+    Turn   *turn = calloc((size_t)p->nstep + 1, sizeof *turn);
+    int64_t peak = position && last && turn ? PLAN_EINVAL : PLAN_ENOMEM;
+
+    if (peak == PLAN_EINVAL && find_positions(p, order, position) && follows(p, position))
+        peak = walk(p, order, take_turns(p, position, last, turn), turn);
     free(position);
+    free(last);
+    free(turn);
     return peak;
 }
 

@@ -60,12 +60,13 @@ static void bit_set(Bits bits, int step, int piece)
     row(bits, step)[piece / 64] |= (uint64_t)1 << (piece % 64);
 }
 
-static bool bit_get(Bits bits, int step, int piece)
-{
-    return row(bits, step)[piece / 64] >> (piece % 64) & 1;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- pieces */
+
+/* Live whole in every step, and so without pieces. */
+static bool is_permanent(const Buffer *buffer)
+{
+    return buffer->kind == BUFFER_DIMS || buffer->kind == BUFFER_WEIGHT || buffer->kind == BUFFER_STATE;
+}
 
 static int compare_int64(const void *a, const void *b)
 {
@@ -83,7 +84,7 @@ static void cut_operand(Liveness *l, Cuts *cuts, const Operand *x)
 {
     int64_t size, lo, hi;
 
-    if (x->buffer < 0 || !operand_is_static(x) || !operand_is_solid(x))
+    if (x->buffer < 0 || is_permanent(&l->program->buffer[x->buffer]) || !operand_is_static(x) || !operand_is_solid(x))
         return;
     size = l->program->buffer[x->buffer].size;
     operand_hull(x, size, &lo, &hi);
@@ -108,7 +109,7 @@ static void make_pieces(Liveness *l)
         l->first[b] = l->npiece;
         if (cuts[b].n)
             qsort(cuts[b].at, (size_t)cuts[b].n, sizeof *cuts[b].at, compare_int64);
-        for (int i = 0; i <= cuts[b].n; i++) {
+        for (int i = 0; i <= cuts[b].n && !is_permanent(&program->buffer[b]); i++) {
             int64_t hi = i < cuts[b].n ? cuts[b].at[i] : program->buffer[b].size;
             Piece   piece = {b, lo, hi};
 
@@ -223,12 +224,6 @@ static void note_edges(Liveness *l)
         case BUFFER_OUT:
             bit_set(l->needed, program->nstep, p);
             break;
-        case BUFFER_DIMS:
-        case BUFFER_WEIGHT:
-        case BUFFER_STATE:
-            for (int s = 0; s < program->nstep; s++)
-                bit_set(l->touched, s, p);
-            break;
         default:
             break;
         }
@@ -249,44 +244,101 @@ static void solve(Liveness *l)
 
 /* -------------------------------------------------------------------------------------------------------------- spans */
 
-static bool same_steps(const Liveness *l, int a, int b)
+/* Steps in which a piece is live, without a gap. */
+typedef struct Run {
+    int piece, begin, end;
+} Run;
+
+typedef struct RunList {
+    Run *run;
+    int  n, capacity;
+    int *begin; /* by piece: of its run that has not ended yet */
+} RunList;
+
+/* Of 64 pieces from `piece` on: what begins and what ends with step `step`. */
+static void note_changes(const Liveness *l, RunList *list, int piece, int step, uint64_t before, uint64_t now)
 {
-    for (int s = 0; s < l->program->nstep; s++)
-        if (bit_get(l->touched, s, a) != bit_get(l->touched, s, b))
+    for (uint64_t changed = before ^ now; changed; changed >>= 1, now >>= 1, piece++) {
+        if (!(changed & 1))
+            continue;
+        if (now & 1)
+            list->begin[piece] = step;
+        else
+            ARENA_PUSH(l->arena, list->run, list->n, list->capacity, ((Run){piece, list->begin[piece], step}));
+    }
+}
+
+static RunList runs_by_end(const Liveness *l)
+{
+    RunList list = {.begin = arena_array(l->arena, int, l->npiece + 1)};
+
+    for (int w = 0; w < l->touched.words && l->program->nstep; w++) {
+        uint64_t before = 0;
+
+        for (int s = 0; s < l->program->nstep; s++) {
+            note_changes(l, &list, w * 64, s, before, row(l->touched, s)[w]);
+            before = row(l->touched, s)[w];
+        }
+        note_changes(l, &list, w * 64, l->program->nstep, before, 0);
+    }
+    return list;
+}
+
+/* All runs by piece, then step; those of piece p are run[at[p]] .. run[at[p+1]-1]. */
+typedef struct Runs {
+    Run *run;
+    int *at;
+} Runs;
+
+static Runs find_runs(const Liveness *l)
+{
+    RunList list = runs_by_end(l);
+    Runs    runs = {arena_array(l->arena, Run, list.n + 1), arena_array(l->arena, int, l->npiece + 2)};
+
+    for (int i = 0; i < list.n; i++)
+        runs.at[list.run[i].piece + 2]++;
+    for (int p = 0; p < l->npiece; p++)
+        runs.at[p + 2] += runs.at[p + 1];
+    for (int i = 0; i < list.n; i++)
+        runs.run[runs.at[list.run[i].piece + 1]++] = list.run[i];
+    return runs;
+}
+
+static bool same_steps(const Runs *runs, int a, int b)
+{
+    const Run *x = runs->run + runs->at[a], *y = runs->run + runs->at[b];
+    int        count = runs->at[a + 1] - runs->at[a];
+
+    if (runs->at[b + 1] - runs->at[b] != count)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (x[i].begin != y[i].begin || x[i].end != y[i].end)
             return false;
     return true;
 }
 
-/* Spans of pieces [from,to), which are live in the same steps. Outputs live past the last step, inputs from before it. */
-static void add_spans(Liveness *l, Buffer *buffer, int from, int to)
+static void add_span(Liveness *l, Buffer *buffer, Span span)
 {
-    int nstep = l->program->nstep;
-
-    for (int s = 0; s < nstep; s++) {
-        int end = s;
-
-        while (end < nstep && bit_get(l->touched, end, from))
-            end++;
-        if (end > s) {
-            Span span = {.begin = s, .end = end, .lo = l->piece[from].lo, .hi = l->piece[to - 1].hi};
-
-            ARENA_PUSH(l->program->arena, buffer->span, buffer->nspan, buffer->cspan, span);
-            s = end;
-        }
-    }
+    ARENA_PUSH(l->program->arena, buffer->span, buffer->nspan, buffer->cspan, span);
 }
 
+/* Neighbouring pieces that are live in the same steps share their spans. */
 static void make_spans(Liveness *l)
 {
+    Runs runs = find_runs(l);
+
     for (int b = 0; b < l->program->nbuffer; b++) {
         Buffer *buffer = &l->program->buffer[b];
         int     to;
 
         buffer->nspan = 0;
+        if (is_permanent(buffer) && l->program->nstep && buffer->size > 0)
+            add_span(l, buffer, (Span){0, l->program->nstep, 0, buffer->size});
         for (int p = l->first[b]; p < l->first[b + 1]; p = to) {
-            for (to = p + 1; to < l->first[b + 1] && same_steps(l, p, to); to++)
+            for (to = p + 1; to < l->first[b + 1] && same_steps(&runs, p, to); to++)
                 ;
-            add_spans(l, buffer, p, to);
+            for (int i = runs.at[p]; i < runs.at[p + 1]; i++)
+                add_span(l, buffer, (Span){runs.run[i].begin, runs.run[i].end, l->piece[p].lo, l->piece[to - 1].hi});
         }
     }
 }

@@ -309,10 +309,15 @@ static int64_t joint_bytes(const Program *program, int io_arena, int index)
     return live - int_min(program->buffer[x].size, program->buffer[y].size - lag);
 }
 
+/* Scratch lives whole, so its spans stay right. */
 static void resize(Program *program, Operand *scratch, int64_t elements)
 {
+    Buffer *buffer = &program->buffer[scratch->buffer];
+
     scratch->dim[0] = extent_const(elements);
-    program->buffer[scratch->buffer].size = elements * operand_bytes_per_element(scratch);
+    buffer->size = elements * operand_bytes_per_element(scratch);
+    for (int i = 0; i < buffer->nspan; i++)
+        buffer->span[i].hi = buffer->size;
 }
 
 /* Another size for a step's scratch, remembered with the one before. */

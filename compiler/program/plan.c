@@ -73,7 +73,6 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     Plan merged;
 
-    program_liveness(p->program);
     if (plan_worth(p, worth, plan) < 0)
         return -1;
     *merges = program_merge(p->program);
@@ -104,8 +103,18 @@ enum { NO_BLOCKS = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
+    bool joined = changes->merges.count > 0;
+
     program_unmerge(&changes->merges);
     program_unblock(program, &changes->blocks);
+    if (joined)
+        program_liveness(program);
+}
+
+static void put_in_order(Program *program, Order *order, Changes *changes)
+{
+    undo(program, changes);
+    program_apply_order(program, order);
     program_liveness(program);
 }
 
@@ -119,13 +128,24 @@ static int plan_blocks(Planning *p, int64_t above, int64_t worth, Plan *plan, Ch
     return plan_order(p, worth, plan, &changes->merges);
 }
 
+/* Neither this plan nor one with fewer blocks is wanted. */
+static bool is_useless(const Planning *p, const Plan *plan)
+{
+    return plan->nshare < 2 && plan->bound > p->worth;
+}
+
 /* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
 static int plan_best(Planning *p, Plan *plan, Changes *changes)
 {
     Plan    small;
     int64_t enough;
 
-    if (plan_blocks(p, 0, p->worth, &small, changes) < 0 || plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
+    if (plan_blocks(p, 0, p->worth, plan, changes) < 0)
+        return -1;
+    if (is_useless(p, plan))
+        return 0;
+    small = *plan;
+    if (plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
         return -1;
     if (!is_smaller(&small, plan) || small.peak > p->worth)
         return 0;
@@ -159,37 +179,46 @@ static void hold_against_orders(Plan *plan, bool whole, int64_t bound)
     plan->status = "optimal: equals the bound of every order";
 }
 
-/* Another order, where the search finds one and its plan is really smaller. */
-static int plan_reordered(Planning *p, Plan *plan, Changes *changes)
+/* Another order that may need less memory; returns as program_find_order does. */
+static int find_order(Planning *p, Order *order)
 {
-    int64_t above = changes->above, before = p->worth;
-    Order   order = {.bound = 0};
-    Plan    other;
-    bool    whole;
-    int     found;
+    Blocks blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
+    int    found = program_find_order(p->program, p->options->io_arena, order, p->diag);
 
-    undo(p->program, changes);
-    whole = all_live_whole(p->program, p->options->io_arena);
-    changes->blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
-    found = program_find_order(p->program, p->options->io_arena, &order, p->diag);
-    program_unblock(p->program, &changes->blocks);
-    if (found < 0)
+    program_unblock(p->program, &blocks);
+    return found;
+}
+
+/* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first: mostly its
+ * plan is the smaller, and then tells how little effort the present one is worth. */
+static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
+{
+    int64_t above, before = p->worth;
+    Plan    other;
+
+    put_in_order(p->program, order, changes);
+    if (plan_best(p, &other, changes) < 0)
         return -1;
-    if (found) {
-        program_apply_order(p->program, &order);
-        p->worth = plan->nshare < 2 ? plan->peak - 1 : before;
-        if (plan_best(p, &other, changes) < 0)
-            return -1;
-        p->worth = before;
-        if (is_smaller(&other, plan)) {
-            *plan = other;
-            hold_against_orders(plan, whole, order.bound);
-            return 0;
-        }
-        undo(p->program, changes);
-        program_apply_order(p->program, &order);
-    }
-    if (plan_blocks(p, above, before, plan, changes) < 0) /* the same plan again */
+    above = changes->above;
+    put_in_order(p->program, order, changes);
+    p->worth = other.nshare < 2 ? int_min(before, other.peak) : before;
+    if (plan_best(p, plan, changes) < 0)
+        return -1;
+    p->worth = before;
+    if (!is_smaller(&other, plan))
+        return 0;
+    put_in_order(p->program, order, changes);
+    return plan_blocks(p, above, other.peak, plan, changes); /* the same plan again */
+}
+
+/* The plan of the present order or of another one. */
+static int plan_orders(Planning *p, Plan *plan, Changes *changes)
+{
+    Order order = {.bound = 0};
+    bool  whole = all_live_whole(p->program, p->options->io_arena);
+    int   found = find_order(p, &order);
+
+    if (found < 0 || (found ? plan_either(p, &order, plan, changes) : plan_best(p, plan, changes)) < 0)
         return -1;
     hold_against_orders(plan, whole, order.bound);
     return 0;
@@ -200,10 +229,10 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
     Changes  changes = {.merges = {.count = 0}};
     Planning p = {.program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
 
-    if (plan_best(&p, plan, &changes) < 0)
+    if ((options->reorder ? plan_orders : plan_best)(&p, plan, &changes) < 0)
         return -1;
-    if (options->reorder && plan_reordered(&p, plan, &changes) < 0)
-        return -1;
+    if (is_useless(&p, plan)) /* nobody will run it or ask what others need */
+        return 0;
     if (plan_compare(&p, plan) < 0)
         return -1;
     return program_recheck(program, plan, diag);
