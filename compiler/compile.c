@@ -102,21 +102,9 @@ static int stage_infer(Compilation *c)
     return graph_check(c->model, c->diag);
 }
 
-/* In this order; each is followed by graph_check. */
-static const Pass passes[] = {
-    {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"integer", pass_integer}, {"hoist", pass_hoist},
-    {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
-};
-
 static int stage_passes(Compilation *c)
 {
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        if (passes[i].run(c->model, c->diag) < 0)
-            return -1;
-        if (graph_check(c->model, c->diag) < 0)
-            return diag_bug(c->diag, (Loc){0}, "the graph is wrong after pass %s", passes[i].name);
-    }
-    return 0;
+    return passes_run(c->model, c->diag);
 }
 
 static void dump_graph(Text *text, const Compilation *c)

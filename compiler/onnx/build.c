@@ -159,6 +159,18 @@ static int too_large(Reader *reader)
     return -1;
 }
 
+/* Outputs that the operator always makes: where the model names none, a value that nobody reads. */
+static void make_outputs(Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+
+    for (int i = 0; i < node->nout && i < info->min_out && !(info->traits & OP_MANY_OUT); i++)
+        if (!node->out[i]) {
+            node->out[i] = value_new(node->graph, NULL);
+            node->out[i]->def = node;
+        }
+}
+
 static int node_read(Reader *reader, Scope *scope, const Onnx__NodeProto *proto, int position)
 {
     Onnx__FunctionProto *function = function_find(reader, proto);
@@ -180,6 +192,7 @@ static int node_read(Reader *reader, Scope *scope, const Onnx__NodeProto *proto,
     }
     if (node_upgrade(reader, node))
         return -1;
+    make_outputs(node);
     graph_append(scope->graph, node);
     return 0;
 }

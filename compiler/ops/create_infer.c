@@ -43,65 +43,6 @@ int infer_size(Infer *infer, Node *node)
 
 /* -------------------------------------------------------------------------------------------------------------- constants */
 
-static int set_constant(Infer *infer, Node *node, Type type, const void *data, int64_t bytes)
-{
-    if (infer_set(infer, node, 0, type) < 0)
-        return -1;
-    if (infer_wants(node, 0))
-        infer_make_constant(infer, node->out[0], data, bytes, false);
-    return 0;
-}
-
-static int set_text_constant(Infer *infer, Node *node, int rank, const int64_t count, const char *const *text)
-{
-    Const *data = arena_one(infer->model->arena, Const);
-
-    if (infer_set(infer, node, 0, type_tensor(DTYPE_TEXT, rank, &count)) < 0)
-        return -1;
-    data->text = arena_array(infer->model->arena, const char *, count);
-    memcpy(data->text, text, (size_t)count * sizeof *text);
-    data->bytes = count * (int64_t)sizeof *text;
-    if (infer_wants(node, 0))
-        node->out[0]->data = data;
-    return 0;
-}
-
-/* Exactly one of the value attributes says what it is. */
-int infer_constant(Infer *infer, Node *node)
-{
-    const Attr *value = NULL;
-    int64_t     count;
-
-    for (int i = 0; i < node->nattr; i++)
-        if (!strncmp(node->attr[i].name, "value", 5))
-            value = &node->attr[i];
-    if (!value)
-        return diag_error(infer->diag, node->loc, "no attribute says the value");
-    count = value->count;
-    switch (value->kind) {
-    case ATTR_TENSOR:
-        if (infer_set(infer, node, 0, value->type) < 0)
-            return -1;
-        if (infer_wants(node, 0))
-            node->out[0]->data = value->tensor;
-        return 0;
-    case ATTR_INT:
-        return set_constant(infer, node, type_tensor(DTYPE_I64, 0, NULL), &value->i, sizeof value->i);
-    case ATTR_FLOAT:
-        return set_constant(infer, node, type_tensor(DTYPE_F32, 0, NULL), &value->f, sizeof value->f);
-    case ATTR_INTS:
-        return set_constant(infer, node, type_tensor(DTYPE_I64, 1, &count), value->ints, count * (int64_t)sizeof *value->ints);
-    case ATTR_FLOATS:
-        return set_constant(infer, node, type_tensor(DTYPE_F32, 1, &count), value->floats, count * (int64_t)sizeof *value->floats);
-    case ATTR_STRING:
-        return set_text_constant(infer, node, 0, 1, &value->s);
-    case ATTR_STRINGS:
-        return set_text_constant(infer, node, 1, count, value->strings);
-    default:
-        return diag_error(infer->diag, node->loc, "attribute '%s' is of a kind that holds no value", value->name);
-    }
-}
-
 /* A constant shape makes a constant: one element, repeated. */
 static void fill_contents(Infer *infer, Node *node, const Attr *value)
 {
@@ -112,7 +53,7 @@ static void fill_contents(Infer *infer, Node *node, const Attr *value)
     int                n;
     Value              one = {.type = value ? value->type : type_tensor(DTYPE_F32, 0, NULL), .data = value ? value->tensor : NULL};
 
-    if (!infer->trial && type_is_static(&out->type) && type_elements(&out->type) > 0 && (!value || !value->tensor->text)) {
+    if (!infer->trial && type_is_static(&out->type) && type_elements(&out->type) > 0) {
         const void *data = value ? value->tensor->data : &zero;
         infer_make_constant(infer, out, data, dtype_info(out->type.dtype)->bytes, true);
     } else if (one.data && const_ints(&one, &element, 1, &n) && n == 1 && type_elements(&out->type) <= INFER_TRACKED) {
@@ -135,6 +76,8 @@ int infer_constant_of_shape(Infer *infer, Node *node)
         return -1;
     if (value && (value->kind != ATTR_TENSOR || type_elements(&value->type) != 1))
         return diag_error(infer->diag, node->loc, "attribute 'value' must be a tensor with one element");
+    if (value && value->tensor->text)
+        return diag_error(infer->diag, node->loc, "attribute 'value' holds text, wanted a number");
     if (infer_set_tensor(infer, node, 0, value ? value->type.dtype : DTYPE_F32, n, dim) < 0)
         return -1;
     if (infer_wants(node, 0))

@@ -6,22 +6,34 @@
 
 /* --------------------------------------------------------------------------------------------------------------- Resize */
 
+/* An extent that came out as a float. */
+static int counted(Infer *infer, const Node *node, double extent, Extent *out)
+{
+    if (!(extent < 9e15)) /* up to here doubles are exact */
+        return diag_unsupported(infer->diag, node->loc, "an extent becomes %g, more than can be counted; resize by less", extent);
+    *out = extent_const((int64_t)extent);
+    return 0;
+}
+
 /* floor(extent * scale), in float as ONNX defines it. A scale that is a fraction of small power of two keeps its expression. */
 static int scaled(Infer *infer, Node *node, int axis, Extent extent, float scale, Extent *out)
 {
     double whole = (double)scale;
     int    halvings = 0;
+    Extent most;
 
     if (!(scale > 0.0f) || !(scale < 1e9f))
         return diag_error(infer->diag, node->loc, "a scale is %g, wanted more than 0", (double)scale);
+    if (counted(infer, node, (double)floorf((float)extent.max * scale), &most) < 0)
+        return -1;
     if (extent.expr < 0) {
-        *out = extent_const((int64_t)floorf((float)extent.max * scale));
+        *out = most;
         return 0;
     }
     for (; halvings < 10 && floor(whole) != whole; halvings++)
         whole *= 2.0;
     if (floor(whole) != whole || (double)extent.max * whole > 16777216.0)
-        return infer_unknown_extent(infer, node, 0, axis, (int64_t)floorf((float)extent.max * scale) + 1, out);
+        return infer_unknown_extent(infer, node, 0, axis, most.max + 1, out);
     *out = infer_div(infer, infer_mul(infer, extent, extent_const((int64_t)whole)), extent_const((int64_t)1 << halvings));
     return 0;
 }
@@ -75,7 +87,7 @@ static int resize_by_scales(Infer *infer, Node *node, int input, Type *type)
     return 0;
 }
 
-/* One scale for all axes: the smallest (not_larger) or largest that sizes ask for; half goes up. */
+/* One scale for all axes: the smallest (not_larger) or largest that sizes ask for; half goes up. Axes without elements stay so. */
 static int keep_aspect(Infer *infer, Node *node, const Extent *size, const int *axes, int count, bool smallest, Type *type)
 {
     double scale = smallest ? INFINITY : 0.0;
@@ -86,12 +98,16 @@ static int keep_aspect(Infer *infer, Node *node, const Extent *size, const int *
     for (int i = 0; i < count && !constant; i++)
         if (infer_unknown_extent(infer, node, 0, axes[i], -1, &type->dim[axes[i]]) < 0)
             return -1;
-    for (int i = 0; i < count && constant; i++) {
-        double own = (double)size[i].max / (double)type->dim[axes[i]].max;
-        scale = smallest ? fmin(scale, own) : fmax(scale, own);
-    }
     for (int i = 0; i < count && constant; i++)
-        type->dim[axes[i]] = extent_const((int64_t)floor((double)type->dim[axes[i]].max * scale + 0.5));
+        if (type->dim[axes[i]].max) {
+            double own = (double)size[i].max / (double)type->dim[axes[i]].max;
+            scale = smallest ? fmin(scale, own) : fmax(scale, own);
+        }
+    for (int i = 0; i < count && constant; i++) {
+        Extent *dim = &type->dim[axes[i]];
+        if (dim->max && counted(infer, node, floor((double)dim->max * scale + 0.5), dim) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -131,16 +147,6 @@ int infer_resize(Infer *infer, Node *node)
     if ((given(node, 2) ? resize_by_scales(infer, node, 2, &type) : resize_to_sizes(infer, node, &type)) < 0)
         return -1;
     return infer_set(infer, node, 0, type);
-}
-
-int infer_upsample(Infer *infer, Node *node)
-{
-    Type type;
-
-    if (infer_need(infer, node, 0, "FLIU", 1, MAX_RANK) < 0)
-        return -1;
-    type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
-    return resize_by_scales(infer, node, 1, &type) < 0 ? -1 : infer_set(infer, node, 0, type);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- grids */

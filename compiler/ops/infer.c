@@ -113,6 +113,20 @@ static void move_checks(Model *model, const Graph *graph, int first)
     }
 }
 
+/* A node that stays makes no constants: a value that nobody reads takes the place of each output that became one. */
+static void part_from_constants(Node *node)
+{
+    for (int o = 0; o < node->nout; o++) {
+        Value *constant = node->out[o];
+        if (!constant || !constant->data)
+            continue;
+        constant->def = NULL;
+        node->out[o] = value_new(node->graph, NULL);
+        node->out[o]->type = constant->type;
+        node->out[o]->def = node;
+    }
+}
+
 /* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to others. */
 static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
 {
@@ -122,6 +136,7 @@ static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
     for (int i = 0; i < graph->nnode; i++) {
         Node *node = graph->node[i];
         if (!leaves_graph(node)) {
+            part_from_constants(node);
             graph->node[kept++] = node;
             continue;
         }

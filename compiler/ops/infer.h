@@ -108,8 +108,6 @@ void infer_track_range(Infer *infer, Node *node, int output, int64_t lo, int64_t
 
 /* One integer of an optional scalar input: its value, or `otherwise` when omitted. */
 int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t hi, Extent otherwise, Extent *out);
-/* A constant list of integers from input `input`; count -1 when omitted. Not constant is refused. */
-int infer_constants(Infer *infer, const Node *node, int input, int64_t *out, int capacity, int *count);
 
 /* Output contents become a constant (kept in the arena); the value loses its producer when the walk goes on. */
 void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool splat);

@@ -113,23 +113,6 @@ int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t 
     return infer_elems(infer, node, input, lo, hi, out, 1) < 0 ? -1 : 0;
 }
 
-int infer_constants(Infer *infer, const Node *node, int input, int64_t *out, int capacity, int *count)
-{
-    Extent elem[INFER_TRACKED];
-
-    *count = -1;
-    if (!infer_has(node, input))
-        return 0;
-    *count = infer_elems(infer, node, input, INT64_MIN, INT64_MAX, elem, capacity);
-    for (int i = 0; i < *count; i++) {
-        if (elem[i].expr >= 0)
-            return diag_unsupported(infer->diag, node->loc, "input %d '%s' must be constant here; fold it before exporting the model",
-                                    input, node->in[input]->name);
-        out[i] = elem[i].max;
-    }
-    return *count < 0 ? -1 : 0;
-}
-
 /* -------------------------------------------------------------------------------------------------------------- writing */
 
 void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool splat)

@@ -49,13 +49,17 @@ int infer_quantize(Infer *infer, Node *node)
 {
     const Type *zero = infer_in(node, 2);
     int64_t     dtype = node_int(node, "output_dtype", 0);
+    DType       to;
 
     if (infer_need_dtype(infer, node, 0, "FLI") < 0 || need_scale(infer, node) < 0)
         return -1;
     if (dtype < 0 || dtype >= DTYPE_COUNT || (dtype && zero && zero->dtype != (DType)dtype))
         return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted the zero point's element type",
                           (long long)dtype);
-    return infer_set(infer, node, 0, infer_shaped(zero ? zero->dtype : dtype ? (DType)dtype : DTYPE_U8, &node->in[0]->type));
+    to = zero ? zero->dtype : dtype ? (DType)dtype : DTYPE_U8;
+    if (!dtype_in(to, "IUL"))
+        return diag_error(infer->diag, node->loc, "the result would hold %s, wanted integers or small floats", dtype_info(to)->name);
+    return infer_set(infer, node, 0, infer_shaped(to, &node->in[0]->type));
 }
 
 int infer_dequantize(Infer *infer, Node *node)
@@ -64,7 +68,7 @@ int infer_dequantize(Infer *infer, Node *node)
 
     if (infer_need_dtype(infer, node, 0, "IUL") < 0 || need_scale(infer, node) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
         return -1;
-    if (dtype < 0 || dtype >= DTYPE_COUNT)
+    if (dtype < 0 || dtype >= DTYPE_COUNT || (dtype && !dtype_in((DType)dtype, "FL")))
         return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted a float type", (long long)dtype);
     return infer_set(infer, node, 0, infer_shaped(dtype ? (DType)dtype : node->in[1]->type.dtype, &node->in[0]->type));
 }

@@ -1,4 +1,5 @@
 /* text_infer.c - types of operators on text, and how many characters they can make. */
+#include "graph/linear.h"
 #include "ops/infer.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ static int64_t repeated_bytes(const Infer *infer, const Value *value, int64_t el
 
     if (bytes < 0 || own <= 0)
         return bytes;
-    return bytes * (type_is_static(&value->type) ? elements / own : elements);
+    return int_saturated_mul(bytes, type_is_static(&value->type) ? elements / own : elements);
 }
 
 int infer_string_concat(Infer *infer, Node *node)
@@ -42,7 +43,7 @@ int infer_string_concat(Infer *infer, Node *node)
         return -1;
     a = repeated_bytes(infer, node->in[0], type_elements(&type));
     b = repeated_bytes(infer, node->in[1], type_elements(&type));
-    if (infer_text_bytes(infer, node, 0, a < 0 || b < 0 ? -1 : a + b, &type.text_bytes) < 0)
+    if (infer_text_bytes(infer, node, 0, a < 0 || b < 0 ? -1 : int_saturated_add(a, b), &type.text_bytes) < 0)
         return -1;
     return infer_set(infer, node, 0, type);
 }

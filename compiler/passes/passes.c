@@ -1,4 +1,4 @@
-/* passes.c - what the passes share. */
+/* passes.c - the order of the passes, and what they share. */
 #include "passes/passes.h"
 
 static void count_graph(Uses *uses, const Graph *graph)
@@ -65,4 +65,23 @@ static int each(Graph *graph, Diag *diag, int (*fn)(Graph *graph, Diag *diag))
 int passes_each_graph(Model *model, Diag *diag, int (*fn)(Graph *graph, Diag *diag))
 {
     return each(model->main, diag, fn);
+}
+
+int passes_run(Model *model, Diag *diag)
+{
+    static const struct {
+        const char *name;
+        PassFn      run;
+    } passes[] = {
+        {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"integer", pass_integer}, {"hoist", pass_hoist},
+        {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
+    };
+
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        if (passes[i].run(model, diag) < 0)
+            return -1;
+        if (graph_check(model, diag) < 0)
+            return diag_bug(diag, (Loc){0}, "the graph is wrong after pass %s", passes[i].name);
+    }
+    return 0;
 }

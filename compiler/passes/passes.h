@@ -1,5 +1,5 @@
 /* passes.h - rewrites of the graph that keep its meaning, one per file. Each returns the number of changes, or -1 with a
- * message; the order is the table in compile.c, and graph_check follows every pass. Knows nothing of programs. */
+ * message; the order is that of passes_run. Knows nothing of programs. */
 #ifndef OCC_PASSES_PASSES_H
 #define OCC_PASSES_PASSES_H
 
@@ -7,10 +7,8 @@
 
 typedef int (*PassFn)(Model *model, Diag *diag);
 
-typedef struct Pass {
-    const char *name;
-    PassFn      run;
-} Pass;
+/* All of them but pass_carry, graph_check after each. Returns 0, or -1 with a message. */
+int passes_run(Model *model, Diag *diag);
 
 int pass_carry(Model *model, Diag *diag);  /* before inference: optionals that a loop fills are carried as sequences */
 int pass_cancel(Model *model, Diag *diag); /* operators that change nothing, pairs that undo each other */

@@ -8,6 +8,8 @@ import sys
 
 import onnx.parser
 
+import seed_lines
+
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>\n'
 SEEDS = {
     "extents": """g (float[n, m] x) => (float[a, b] y) {
@@ -138,12 +140,43 @@ SEEDS = {
 }
 
 
+def line_model(line):
+    """The model of a line of seed_lines.py."""
+    versions = {"@": "22", "%": "3"}
+    while line[0] in versions:
+        mark, _, line = line.partition(" ")
+        versions[mark[0]] = mark[1:]
+    inputs, _, rest = line.partition(" -> ")
+    outputs, _, nodes = rest.partition(" = ")
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {versions["@"]}, "ai.onnx.ml" : {versions["%"]}, "com.microsoft" : 1, '
+        f'"ai.onnx.preview" : 1, "ai.onnx.preview.training" : 1]>\ng ({inputs}) => ({outputs}) {{ {nodes} }}')
+    leave_out(model.graph)
+    return model
+
+
+def leave_out(graph):
+    """Values named "_" become such as are left out."""
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = ["" if name == "_" else name for name in names]
+        for attribute in node.attribute:
+            leave_out(attribute.g)
+
+
+def write(name, model):
+    with open(os.path.join(sys.argv[1], name + ".onnx"), "wb") as file:
+        file.write(model.SerializeToString(deterministic=True))
+
+
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
     for name, text in SEEDS.items():
-        with open(os.path.join(sys.argv[1], name + ".onnx"), "wb") as file:
-            file.write(onnx.parser.parse_model(HEAD + text).SerializeToString(deterministic=True))
-    print(f"{len(SEEDS)} seeds in {sys.argv[1]}")
+        write(name, onnx.parser.parse_model(HEAD + text))
+    lines = [line for group in seed_lines.GROUPS for line in group.strip().split("\n")]
+    for number, line in enumerate(lines):
+        write(f"line{number}", line_model(line))
+    print(f"{len(SEEDS) + len(lines)} seeds in {sys.argv[1]}")
 
 
 main()
