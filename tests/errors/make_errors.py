@@ -605,6 +605,40 @@ def updates_larger_than_data():
 
 
 @case
+def scale_beyond_counting():
+    scales = helper.make_tensor("w", TensorProto.FLOAT, (1,), [1e8])
+    return model([helper.make_node("Resize", ["x", "", "w"], ["y"], "grow")], inputs=[info("x", (1 << 40,))],
+                 outputs=[info("y", ("n",))], initializers=[scales])
+
+
+@case
+def size_beyond_counting():
+    sizes = helper.make_tensor("w", TensorProto.INT64, (2,), [7, (1 << 63) - 1])
+    return model([helper.make_node("Resize", ["x", "", "", "w"], ["y"], "grow", keep_aspect_ratio_policy="not_smaller")], opset=18,
+                 inputs=[info("x", (3, 1))], outputs=[info("y", ("n", "m"))], initializers=[sizes])
+
+
+@case
+def quantized_to_text():
+    return model([helper.make_node("QuantizeLinear", ["x", "s"], ["y"], "round", output_dtype=TensorProto.STRING)], opset=21,
+                 inputs=[info("x"), info("s", ())], outputs=[info("y", (2,), TensorProto.STRING)])
+
+
+@case
+def dequantized_to_text():
+    return model([helper.make_node("DequantizeLinear", ["x", "s"], ["y"], "back", output_dtype=TensorProto.STRING)], opset=23,
+                 inputs=[info("x", (2,), TensorProto.INT8), info("s", ())], outputs=[info("y", (2,), TensorProto.STRING)])
+
+
+@case
+def filled_with_text():
+    text = helper.make_tensor("value", TensorProto.STRING, (1,), [b"a"])
+    shape = helper.make_tensor("w", TensorProto.INT64, (1,), [2])
+    return model([helper.make_node("ConstantOfShape", ["w"], ["y"], "fill", value=text)],
+                 outputs=[info("y", (2,), TensorProto.STRING)], initializers=[shape])
+
+
+@case
 def unbounded_extent():
     return model([relu()], inputs=[info("x", ("n", 4))], outputs=[info("y", ("n", 4))])
 

@@ -219,6 +219,17 @@ CONTROL = [
               l = Identity(q)
             }> (s0, a, b)
         }""", inputs=[dict(s0=f32(1, 2), a=ramp(2, 4), b=ramp(4, 2) * 2)]),
+    dict(name="if_one_result_is_the_same", group="If", model=HEAD + """
+        main (bool b, float[n] x) => (float[m] y, float[n] z, int64[1] k) {
+          k, z = If (b) <then_branch = t () => (int64[1] p, float[n] q) {
+              p = Constant <value_ints = [2]> ()
+              q = Neg(x)
+            }, else_branch = e () => (int64[1] p, float[n] q) {
+              p = Constant <value_ints = [2]> ()
+              q = Abs(x)
+            }>
+          y = ConstantOfShape(k)
+        }""", inputs=[dict(b=yes(v), x=f32(1, -2, 3)) for v in (0, 1)]),
     dict(name="scan_run_time_length", group="Scan", model=HEAD + """
         main (float[2] s0, float[n, 2] a) => (float[2] s, float[2, n] x) {
           s, x = Scan <num_scan_inputs = 1, scan_output_axes = [-1], body = body (float[2] p, float[2] u) => (float[2] q, float[2] k) {

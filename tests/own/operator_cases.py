@@ -67,6 +67,16 @@ def by_differences(inputs):
     return [x.astype(np.float32) for x in found]
 
 
+def unique_places(name):
+    """Only the place of each element among the distinct ones, and how often each occurs: the elements themselves have no name."""
+    x = np.array([2, 7, 2, 5, 7, 2], np.float32)
+    outputs = [helper.make_tensor_value_info("place", I, [6]), helper.make_tensor_value_info("count", I, ["k"])]
+    graph = helper.make_graph([helper.make_node("Unique", ["x"], ["", "", "place", "count"])], name,
+                              [helper.make_tensor_value_info("x", F, [6])], outputs)
+    return dict(name=name, group="Unique", inputs=[dict(x=x)], model=helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)]),
+                wanted=lambda inputs: list(np.unique(inputs["x"], return_inverse=True, return_counts=True)[1:]))
+
+
 IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
@@ -140,5 +150,18 @@ OPERATORS = [
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[1,2,5,6] x, bool training) => (float[1,2,5,6] y, bool[1,2,5,6] mask) <float ratio = {0.4}> {
             y, mask = Dropout(x, ratio, training)
+        }"""),
+    unique_places("unique_without_its_elements"),
+    dict(name="split_into_known_and_unknown", group="Split", inputs=[dict(x=normal(1, n, 3)) for n in (2, 5)], model="""
+        <ir_version: 8, opset_import: ["" : 18]>
+        agraph (float[1,n,3] x) => (float[a,b,c,d] y, int64[2] z) {
+            s = Shape(x)
+            two = Constant <value_ints = [2]> ()
+            t = Concat <axis = 0> (two, s)
+            first, last = Split <axis = 0, num_outputs = 2> (t)
+            four = Constant <value_ints = [2, 2]> ()
+            z, w = Split(t, four)
+            u = Concat <axis = 0> (first, last)
+            y = Expand(x, u)
         }"""),
 ]
