@@ -415,28 +415,35 @@ static int section_of(const Space *s, int32_t step)
     return section;
 }
 
-/* Asks for plans below the peak until there is none; false when the effort did not suffice. */
-static bool lower(Net *net, Effort *effort, int64_t enough, int64_t *offset, int64_t *bound)
+/* A plan below the peak is asked for, and of no more than `worth` bytes. */
+static bool is_settled(const Space *s, int64_t enough, int64_t worth, const int64_t *offset, int64_t bound)
 {
-    for (;;) {
-        int64_t      peak = space_peak(net->space, offset, NULL), before = effort->nodes;
+    int64_t peak = space_peak(s, offset, NULL);
+
+    return peak <= enough || peak <= bound || worth < bound;
+}
+
+/* Asks for plans below the peak until there is none; false when the effort did not suffice. */
+static bool lower(Net *net, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
+{
+    while (!is_settled(net->space, enough, worth, offset, *bound)) {
+        int64_t      peak = space_peak(net->space, offset, NULL), most = peak - 1 < worth ? peak - 1 : worth, before = effort->nodes;
         Effort       share = *effort;
         SearchAnswer answer;
-        if (peak <= enough || peak <= *bound)
-            return true;
         share.nodes = before / SHARE;
-        answer = find(net, peak - 1, &share);
+        answer = find(net, most, &share);
         effort->nodes = before - (before / SHARE - share.nodes);
         if (answer == SEARCH_NONE)
-            *bound = peak;
+            *bound = most + 1;
         if (answer == SEARCH_FOUND && net->all)
             memcpy(offset, net->lo, (size_t)net->space->n * sizeof *offset);
         else
             return answer != SEARCH_STOPPED;
     }
+    return true;
 }
 
-int apart_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, int64_t *offset, int64_t *bound)
+int apart_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
 {
     int  status = PLAN_OK;
     bool further = true;
@@ -446,8 +453,8 @@ int apart_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, 
         status = net_open(&net, s, section_of(s, step), reach);
         if (status)
             return status;
-        further = net.pair && lower(&net, effort, enough, offset, bound) && !net.all && space_peak(s, offset, NULL) > *bound &&
-                  space_peak(s, offset, NULL) > enough;
+        further = net.pair && lower(&net, effort, enough, worth, offset, bound) && !net.all &&
+                  !is_settled(s, enough, worth, offset, *bound);
         status = net.no_memory ? PLAN_ENOMEM : PLAN_OK;
         net_close(&net);
     }

@@ -70,28 +70,62 @@ static bool is_stray(const Space *s, const PlanSpan *window, int64_t grain)
     return space_align(s, window->buffer, 0) % grain != 0;
 }
 
+/* The two largest rests among the aligned windows, and how many strays there are. */
+typedef struct Rests {
+    int64_t first, second;
+    int     strays;
+} Rests;
+
+static Rests find_rests(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
+{
+    Rests r = {0, 0, 0};
+
+    for (int i = 0; i < nlive; i++) {
+        int64_t rest = rest_of(live[i], grain);
+        if (is_stray(s, live[i], grain)) {
+            r.strays++;
+        } else if (rest > r.first) {
+            r.second = r.first;
+            r.first = rest;
+        } else {
+            r.second = larger(r.second, rest);
+        }
+    }
+    return r;
+}
+
+/* What its last cell leaves of a stray that begins with a cell. */
+static int64_t own_rest(const PlanSpan *stray, int64_t grain)
+{
+    return round_up(stray->hi - stray->lo, grain) - (stray->hi - stray->lo);
+}
+
+/* Unused where a single stray begins in a rest of `host` bytes and `other` is the largest of the rests that are left. */
+static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t grain)
+{
+    int64_t both = host + own;
+
+    return (both >= grain ? grain : 0) + larger(other, both % grain);
+}
+
 /* Of the cells counted for these windows, what need not be covered. A stray touches as many new cells as it counts, or one less
  * where it begins in the rest of another one's last cell and its own rest makes up for the used part of that; the rests of an
- * aligned window are known, those of another stray are not. */
+ * aligned window are known, those of another stray are not. Of a single stray it counts which rest it takes: the topmost window is
+ * another one then. */
 static int64_t unused_cells(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
 {
-    int64_t rest = 0, shared = 0, top;
-    int     strays = 0;
+    Rests   r = find_rests(s, live, nlive, grain);
+    int64_t shared = 0, top = r.first, rest = r.strays > 1 ? grain - 1 : r.first;
 
-    for (int i = 0; i < nlive; i++)
-        if (is_stray(s, live[i], grain))
-            strays++;
-        else
-            rest = larger(rest, rest_of(live[i], grain));
-    top = rest;
-    rest = strays > 1 ? grain - 1 : rest;
-    for (int i = 0; i < nlive && strays; i++) {
-        int64_t both = rest + round_up(live[i]->hi - live[i]->lo, grain) - (live[i]->hi - live[i]->lo);
+    for (int i = 0; i < nlive && r.strays; i++) {
+        int64_t own = own_rest(live[i], grain);
 
         if (!is_stray(s, live[i], grain))
             continue;
-        shared += both >= grain ? grain : 0;
-        top = larger(top, both % grain);
+        if (r.strays == 1)
+            return larger(unused_beside(r.first, r.second, own, grain), unused_beside(r.second, r.first, own, grain));
+        shared += rest + own >= grain ? grain : 0;
+        top = larger(top, (rest + own) % grain);
     }
     return shared + top;
 }

@@ -1,28 +1,11 @@
 /* greedy.c - place buffers one by one in a fixed order, none ever moved again.
- * For each buffer the offsets that would collide with buffers already placed form open intervals. Lowest gap: the offset is
- * lifted over the intervals that contain it, again and again, until none does; where the intervals come by rising offset once
- * is enough, so each buffer's list of those that it may meet is sorted anew when that takes long, and stays nearly sorted from one
- * placement to the next. Tightest gap: the one that leaves least room above the buffer before the next interval. Where the lists
- * would be too long, all placed buffers are looked at, kept sorted by offset.
  * The orders by birth, lifetime and size are those of Occamy (DAC 2023); area and pressure (bytes live at the buffer's
  * heaviest step) are two more that cost nothing; the latest first puts what may follow another buffer through the same
  * memory below it. */
-#include "space.h"
+#include "greedy.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PASSES = 4 };               /* over unsorted intervals */
-
-struct Greedy {
-    const Space *space;
-    int         *placed;           /* by rising offset, where the space has no list of near ones */
-    int          count;
-    int         *home;             /* [n] region of each, or -1: not placed yet */
-    bool        *stale;            /* [n] something that it may meet has come or moved since it was placed */
-    int         *near;             /* indices into the space's list, those of each buffer in an order of their own; or NULL */
-    Clash       *clash;
-};
 
 typedef struct Ranked {
     int     fixed;                 /* fixed buffers come first in every order */
@@ -98,137 +81,20 @@ int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
     return load && ranked ? PLAN_OK : PLAN_ENOMEM;
 }
 
-/* The intervals of placed buffers that b may meet, from the list of those. */
-static int collect_near(const Greedy *g, int b, int region, const int64_t *offset)
-{
-    const Space *s = g->space;
-    int          count = 0;
-
-    for (int i = s->near_at[b]; i < s->near_at[b + 1]; i++) {
-        const Near *near = &s->near[g->near[i]];
-
-        for (int k = 0; k < near->ngap && g->home[near->other] == region; k++) {
-            const Clash *gap = &s->gap[near->gap + k];
-            g->clash[count++] = (Clash){offset[near->other] + gap->from, offset[near->other] + gap->to};
-        }
-    }
-    return count;
-}
-
-/* The same by looking at all that are placed. */
-static int collect_far(const Greedy *g, int b, int region, const int64_t *offset)
-{
-    const Space *s = g->space;
-    int          count = 0;
-
-    for (int i = 0; i < g->count; i++) {
-        int j = g->placed[i];
-        if (g->home[j] == region && s->begin[j] < s->end[b] && s->begin[b] < s->end[j])
-            count += space_clashes(s, b, j, offset[j], g->clash + count);
-    }
-    return count;
-}
-
-static int collect(const Greedy *g, int b, int region, const int64_t *offset)
-{
-    return (g->near ? collect_near : collect_far)(g, b, region, offset);
-}
-
-/* Shell, 1959, with Ciura's gaps: most lists are short. */
-static const int shell_gaps[] = {132, 57, 23, 10, 4, 1};
-enum { SHELL_GAPS = sizeof shell_gaps / sizeof *shell_gaps };
-
-/* Those that b may meet by rising offset, the placed ones first. */
-static void sort_near(const Greedy *g, int b, const int64_t *offset)
-{
-    const Space *s = g->space;
-    int         *list = g->near + s->near_at[b], count = s->near_at[b + 1] - s->near_at[b];
-
-    for (int k = 0; k < SHELL_GAPS; k++)
-        for (int gap = shell_gaps[k], i = gap; i < count; i++) {
-            int     one = list[i], other = s->near[one].other, at = i;
-            int64_t key = g->home[other] < 0 ? INT64_MAX : offset[other];
-
-            for (; at >= gap; at -= gap) {
-                int lower = s->near[list[at - gap]].other;
-                if ((g->home[lower] < 0 ? INT64_MAX : offset[lower]) <= key)
-                    break;
-                list[at] = list[at - gap];
-            }
-            list[at] = one;
-        }
-}
-
-/* By lower end. */
-static void sort_clashes(Clash *clash, int count)
-{
-    for (int k = 0; k < SHELL_GAPS; k++)
-        for (int gap = shell_gaps[k], i = gap; i < count; i++) {
-            Clash one = clash[i];
-            int   at = i;
-            for (; at >= gap && clash[at - gap].from > one.from; at -= gap)
-                clash[at] = clash[at - gap];
-            clash[at] = one;
-        }
-}
-
-/* Lifts *x over the intervals that contain it, in their order or the opposite one; false: none does. */
-static bool lift(const Clash *clash, int count, int64_t align, bool backward, int64_t *x)
-{
-    int64_t before = *x;
-
-    for (int i = 0; i < count; i++) {
-        const Clash *c = &clash[backward ? count - 1 - i : i];
-        if (c->from < *x && *x < c->to)
-            *x = round_up(c->to, align);
-    }
-    return *x > before;
-}
-
-/* The tightest gap between the intervals; the lowest of several, and above them all where there is none. */
-static int64_t tightest_gap(const Greedy *g, int b, int region, const int64_t *offset)
-{
-    int64_t x = 0, best = -1, best_room = INT64_MAX, align = space_align(g->space, b, region);
-    int     count = collect(g, b, region, offset);
-
-    sort_clashes(g->clash, count);
-    for (int i = 0; i < count; i++) {
-        const Clash *c = &g->clash[i];
-        if (x <= c->from && c->from - x < best_room) {
-            best_room = c->from - x;
-            best = x;
-        }
-        if (c->to > x)
-            x = round_up(c->to, align);
-    }
-    return best >= 0 ? best : x;
-}
-
-static int64_t lowest_gap(const Greedy *g, int b, int region, const int64_t *offset)
-{
-    int64_t x = 0, align = space_align(g->space, b, region);
-    int     count = collect(g, b, region, offset);
-
-    for (int pass = 0; pass < PASSES; pass++)
-        if (!lift(g->clash, count, align, pass % 2, &x))
-            return x;
-    if (g->near) {
-        sort_near(g, b, offset);
-        count = collect(g, b, region, offset);
-    }
-    while (lift(g->clash, count, align, false, &x))
-        ;
-    return x;
-}
-
 static void insert(Greedy *g, int b, int region, const int64_t *offset)
 {
-    int at = g->count++;
+    int low = 0, high = g->count++;
 
     g->home[b] = region;
-    for (; at > 0 && !g->near && offset[g->placed[at - 1]] > offset[b]; at--)
-        g->placed[at] = g->placed[at - 1];
-    g->placed[at] = b;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (offset[g->placed[middle]] <= offset[b])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(g->placed + low + 1, g->placed + low, (size_t)(g->count - 1 - low) * sizeof *g->placed);
+    g->placed[low] = b;
 }
 
 /* The first region with room; when none has any, the last that is allowed. */
@@ -244,7 +110,7 @@ static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *re
             continue;
         home = r;
         if (x < 0)
-            x = (tight ? tightest_gap : lowest_gap)(g, b, r, offset);
+            x = (tight ? greedy_tightest_gap : greedy_lowest_gap)(g, b, r, offset);
         offset[b] = x;
         if (!space_live(s, b) || buffer->size <= s->region[r].size - x)
             break;
@@ -279,6 +145,50 @@ static bool open_near(Greedy *g)
     return g->near != NULL;
 }
 
+/* Everywhere aligned to a power of two, live whole in one span, without a permit; where it is not plain that no buffer has one, the
+ * space must list those that may meet. */
+static bool has_simple_shape(const Space *s, int b)
+{
+    const PlanSpan *span = &s->span[s->span_at[b]];
+
+    for (int r = 0; r < s->nregion; r++)
+        if (space_align(s, b, r) & (space_align(s, b, r) - 1))
+            return false;
+    return (s->near || s->plain) && s->span_at[b + 1] == s->span_at[b] + 1 && s->lag_at[b + 1] == s->lag_at[b] && span->lo == 0 &&
+           span->hi == s->problem->buffer[b].size;
+}
+
+static void find_shapes(Greedy *g)
+{
+    const Space *s = g->space;
+
+    for (int b = 0; b < s->n; b++) {
+        g->shape[b] = (Shape){s->problem->buffer[b].size, INT32_MAX, 0};
+        if (has_simple_shape(s, b))
+            g->shape[b] = (Shape){s->problem->buffer[b].size, s->begin[b], s->end[b]};
+    }
+}
+
+static bool open_shapes(Greedy *g)
+{
+    const Space *s = g->space;
+    int          entries = s->near ? s->near_at[s->n] : 0;
+
+    g->shape = malloc(((size_t)s->n + 1) * sizeof *g->shape);
+    g->odd_at = calloc((size_t)s->n + 1, sizeof *g->odd_at);
+    g->odd = malloc(((size_t)entries + 1) * sizeof *g->odd);
+    if (!g->shape || !g->odd_at || !g->odd)
+        return false;
+    find_shapes(g);
+    for (int b = 0, count = 0; b < s->n; b++) {
+        for (int i = s->near_at[b]; i < s->near_at[b + 1] && s->near; i++)
+            if (!greedy_is_simple(g, b) || !greedy_is_simple(g, s->near[i].other))
+                g->odd[count++] = i;
+        g->odd_at[b + 1] = count;
+    }
+    return true;
+}
+
 Greedy *greedy_open(const Space *s)
 {
     size_t  n = (size_t)s->n + 1;
@@ -291,7 +201,7 @@ Greedy *greedy_open(const Space *s)
     g->home = malloc(n * sizeof *g->home);
     g->stale = malloc(n * sizeof *g->stale);
     g->clash = malloc(most_clashes(s) * sizeof *g->clash);
-    if (open_near(g) && g->placed && g->home && g->stale && g->clash)
+    if (open_near(g) && open_shapes(g) && g->placed && g->home && g->stale && g->clash)
         return g;
     greedy_close(g);
     return NULL;
@@ -301,6 +211,9 @@ void greedy_close(Greedy *g)
 {
     if (!g)
         return;
+    free(g->shape);
+    free(g->odd_at);
+    free(g->odd);
     free(g->placed);
     free(g->home);
     free(g->stale);
@@ -325,12 +238,23 @@ void greedy_place_ranked(Greedy *g, const int *buffer, bool tight, int64_t *offs
         place_one(g, buffer[i], tight, offset, region);
 }
 
-static void mark_near(Greedy *g, int b)
+/* Another buffer at offset x is not touched by this one's move: it is not in the way now, and was not in the way of anything below
+ * x before. The gap is that of this buffer's offset less the other's. */
+static bool is_indifferent(const Clash *gap, int64_t x, int64_t before, int64_t now)
+{
+    return before - gap->to >= x && (now - gap->to >= x || now - gap->from <= x);
+}
+
+/* The buffer has come, or moved from `before`: others may lie elsewhere now. */
+static void mark_near(Greedy *g, int b, int64_t before, const int64_t *offset)
 {
     const Space *s = g->space;
 
-    for (int i = s->near_at[b]; s->near && i < s->near_at[b + 1]; i++)
-        g->stale[s->near[i].other] = true;
+    for (int i = s->near_at[b]; s->near && i < s->near_at[b + 1]; i++) {
+        const Near *near = &s->near[i];
+        for (int k = 0; k < near->ngap && !g->stale[near->other]; k++)
+            g->stale[near->other] = !is_indifferent(&s->gap[near->gap + k], offset[near->other], before, offset[b]);
+    }
 }
 
 bool greedy_place_moved(Greedy *g, const int *buffer, int moved, int64_t limit, int64_t *offset)
@@ -347,7 +271,7 @@ bool greedy_place_moved(Greedy *g, const int *buffer, int moved, int64_t limit, 
         else if (space_live(s, b))
             insert(g, b, 0, offset);
         if (i == moved || offset[b] != before)
-            mark_near(g, b);
+            mark_near(g, b, before, offset);
         if (space_live(s, b) && offset[b] + s->problem->buffer[b].size > limit)
             return false;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { MOST_FOR_GREEDY = 6000 };
+enum { LITTLE = 1024 };            /* to gain: one part in so many */
 
 typedef struct Portfolio {
     const Space      *space;
@@ -27,10 +28,15 @@ static int64_t enough(const Portfolio *f)
     return fit && f->space->region[0].size > f->result->bound ? f->space->region[0].size : f->result->bound;
 }
 
+/* The peak above which a plan is of no use. */
+static int64_t worth(const Portfolio *f)
+{
+    return f->limits->worth > 0 && f->space->nregion == 1 ? f->limits->worth : INT64_MAX;
+}
+
 static bool satisfied(const Portfolio *f)
 {
-    bool useless = f->limits->worth > 0 && f->space->nregion == 1 && f->result->bound > f->limits->worth;
-    return useless || f->result->peak <= enough(f);
+    return f->result->bound > worth(f) || f->result->peak <= enough(f);
 }
 
 /* Keeps the plan being made if it is the smallest yet. */
@@ -117,14 +123,23 @@ static int try_exact(Portfolio *f)
 static int try_apart(Portfolio *f)
 {
     int64_t bound = f->result->bound;
-    int     status = apart_improve(f->space, &f->effort, f->result->witness, enough(f), f->offset, &bound);
+    int     status = apart_improve(f->space, &f->effort, f->result->witness, enough(f), worth(f), f->offset, &bound);
 
     keep_best(f);
     raise_bound(f, bound);
     return status;
 }
 
-/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk; then once more. */
+/* A walk to a peak, and exact search from what it gains. */
+static int try_walk(Portfolio *f, int64_t peak)
+{
+    int status = general_improve(f->space, &f->effort, peak, f->offset);
+
+    return status || space_peak(f->space, f->offset, NULL) >= f->result->peak ? status : try_apart(f);
+}
+
+/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk until little is left to
+ * gain, while there is effort for a proof, and then a further one. */
 static int try_general(Portfolio *f)
 {
     int64_t before = f->effort.nodes;
@@ -135,11 +150,10 @@ static int try_general(Portfolio *f)
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
     memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
     status = try_apart(f);
-    if (!status && !satisfied(f)) {
-        status = general_improve(f->space, &f->effort, enough(f), f->offset);
-        if (!status && space_peak(f->space, f->offset, NULL) < f->result->peak)
-            status = try_apart(f);
-    }
+    if (!status && !satisfied(f))
+        status = try_walk(f, enough(f) + enough(f) / LITTLE);
+    if (!status && !satisfied(f))
+        status = try_walk(f, enough(f));
     f->result->nodes += before - f->effort.nodes;
     return status;
 }

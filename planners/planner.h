@@ -54,7 +54,7 @@ typedef struct PlanLimits {
     int64_t  nodes;                /* effort; 0: none given, see plan_place */
     double   seconds;              /* processor time; 0: none, and then the answer is reproducible */
     uint64_t seed;                 /* of the restarts; any value */
-    int64_t  worth;                /* bytes: of no use is a plan of more; 0: none. Where the bound is above, effort is saved */
+    int64_t  worth;                /* bytes: of no use is a plan of more, and none may be looked for; 0: none */
     int      fit;                  /* nonzero: the first plan within capacity will do, smaller ones are not looked for */
 } PlanLimits;
 

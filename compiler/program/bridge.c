@@ -200,10 +200,10 @@ static bool same_permits(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
-/* With full effort, or proven to have no plan of so many bytes. */
+/* With full effort for plans of so many bytes, or proven to have none. */
 static bool is_solved_for(const Solved *solved, int64_t worth)
 {
-    return solved->result.bound <= solved->worth || solved->result.bound > worth;
+    return solved->result.bound > worth || worth <= solved->worth || solved->result.peak <= solved->worth;
 }
 
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
@@ -242,6 +242,14 @@ static void open_bridge(const Planning *planning, Bridge *bridge)
     build_problem(bridge, planning->options->io_arena);
     if (planning->options->nregion)
         add_regions(bridge, planning->options);
+}
+
+int64_t plan_bound(Planning *planning)
+{
+    Bridge bridge;
+
+    open_bridge(planning, &bridge);
+    return plan_lower_bound(&bridge.problem);
 }
 
 int plan_once(Planning *planning, Plan *plan)

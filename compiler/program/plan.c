@@ -67,26 +67,55 @@ static bool is_smaller(const Plan *a, const Plan *b)
     return a->peak < b->peak;
 }
 
+static void merge(Program *program, Merges *merges)
+{
+    *merges = program_merge(program);
+    if (merges->count)
+        program_liveness(program);
+}
+
+static void unmerge(Program *program, Merges *merges)
+{
+    if (!merges->count)
+        return;
+    program_unmerge(merges);
+    program_liveness(program);
+}
+
+/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged, or
+ * one in which there is no hope, and even less in those. */
+static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+{
+    int64_t apart = plan_bound(p);
+
+    merge(p->program, merges);
+    if (!merges->count || p->options->nregion > 1 || plan_bound(p) >= apart)
+        return 0;
+    return plan_worth(p, worth, plan) < 0 ? -1 : plan->peak < apart || plan->bound > int_min(worth, p->worth);
+}
+
 /* The plan of the present order, with results merged into operands where only that can save memory and does. The program
  * is left as the plan wants it; *merges undoes what was merged. */
 static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
+    int  status = plan_merged(p, worth, plan, merges);
     Plan merged;
 
+    if (status)
+        return status < 0 ? -1 : 0;
+    if (!merges->count)
+        return plan_worth(p, worth, plan);
+    unmerge(p->program, merges);
     if (plan_worth(p, worth, plan) < 0)
         return -1;
-    *merges = program_merge(p->program);
-    if (!merges->count)
-        return 0;
-    program_liveness(p->program);
+    merge(p->program, merges);
     if (plan_worth(p, int_min(worth, plan->peak - 1), &merged) < 0)
         return -1;
     if (is_smaller(&merged, plan)) {
         *plan = merged;
         return 0;
     }
-    program_unmerge(merges);
-    program_liveness(p->program);
+    unmerge(p->program, merges);
     p->program->npermit = 0;
     program_coalesce(p->program);
     return 0;
@@ -103,12 +132,8 @@ enum { NO_BLOCKS = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
-    bool joined = changes->merges.count > 0;
-
-    program_unmerge(&changes->merges);
+    unmerge(program, &changes->merges);
     program_unblock(program, &changes->blocks);
-    if (joined)
-        program_liveness(program);
 }
 
 static void put_in_order(Program *program, Order *order, Changes *changes)
