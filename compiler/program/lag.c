@@ -3,6 +3,8 @@
  * Deep Learning Models to Memory Constrained Devices", 2020; here the distance follows from the order of the rows. */
 #include "program/lag.h"
 
+#include <stddef.h>
+
 /* The lowest row of the input that is read from row `at` of the result on. */
 static int64_t lowest_read(const RowWalk *walk, int64_t at)
 {
@@ -11,38 +13,65 @@ static int64_t lowest_read(const RowWalk *walk, int64_t at)
     return row < 0 ? 0 : row > walk->input_rows ? walk->input_rows : row;
 }
 
-/* The lag that the pixels of row `at` need among themselves. */
+static int64_t among(int64_t place, int64_t count)
+{
+    return place < 0 ? 0 : place < count ? place : count - 1;
+}
+
+/* The lag that the tile which begins at pixel `first` of a row needs; `row`: from the row's first pixel read up to behind the
+ * first one written. */
+static int64_t lag_of_tile(const RowWalk *walk, int64_t row, int64_t first)
+{
+    int64_t last = first + walk->tile < walk->columns ? first + walk->tile - 1 : walk->columns - 1;
+    int64_t read = first * walk->across - walk->left;
+
+    return row - 1 + last * walk->ycolumn - (read < 0 ? 0 : read) * walk->xcolumn;
+}
+
+/* The lag that the pixels of row `at` need among themselves, wherever a tile begins. It grows or falls evenly but where the
+ * padding ends and where the last whole tile begins, so only these places are looked at. */
 static int64_t lag_in_row(const RowWalk *walk, int64_t at)
 {
     int64_t row = at * walk->yrow + walk->ytail - lowest_read(walk, at) * walk->xrow, lag = 0;
+    int64_t padded = walk->left / walk->across, whole = walk->columns - walk->tile;
+    int64_t place[] = {0, padded, padded + 1, whole, whole + 1, walk->columns - 1};
 
-    for (int64_t first = 0; first < walk->columns; first++) { /* wherever a tile begins */
-        int64_t last = first + walk->tile < walk->columns ? first + walk->tile - 1 : walk->columns - 1;
-        int64_t read = first * walk->across - walk->left;
-        int64_t ahead = row - 1 + last * walk->ycolumn - (read < 0 ? 0 : read) * walk->xcolumn;
+    for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+        int64_t ahead = lag_of_tile(walk, row, among(place[i], walk->columns));
 
         lag = ahead > lag ? ahead : lag;
     }
     return lag;
 }
 
+/* The lag that the block from row `first` on needs, and the rows behind it. */
+static int64_t lag_of_block(const RowWalk *walk, int64_t first)
+{
+    int64_t ytail = (walk->columns - 1) * walk->ycolumn + walk->ytail;
+    int64_t next = first + walk->block < walk->rows ? first + walk->block : walk->rows;
+    int64_t end = (next - 1) * walk->yrow + ytail; /* of what is written until then */
+    int64_t now = end - 1 - lowest_read(walk, first) * walk->xrow, later = end - lowest_read(walk, next) * walk->xrow;
+
+    now = walk->tile > 0 ? lag_in_row(walk, first) : now;
+    return later > now && next < walk->rows ? later : now;
+}
+
+/* From block to block as within a row: evenly but where the padding ends, where the input does, and at the last block. */
 int64_t lag_of_rows(const RowWalk *walk)
 {
-    int64_t lag = 0, ytail = (walk->columns - 1) * walk->ycolumn + walk->ytail;
+    int64_t blocks = (walk->rows + walk->block - 1) / walk->block, lag = 0;
+    int64_t top = walk->pad / (walk->stride * walk->block), bottom = (walk->pad + walk->input_rows) / (walk->stride * walk->block);
+    int64_t place[] = {0, top - 1, top, top + 1, bottom - 1, bottom, bottom + 1, blocks - 2, blocks - 1};
 
-    for (int64_t first = 0; first < walk->rows; first += walk->block) {
-        int64_t next = first + walk->block < walk->rows ? first + walk->block : walk->rows;
-        int64_t end = (next - 1) * walk->yrow + ytail; /* of what is written until then */
-        int64_t now = end - 1 - lowest_read(walk, first) * walk->xrow, later = end - lowest_read(walk, next) * walk->xrow;
+    for (size_t i = 0; i < sizeof place / sizeof *place && walk->rows > 0 && walk->columns > 0; i++) {
+        int64_t ahead = lag_of_block(walk, among(place[i], blocks) * walk->block);
 
-        now = walk->tile > 0 ? lag_in_row(walk, first) : now;
-        lag = now > lag ? now : lag;
-        lag = later > lag && next < walk->rows ? later : lag;
+        lag = ahead > lag ? ahead : lag;
     }
     return lag;
 }
 
-enum { MOST_ROWS = 65536 };
+enum { MOST_ROWS = 65536, MOST_GROUPS = 1 << 20 };
 
 /* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is still to be
  * read. Rows without steps in both are moved whole. */
@@ -137,6 +166,8 @@ int64_t lag_of_groups(const GroupWalk *walk)
     int64_t across = (walk->columns + walk->side - 1) / walk->side, lag = 0;
     int64_t tiles = (walk->rows + walk->side - 1) / walk->side * across;
 
+    if (tiles / walk->group > MOST_GROUPS)
+        return INT64_MAX;
     for (int64_t at = walk->group; at < tiles; at += walk->group) {
         int64_t ahead = end_of_tiles(walk, at, across) - lowest_of_tiles(walk, at, across);
 

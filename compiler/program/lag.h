@@ -11,17 +11,17 @@
  * their first tap on. Distances in elements, of equal size in both. */
 typedef struct RowWalk {
     int64_t rows, block;     /* rows of the result; of a block */
-    int64_t stride, pad;     /* rows of the input between two of the result; rows of padding before the first */
+    int64_t stride, pad;     /* rows of the input between two of the result, >= 1; rows of padding before the first */
     int64_t input_rows;
     int64_t xrow, yrow;      /* from one row to the next, >= 0 */
     int64_t tile, columns;   /* pixels made together, at most; of a row of the result */
-    int64_t across, left;    /* stride and padding of the columns */
+    int64_t across, left;    /* stride, >= 1, and padding of the columns */
     int64_t xcolumn, ycolumn; /* from one column to the next, >= 0 */
     int64_t ytail;           /* from the start of a pixel of the result to behind its last element */
 } RowWalk;
 
 /* The least distance from the first element of the result up to the first one of the input at which no element is
- * overwritten before it was read for the last time. O(rows * columns). */
+ * overwritten before it was read for the last time. O(1). */
 int64_t lag_of_rows(const RowWalk *walk);
 
 enum { LAG_AXES = 16 };      /* of a copy */
@@ -40,7 +40,7 @@ typedef struct GroupWalk {
     int64_t xrow, yrow, xcolumn, ycolumn, ytail;
 } GroupWalk;
 
-/* The same for those. O(tiles / group). */
+/* The same for those; INT64_MAX where there are too many. O(tiles / group). */
 int64_t lag_of_groups(const GroupWalk *walk);
 
 /* Rows of the result [outer][out][inner] in rising order, each made of `taps` rows of the input [outer][in][inner] that a table

@@ -140,7 +140,7 @@ static bool lag_by_groups(const Step *step, int64_t *lag)
                        .xrow = xstride[HEIGHT], .yrow = ystride[HEIGHT], .xcolumn = xstride[WIDTH], .ycolumn = ystride[WIDTH],
                        .ytail = (ydim[CHANNELS] - 1) * ystride[CHANNELS] + 1};
     *lag = lag_of_groups(&walk);
-    return true;
+    return *lag < INT64_MAX;
 }
 
 /* The same for a copy from one place into another. */

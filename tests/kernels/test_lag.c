@@ -389,11 +389,27 @@ static void rows_of_a_table(void **state)
     assert_true(tight > 2000);
 }
 
+/* Distances of more rows, pixels and tiles than can be looked at one by one. */
+static void vast_extents(void **state)
+{
+    const int64_t   many = (int64_t)1 << 40;
+    const RowWalk   wide = {.rows = 1, .block = 1, .stride = 1, .input_rows = 1, .tile = 1, .columns = many, .across = 1, .xcolumn = 1,
+                            .ycolumn = 2, .ytail = 1};
+    const RowWalk   high = {.rows = many, .block = 1, .stride = 1, .input_rows = many, .xrow = 1, .yrow = 2, .columns = 1, .across = 1,
+                            .ytail = 1};
+    const GroupWalk tiles = {.rows = many, .columns = many >> 16, .side = 2, .group = 4, .ytail = 1};
+
+    (void)state;
+    assert_int_equal(lag_of_rows(&wide), many - 1);
+    assert_int_equal(lag_of_rows(&high), many - 1);
+    assert_true(lag_of_groups(&tiles) == INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
                                        cmocka_unit_test(tiles_are_read_before_they_are_written), cmocka_unit_test(copies),
-                                       cmocka_unit_test(rows_of_a_table)};
+                                       cmocka_unit_test(rows_of_a_table), cmocka_unit_test(vast_extents)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
