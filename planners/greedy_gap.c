@@ -121,17 +121,17 @@ static Sweep sweep_open(const Greedy *g, int b, int region, const int64_t *offse
     return sweep;
 }
 
-/* The next interval that begins below x; false: none does. */
-static bool sweep_next(Sweep *w, int64_t x, Clash *clash)
+/* The next interval; false: there is none. */
+static bool sweep_next(Sweep *w, Clash *clash)
 {
     const Greedy *g = w->greedy;
-    bool          odd = w->odd < w->nodd && g->clash[w->odd].from < x;
+    bool          odd = w->odd < w->nodd;
+    int64_t       stop = odd ? g->clash[w->odd].from : INT64_MAX;
 
-    x = odd ? g->clash[w->odd].from : x;
     for (; w->at < g->count; w->at++) {
         int          j = g->placed[w->at];
         const Shape *other = &g->shape[j];
-        if (w->offset[j] - w->shape.size >= x)
+        if (w->offset[j] - w->shape.size >= stop)
             break;
         if (other->begin < w->shape.end && w->shape.begin < other->end && g->home[j] == w->region) {
             *clash = (Clash){w->offset[j] - w->shape.size, w->offset[j] + other->size};
@@ -167,7 +167,7 @@ int64_t greedy_tightest_gap(const Greedy *g, int b, int region, const int64_t *o
     if (greedy_is_simple(g, b)) {
         Sweep sweep = sweep_open(g, b, region, offset);
         Clash clash;
-        while (sweep_next(&sweep, INT64_MAX, &clash))
+        while (sweep_next(&sweep, &clash))
             pass_interval(&t, &clash, align);
     } else {
         int count = collect(g, b, region, offset);

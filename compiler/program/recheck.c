@@ -26,6 +26,9 @@ typedef struct Recheck {
     bool          *whole;    /* by buffer, see always_whole */
     int64_t      **cut;      /* by buffer: bytes at which its pieces meet */
     int           *ncut, *ccut;
+    int          **user;     /* by buffer: steps with an operand on it */
+    int           *nuser, *cuser;
+    bool          *uses;     /* by step: it has an operand on the buffer that is looked at */
 } Recheck;
 
 /* Bytes of the arena; empty when the buffer is elsewhere. */
@@ -122,7 +125,7 @@ static bool replaces(const Recheck *r, int index, const Piece *piece)
     const Step *step = &r->program->step[index];
     int64_t     from, to;
 
-    for (int k = 0; k < step->noperand; k++) {
+    for (int k = 0; k < step->noperand && r->uses[index]; k++) {
         const Operand *x = &step->operand[k];
 
         if (x->buffer != piece->buffer || !(x->access & OPERAND_WRITES) || !operand_is_solid(x))
@@ -134,15 +137,15 @@ static bool replaces(const Recheck *r, int index, const Piece *piece)
     return false;
 }
 
-static bool reads_some(const Program *program, int index, const Piece *piece)
+static bool reads_some(const Recheck *r, int index, const Piece *piece)
 {
-    const Step *step = &program->step[index];
+    const Step *step = &r->program->step[index];
     int64_t     from, to;
 
-    for (int k = 0; k < step->noperand; k++) {
+    for (int k = 0; k < step->noperand && r->uses[index]; k++) {
         if (step->operand[k].buffer != piece->buffer || !(step->operand[k].access & OPERAND_READS))
             continue;
-        operand_hull(&step->operand[k], program->buffer[piece->buffer].size, &from, &to);
+        operand_hull(&step->operand[k], r->program->buffer[piece->buffer].size, &from, &to);
         if (from < piece->hi && to > piece->lo)
             return true;
     }
@@ -179,7 +182,7 @@ static void trace_back(Recheck *r, const Piece *piece, bool at_end)
     bool changed = true;
 
     for (int i = 0; i < r->nlist; i++)
-        r->wanted[r->list[i]] = reads_some(r->program, r->list[i], piece);
+        r->wanted[r->list[i]] = reads_some(r, r->list[i], piece);
     r->wanted[r->program->nstep] = at_end;
     while (changed) {
         changed = false;
@@ -227,6 +230,8 @@ static int check_piece(Recheck *r, int start, const Piece *piece)
     Bytes   bytes = {piece->buffer, base + piece->lo, base + piece->hi};
     int     failed = 0;
 
+    for (int i = 0; i < r->nuser[piece->buffer]; i++)
+        r->uses[r->user[piece->buffer][i]] = true;
     spread(r, start, piece);
     trace_back(r, piece, r->program->buffer[piece->buffer].kind == BUFFER_OUT || r->program->buffer[piece->buffer].lasting);
     for (int i = 0; i < r->nlist && !failed; i++)
@@ -235,6 +240,8 @@ static int check_piece(Recheck *r, int start, const Piece *piece)
     for (int i = 0; i < r->nlist; i++)
         r->forward[r->list[i]] = r->wanted[r->list[i]] = false;
     r->forward[r->program->nstep] = r->wanted[r->program->nstep] = false;
+    for (int i = 0; i < r->nuser[piece->buffer]; i++)
+        r->uses[r->user[piece->buffer][i]] = false;
     return failed;
 }
 
@@ -292,6 +299,23 @@ static void find_cuts(Recheck *r)
             operand_hull(x, p->buffer[x->buffer].size, &lo, &hi);
             add_cut(r, x->buffer, lo);
             add_cut(r, x->buffer, hi);
+        }
+}
+
+static void find_users(Recheck *r)
+{
+    const Program *p = r->program;
+
+    r->user = arena_array(p->arena, int *, p->nbuffer + 1);
+    r->nuser = arena_array(p->arena, int, p->nbuffer + 1);
+    r->cuser = arena_array(p->arena, int, p->nbuffer + 1);
+    r->uses = arena_array(p->arena, bool, p->nstep + 2);
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            int b = p->step[s].operand[k].buffer;
+
+            if (b >= 0)
+                ARENA_PUSH(p->arena, r->user[b], r->nuser[b], r->cuser[b], s);
         }
 }
 
@@ -358,6 +382,7 @@ int program_recheck(const Program *program, const Plan *plan, Diag *diag)
     for (int b = 0; b < program->nbuffer; b++)
         r.whole[b] = plan->offset[b] >= 0 && always_whole(program, b);
     find_cuts(&r);
+    find_users(&r);
     for (int s = 0; s < program->nstep; s++) {
         if (check_step(&r, s) || check_dims(&r, s))
             return -1;

@@ -15,7 +15,7 @@ typedef struct Order {
     Unit   *unit;
     int    *order;
     int     nunit;
-    int64_t bound; /* bytes live at the peak of any order, at least; 0: no search was made */
+    int64_t bound; /* bytes live at the peak of any order, at least; 0: not known */
 } Order;
 
 /* Search. Returns 1 when an order with fewer live bytes at its peak was found, 0 when there is none, -1 with a message.

@@ -32,6 +32,7 @@ thread, inputs and outputs counted (of {ort}). *ms*: search for order and placem
 def networks(args):
     """(name, path, --dim flags) of every network that is there; says how many folders are not."""
     sys.path.insert(0, str(TOOLS))
+    import compare_ort
     import compare_real
     import nets
     found, absent = [], []
@@ -42,7 +43,10 @@ def networks(args):
         there = [p for p in paths if p.exists()]
         if not there:
             absent.append(str(folder))
-        found += [(p.parent.name if p.name == "model.onnx" else p.stem, p, flags.get(p.parent.name, [])) for p in there]
+        for p in there:
+            name = p.parent.name if p.name == "model.onnx" else p.stem
+            bounds = compare_ort.DIMS.get(name, {})
+            found.append((name, p, flags.get(name) or [word for d in bounds for word in ("--dim", f"{d}={bounds[d]}")]))
     found.append(("mobilenet_v1", nets.write(args.folder), []))
     for folder in absent:
         print(f"SKIPPED: networks of {folder}, which is absent", flush=True)

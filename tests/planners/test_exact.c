@@ -165,6 +165,18 @@ static void what_fits_into_no_rest_of_a_cell_counts_whole(void **state)
     assert_int_equal(plan_lower_bound(&problem), 64 + 80 + 56);
 }
 
+/* Of 80, 96 and 64 bytes at multiples of 64, and 40 anywhere: these fit only into what the first leaves of its last cell, and then
+ * the second may be the topmost, not the first. */
+static void a_rest_is_taken_once(void **state)
+{
+    const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {96, 64, 0, -1, 0}, {64, 64, 0, -1, 0}, {40, 8, 0, -1, 0}};
+    const PlanSpan   span[] = {{0, 0, 2, 0, 80}, {1, 0, 2, 0, 96}, {2, 0, 2, 0, 64}, {3, 0, 2, 0, 40}};
+    PlanProblem      problem = {.buffer = buffer, .nbuffer = 4, .span = span, .nspan = 4, .nstep = 2};
+
+    (void)state;
+    assert_int_equal(plan_lower_bound(&problem), 128 + 64 + 96);
+}
+
 /* A plan worth having is as good as without the limit, and any other is a right one at least. */
 static void a_plan_of_more_than_it_is_worth_is_not_searched_for(void **state)
 {
@@ -204,6 +216,7 @@ int main(void)
         cmocka_unit_test(the_same_limits_give_the_same_plan),
         cmocka_unit_test(a_capacity_below_the_least_peak_is_refuted),
         cmocka_unit_test(what_fits_into_no_rest_of_a_cell_counts_whole),
+        cmocka_unit_test(a_rest_is_taken_once),
         cmocka_unit_test(a_plan_of_more_than_it_is_worth_is_not_searched_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;

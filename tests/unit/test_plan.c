@@ -211,6 +211,29 @@ static void an_order_that_needs_less_is_found(void **state)
     assert_int_equal(make_plan(w, &automatic).peak, 210);
     plan = make_plan(w, &options);
     assert_int_equal(plan.peak, 120);
+    assert_true(plan.any_order);
+}
+
+/* 0 write a   1 if { 2 read a write t   3 write u }   4 read t. All of a, t and u are never live together, though the steps of the
+ * branch move as one: what they need is no bound of any order. */
+static void branches_prove_nothing_of_orders(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .reorder = 1};
+    int         a = world_buffer(w, BUFFER_ACT, 100), t = world_buffer(w, BUFFER_ACT, 10), u = world_buffer(w, BUFFER_ACT, 90);
+    Plan        plan;
+
+    world_writes(w, world_step(w, STEP_KERNEL), a);
+    w->program->step[world_step(w, STEP_IF)].body[0] = (Range){2, 4};
+    w->program->step[1].body[1] = (Range){4, 4};
+    world_step(w, STEP_KERNEL);
+    world_reads(w, 2, a);
+    world_writes(w, 2, t);
+    world_writes(w, world_step(w, STEP_KERNEL), u);
+    world_reads(w, world_step(w, STEP_KERNEL), t);
+    plan = make_plan(w, &options);
+    assert_int_equal(plan.peak, 110);
+    assert_false(plan.any_order);
 }
 
 /* ------------------------------------------------------------------------------------------------------- random plans */
@@ -392,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(an_order_that_needs_less_is_found, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(branches_prove_nothing_of_orders, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(reordered_programs_keep_what_depends_in_order, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),
     };
