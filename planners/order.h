@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#define ORDER_MOST_BYTES (INT64_C(1) << 44) /* of one value, or live during one step only */
+
 typedef struct OrderValue {
-    int64_t bytes;                 /* >= 0 */
+    int64_t bytes;                 /* 0 .. ORDER_MOST_BYTES */
     int32_t producer;              /* the step that makes it, or -1: it is there from the start */
     int32_t keep;                  /* nonzero: stays live to the end; else until its last use (or, unused, its making) */
 } OrderValue;
@@ -27,7 +29,7 @@ typedef struct OrderProblem {
     int               nuse;
     const OrderEdge  *edge;        /* NULL when nedge is 0 */
     int               nedge;
-    const int64_t    *scratch;     /* [nstep] bytes that live only during the step, or NULL: none */
+    const int64_t    *scratch;     /* [nstep] 0 .. ORDER_MOST_BYTES bytes that live only during the step, or NULL: none */
     int               nstep;
 } OrderProblem;
 

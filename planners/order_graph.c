@@ -105,7 +105,7 @@ int order_malformed(const OrderProblem *p, char *why)
     if (p->nstep < 0 || p->nvalue < 0 || p->nuse < 0 || p->nedge < 0)
         return snprintf(why, 160, "a negative count");
     for (int v = 0; v < p->nvalue; v++)
-        if (p->value[v].bytes < 0 || p->value[v].bytes > INT64_C(1) << 44 || p->value[v].producer < -1 ||
+        if (p->value[v].bytes < 0 || p->value[v].bytes > ORDER_MOST_BYTES || p->value[v].producer < -1 ||
             p->value[v].producer >= p->nstep)
             return snprintf(why, 160, "value %d: negative or beyond 2^44 bytes, or made by no step", v);
     for (int i = 0; i < p->nuse; i++) {
@@ -120,7 +120,7 @@ int order_malformed(const OrderProblem *p, char *why)
         if (p->edge[i].first < 0 || p->edge[i].first >= p->edge[i].then || p->edge[i].then >= p->nstep)
             return snprintf(why, 160, "edge %d: does not lead from a step to a later one", i);
     for (int t = 0; p->scratch && t < p->nstep; t++)
-        if (p->scratch[t] < 0 || p->scratch[t] > INT64_C(1) << 44)
+        if (p->scratch[t] < 0 || p->scratch[t] > ORDER_MOST_BYTES)
             return snprintf(why, 160, "step %d: negative scratch, or beyond 2^44 bytes", t);
     return 0;
 }

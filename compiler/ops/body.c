@@ -293,12 +293,13 @@ static bool settle(Infer *infer, const Node *node, const Carry *carry, State *st
     *open = false;
     for (int i = 0; i < ncarry; i++)
         for (int a = 0; a < AXES; a++) {
+            Extent  initial;
             int64_t bound;
             if (!state[i].varies[a] || state[i].hi[a] < OPEN)
                 continue;
+            initial = a == COUNT ? carry[i].initial->count : carry[i].initial->dim[a];
             bound = given_bound(infer, node, &carry[i], a);
-            if (bound < 0)
-                bound = found_bound(&state[i], a, a == COUNT ? carry[i].initial->count : carry[i].initial->dim[a], trips);
+            bound = bound < 0 ? found_bound(&state[i], a, initial, trips) : most(bound, initial.max); /* it begins with that */
             if (bound < 0)
                 *open = true;
             else {
@@ -352,6 +353,18 @@ static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
     return 0;
 }
 
+/* What leaves an iteration may fit where it enters the next. */
+static int check_fits(Infer *infer, const Node *node, const Carry *carry, const State *state)
+{
+    const Type *after = &carry->result->type;
+
+    for (int a = 0; a < after->rank && after->kind == TYPE_TENSOR; a++)
+        if (state->varies[a] && extent_min(infer->model, after->dim[a]) > state->hi[a])
+            return diag_error(infer->diag, node->loc, "extent %d of '%s' is at least %lld after an iteration, and its bound is %lld", a,
+                              carry->param->name, (long long)extent_min(infer->model, after->dim[a]), (long long)state->hi[a]);
+    return 0;
+}
+
 int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips, bool fixed)
 {
     State *state = arena_array(infer->model->arena, State, ncarry + 1);
@@ -366,7 +379,7 @@ int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int nc
     if (infer_nodes(infer, body) < 0)
         return -1;
     for (int i = 0; i < ncarry; i++)
-        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || set_output(infer, node, body, &carry[i], &state[i]) < 0)
+        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || check_fits(infer, node, &carry[i], &state[i]) < 0 || set_output(infer, node, body, &carry[i], &state[i]) < 0)
             return -1;
     return 0;
 }

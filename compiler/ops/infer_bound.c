@@ -197,6 +197,12 @@ static int refuse_extent(Infer *infer, const Node *node, const Value *value, int
                             value->name, axis, value->name, axis);
 }
 
+/* The step that makes the value finds this extent out, and has its greatest value from infer_unknown_extent. */
+static bool is_found(const Infer *infer, const Value *value, Extent dim)
+{
+    return dim.expr >= 0 && infer->model->expr[dim.expr].op == EXPR_OUT && infer->model->expr[dim.expr].value == value->id;
+}
+
 /* Clamp one extent; `wide`: the declared extent is wanted too. */
 static int bound_axis(Infer *infer, const Node *node, const Value *value, int axis, int rank, bool wide, Extent *dim)
 {
@@ -204,6 +210,9 @@ static int bound_axis(Infer *infer, const Node *node, const Value *value, int ax
 
     if (!flag.known && dim->expr >= 0 && (wide || dim->max > UNBOUNDED))
         flag = promised(infer, value, axis, rank);
+    if (flag.known && is_found(infer, value, *dim))
+        return infer_check(infer, node, extent_op(infer->model, EXPR_LT, extent_const(flag.lo - 1), *dim),
+                           "an extent that is found out is below its bounds");
     return flag.known ? infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim) : 0;
 }
 

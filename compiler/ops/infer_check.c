@@ -168,6 +168,8 @@ int infer_joined(Infer *infer, Node *node, int first, int every, int *axis, Type
 {
     const Type *x = &node->in[first]->type;
 
+    if (!node_attr(node, "axis"))
+        return diag_error(infer->diag, node->loc, "attribute 'axis' is missing");
     if (infer_axis(infer, node, node_int(node, "axis", 0), x->rank, axis) < 0)
         return -1;
     *type = infer_shaped(x->dtype, x);

@@ -24,6 +24,9 @@ int infer_pool(Infer *infer, Node *node)
 {
     if (infer_need_dtype(infer, node, 0, node->op == OP_onnx_MaxPool ? "FLIU" : "FL") < 0)
         return -1;
+    if (dtype_in(node->in[0]->type.dtype, "IU") && dtype_info(node->in[0]->type.dtype)->bits != 8)
+        return diag_error(infer->diag, node->loc, "input 0 '%s' holds %s, wanted floats or integers of 8 bits", node->in[0]->name,
+                          dtype_info(node->in[0]->type.dtype)->name);
     return set_pool(infer, node, node->in[0]->type.dtype);
 }
 

@@ -356,6 +356,8 @@ static int lower_cell(Lower *lower, Node *node, const Cell *cell)
     if (node->in[0]->type.dtype != DTYPE_F32)
         return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
                                 dtype_info(node->in[0]->type.dtype)->name);
+    if (!type_is_static(w) || !type_is_static(&node->in[2]->type))
+        return diag_unsupported(lower->diag, node->loc, "the extents of W or R are known only while running; pin them with --dim");
     for (int i = 0; i < 8; i++)
         r.weight[i] = operand_absent(DTYPE_F32);
     if (read_weights(lower, &r) < 0)

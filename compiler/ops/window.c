@@ -34,6 +34,8 @@ static int read_kernel(Infer *infer, const Node *node, const Extent *kernel, Win
         if (count && kernel[i].max != out->kernel[i])
             return diag_error(infer->diag, node->loc, "attribute 'kernel_shape' says %lld on spatial axis %d, but the weight has %lld",
                               (long long)out->kernel[i], i, (long long)kernel[i].max);
+        if (kernel[i].max < 1)
+            return diag_error(infer->diag, node->loc, "the weight has no elements along spatial axis %d", i);
         out->kernel[i] = kernel[i].max;
     }
     return 0;

@@ -338,6 +338,18 @@ static int search_again(Search *s, const OrderProblem *problem, OrderResult *res
     return 0;
 }
 
+/* Values beyond what the search counts in; a program of such stays in its order. */
+static bool is_countable(const Search *s)
+{
+    for (int v = 0; v < s->nvalue; v++)
+        if (s->value[v].bytes > ORDER_MOST_BYTES)
+            return false;
+    for (int u = 0; u < s->order->nunit; u++)
+        if (s->scratch[u] > ORDER_MOST_BYTES)
+            return false;
+    return true;
+}
+
 int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag)
 {
     Search       s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
@@ -349,6 +361,8 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
         return 0;
     find_touches(&s);
     find_values(&s);
+    if (!is_countable(&s))
+        return 0;
     problem = (OrderProblem){.value = s.value, .nvalue = s.nvalue, .use = s.use, .nuse = s.nuse, .edge = s.edge, .nedge = s.nedge,
                              .scratch = s.scratch, .nstep = out->nunit};
     if (search(&s, &problem, &result, diag) < 0 || search_again(&s, &problem, &result, diag) < 0)

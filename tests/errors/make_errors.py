@@ -639,6 +639,38 @@ def filled_with_text():
 
 
 @case
+def concat_without_axis():
+    return model([helper.make_node("Concat", ["x", "x"], ["y"], "join")], outputs=[info("y", (4,))])
+
+
+@case
+def kernel_without_elements():
+    return model([helper.make_node("ConvTranspose", ["x", "w"], ["y"], "spread")], inputs=[info("x", (1, 1, 3))],
+                 outputs=[info("y", (1, 1, "n"))], initializers=[weight(shape=(1, 1, 0))])
+
+
+@case
+def pool_of_wide_integers():
+    return model([helper.make_node("MaxPool", ["x"], ["y"], "most", kernel_shape=[2])], inputs=[info("x", (1, 1, 4), TensorProto.INT32)],
+                 outputs=[info("y", (1, 1, 3), TensorProto.INT32)])
+
+
+@asked("--dim=n=1..4")
+def weights_of_unknown_extents():
+    return model([helper.make_node("RNN", ["x", "w", "r"], ["y"], "cell", hidden_size=3)],
+                 inputs=[info("x", (2, 1, 4)), info("w", ("n", 3, 4)), info("r", (1, 3, 3))], outputs=[info("y", (2, 1, 1, 3))])
+
+
+@asked("--dim=y:0=1..7")
+def iteration_above_its_bound():
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Concat", ["a", "x"], ["e"], axis=0)], "body",
+                             [info("i", (), TensorProto.INT64), info("c", (), TensorProto.BOOL), info("a", ("p",))],
+                             [info("d", (), TensorProto.BOOL), info("e", ("q",))])
+    return model([helper.make_node("Loop", ["n", "", "x"], ["y"], "grow", body=body)],
+                 inputs=[info("x", (8,)), info("n", (), TensorProto.INT64)], outputs=[info("y", ("m",))])
+
+
+@case
 def unbounded_extent():
     return model([relu()], inputs=[info("x", ("n", 4))], outputs=[info("y", ("n", 4))])
 

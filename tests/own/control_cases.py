@@ -219,6 +219,30 @@ CONTROL = [
               l = Identity(q)
             }> (s0, a, b)
         }""", inputs=[dict(s0=f32(1, 2), a=ramp(2, 4), b=ramp(4, 2) * 2)]),
+    dict(name="loop_shrinks_below_its_start", group="Loop", model=HEAD + """
+        main (int64 n, float[4] a) => (float[2] x) {
+          one = Constant <value_ints = [1]> ()
+          far = Constant <value_ints = [9]> ()
+          x = Loop (n, , a) <body = body (int64 i, bool c, float[p] u) => (bool d, float[q] v) {
+              d = Identity(c)
+              v = Slice(u, one, far)
+            }>
+        }""", inputs=[dict(n=i64(2), a=f32(1, 2, 3, 4))]),
+    dict(name="loop_stack_is_bounded", group="Loop", flags=("--dim=s:0=1..5", "--dim=s:1=1..2"), model=HEAD + """
+        main (int64 n, float[1] a) => (float[1] x, float[k, m] s) {
+          list = Constant <value_floats = [1.0, 2.0, 3.0, 4.0, 5.0]> ()
+          one = Constant <value_int = 1> ()
+          axis = Constant <value_ints = [0]> ()
+          x, s = Loop (n, , a) <body = body (int64 i, bool c, float[1] u) => (bool d, float[1] v, float[w] z) {
+              d = Identity(c)
+              next = Add(i, one)
+              from = Unsqueeze(i, axis)
+              to = Unsqueeze(next, axis)
+              part = Slice(list, from, to)
+              v = Add(u, part)
+              z = Identity(v)
+            }>
+        }""", inputs=[dict(n=i64(3), a=f32(1))]),
     dict(name="if_one_result_is_the_same", group="If", model=HEAD + """
         main (bool b, float[n] x) => (float[m] y, float[n] z, int64[1] k) {
           k, z = If (b) <then_branch = t () => (int64[1] p, float[n] q) {

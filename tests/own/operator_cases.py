@@ -152,6 +152,11 @@ OPERATORS = [
             y, mask = Dropout(x, ratio, training)
         }"""),
     unique_places("unique_without_its_elements"),
+    dict(name="nonzero_count_is_given", group="NonZero", flags=("--dim=y:1=3",), model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[5] x) => (int64[1,k] y) {
+            y = NonZero(x)
+        }""", inputs=[dict(x=np.float32([0, 1, 2, 0, -1]))]),
     dict(name="split_into_known_and_unknown", group="Split", inputs=[dict(x=normal(1, n, 3)) for n in (2, 5)], model="""
         <ir_version: 8, opset_import: ["" : 18]>
         agraph (float[1,n,3] x) => (float[a,b,c,d] y, int64[2] z) {
