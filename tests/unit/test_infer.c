@@ -97,6 +97,17 @@ static void attribute(World *w, Node *node, const char *name, int64_t value)
     node->attr = all;
 }
 
+/* Vectors one behind the other. */
+static Value *concat_of(World *w, int count, Value **part)
+{
+    Node *node = node_in(w, w->graph, OP_onnx_Concat, count, part, 1);
+
+    attribute(w, node, "axis", 0);
+    return node->out[0];
+}
+
+#define CONCAT(...) concat_of(w, sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *), (Value *[]){__VA_ARGS__})
+
 static void infer(World *w)
 {
     if (infer_graph(&w->infer, w->graph) < 0)
@@ -138,7 +149,7 @@ static void a_shape_put_together_again_is_the_same_extent(void **state)
 {
     World *w = *state;
     Value *x = batch_input(w), *first = MAKE(Gather, MAKE(Shape, x), SCALAR(0));
-    Value *shape = MAKE(Concat, MAKE(Unsqueeze, first, VECTOR(0)), VECTOR(-1));
+    Value *shape = CONCAT(MAKE(Unsqueeze, first, VECTOR(0)), VECTOR(-1));
     Value *flat = MAKE(Reshape, x, shape);
 
     infer(w);
@@ -193,7 +204,7 @@ static void arithmetic_on_shapes_keeps_intervals(void **state)
     World *w = *state;
     Value *n = MAKE(Gather, MAKE(Shape, batch_input(w)), VECTOR(0));
     Value *half = MAKE(Div, MAKE(Add, n, VECTOR(5)), VECTOR(2)), *wide = MAKE(Mul, n, VECTOR(3));
-    Value *made = MAKE(ConstantOfShape, MAKE(Concat, half, MAKE(Max, MAKE(Sub, n, VECTOR(4)), VECTOR(0)), wide));
+    Value *made = MAKE(ConstantOfShape, CONCAT(half, MAKE(Max, MAKE(Sub, n, VECTOR(4)), VECTOR(0)), wide));
 
     infer(w);
     EXTENTS(made, "<=6 <=4 <=24");
@@ -235,7 +246,7 @@ static void top_k_of_at_most_300(void **state)
 
     bound(w, "n", BOUND_NAME, 1, 5000);
     x = input(w, "x", DTYPE_F32, 1, (int64_t[]){-1}, names);
-    k = NODE(ReduceMin, MAKE(Concat, MAKE(Shape, x), VECTOR(300)))->out[0];
+    k = NODE(ReduceMin, CONCAT(MAKE(Shape, x), VECTOR(300)))->out[0];
     attribute(w, k->def, "keepdims", 0);
     top = node_in(w, w->graph, OP_onnx_TopK, 2, (Value *[]){x, k}, 2);
     infer(w);
@@ -399,6 +410,7 @@ static void a_carried_value_that_grows_has_its_bound(void **state)
     for (int i = 0; i < 3; i++)
         ARENA_PUSH(w->arena, body->in, body->nin, body->cin, value_new(body, i == 0 ? "i" : i == 1 ? "go" : "y"));
     join = node_in(w, body, OP_onnx_Concat, 2, (Value *[]){body->in[2], x}, 1);
+    attribute(w, join, "axis", 0);
     ARENA_PUSH(w->arena, body->out, body->nout, body->cout, body->in[1]);
     ARENA_PUSH(w->arena, body->out, body->nout, body->cout, join->out[0]);
     infer(w);
