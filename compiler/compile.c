@@ -173,6 +173,29 @@ static int make_plan(Compilation *c, int64_t worth)
     return program_check(c->program, c->diag); /* planning may move steps and join buffers */
 }
 
+/* Cascades stay out where they do not make the plan smaller by one part in so many. */
+static int first_plan(Compilation *c)
+{
+    enum { WORTH = 16 };
+    Program *program = c->program;
+    Plan     plan;
+
+    if (make_plan(c, 0) < 0)
+        return -1;
+    if (c->lowering.cascade != CASCADE_AUTO || !program->cascades)
+        return 0;
+    plan = c->plan;
+    c->lowering.cascade = CASCADE_OFF;
+    if (stage_lower(c) < 0 || make_plan(c, plan.peak + plan.peak / WORTH) < 0)
+        return -1;
+    if (c->plan.peak <= plan.peak + plan.peak / WORTH)
+        return 0;
+    c->lowering.cascade = CASCADE_AUTO;
+    c->program = program;
+    c->plan = plan;
+    return 0;
+}
+
 /* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */
 static int stage_plan(Compilation *c)
 {
@@ -180,7 +203,7 @@ static int stage_plan(Compilation *c)
     Program *program;
     Plan     plan;
 
-    if (make_plan(c, 0) < 0)
+    if (first_plan(c) < 0)
         return -1;
     program = c->program;
     plan = c->plan;

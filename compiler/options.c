@@ -103,6 +103,15 @@ static int set_code(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
+static int set_cascade(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of CascadeUse */
+    int which = find_word(reader, row, value, word);
+
+    reader->options->cascade = which < 0 ? CASCADE_AUTO : (CascadeUse)which;
+    return which < 0 ? -1 : 0;
+}
+
 static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of Winograd */
@@ -303,6 +312,7 @@ static const OptionRow option_row[] = {
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: where the target has room)"},
+    {"--cascade",    "auto|off|on",            false, true,  set_cascade,    "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a whole (auto: where that is large)"},
     {"--tune",       "FILE",                   false, false, set_tune,       "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc -O2 -march=native) and write the best ways"},
     {"--tuned",      "FILE",                   false, SHAPES_FILE, set_tuned, "compute convolutions as a file written by --tune says, where it knows their shape"},
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},

@@ -7,6 +7,7 @@
 
 typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
 typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
+typedef enum CascadeUse { CASCADE_AUTO, CASCADE_OFF, CASCADE_ON } CascadeUse;
 typedef enum Winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_ON } Winograd;
 
 /* Strings are the user's, or NULL when the option was not given; sizes are bytes, -1 when not given. */
@@ -20,6 +21,7 @@ typedef struct Options {
     WeightForm  weights;
     CodeForm    code;
     Winograd    winograd;  /* --winograd */
+    CascadeUse  cascade;   /* --cascade */
     const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
     const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */
     int         threads;   /* --threads; 0: none */

@@ -1,5 +1,6 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
 #include "ops/conv.h"
+#include "ops/cascade.h"
 #include "ops/conv_after.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
@@ -97,11 +98,44 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 
 static int finish(Lower *lower, Pending *p, Operand y)
 {
-    const Conv *c = p->detail;
+    Conv *c = p->detail;
 
     if (c->before)
         return finish_after(lower, p, y);
+    if (p->stage && p->stage->before) {
+        if (cascade_fits(lower, p))
+            return cascade_finish(lower, p, y);
+        p->stage->before = NULL;
+        if (lower_finish(lower, p->node->in[0]) < 0 || place_input(lower, p->node, c) < 0)
+            return -1;
+    }
     return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
+}
+
+/* Some rows: c->window and c->x are those of the whole image. */
+static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    Pending rows = *p;
+    Conv    c = *(const Conv *)p->detail;
+
+    c.x = x;
+    c.window.begin[0] = extent_const(pad);
+    rows.detail = &c;
+    return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
+}
+
+/* How rows of a convolution follow from those of its input, which `before` makes or which lies at c->x; NULL: not so. */
+static Stage *stage_of(Lower *lower, const Node *node, const Conv *c, Pending *before)
+{
+    const Window *w = &c->window;
+    Stage        *s = arena_one(lower->arena, Stage);
+
+    if (w->naxes != 2 || !extent_is_const(w->begin[0]) || w->begin[0].max < 0 || !node->in[1]->data || c->before ||
+        (!before && !operand_is_static(&c->x)))
+        return NULL;
+    *s = (Stage){node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0], w->begin[0].max,
+                 c->winograd.m ? c->winograd.m : 1, lower->program->buffer[c->w.buffer].size, 0.0f, c->x, before, append_rows};
+    return s;
 }
 
 /* Weights of a depthwise convolution: [tap][channel]. */
@@ -142,7 +176,7 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
     float        *to;
     int           last = c->x.rank - 1;
 
-    if (!constant || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT || c->window.dilation[c->window.naxes - 1] != 1 ||
+    if (!constant || !c->x.rank || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT || c->window.dilation[c->window.naxes - 1] != 1 ||
         !extent_is_const(c->x.stride[last]) || c->x.stride[last].max != c->inputs || !extent_is_const(c->x.stride[CHANNEL]) ||
         c->x.stride[CHANNEL].max != 1)
         return false;
@@ -226,8 +260,9 @@ static int place_input(Lower *lower, Node *node, Conv *c)
 
 int lower_conv(Lower *lower, Node *node)
 {
-    Conv *c = arena_one(lower->program->arena, Conv);
-    Infer infer = {.model = lower->model, .diag = lower->diag};
+    Conv    *c = arena_one(lower->program->arena, Conv);
+    Pending *before = NULL, *p;
+    Infer    infer = {.model = lower->model, .diag = lower->diag};
 
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
         window_extents(&infer, node, &node->in[0]->type, false, &c->window) < 0)
@@ -238,7 +273,11 @@ int lower_conv(Lower *lower, Node *node)
     c->inputs = node->in[1]->type.dim[1].max;
     c->outputs = node->in[1]->type.dim[0].max / c->groups;
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
-    if (place_input(lower, node, c) < 0 || place_weights(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
+    if (lower->place[node->in[0]->id].kind == PLACE_PENDING && cascade_takes(lower, node, lower->place[node->in[0]->id].pending))
+        before = lower->place[node->in[0]->id].pending;
+    if ((!before && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
-    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
+    p = pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
+    p->stage = stage_of(lower, node, c, before);
+    return lower_output_pending(lower, node, 0, p);
 }

@@ -1,7 +1,10 @@
 /* pool_lower.c - pooling over windows and over whole images. */
+#include "ops/cascade.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
 #include "ops/wide.h"
+
+#include <math.h>
 
 enum { POOL_MAX, POOL_MEAN, POOL_MEAN_PADS, POOL_LP }; /* OCC_POOL_* */
 
@@ -22,20 +25,10 @@ static int read_window(Lower *lower, const Node *node, Window *w)
     return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, w);
 }
 
-static int pool(Lower *lower, Node *node, int kind, double p)
+static int append(Lower *lower, Node *node, const Window *w, int kind, double p, Operand x, Operand y)
 {
-    Operand x, y;
-    Window  w;
-    Step   *step;
+    Step *step = step_begin(lower, node, "pool_f32");
 
-    if (read_window(lower, node, &w) < 0)
-        return -1;
-    if (node->in[0]->type.dtype == DTYPE_F64)
-        return wide_pool(lower, node, &w, kind, p);
-    if (lower_input(lower, node, 0, &x) < 0 ||
-        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
-        return -1;
-    step = step_begin(lower, node, "pool_f32");
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, kind);
@@ -43,10 +36,54 @@ static int pool(Lower *lower, Node *node, int kind, double p)
     spatial_strides(lower, step, &x);
     spatial_dims(lower, step, &y, -1);
     spatial_strides(lower, step, &y);
-    put_window(lower, step, &w);
-    spatial_extents(lower, step, w.end, w.naxes);
+    put_window(lower, step, w);
+    spatial_extents(lower, step, w->end, w->naxes);
     step_float(lower, step, p);
     return step_end(lower, step);
+}
+
+static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    Window w = *(const Window *)p->detail;
+
+    w.begin[0] = extent_const(pad);
+    return append(lower, p->node, &w, POOL_MAX, 0.0, x, y);
+}
+
+/* The largest element, strip by strip behind what makes the input. Returns 1; 0 when that is not to be; -1 with a message. */
+static int max_cascade(Lower *lower, Node *node, Window *w)
+{
+    const Place *place = &lower->place[node->in[0]->id];
+    Pending      p = {.node = node, .detail = w, .type = node->out[0]->type};
+    Stage        s = {node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0],
+                      w->begin[0].max, 1, 0, -INFINITY, {0}, place->pending, append_rows};
+    Operand      y;
+
+    p.stage = &s;
+    if (place->kind != PLACE_PENDING || !cascade_takes(lower, node, place->pending) || !cascade_fits(lower, &p))
+        return 0;
+    if (lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
+        return -1;
+    return cascade_finish(lower, &p, y) < 0 ? -1 : 1;
+}
+
+static int pool(Lower *lower, Node *node, int kind, double p)
+{
+    Operand x, y;
+    Window  w;
+    int     made;
+
+    if (read_window(lower, node, &w) < 0)
+        return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64)
+        return wide_pool(lower, node, &w, kind, p);
+    made = kind == POOL_MAX ? max_cascade(lower, node, &w) : 0;
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (lower_input(lower, node, 0, &x) < 0 ||
+        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    return append(lower, node, &w, kind, p, x, y);
 }
 
 int lower_average_pool(Lower *lower, Node *node)

@@ -268,6 +268,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     lower.choices = options->choices;
     lower.core = core;
     lower.in_parts = options->threads > 1;
+    lower.cascade = options->cascade;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
         return -1;

@@ -32,6 +32,7 @@ struct Pending {
     PendingAccepts accepts;  /* NULL: a plain elementwise expression; anything may be read */
     bool           bytes;    /* the kernel stores bytes too, not only floats */
     void          *detail;   /* the kernel's own parameters, for finish */
+    struct Stage  *stage;    /* how its rows can be made one after another (ops/cascade.h); or NULL */
     Type           type;     /* extents of the result (dtype: of the expression's result) */
     Layout         layout;   /* that the kernel prefers for its result */
     Scalar        *expr;
@@ -70,6 +71,7 @@ struct Lower {
     int64_t  buffer_align;
     int      vector_bytes;
     bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
+    CascadeUse cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow it */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     const Core *core; /* that times are predicted for */
     const Choices *choices; /* of --tuned; NULL: none */

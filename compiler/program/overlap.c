@@ -12,7 +12,7 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
-enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
+enum { FEW_TILES = 6, NEAR_WEIGHTS = 2560 * 1024 };          /* of Winograd's, together; bytes, at most, that may be read for so few */
 enum { FEW_QUERIES = 6 };                                    /* of attention, together */
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
@@ -353,7 +353,8 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
     int64_t m, group, xdim[AXES], ydim[AXES], elements;
 
     if (!constants(step, "m", 1, &m) || !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
-        !constants(step, "ydim", AXES, ydim) || group <= FEW_TILES)
+        !constants(step, "ydim", AXES, ydim) || group <= FEW_TILES ||
+        program->buffer[step->operand[1].buffer].size > NEAR_WEIGHTS)
         return;
     group = FEW_TILES;
     set_argument(program, step, "group", &group, 1, blocks);

@@ -1,5 +1,6 @@
 /* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's epilogue.
  * A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+#include "ops/cascade.h"
 #include "ops/conv_after.h"
 #include "program/lower.h"
 
@@ -312,13 +313,14 @@ static int make_room(Lower *lower, Node *node)
     return 0;
 }
 
-/* The steps from `first` on say all nodes that they compute. */
+/* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
 static void say_origins(Lower *lower, const Pending *p, int first)
 {
-    for (int i = first; i < lower->program->nstep; i++) {
-        lower->program->step[i].origin = p->origin;
-        lower->program->step[i].norigin = p->norigin;
-    }
+    for (int i = first; i < lower->program->nstep; i++)
+        if (!lower->program->step[i].norigin || lower->program->step[i].origin[0] == p->node) {
+            lower->program->step[i].origin = p->origin;
+            lower->program->step[i].norigin = p->norigin;
+        }
 }
 
 /* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed again
@@ -412,6 +414,7 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
     p->finish = base ? base->finish : lower_map_finish;
     p->accepts = base ? base->accepts : NULL;
     p->detail = base ? base->detail : NULL;
+    p->stage = base ? base->stage : NULL;
     p->bytes = base && base->bytes;
     p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
     for (int i = 0; i < node->nin; i++)
@@ -435,7 +438,7 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
     if (lower->uses[value->id] != 1 || !user || user->graph != value->graph)
         return false;
     return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) && same_extents(&user->out[0]->type, &value->type)) ||
-           (user->in[0] == value && conv_after_takes(lower, user, p));
+           (user->in[0] == value && (conv_after_takes(lower, user, p) || cascade_takes(lower, user, p)));
 }
 
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)

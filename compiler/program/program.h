@@ -132,6 +132,7 @@ typedef struct Program {
     StatePair *state;
     int     nstate, cstate;
     int     dims;     /* Buffer.id of the run-time integers, or -1: there are none */
+    int     cascades; /* loops over strips of rows (ops/cascade.c) */
     int     nslot;    /* int64_t entries of it */
     int    *slot;     /* by Model.expr index: its entry, or -1 */
     int     nslot_of; /* entries of slot[] */
