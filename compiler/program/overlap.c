@@ -12,7 +12,7 @@
 enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
-enum { FEW_TILES = 6, NEAR_WEIGHTS = 2560 * 1024 };          /* of Winograd's, together; bytes, at most, that may be read for so few */
+enum { FEW_TILES = 6, NEAR_WEIGHTS = 2560 * 1024, FAR_BYTES = 16 << 20 }; /* of Winograd's, together; of weights, read for so few; read in all */
 enum { FEW_QUERIES = 6 };                                    /* of attention, together */
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
@@ -347,16 +347,24 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
     set_scratch(program, &step->operand[step->nparam - 1], rows * xdim[CHANNELS], blocks);
 }
 
-/* Fewer of Winograd's tiles transformed together: their weights are read more often. */
+/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. */
+static int64_t few_tiles(int64_t tiles, int64_t bytes)
+{
+    return bytes <= NEAR_WEIGHTS ? FEW_TILES : int_max(FEW_TILES, int_ceil_div(tiles * bytes, FAR_BYTES));
+}
+
+/* Fewer of Winograd's tiles transformed together. */
 static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t m, group, xdim[AXES], ydim[AXES], elements;
+    int64_t m, group, xdim[AXES], ydim[AXES], elements, few;
 
     if (!constants(step, "m", 1, &m) || !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
-        !constants(step, "ydim", AXES, ydim) || group <= FEW_TILES ||
-        program->buffer[step->operand[1].buffer].size > NEAR_WEIGHTS)
+        !constants(step, "ydim", AXES, ydim))
         return;
-    group = FEW_TILES;
+    few = few_tiles(int_ceil_div(ydim[HEIGHT], m) * int_ceil_div(ydim[WIDTH], m), program->buffer[step->operand[1].buffer].size);
+    if (group <= few)
+        return;
+    group = few;
     set_argument(program, step, "group", &group, 1, blocks);
     elements = !strcmp(step->kernel->name, "winograd_f32") ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
                                                            : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
