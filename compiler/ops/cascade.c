@@ -42,7 +42,8 @@ typedef struct Cascade {
 
 static bool is_image(const Type *type)
 {
-    return type->kind == TYPE_TENSOR && type->dtype == DTYPE_F32 && type->rank == AXES && type_is_static(type) && type->dim[0].max == 1;
+    return type->kind == TYPE_TENSOR && type->dtype == DTYPE_F32 && type->rank == AXES && type_is_static(type) &&
+           type->dim[0].max == 1;
 }
 
 static bool is_stage(const Node *node)
@@ -65,7 +66,8 @@ bool cascade_takes(const Lower *lower, const Node *user, const Pending *input)
 {
     bool goes_on = input->stage && input->stage->before && is_pointwise(user);
 
-    if (lower->cascade == CASCADE_OFF || lower->in_parts || !input->stage || input->stage->weights > MOST_WEIGHTS || !is_image(&input->type) || !is_stage(user))
+    if (lower->cascade == CASCADE_OFF || lower->in_parts || !input->stage || input->stage->weights > MOST_WEIGHTS ||
+        !is_image(&input->type) || !is_stage(user))
         return false;
     return lower->cascade == CASCADE_ON || goes_on || type_bytes(&input->type) >= LEAST_BYTES;
 }
@@ -286,9 +288,10 @@ static int append_move(Lower *lower, const Level *l, int64_t distance)
 {
     for (int64_t row = 0; distance && row < l->hold; row += distance) {
         int64_t count = int_min(distance, l->hold - row);
+        Operand from = rows_of(lower, l->strip, extent_const(row + distance), count);
+        Operand to = rows_of(lower, l->strip, extent_const(row), count);
 
-        if (lower_copy(lower, NULL, rows_of(lower, l->strip, extent_const(row + distance), count),
-                       rows_of(lower, l->strip, extent_const(row), count)) < 0)
+        if (lower_copy(lower, NULL, from, to) < 0)
             return -1;
     }
     return 0;
@@ -300,6 +303,14 @@ static Operand strip_buffer(Lower *lower, const Level *l)
 
     strip.dim[ROW] = extent_const(l->hold + l->fresh);
     return lower_temporary(lower, &strip, LAYOUT_CHANNELS_LAST, "strip");
+}
+
+/* Rows of a level, not the first, from the top of the strip before it. */
+static int append_next(Lower *lower, const Level *l, Extent first, int64_t count, Operand y)
+{
+    Operand x = rows_of(lower, l[-1].strip, extent_const(0), (count - 1) * l->stage->stride + l->stage->reach);
+
+    return append_rows(lower, l, x, 0, first, count, y);
 }
 
 /* The rows that each level is ahead. Until all are made, strips begin with the padding. */
@@ -318,8 +329,7 @@ static int append_ahead(Lower *lower, Cascade *c)
         if (l->ahead && j == 0)
             status = append_first(lower, l, extent_const(0), l->ahead, y);
         else if (l->ahead)
-            status = append_rows(lower, l, rows_of(lower, l[-1].strip, extent_const(0), (l->ahead - 1) * l->stage->stride + l->stage->reach), 0,
-                                 extent_const(0), l->ahead, y);
+            status = append_next(lower, l, extent_const(0), l->ahead, y);
         if (status < 0)
             return -1;
     }
@@ -332,7 +342,8 @@ static int append_ahead(Lower *lower, Cascade *c)
 /* In the last iteration, the padding behind what a level made; and of the first level, fewer rows than else. */
 static int append_end(Lower *lower, const Cascade *c, const Level *l, Extent i, Extent first, Operand y)
 {
-    int64_t rows = l->hold + l->fresh, beyond = int_max(l->beyond, 0), begin = (c->trips - 1) * l->fresh + l->ahead;
+    int64_t beyond = int_max(l->beyond, 0), count = l->fresh - beyond, begin = (c->trips - 1) * l->fresh + l->ahead;
+    Operand fewer = rows_of(lower, y, extent_const(0), count);
     bool    is_first = l == c->level;
     Extent  last = extent_op(lower->model, EXPR_EQ, i, extent_const(c->trips - 1));
     int     at, mark;
@@ -344,9 +355,9 @@ static int append_end(Lower *lower, const Cascade *c, const Level *l, Extent i, 
     at = control_begin(lower, STEP_IF, last);
     mark = lower_range_open(lower);
     lower->program->step[at].body[0].begin = lower->program->nstep;
-    if (is_first && append_first(lower, l, extent_const(begin), l->fresh - beyond, rows_of(lower, y, extent_const(0), l->fresh - beyond)) < 0)
+    if (is_first && append_first(lower, l, extent_const(begin), count, fewer) < 0)
         return -1;
-    if (append_border(lower, l, rows - beyond, beyond) < 0)
+    if (append_border(lower, l, l->hold + count, beyond) < 0)
         return -1;
     lower_range_close(lower, mark);
     lower->program->step[at].body[0].end = lower->program->step[at].body[1].begin = lower->program->nstep;
@@ -366,8 +377,7 @@ static int append_iteration(Lower *lower, const Cascade *c, Extent i, Operand y)
         Operand      to = is_last ? rows_of(lower, y, first, l->fresh) : rows_of(lower, l->strip, extent_const(l->hold), l->fresh);
 
         first = extent_op(lower->model, EXPR_ADD, first, extent_const(l->ahead));
-        if (j > 0 && append_rows(lower, l, rows_of(lower, l[-1].strip, extent_const(0), (l->fresh - 1) * l->stage->stride + l->stage->reach), 0,
-                                 first, l->fresh, to) < 0)
+        if (j > 0 && append_next(lower, l, first, l->fresh, to) < 0)
             return -1;
         if (!is_last && append_end(lower, c, l, i, first, to) < 0)
             return -1;

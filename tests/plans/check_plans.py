@@ -19,7 +19,7 @@ import host
 FLAGS = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
 REGIONS = ["--region=fast:240K", "--region=middle:600K:128", "--region=slow:8M"]
 VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"],
-            REGIONS, [*REGIONS, "--io=arena"])
+            REGIONS, [*REGIONS, "--io=arena"], ["--cascade=off"], ["--cascade=on"], ["--cascade=on", *REGIONS, "--code=shared"])
 
 
 def mobile():
@@ -80,7 +80,35 @@ def enlarged():
     return nets.network(nodes, (1, 16, 24, 24), constants), 96 * 96 * 16 * 4 + 4 * 96 * 16 * 4
 
 
-MODELS = {"mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged}
+def cascade():
+    """Inverted bottlenecks behind a first convolution, one with a residual and a large window, and a pool: none of the large
+    tensors lies in memory as a whole."""
+    nodes, constants, x, channels = [], {}, "x", 3
+
+    def conv(name, outputs, size=1, stride=1, group=1, act=True):
+        nonlocal x, channels
+        constants[name] = nets.weights(outputs, channels // group, size, size)
+        nodes.append(("Conv", [x, name], f"{name}c", {"pads": [size // 2] * 4, "strides": [stride] * 2, "group": group}))
+        x, channels = f"{name}c", outputs
+        if act:
+            nodes.append(("Relu", [x], f"{name}r", {}))
+            x = f"{name}r"
+
+    conv("a", 32, 3, 2)
+    for i, (outputs, size, stride) in enumerate([(16, 3, 1), (24, 3, 2), (24, 5, 1)]):
+        before = x
+        conv(f"e{i}", channels * 4)
+        conv(f"d{i}", channels, size, stride, channels)
+        conv(f"p{i}", outputs, act=False)
+        if size == 5:
+            nodes.append(("Add", [before, x], "sum", {}))
+            x = "sum"
+    conv("b", 160, 3)
+    nodes += [("MaxPool", [x], "m", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}), ("GlobalAveragePool", ["m"], "y", {})]
+    return nets.network(nodes, (1, 3, 176, 176), constants), 760000
+
+
+MODELS = {"cascade": cascade, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged}
 
 
 def arena_size(folder):
@@ -102,6 +130,8 @@ def check(arguments, name):
     tools, first = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS), None
     guarded = host.Toolchain(arguments.occamyc, arguments.cc, FLAGS + " -DOCC_GUARD")
     for i, variant in enumerate(VARIANTS):
+        if name == "tiles" and "--cascade=on" in variant: # tiles begin at other rows then
+            continue
         folder = os.path.join(arguments.work, name, str(i))
         host.compile_model(tools, path, folder, ["--winograd=on" if name == "tiles" else "--winograd=off", *variant])
         host.build_program(guarded if REGIONS[0] in variant else tools, folder)
