@@ -189,21 +189,28 @@ int expand_lp_norm(Expand *expand)
 }
 
 /* The sum over neighbouring channels is an average pooling along them, padding counted. */
+/* Channels go last and come back: where they are neighbours in memory anyway, neither moves anything, and the means follow the
+ * squares through the same memory. */
 int expand_lrn(Expand *expand)
 {
-    Value        *x = expand_in(expand, 0), *mean, *base;
-    int64_t       size = node_int(expand->node, "size", 1);
-    const int64_t shape[] = {0, 1, x->type.dim[1].max, -1}, kernel[] = {size, 1}, pads[] = {(size - 1) / 2, 0, size / 2, 0};
+    Value        *x = expand_in(expand, 0), *last, *mean, *base;
+    int64_t       size = node_int(expand->node, "size", 1), to[MAX_RANK], from[MAX_RANK];
+    const int64_t shape[] = {0, 1, -1, x->type.dim[1].max}, kernel[] = {1, size}, pads[] = {0, (size - 1) / 2, 0, size / 2};
     DType         dtype = x->type.dtype;
+    int           rank = expand_rank(x);
 
     if (!extent_is_const(x->type.dim[1]))
         return diag_unsupported(expand->diag, expand->node->loc, "found a run-time number of channels; make it constant");
-    mean = expand_reshape(expand, expand2(expand, OP_onnx_Mul, x, x), shape, 4);
-    mean = expand1(expand, OP_onnx_AveragePool, mean);
+    for (int i = 0; i < rank; i++) {
+        to[i] = i == 0 ? 0 : i + 1 < rank ? i + 1 : 1;
+        from[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+    }
+    last = expand_transpose(expand, expand2(expand, OP_onnx_Mul, x, x), to, rank);
+    mean = expand1(expand, OP_onnx_AveragePool, expand_reshape(expand, last, shape, 4));
     node_set_ints(expand->last, "kernel_shape", kernel, 2);
     node_set_ints(expand->last, "pads", pads, 4);
     node_set_int(expand->last, "count_include_pad", 1);
-    mean = expand_reshape_like(expand, mean, x);
+    mean = expand_transpose(expand, expand_reshape_like(expand, mean, last), from, rank);
     base = expand2(expand, OP_onnx_Mul, mean, expand_number(expand, (double)node_float(expand->node, "alpha", 1e-4f), dtype));
     base = expand2(expand, OP_onnx_Add, base, expand_number(expand, (double)node_float(expand->node, "bias", 1.0f), dtype));
     base = expand2(expand, OP_onnx_Pow, base, expand_number(expand, (double)node_float(expand->node, "beta", 0.75f), dtype));
