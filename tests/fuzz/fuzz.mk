@@ -21,7 +21,7 @@ $(FUZZ)/target: $(FUZZ_SRC) FORCE | $(FUZZ_TOOLS)
 	clang $(STD) -O1 -g -fsanitize=fuzzer,address,undefined -I. -Icompiler -I$(FUZZ)/gen -o $@ $(FUZZ_SRC) \
 	    $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a -lprotobuf-c -lm
 
-$(FUZZ)/seeds: $(CASES) $(BUILD)/own_cases/stamp $(wildcard tests/fuzz/*.py tests/fuzz/found/*) | $(VENV)
+$(FUZZ)/seeds: $(CASES) $(BUILD)/own_cases/stamp $(wildcard tests/fuzz/*.py tests/fuzz/lines/* tests/fuzz/found/*) | $(VENV)
 	rm -rf $@ && mkdir -p $@
 	$(PYTHON) tests/errors/make_errors.py $(FUZZ)/errors
 	$(PYTHON) tests/upgrade/make_upgrade.py $(FUZZ)/upgrade

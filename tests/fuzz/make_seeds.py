@@ -1,14 +1,17 @@
 """Small models of kinds that the official cases lack, to start the fuzzer from: make_seeds.py FOLDER
 
-Arithmetic on extents as exporters write it, branches that are known, constants of every kind, random numbers, old labels.
+Those of SEEDS: arithmetic on extents as exporters write it, branches that are known, constants of every kind, random numbers,
+old labels. Those of lines/*.txt, one to a line: variants of operators that are valid, and that must be refused. A line is the
+text format of onnx, shortened: inputs, "->", outputs, "=", nodes. "@9 " before it gives the version of the main operator set,
+"%1 " that of ai.onnx.ml; "_" as a name is a value that is left out. Inputs whose name begins with open, empty, ranked or
+values get other bounds (target.c).
 """
 
+import glob
 import os
 import sys
 
 import onnx.parser
-
-import seed_lines
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>\n'
 SEEDS = {
@@ -141,7 +144,7 @@ SEEDS = {
 
 
 def line_model(line):
-    """The model of a line of seed_lines.py."""
+    """The model of a line of lines/*.txt."""
     versions = {"@": "22", "%": "3"}
     while line[0] in versions:
         mark, _, line = line.partition(" ")
@@ -173,10 +176,13 @@ def main():
     os.makedirs(sys.argv[1], exist_ok=True)
     for name, text in SEEDS.items():
         write(name, onnx.parser.parse_model(HEAD + text))
-    lines = [line for group in seed_lines.GROUPS for line in group.strip().split("\n")]
-    for number, line in enumerate(lines):
-        write(f"line{number}", line_model(line))
-    print(f"{len(SEEDS) + len(lines)} seeds in {sys.argv[1]}")
+    count = len(SEEDS)
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lines", "*.txt"))):
+        with open(path) as file:
+            for number, line in enumerate(file, 1):
+                write(f"{os.path.basename(path)[:-4]}{number}", line_model(line))
+                count += 1
+    print(f"{count} seeds in {sys.argv[1]}")
 
 
 main()

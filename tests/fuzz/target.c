@@ -33,7 +33,7 @@ static bool begins(const char *name, const char *with)
 }
 
 /* Bounds for what a value declares and leaves open. Seeds ask by the beginning of its name for none ("open"), for sequences
- * without members ("empty") and for bounds of what integers hold ("values"). */
+ * without members ("empty"), for one axis where no rank is declared ("ranked") and for bounds of what integers hold ("values"). */
 static void bound_value(Model *model, int *capacity, const Value *value, const Type *type)
 {
     if (begins(value->name, "open"))
@@ -45,7 +45,7 @@ static void bound_value(Model *model, int *capacity, const Value *value, const T
         type = type->item;
     }
     if (type->rank < 0)
-        add_bound(model, capacity, value->name, BOUND_ELEMENTS, 24);
+        add_bound(model, capacity, value->name, begins(value->name, "ranked") ? 0 : BOUND_ELEMENTS, 24);
     for (int axis = 0; axis < type->rank; axis++)
         if (type->dim[axis].max < 0) {
             const char *name = value->dim_name ? value->dim_name[axis] : NULL;
