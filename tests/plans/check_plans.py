@@ -108,7 +108,14 @@ def cascade():
     return nets.network(nodes, (1, 3, 176, 176), constants), 760000
 
 
-MODELS = {"cascade": cascade, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged}
+def normalised():
+    """Means over neighbouring channels follow the squares that they are made of, beside the tensor that is divided."""
+    nodes = [("Conv", ["x", "w"], "c", {}), ("Relu", ["c"], "r", {}), ("LRN", ["r"], "n", {"size": 5}), ("GlobalAveragePool", ["n"], "y", {})]
+    return nets.network(nodes, (1, 8, 48, 48), {"w": nets.weights(32, 8, 1, 1)}), 2 * 48 * 48 * 32 * 4
+
+
+MODELS = {"cascade": cascade, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged,
+          "normalised": normalised}
 
 
 def arena_size(folder):
