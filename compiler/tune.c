@@ -259,6 +259,7 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
         if (ways[w].m && options.winograd == WINOGRAD_OFF)
             continue;
         options.winograd = ways[w].m ? WINOGRAD_ON : WINOGRAD_OFF;
+        options.cascade = CASCADE_OFF; /* choices are by the shapes of whole images */
         options.choices = &choices;
         options.output = options.main = options.report = options.map = options.cc = options.tune = NULL; /* build_write emits */
         options.threads = 0;

@@ -13,7 +13,7 @@ enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride
 enum { ROWS = 1 };                                           /* of tile: rows of a block */
 enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
 enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
-enum { NEAR_WEIGHTS = 2560 * 1024, FAR_BYTES = 16 << 20 };   /* of weights read for so few tiles; read in all, of larger ones */
+enum { NEAR_WEIGHTS = 2560 * 1024, FAR_BYTES = 32 << 20 };   /* of weights read for so few tiles; read in all, of larger ones */
 enum { FEW_QUERIES = 6 };                                    /* of attention, together */
 enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
 enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */

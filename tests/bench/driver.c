@@ -17,7 +17,8 @@ typedef struct Bench {
     int64_t runs;
 } Bench;
 
-static int64_t step_least[BENCH_STEPS], step_begun; /* nanoseconds: the fastest of all runs, and when the one in hand began */
+/* Nanoseconds of each step in the run in hand and in the fastest, how often a run executes it, and when the one in hand began. */
+static int64_t step_time[BENCH_STEPS], step_least[BENCH_STEPS], step_calls[BENCH_STEPS], step_begun;
 
 /* Nanoseconds of a clock. */
 static int64_t clock_ns(clockid_t clock)
@@ -42,10 +43,10 @@ void bench_step_begin(int step)
 
 void bench_step_end(int step)
 {
-    int64_t took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - step_begun;
-
-    if (step < BENCH_STEPS && (!step_least[step] || took < step_least[step]))
-        step_least[step] = took;
+    if (step < BENCH_STEPS) {
+        step_time[step] += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - step_begun;
+        step_calls[step]++;
+    }
 }
 
 /* Bytes of this process in memory, its files' pages included. */
@@ -103,9 +104,14 @@ static void load(Bench *b, char **argument)
 
 static void run_once(Bench *b)
 {
+    memset(step_time, 0, sizeof step_time);
+    memset(step_calls, 0, sizeof step_calls);
     if (host_model.run(&b->host.blocks, b->in[b->runs % b->sets], b->host.out))
         host_fail("the run failed", NULL);
     b->runs++;
+    for (int i = 0; i < BENCH_STEPS; i++)
+        if (!step_least[i] || step_time[i] < step_least[i])
+            step_least[i] = step_time[i];
 }
 
 /* One run, and a line of its nanoseconds: of the wall's clock, and of the processors that it had. */
@@ -119,7 +125,14 @@ static void run_timed(Bench *b)
     printf("%lld %lld\n", (long long)took, (long long)busy);
 }
 
-/* "run N": N lines; "steps": the fastest time of every step; anything else ends. */
+static void print_steps(const int64_t *value)
+{
+    for (int i = 0; i < BENCH_STEPS; i++)
+        printf("%lld%c", (long long)value[i], i + 1 < BENCH_STEPS ? ' ' : '\n');
+}
+
+/* "run N": N lines; "steps": the fastest time of every step in a run, and how often the last run executed it; anything else
+ * ends. */
 static void obey(Bench *b)
 {
     char line[80];
@@ -130,8 +143,8 @@ static void obey(Bench *b)
             for (int i = 0; i < count; i++)
                 run_timed(b);
         } else if (!strncmp(line, "steps", 5)) {
-            for (int i = 0; i < BENCH_STEPS; i++)
-                printf("%lld%c", (long long)step_least[i], i + 1 < BENCH_STEPS ? ' ' : '\n');
+            print_steps(step_least);
+            print_steps(step_calls);
         } else {
             return;
         }

@@ -76,7 +76,7 @@ def print_network(args, name, peak):
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
     for _ in range(args.rounds):
         running.run(2)
-    times = running.steps()
+    times, calls = running.steps()
     whole = sum(times) * 1e-6
     running.end()
     text = network.source.read_text()
@@ -86,13 +86,13 @@ def print_network(args, name, peak):
     print(f"{name}: {whole:.2f} ms in all, peak {peak:.0f} GF/s")
     for step, function, words in STEP.findall(text):
         kernel, products = multiplications(bodies[function])
-        micro = times[int(step)] * 1e-3
+        micro, products, guess = times[int(step)] * 1e-3, products * calls[int(step)], predicted[int(step)] * calls[int(step)]
         rate = 2e-3 * products / micro if micro else 0.0
         for total, value in zip(range(3), (1, micro, products)):
             by_kernel[kernel][total] += value
-        pairs[kernel].append((predicted[int(step)], micro))
+        pairs[kernel].append((guess, micro))
         if micro >= args.least * 1e3 * whole / 100:
-            print(f"  {step:>4} {micro:9.1f} us, predicted {predicted[int(step)]:9.1f}  {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
+            print(f"  {step:>4} {micro:9.1f} us, predicted {guess:9.1f}  {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
                   f"{kernel:14} {words[:70]}  {shape_of(bodies[function]) if args.shapes else ''}")
     for kernel, (count, micro, products) in sorted(by_kernel.items(), key=lambda item: -item[1][1]):
         rate = 2e-3 * products / micro if micro else 0.0

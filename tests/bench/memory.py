@@ -22,7 +22,7 @@ Written by `make bench-memory`. Bytes of activations: weights, and unless said o
 in them. *tensors*: all buffers of the compiled program side by side, after fusion and views. The four greedy plans are of
 that same program and know what may overlap (*bigger-first* is greedy by size, what ExecuTorch and TFLite Micro do). *plan* is
 what `occamyc` takes; a proof by the bound says that no placement of this order of steps is smaller, *order* that no order of
-these steps needs less. *without Winograd* is `--winograd=off`, *io* adds `--io=arena` to it: then inputs and outputs are
+these steps needs less. *without cascades* is `--cascade=off`, *without Winograd* `--winograd=off`, *io* adds `--io=arena` to that: then inputs and outputs are
 counted. *TiGrIS*: {tigris}, inputs and outputs counted. *ONNX Runtime*: growth of the process in its first run, one
 thread, inputs and outputs counted (of {ort}). *ms*: search for order and placement{touched}.
 
@@ -128,11 +128,12 @@ def row_of(args, name, path, flags):
     memory, kinds = report["memory"], ("activation", "scratch")
     tensors = sum(b["bytes"] for b in report["buffers"] if b["kind"] in kinds)
     proof = "proven" if memory["status"].startswith("optimal") else memory["status"]
+    whole, _ = compile_it(args, path, *flags, "--cascade=off")
     slim, _ = compile_it(args, path, *flags, "--winograd=off")
     io, _ = compile_it(args, path, *flags, "--winograd=off", "--io=arena")
     row = [name, f"{len(report['steps'])}", number(tensors), *(number(memory["planners"][p]) for p in FOUR), number(memory["arena"]),
            number(memory["lower_bound"]), proof, "proven" if "no order of these steps" in summary else "-",
-           number(slim["memory"]["arena"]), number(io["memory"]["arena"]), number(tigris_peak(args, path)),
+           number(whole["memory"]["arena"]), number(slim["memory"]["arena"]), number(io["memory"]["arena"]), number(tigris_peak(args, path)),
            number(growth(args, path, flags)), f"{1000 * planning_seconds(args, path, flags):.0f}"]
     if args.touched:
         run = touched_bytes(args, path, flags)
@@ -154,7 +155,7 @@ def main():
     parser.add_argument("names", nargs="*", help="only these networks")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    head = ["network", "steps", "tensors", *FOUR, "plan", "bound", "placement", "order", "without Winograd", "io", "TiGrIS",
+    head = ["network", "steps", "tensors", *FOUR, "plan", "bound", "placement", "order", "without cascades", "without Winograd", "io", "TiGrIS",
             "ONNX Runtime", "ms"] + (["all touched"] if args.touched else [])
     rows, refused = [], []
     for name, path, flags in networks(args):

@@ -118,8 +118,9 @@ class Running:
         self.busy += [int(line[1]) * 1e-6 for line in lines[1:]]
 
     def steps(self):
+        """Of each step, nanoseconds in the fastest run, and how often a run executes it."""
         self.ask("steps")
-        return [int(word) for word in self.process.stdout.readline().split()]
+        return [[int(word) for word in self.process.stdout.readline().split()] for _ in range(2)]
 
     def end(self):
         self.process.communicate()
