@@ -16,9 +16,10 @@ enum {
     AXES = 4,
     ITERATION_AXIS = MAX_RANK + 1, /* of the leaf that counts strips */
     MOST_STAGES = 16,
+    MOST_ROWS = 1024,              /* of the last result, in a strip */
     LEAST_BYTES = 512 * 1024,      /* of a tensor that is worth it: less stays in a cache */
     MOST_WEIGHTS = 640 * 1024,     /* bytes of a stage's weights, which every strip reads again */
-    STRIP_BYTES = 288 * 1024,      /* of all strips, where rows allow it, or one part in STRIP_PART of what they replace */
+    STRIP_BYTES = 288 * 1024,      /* of all strips, where rows allow it, or one part in STRIP_PART of input and result */
     STRIP_PART = 24
 };
 
@@ -43,7 +44,7 @@ typedef struct Cascade {
 static bool is_image(const Type *type)
 {
     return type->kind == TYPE_TENSOR && type->dtype == DTYPE_F32 && type->rank == AXES && type_is_static(type) &&
-           type->dim[0].max == 1;
+           type->dim[0].max == 1 && type_elements(type) > 0;
 }
 
 static bool is_stage(const Node *node)
@@ -189,7 +190,7 @@ static int64_t choose_rows(Cascade *c, int64_t ends)
 {
     int64_t rows = c->level[c->n - 1].stage->out, best = 0;
 
-    for (int64_t n = 1; 2 * n <= rows; n++)
+    for (int64_t n = 1; 2 * n <= rows && n <= MOST_ROWS; n++)
         if (rows % n == 0 && cut(c, n) && (!best || strip_bytes(c) <= int_max(STRIP_BYTES, ends / STRIP_PART)))
             best = n;
     return best && cut(c, best) ? strip_bytes(c) + ends : -1;
