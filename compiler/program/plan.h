@@ -20,7 +20,8 @@ int64_t buffer_live_bytes(const Buffer *buffer, int step);
 /* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
 int64_t program_live_bytes(const Program *program, int io_arena, int step);
 
-/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). */
+/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as it is known
+ * to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
 /* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */

@@ -165,7 +165,7 @@ typedef struct PlanShare {
     int64_t base;          /* of its first byte, in the numbering of Plan.offset: the memories lie one behind the other */
     int64_t peak;          /* bytes used of it */
     int64_t align;         /* bytes, of its first byte */
-    int64_t traffic;       /* bytes that the steps of a run read and write there; a loop's body counts once */
+    int64_t traffic;       /* bytes that the steps of a run read and write there; see program_traffic */
 } PlanShare;
 
 /* Offsets, as found by the planners. Filled by plan.c. */
