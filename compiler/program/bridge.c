@@ -12,6 +12,7 @@ struct Solved {
     PlanProblem problem;
     PlanResult  result;
     int64_t     worth; /* what it was solved for, see PlanLimits */
+    bool        full;  /* with full effort */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- the problem */
@@ -200,10 +201,11 @@ static bool same_permits(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
-/* With full effort for plans of so many bytes, or proven to have none. */
+/* With full effort for plans of so many bytes, or proven to have none, or none smaller. */
 static bool is_solved_for(const Solved *solved, int64_t worth)
 {
-    return solved->result.bound > worth || worth <= solved->worth || solved->result.peak <= solved->worth;
+    return solved->result.bound > worth || solved->result.peak <= solved->result.bound ||
+           (solved->full && (worth <= solved->worth || solved->result.peak <= solved->worth));
 }
 
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
@@ -222,10 +224,10 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
-    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth};
+    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes};
     char               why[160];
 
-    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth};
+    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)

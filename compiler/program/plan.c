@@ -82,16 +82,25 @@ static void unmerge(Program *program, Merges *merges)
     program_liveness(program);
 }
 
+enum { FEW_NODES = 10000 };
+
 /* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged, or
- * one in which there is no hope, and even less in those. */
+ * one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
+ * effort left for the others where they can be no smaller. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     int64_t apart = plan_bound(p);
 
+    plan->peak = INT64_MAX;
     merge(p->program, merges);
-    if (!merges->count || p->options->nregion > 1 || plan_bound(p) >= apart)
+    if (!merges->count || p->options->nregion > 1 || plan_bound(p) > apart)
         return 0;
-    return plan_worth(p, worth, plan) < 0 ? -1 : plan->peak < apart || plan->bound > int_min(worth, p->worth);
+    if (plan_worth(p, worth, plan) < 0)
+        return -1;
+    if (plan->peak < apart || plan->bound > int_min(worth, p->worth))
+        return 1;
+    p->nodes = plan->peak == apart ? FEW_NODES : 0;
+    return 0;
 }
 
 /* The plan of the present order, with results merged into operands where only that can save memory and does. The program
@@ -106,7 +115,9 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (!merges->count)
         return plan_worth(p, worth, plan);
     unmerge(p->program, merges);
-    if (plan_worth(p, worth, plan) < 0)
+    status = plan_worth(p, int_min(worth, plan->peak), plan);
+    p->nodes = 0;
+    if (status < 0)
         return -1;
     merge(p->program, merges);
     if (plan_worth(p, int_min(worth, plan->peak - 1), &merged) < 0)

@@ -81,6 +81,7 @@ typedef struct Planning {
     const PlanOptions *options;
     Diag              *diag;
     int64_t            worth; /* bytes: of no use is a plan of more */
+    int64_t            nodes; /* effort for a plan; 0: the planner's own */
     Solved            *solved;
     int                nsolved, csolved;
 } Planning;

@@ -298,11 +298,11 @@ static void find_values(Search *s)
 
 /* ---------------------------------------------------------------------------------------------------------- entry points */
 
-enum { MOST_UNITS = 6000, STATES = 100000 };
+enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000 };
 
 static int search(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
 {
-    OrderLimits limits = {.states = STATES};
+    OrderLimits limits = {.states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES)};
 
     *result = (OrderResult){.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
     if (order_best(problem, &limits, result) != PLAN_OK)
