@@ -287,6 +287,7 @@ int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag
     int     nout = 0;
 
     lower.winograd = WINOGRAD_OFF;
+    lower.cascade = CASCADE_OFF;
     lower.core = core_find("portable");
     prepare(&lower, NULL);
     for (int i = 0; i < node->nout; i++)
