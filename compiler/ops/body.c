@@ -379,7 +379,8 @@ int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int nc
     if (infer_nodes(infer, body) < 0)
         return -1;
     for (int i = 0; i < ncarry; i++)
-        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || check_fits(infer, node, &carry[i], &state[i]) < 0 || set_output(infer, node, body, &carry[i], &state[i]) < 0)
+        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || check_fits(infer, node, &carry[i], &state[i]) < 0 ||
+            set_output(infer, node, body, &carry[i], &state[i]) < 0)
             return -1;
     return 0;
 }

@@ -32,12 +32,12 @@ typedef struct Level {
     Operand  strip;
 } Level;
 
-typedef struct Cascade {
+struct Cascade {
     Level   level[MOST_STAGES]; /* from the first stage to the last */
     int     n;
     int64_t trips;
     bool    by_grain;             /* strips are multiples of the rows that kernels make together */
-} Cascade;
+};
 
 /* ------------------------------------------------------------------------------------------------------------ the choice */
 
@@ -113,7 +113,8 @@ static bool cut(Cascade *c, int64_t results)
             if (l->beyond >= l->fresh || l->ahead > l->fresh || (j > 0 && l->beyond > 0 && reads_rows(l->p)))
                 return false;
         }
-        if ((c->by_grain && l->fresh % s->grain != 0) || (j == 0 && lacks_below(s, (c->trips - 1) * l->fresh + l->ahead)))
+        if (s->pad < 0 || (c->by_grain && l->fresh % s->grain != 0) ||
+            (j == 0 && lacks_below(s, (c->trips - 1) * l->fresh + l->ahead)))
             return false;
     }
     return c->trips > 1;
@@ -209,15 +210,15 @@ static bool collect(Cascade *c, Pending *last)
     return true;
 }
 
-/* As many of the last levels as need least; those before them are made first. false: it takes less memory to make all of them one
- * by one. */
-static bool choose(const Lower *lower, Pending *last, Cascade *best)
+/* As many of the last levels as need least; those before them are made first. */
+Cascade *cascade_choose(Lower *lower, Pending *last)
 {
-    Cascade all;
-    int64_t least = -1, result = type_bytes(&last->type);
+    Cascade  all;
+    Cascade *best = arena_one(lower->arena, Cascade);
+    int64_t  least = -1, result = type_bytes(&last->type);
 
     if (!collect(&all, last))
-        return false;
+        return NULL;
     for (int first = 0; first + 1 < all.n; first++) {
         Cascade c = {.n = all.n - first, .by_grain = lower->cascade == CASCADE_AUTO};
         int64_t bytes;
@@ -231,7 +232,7 @@ static bool choose(const Lower *lower, Pending *last, Cascade *best)
             *best = c;
         }
     }
-    return least >= 0 && (lower->cascade == CASCADE_ON || least < whole_bytes(lower, &all, all.n));
+    return least >= 0 && (lower->cascade == CASCADE_ON || least < whole_bytes(lower, &all, all.n)) ? best : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the loop */
@@ -389,13 +390,6 @@ static int append_iteration(Lower *lower, const Cascade *c, Extent i, Operand y)
     return 0;
 }
 
-bool cascade_fits(const Lower *lower, Pending *last)
-{
-    Cascade c;
-
-    return choose(lower, last, &c);
-}
-
 /* The input of the first level lies in memory as a whole: it is made now where another stage makes it. */
 static int place_input(Lower *lower, const Level *l)
 {
@@ -405,22 +399,19 @@ static int place_input(Lower *lower, const Level *l)
     return spatial_channels(lower, l->p->node, &l->stage->x);
 }
 
-int cascade_finish(Lower *lower, Pending *last, Operand y)
+int cascade_append(Lower *lower, Cascade *c, Operand y)
 {
-    Cascade c;
-    Extent  i;
-    int     at, mark;
+    const Node *node = c->level[c->n - 1].p->node;
+    Extent      i = extent_leaf(lower->model, EXPR_VAR, node->out[0]->id, ITERATION_AXIS, 0, c->trips - 1);
+    int         at, mark;
 
-    if (!choose(lower, last, &c))
-        return diag_bug(lower->diag, last->node->loc, "a cascade that does not fit is to be made");
-    i = extent_leaf(lower->model, EXPR_VAR, last->node->out[0]->id, ITERATION_AXIS, 0, c.trips - 1);
-    if (place_input(lower, c.level) < 0 || append_ahead(lower, &c) < 0)
+    if (place_input(lower, c->level) < 0 || append_ahead(lower, c) < 0)
         return -1;
-    at = control_begin(lower, STEP_LOOP, extent_const(c.trips));
+    at = control_begin(lower, STEP_LOOP, extent_const(c->trips));
     lower->program->step[at].slot = (int)lower_slot(lower, i).offset.max;
     mark = lower_range_open(lower);
     lower->program->step[at].body[0].begin = lower->program->nstep;
-    if (append_iteration(lower, &c, i, y) < 0)
+    if (append_iteration(lower, c, i, y) < 0)
         return -1;
     lower->program->step[at].body[0].end = lower->program->nstep;
     lower_range_close(lower, mark);

@@ -19,13 +19,16 @@ typedef struct Stage {
     int    (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y);
 } Stage;
 
+typedef struct Cascade Cascade;
+
 /* Whether a waiting value goes on waiting for `user`, its only reader, which can be the next stage. */
 bool cascade_takes(const Lower *lower, const Node *user, const Pending *input);
 
-/* Whether the rows of `last` and all stages before it can be cut into strips that save memory. */
-bool cascade_fits(const Lower *lower, Pending *last);
+/* How the rows of `last` and of the stages before it are cut into strips; NULL: they cannot be, or it takes less memory to make all
+ * of them one by one. */
+Cascade *cascade_choose(Lower *lower, Pending *last);
 
 /* Append the loop for them. Returns 0 or -1 with a message. */
-int cascade_finish(Lower *lower, Pending *last, Operand y);
+int cascade_append(Lower *lower, Cascade *cascade, Operand y);
 
 #endif

@@ -46,10 +46,7 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);
     step_int(lower, step, c->inputs * c->outputs);
-    spatial_dims(lower, step, &c->x, c->inputs);
-    spatial_strides(lower, step, &c->x);
-    spatial_dims(lower, step, &y, c->outputs);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &c->x, c->inputs, &y, c->outputs);
     spatial_extents(lower, step, c->window.begin, c->window.naxes);
     return finish_expression(lower, p, step);
 }
@@ -83,10 +80,7 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
     step_writes(lower, step, y);
     if (!c->depthwise && !c->dot)
         step_int(lower, step, c->groups);
-    spatial_dims(lower, step, &c->x, c->depthwise ? c->groups : c->inputs);
-    spatial_strides(lower, step, &c->x);
-    spatial_dims(lower, step, &y, c->depthwise ? c->groups : c->outputs);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &c->x, c->depthwise ? c->groups : c->inputs, &y, c->depthwise ? c->groups : c->outputs);
     spatial_ints(lower, step, w->kernel, w->naxes, 1);
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
@@ -98,13 +92,15 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 
 static int finish(Lower *lower, Pending *p, Operand y)
 {
-    Conv *c = p->detail;
+    Conv    *c = p->detail;
+    Cascade *cascade;
 
     if (c->before)
         return finish_after(lower, p, y);
     if (p->stage && p->stage->before) {
-        if (cascade_fits(lower, p))
-            return cascade_finish(lower, p, y);
+        cascade = cascade_choose(lower, p);
+        if (cascade)
+            return cascade_append(lower, cascade, y);
         p->stage->before = NULL;
         if (lower_finish(lower, p->node->in[0]) < 0 || place_input(lower, p->node, c) < 0)
             return -1;
@@ -130,7 +126,7 @@ static Stage *stage_of(Lower *lower, const Node *node, const Conv *c, Pending *b
     const Window *w = &c->window;
     Stage        *s = arena_one(lower->arena, Stage);
 
-    if (w->naxes != 2 || !extent_is_const(w->begin[0]) || w->begin[0].max < 0 || !node->in[1]->data || c->before ||
+    if (w->naxes != 2 || !extent_is_const(w->begin[0]) || !node->in[1]->data || c->before ||
         (!before && !operand_is_static(&c->x)))
         return NULL;
     *s = (Stage){node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0], w->begin[0].max,
@@ -176,9 +172,8 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
     float        *to;
     int           last = c->x.rank - 1;
 
-    if (!constant || !c->x.rank || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT || c->window.dilation[c->window.naxes - 1] != 1 ||
-        !extent_is_const(c->x.stride[last]) || c->x.stride[last].max != c->inputs || !extent_is_const(c->x.stride[CHANNEL]) ||
-        c->x.stride[CHANNEL].max != 1)
+    if (!constant || !c->x.rank || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
+        c->window.dilation[c->window.naxes - 1] != 1 || !extent_is(c->x.stride[last], c->inputs) || !extent_is(c->x.stride[CHANNEL], 1))
         return false;
     from = const_aligned(lower->arena, constant);
     to = arena_array(lower->program->arena, float, c->outputs * taps * c->inputs + 1);
@@ -275,7 +270,8 @@ int lower_conv(Lower *lower, Node *node)
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
     if (lower->place[node->in[0]->id].kind == PLACE_PENDING && cascade_takes(lower, node, lower->place[node->in[0]->id].pending))
         before = lower->place[node->in[0]->id].pending;
-    if ((!before && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
+    if ((!before && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 ||
+        lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
     p = pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
     p->stage = stage_of(lower, node, c, before);

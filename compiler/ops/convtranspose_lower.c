@@ -234,10 +234,7 @@ int lower_conv_transpose(Lower *lower, Node *node)
     step_reads(lower, step, bias);
     step_writes(lower, step, y);
     step_int(lower, step, groups);
-    spatial_dims(lower, step, &x, shape.inputs);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, shape.outputs);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, shape.inputs, &y, shape.outputs);
     spatial_ints(lower, step, window.kernel, window.naxes, 1);
     spatial_ints(lower, step, window.stride, window.naxes, 1);
     spatial_ints(lower, step, window.dilation, window.naxes, 1);

@@ -188,9 +188,8 @@ int expand_lp_norm(Expand *expand)
     return 0;
 }
 
-/* The sum over neighbouring channels is an average pooling along them, padding counted. */
-/* Channels go last and come back: where they are neighbours in memory anyway, neither moves anything, and the means follow the
- * squares through the same memory. */
+/* The sum over neighbouring channels is an average pooling along them, padding counted. Channels go last for it and come back:
+ * where they are neighbours in memory anyway, neither moves anything, and the means follow the squares through the same memory. */
 int expand_lrn(Expand *expand)
 {
     Value        *x = expand_in(expand, 0), *last, *mean, *base;

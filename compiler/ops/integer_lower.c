@@ -46,10 +46,7 @@ int lower_conv_integer(Lower *lower, Node *node)
     step_reads(lower, step, zero[1]);
     step_writes(lower, step, y);
     step_int(lower, step, groups);
-    spatial_dims(lower, step, &x, node->in[1]->type.dim[1].max);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, outputs);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, node->in[1]->type.dim[1].max, &y, outputs);
     spatial_ints(lower, step, window.kernel, window.naxes, 1);
     spatial_ints(lower, step, window.stride, window.naxes, 1);
     spatial_ints(lower, step, window.dilation, window.naxes, 1);

@@ -32,10 +32,7 @@ static int append(Lower *lower, Node *node, const Window *w, int kind, double p,
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, kind);
-    spatial_dims(lower, step, &x, -1);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, -1);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, -1, &y, -1);
     put_window(lower, step, w);
     spatial_extents(lower, step, w->end, w->naxes);
     step_float(lower, step, p);
@@ -57,14 +54,16 @@ static int max_cascade(Lower *lower, Node *node, Window *w)
     Pending      p = {.node = node, .detail = w, .type = node->out[0]->type};
     Stage        s = {node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0],
                       w->begin[0].max, 1, 0, -INFINITY, {0}, place->pending, append_rows};
+    Cascade     *cascade;
     Operand      y;
 
     p.stage = &s;
-    if (place->kind != PLACE_PENDING || !cascade_takes(lower, node, place->pending) || !cascade_fits(lower, &p))
+    if (place->kind != PLACE_PENDING || !cascade_takes(lower, node, place->pending))
         return 0;
-    if (lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
-        return -1;
-    return cascade_finish(lower, &p, y) < 0 ? -1 : 1;
+    cascade = cascade_choose(lower, &p);
+    if (!cascade)
+        return 0;
+    return lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0 || cascade_append(lower, cascade, y) < 0 ? -1 : 1;
 }
 
 static int pool(Lower *lower, Node *node, int kind, double p)
@@ -124,10 +123,7 @@ static int max_places(Lower *lower, Node *node)
     step_writes(lower, step, y);
     if (!bytes)
         step_writes(lower, step, place);
-    spatial_dims(lower, step, &x, -1);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, -1);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, -1, &y, -1);
     put_window(lower, step, &w);
     if (!bytes)
         step_int(lower, step, node_int(node, "storage_order", 0));

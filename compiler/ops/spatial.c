@@ -1,7 +1,7 @@
 /* spatial.c - five axes for window kernels. */
 #include "ops/spatial.h"
 
-void spatial_dims(Lower *lower, Step *step, const Operand *x, int64_t channels)
+static void put_dims(Lower *lower, Step *step, const Operand *x, int64_t channels)
 {
     Extent out[5] = {x->dim[0], channels < 0 ? x->dim[1] : extent_const(channels)};
 
@@ -10,13 +10,21 @@ void spatial_dims(Lower *lower, Step *step, const Operand *x, int64_t channels)
     step_extents(lower, step, 5, out);
 }
 
-void spatial_strides(Lower *lower, Step *step, const Operand *x)
+static void put_strides(Lower *lower, Step *step, const Operand *x)
 {
     Extent out[5] = {x->stride[0], x->stride[1]};
 
     for (int i = 2; i < 5; i++)
         out[i] = i < 7 - x->rank ? extent_const(0) : x->stride[i - 5 + x->rank];
     step_extents(lower, step, 5, out);
+}
+
+void spatial_images(Lower *lower, Step *step, const Operand *x, int64_t xchannels, const Operand *y, int64_t ychannels)
+{
+    put_dims(lower, step, x, xchannels);
+    put_strides(lower, step, x);
+    put_dims(lower, step, y, ychannels);
+    put_strides(lower, step, y);
 }
 
 void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes)

@@ -6,10 +6,9 @@
 #include "program/cost.h"
 #include "program/lower.h"
 
-/* Append {batch, channels, depth, height, width} extents or strides of x; missing leading spatial axes are 1 wide.
- * channels < 0: those of x. */
-void spatial_dims(Lower *lower, Step *step, const Operand *x, int64_t channels);
-void spatial_strides(Lower *lower, Step *step, const Operand *x);
+/* Append {batch, channels, depth, height, width} extents and strides of x, then of y; missing leading spatial axes are 1 wide.
+ * channels < 0: those of the operand. */
+void spatial_images(Lower *lower, Step *step, const Operand *x, int64_t xchannels, const Operand *y, int64_t ychannels);
 
 /* Append one integer for each of depth, height, width; `missing` for absent leading axes. */
 void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing);

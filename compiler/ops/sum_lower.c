@@ -53,10 +53,7 @@ static void put_image(Lower *lower, Step *step, const Sum *s, const Operand *y)
     const Window *w = &s->window;
     bool          each = s->outputs == 0;
 
-    spatial_dims(lower, step, &s->x, each ? s->groups : s->inputs);
-    spatial_strides(lower, step, &s->x);
-    spatial_dims(lower, step, y, each ? s->groups : s->outputs);
-    spatial_strides(lower, step, y);
+    spatial_images(lower, step, &s->x, each ? s->groups : s->inputs, y, each ? s->groups : s->outputs);
     if (!s->winograd.m) {
         spatial_ints(lower, step, w->kernel, w->naxes, 1);
         spatial_ints(lower, step, w->stride, w->naxes, 1);

@@ -48,10 +48,7 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     step_reads(lower, step, bias);
     step_writes(lower, step, y);
     step_int(lower, step, node_int(node, "group", 1));
-    spatial_dims(lower, step, &x, inputs);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, outputs);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, inputs, &y, outputs);
     spatial_ints(lower, step, window->kernel, window->naxes, 1);
     spatial_ints(lower, step, window->stride, window->naxes, 1);
     spatial_ints(lower, step, window->dilation, window->naxes, 1);
@@ -84,10 +81,7 @@ int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, kind);
-    spatial_dims(lower, step, &x, -1);
-    spatial_strides(lower, step, &x);
-    spatial_dims(lower, step, &y, -1);
-    spatial_strides(lower, step, &y);
+    spatial_images(lower, step, &x, -1, &y, -1);
     spatial_ints(lower, step, window->kernel, window->naxes, 1);
     spatial_ints(lower, step, window->stride, window->naxes, 1);
     spatial_ints(lower, step, window->dilation, window->naxes, 1);

@@ -114,8 +114,17 @@ def normalised():
     return nets.network(nodes, (1, 8, 48, 48), {"w": nets.weights(32, 8, 1, 1)}), 2 * 48 * 48 * 32 * 4
 
 
-MODELS = {"cascade": cascade, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles, "enlarged": enlarged,
-          "normalised": normalised}
+def cropped():
+    """Windows that begin inside their input, which no strip does: padding of fewer than no rows."""
+    constants = {"a": nets.weights(16, 3, 3, 3), "b": nets.weights(16, 16, 3, 3), "d": nets.weights(16, 1, 3, 3)}
+    nodes = [("Conv", ["x", "a"], "t", {"pads": [1] * 4}), ("Conv", ["t", "b"], "u", {"pads": [-1] * 4}),
+             ("Conv", ["u", "d"], "v", {"pads": [-2] * 4, "group": 16}),
+             ("MaxPool", ["v"], "m", {"kernel_shape": [2, 2], "strides": [2, 2]}), ("GlobalAveragePool", ["m"], "y", {})]
+    return nets.network(nodes, (1, 3, 72, 72), constants, result=(1, 16, 1, 1)), 72 * 72 * 16 * 4 + 16384
+
+
+MODELS = {"cascade": cascade, "cropped": cropped, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles,
+          "enlarged": enlarged, "normalised": normalised}
 
 
 def arena_size(folder):

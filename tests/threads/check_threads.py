@@ -30,12 +30,13 @@ def weights(*shape):
     return RANDOM.standard_normal(shape).astype(np.float32) / np.float32(np.sqrt(np.prod(shape[1:]) or 1))
 
 
-def network(nodes, shape, constants=(), opset=17):
-    """A model of one input x; nodes are (operator, inputs, output, attributes); the last output is the model's."""
+def network(nodes, shape, constants=(), opset=17, result=None):
+    """A model of one input x; nodes are (operator, inputs, output, attributes); the last output is the model's, of shape result
+    where onnx cannot infer it."""
     graph = helper.make_graph(
         [helper.make_node(op, ins, [out], **attributes) for op, ins, out, attributes in nodes], "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, result)],
         [numpy_helper.from_array(value, name) for name, value in dict(constants).items()])
     model = onnx.shape_inference.infer_shapes(
         helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8))
