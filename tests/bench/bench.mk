@@ -1,5 +1,5 @@
-# Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-int8`,
-# `make bench-kernels`, `make bench-operators`.
+# Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-plain`,
+# `make bench-int8`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
@@ -21,6 +21,10 @@ $(BENCH_VENV)/stamp: tests/bench/requirements.txt
 bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
 
+# Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
+bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=2 --plain --document=docs/performance.md
+
 # The networks of bytes are made of those of floats, by ONNX Runtime's tools.
 BENCH_INT8 := resnet50_int8 mobilenet_v2_int8
 
@@ -39,11 +43,20 @@ $(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
 bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak
 
+$(BUILD)/bench/onednn: tests/bench/onednn.c
+	sh tests/tools/deps.sh libdnnl-dev
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -o $@ $< -ldnnl
+
+# Convolution by convolution against oneDNN, which Debian's libdnnl-dev brings.
+bench-onednn: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BUILD)/bench/onednn $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak --onednn=$(BUILD)/bench/onednn --least=1
+
 bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
 	    --rounds=$(BENCH_ROUNDS) --document=docs/operators.md
 
-.PHONY: bench bench-int8 bench-kernels bench-operators
+.PHONY: bench bench-plain bench-int8 bench-kernels bench-onednn bench-operators
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench

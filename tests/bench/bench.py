@@ -1,4 +1,4 @@
-"""Times whole networks: ours, ONNX Runtime and OpenVINO, interleaved, one process each, pinned, on rotating inputs.
+"""Times whole networks: ours, ONNX Runtime, OpenVINO and ncnn, interleaved, one process each, pinned, on rotating inputs.
 
 Results of each network are kept in FOLDER/results.json, so that a run of a few networks renews only these; the table of all is
 written to --document, and a plot beside it.
@@ -12,19 +12,20 @@ import sys
 from pathlib import Path
 
 import exact
+import peers
 import programs
 import report
 
 NETWORKS = ("resnet50 resnet18 mobilenet_v2 mobilenet_v3_large efficientnet_b0 vgg16 bert_base srgan_x4 squeezenet1_1 "
             "densenet121 inception_v3 convnext_tiny swin_t shufflenet_v2_x1_0").split()
 QUANTISED = "resnet50_int8 mobilenet_v2_int8".split()
-LIBRARIES = ("onnxruntime", "openvino")
+PLAIN = "-O2"
 HERE = Path(__file__).resolve().parent
 SECONDS = 0.3  # that one turn of one engine takes, about
 
 
 def start_ours(args, network, options):
-    program = network.build(args.cc, args.flags)
+    program = network.build(args.cc, PLAIN if args.plain else args.flags)
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpus)
     running.to_first = running.first - running.started
     running.build_seconds, running.shipped = programs.build_time(program), programs.shipped_bytes(program)
@@ -40,9 +41,10 @@ def start_all(args, model):
     if args.tuned:
         tuned = [*threads, "--target=native"]
         engines["native"] = start_ours(args, programs.Network(model, args.folder, args.occamyc, tuned), tuned)
-    for library in LIBRARIES:
+    for library in args.peers.split():
         try:
-            engines[library] = programs.Running([args.python, HERE / "library.py", library, args.threads, network.model,
+            opened = peers.prepare(library, network.model, network.folder.parent, args.python)
+            engines[library] = programs.Running([args.python, HERE / "library.py", library, args.threads, network.model, opened,
                                                  programs.SETS, *network.inputs()], args.cpus)
             engines[library].to_first = engines[library].first
         except RuntimeError as error:
@@ -82,7 +84,7 @@ def measure(args, name):
         running.end()
     if name in QUANTISED:
         network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc)
-        for engine, distance in exact.distances(network, args.cc, [e for e in LIBRARIES if e in engines]).items():
+        for engine, distance in exact.distances(network, args.cc, [e for e in peers.LIBRARIES if e in engines]).items():
             result[engine]["distance"] = distance
     return result
 
@@ -105,10 +107,14 @@ def parse_arguments():
     parser.add_argument("--cpus", default="", help="for taskset; default: the last one, or the first THREADS ones")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--flags", default="-O2 -march=native")
+    parser.add_argument("--peers", default=" ".join(peers.LIBRARIES), help="of peers.py, blank between them")
+    parser.add_argument("--plain", action="store_true", help="compiled with plain -O2, against emx-onnx-cgen's code compiled so")
     parser.add_argument("--tuned", action="store_true", help="time --target=native as well")
     parser.add_argument("--document", default="", help="performance.md, written anew")
     args = parser.parse_args()
     processors = int(subprocess.run(["nproc"], stdout=subprocess.PIPE, text=True).stdout)
+    if args.plain:
+        args.peers, args.threads = "emx", 1
     args.cpus = args.cpus or (str(processors - 1) if args.threads == 1 else f"0-{args.threads - 1}")
     args.folder = Path(args.folder).resolve()
     args.occamyc = Path(args.occamyc).resolve()
@@ -120,15 +126,19 @@ def main():
     args.folder.mkdir(parents=True, exist_ok=True)
     store = args.folder / "results.json"
     results = json.loads(store.read_text()) if store.exists() else {}
-    part = results.setdefault(str(args.threads), {})
+    part = results.setdefault("plain" if args.plain else str(args.threads), {})
     for name in args.networks.replace(",", " ").split() or NETWORKS:
         if not (Path(args.models) / f"{name}.onnx").exists():
             print(f"{name:20} SKIPPED: no such model in {args.models}", flush=True)
             continue
-        part[name] = measure(args, name)
-        print_row(name, part[name])
+        result = measure(args, name)
+        if len(result) == 1:
+            print(f"{name:20} SKIPPED: nobody else takes it", flush=True)
+            continue
+        part[name] = result
+        print_row(name, result)
         store.write_text(json.dumps(results, indent=1))
-    print("geometric mean of ours / best of both: %.3f by medians, %.3f by minima, %.3f by processor time" % report.means(part.values()))
+    print("geometric mean of ours / best of the others: %.3f by medians, %.3f by minima, %.3f by processor time" % report.means(part.values()))
     if args.document:
         report.write(Path(args.document), results, NETWORKS, QUANTISED, args.flags)
 

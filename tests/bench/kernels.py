@@ -1,14 +1,16 @@
 """Times each step of whole networks: microseconds, what occamyc's cost model predicts, GF/s, percent of the measured peak of
-one core, and what the steps are.
+one core, what oneDNN takes for the same convolution, and what the steps are.
 
-Predictions are those of the report, for the vectors of this machine, scaled to its measured peak. The least processor time of all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in
-Winograd's domain may pass 100 %.
+Predictions are those of the report, for the vectors of this machine, scaled to its measured peak. The least processor time of
+all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in Winograd's domain
+may pass 100 %. oneDNN's convolutions run one after another as the network's do, without what our steps compute besides.
 """
 
 import argparse
 import collections
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +47,42 @@ def multiplications(body):
     return kernel, 0
 
 
+def layer_of(body):
+    """The convolution of a step as onednn.c reads it; None: it is another step, or has more axes."""
+    arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
+    kernel, arguments = CALL.findall(body)[-1]
+    if kernel not in ("conv_f32", "depthwise_f32", "winograd_f32") or arrays["xdim"][2] != 1 or arrays["xdim"][0] != 1:
+        return None
+    x, y, one = arrays["xdim"], arrays["ydim"], [1, 1, 1]
+    taps = [1, 3, 3] if kernel == "winograd_f32" else arrays["kernel"]
+    groups = x[1] if kernel == "depthwise_f32" else int(arguments.split(", ")[4]) if kernel == "conv_f32" else 1
+    each = 1 if kernel == "depthwise_f32" else x[1]
+    outputs = 1 if kernel == "depthwise_f32" else y[1]
+    return [groups, each, outputs, *x[3:], *y[3:], *taps[1:], *arrays.get("stride", one)[1:], *arrays.get("dilation", one)[1:],
+            *arrays["pad"][1:]]
+
+
+def onednn_times(args, layers):
+    """Microseconds of each layer, by one thread."""
+    text = "\n".join(" ".join(map(str, layer)) for layer in layers)
+    done = subprocess.run(["taskset", "-c", args.cpu, Path(args.onednn).resolve(), str(2 * args.rounds)], input=text, text=True,
+                          stdout=subprocess.PIPE, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return [float(line) for line in done.stdout.split()]
+
+
+def print_onednn(args, steps, bodies, times, calls):
+    """Ours against oneDNN's, step by step from the worst, and in sum."""
+    chosen = [(int(step), function, words, layer_of(bodies[function])) for step, function, words in steps]
+    chosen = [c for c in chosen if c[3]]
+    theirs = onednn_times(args, [layer for *_, layer in chosen])
+    ours = [times[step] * calls[step] * 1e-3 for step, *_ in chosen]
+    for mine, its, (step, function, words, layer) in sorted(zip(ours, theirs, chosen), key=lambda row: row[1] - row[0]):
+        if args.least and mine >= args.least * 1e-5 * sum(times):
+            print(f"  {step:>4} {mine:9.1f} us, oneDNN {its:9.1f}  {mine / its:5.2f}  {words[:60]}  {' '.join(map(str, layer))}")
+    if ours:
+        print(f"  {len(ours)} convolutions: {sum(ours) / 1e3:.3f} ms, oneDNN {sum(theirs) / 1e3:.3f} ms, ours / oneDNN {sum(ours) / sum(theirs):.3f}")
+
+
 def shape_of(body):
     """What tells one instance from another, briefly."""
     arrays = dict(ARRAY.findall(body))
@@ -70,7 +108,8 @@ def ratio_text(pairs):
 
 
 def print_network(args, name, peak):
-    options = ["--target=native", "--report=report.json", *args.options.split()]
+    whole = ["--cascade=off"] if args.onednn else [] # strips of an image are other convolutions
+    options = ["--target=native", "--report=report.json", *whole, *args.options.split()]
     network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, options)
     program = network.build(args.cc, args.flags, profile=True)
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
@@ -98,6 +137,8 @@ def print_network(args, name, peak):
         rate = 2e-3 * products / micro if micro else 0.0
         print(f"  {kernel:24} {count:4} steps {micro / 1e3:9.3f} ms {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
               f"{ratio_text(pairs[kernel])}")
+    if args.onednn:
+        print_onednn(args, STEP.findall(text), bodies, times, calls)
     sys.stdout.flush()
 
 
@@ -107,6 +148,7 @@ def main():
     parser.add_argument("--models", required=True)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--peak", required=True, help="the program of peak.c")
+    parser.add_argument("--onednn", default="", help="the program of onednn.c; cascades are off then")
     parser.add_argument("--networks", default="")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--least", type=float, default=0.0, help="list steps of at least this many percent of the whole")

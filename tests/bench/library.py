@@ -1,9 +1,11 @@
-"""ONNX Runtime or OpenVINO as a process that a benchmark talks to, with the words of driver.c.
+"""A library as a process that a benchmark talks to, with the words of driver.c.
 
-library.py onnxruntime|openvino THREADS MODEL.onnx SETS FILE... (raw inputs, all of set 0 first)
-Time to the first result counts from before the library is imported, memory from after that: both to its favour.
+library.py onnxruntime|openvino|ncnn|emx THREADS MODEL.onnx OPENED SETS FILE... (raw inputs, all of set 0 first)
+OPENED is the file that the library reads: see peers.py. Time to the first result counts from before the library is imported,
+memory from after that: both to its favour.
 """
 
+import ctypes
 import os
 import sys
 import time
@@ -11,7 +13,8 @@ import time
 import numpy as np
 import onnx
 
-WARM = 10
+WARM, SLOW_WARM = 10, 2
+SECOND = 10**9
 
 
 def resident():
@@ -20,19 +23,18 @@ def resident():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def tensors(values):
+    """(name, element type, extents) of inputs or outputs."""
+    return [(v.name, onnx.helper.tensor_dtype_to_np_dtype(v.type.tensor_type.elem_type),
+             [d.dim_value for d in v.type.tensor_type.shape.dim]) for v in values]
+
+
 def read_sets(model, count, paths):
     """The inputs of each set by name, as the model's element types and extents say."""
     constants = {t.name for t in model.graph.initializer}
-    inputs = [i for i in model.graph.input if i.name not in constants]
-    sets = []
-    for s in range(count):
-        feeds = {}
-        for i, path in zip(inputs, paths[s * len(inputs):]):
-            tensor = i.type.tensor_type
-            dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-            feeds[i.name] = np.fromfile(path, dtype).reshape([d.dim_value for d in tensor.shape.dim])
-        sets.append(feeds)
-    return sets
+    inputs = tensors(i for i in model.graph.input if i.name not in constants)
+    return [{name: np.fromfile(path, dtype).reshape(shape)
+             for (name, dtype, shape), path in zip(inputs, paths[s * len(inputs):])} for s in range(count)]
 
 
 def import_onnxruntime():
@@ -41,7 +43,7 @@ def import_onnxruntime():
     return onnxruntime
 
 
-def open_onnxruntime(onnxruntime, path, threads, config=()):
+def open_onnxruntime(onnxruntime, path, threads, model=None, config=()):
     options = onnxruntime.SessionOptions()
     for key in config:
         options.add_session_config_entry(key, config[key])
@@ -57,7 +59,7 @@ def import_openvino():
     return openvino
 
 
-def open_openvino(openvino, path, threads):
+def open_openvino(openvino, path, threads, model=None):
     core = openvino.Core()
     model = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
                                              "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1})
@@ -65,19 +67,62 @@ def open_openvino(openvino, path, threads):
     return lambda feeds: request.infer(feeds, share_inputs=True)
 
 
+def import_ncnn():
+    import ncnn
+
+    return ncnn
+
+
+def open_ncnn(ncnn, path, threads, model):
+    net = ncnn.Net()
+    net.opt.num_threads = threads
+    for half in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic"): # single precision, as everybody else
+        setattr(net.opt, half, False)
+    if net.load_param(path) or net.load_model(path.removesuffix("param") + "bin"):
+        raise SystemExit("ncnn cannot read the converted network")
+
+    def run(feeds):
+        extractor = net.create_extractor()
+        for name, image in zip(net.input_names(), feeds.values()):
+            extractor.input(name, ncnn.Mat(image[0]))
+        return [np.array(extractor.extract(name)[1]) for name in net.output_names()]
+
+    return run
+
+
+def import_emx():
+    return ctypes
+
+
+def open_emx(module, path, threads, model):
+    """The function takes its inputs and outputs in order, as plain arrays."""
+    code, results = module.CDLL(path), [np.zeros(shape, dtype) for _, dtype, shape in tensors(model.graph.output)]
+    weights = path.removesuffix("so") + "bin"
+    if os.path.exists(weights) and not module.c_bool(code.net_load(weights.encode())):
+        raise SystemExit("the weights cannot be read")
+
+    def run(feeds):
+        code.net(*(module.c_void_p(array.ctypes.data) for array in (*feeds.values(), *results)))
+        return results
+
+    return run
+
+
 def main():
-    library, threads, path, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-    sets = read_sets(onnx.load(path, load_external_data=False), count, sys.argv[5:])
+    library, threads, path, opened, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
+    model = onnx.load(path, load_external_data=False)
+    sets = read_sets(model, count, sys.argv[6:])
     start = time.monotonic_ns()
     module = globals()["import_" + library]()
     before = resident()
-    run = globals()["open_" + library](module, path, threads)
+    run = globals()["open_" + library](module, opened, threads, model)
+    ready, done = time.monotonic_ns(), 1
     run(sets[0])
     print("first", time.monotonic_ns() - start)
-    for i in range(1, WARM):
-        run(sets[i % count])
+    while done < (WARM if time.monotonic_ns() - ready < SECOND * done else SLOW_WARM):
+        run(sets[done % count])
+        done += 1
     print("grown", resident() - before, flush=True)
-    done = WARM
     for line in sys.stdin:
         word, _, number = line.partition(" ")
         if word != "run":

@@ -6,13 +6,14 @@ import os
 import platform
 import subprocess
 
-THEIRS = ("onnxruntime", "openvino")
+from peers import LIBRARIES, PACKAGES, PEERS, TITLES
+
 MIB = float(1 << 20)
 
 
 def ratios(result, ours="ours"):
-    """Ours over the better library: by medians, by minima, by least processor time."""
-    theirs = [result[t] for t in THEIRS if t in result]
+    """Ours over the best of the others: by medians, by minima, by least processor time."""
+    theirs = [result[t] for t in PEERS if t in result]
     return tuple(result[ours][key] / min(t[key] for t in theirs) for key in ("median", "least", "busy"))
 
 
@@ -30,14 +31,31 @@ def cell(result, engine, key, scale=1.0, form="{:.2f}"):
     return form.format(result[engine][key] / scale) if engine in result and key in result[engine] else "-"
 
 
+def time_cell(result, engine):
+    return f"{cell(result, engine, 'median')} ({cell(result, engine, 'least')})" if engine in result else "-"
+
+
 def time_table(part, names):
-    lines = ["| network | ours, ms | ONNX Runtime | OpenVINO | ours / best | by minima | by least processor time |", "|---|---|---|---|---|---|---|"]
+    theirs = [t for t in PEERS if any(t in part[name] for name in names)]
+    lines = [f"| network | ours, ms | {' | '.join(TITLES[t] for t in theirs)} | ours / best | by minima | by least processor time |",
+             "|---" * (len(theirs) + 5) + "|"]
     for name in names:
-        both = ratios(part[name])
-        times = [f"{cell(part[name], e, 'median')} ({cell(part[name], e, 'least')})" for e in ("ours", *THEIRS)]
-        lines.append(f"| {name} | {' | '.join(times)} | {both[0]:.2f} | {both[1]:.2f} | {both[2]:.2f} |")
-    both = means(part[n] for n in names)
-    lines.append(f"| geometric mean | | | | {both[0]:.3f} | {both[1]:.3f} | {both[2]:.3f} |")
+        each = ratios(part[name])
+        times = [time_cell(part[name], e) for e in ("ours", *theirs)]
+        lines.append(f"| {name} | {' | '.join(times)} | {each[0]:.2f} | {each[1]:.2f} | {each[2]:.2f} |")
+    mean = means(part[n] for n in names)
+    lines.append(f"| geometric mean |{' |' * (len(theirs) + 1)} {mean[0]:.3f} | {mean[1]:.3f} | {mean[2]:.3f} |")
+    return lines
+
+
+def tuned_table(part, names):
+    """The default output over that of --target=native."""
+    lines = ["| network | default, ms | `--target=native` | default / native | by least processor time |", "|---|---|---|---|---|"]
+    pairs = [tuple(part[n]["ours"][key] / part[n]["native"][key] for key in ("median", "busy")) for n in names]
+    for name, pair in zip(names, pairs):
+        times = " | ".join(time_cell(part[name], e) for e in ("ours", "native"))
+        lines.append(f"| {name} | {times} | {pair[0]:.2f} | {pair[1]:.2f} |")
+    lines.append(f"| geometric mean | | | {geometric(p[0] for p in pairs):.3f} | {geometric(p[1] for p in pairs):.3f} |")
     return lines
 
 
@@ -48,17 +66,17 @@ def distance(figures):
 def exact_table(part, names):
     lines = ["| network | outputs that differ from exact sums, by how many steps at most: ours | ONNX Runtime | OpenVINO |", "|---|---|---|---|"]
     for name in names:
-        lines.append(f"| {name} | {' | '.join(distance(part[name].get(e, {})) for e in ('ours', *THEIRS))} |")
+        lines.append(f"| {name} | {' | '.join(distance(part[name].get(e, {})) for e in ('ours', *LIBRARIES[:2]))} |")
     return lines
 
 
 def size_table(part, names):
-    lines = ["| network | memory growth, MiB: ours, ONNX Runtime, OpenVINO | first result, ms: the same | code besides weights, KiB | C compile, s |",
+    lines = ["| network | memory growth, MiB: ours, ONNX Runtime, OpenVINO, ncnn | first result, ms: the same | code besides weights, KiB | C compile, s |",
              "|---|---|---|---|---|"]
     for name in names:
         r = part[name]
-        grown = ", ".join(cell(r, e, "grown", MIB, "{:.0f}") for e in ("ours", *THEIRS))
-        first = ", ".join(cell(r, e, "first", 1.0, "{:.0f}") for e in ("ours", *THEIRS))
+        grown = ", ".join(cell(r, e, "grown", MIB, "{:.0f}") for e in ("ours", *LIBRARIES))
+        first = ", ".join(cell(r, e, "first", 1.0, "{:.0f}") for e in ("ours", *LIBRARIES))
         lines.append(f"| {name} | {grown} | {first} | {cell(r, 'ours', 'shipped', 1024, '{:.0f}')} | {cell(r, 'ours', 'build_seconds', 1.0, '{:.1f}')} |")
     return lines
 
@@ -77,16 +95,16 @@ def any_flag(flag):
 
 def versions():
     compiler = subprocess.run(["cc", "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-    return ", ".join([compiler] + [f"{t} {importlib.metadata.version(t)}" for t in THEIRS])
+    return ", ".join([compiler] + [f"{p} {importlib.metadata.version(p)}" for p in PACKAGES])
 
 
 def plot(part, names):
-    """A bar for each network: ours over the better library; the line is 1."""
+    """A bar for each network: ours over the best of the others; the line is 1."""
     width, row, left, scale = 720, 22, 170, 400.0
     height = row * len(names) + 40
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
            f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="16">time of ours / time of the better of ONNX Runtime and OpenVINO, one thread</text>']
+           f'<text x="{left}" y="16">time of ours / time of the best of ONNX Runtime, OpenVINO and ncnn, one thread</text>']
     for i, name in enumerate(names):
         ratio, y = ratios(part[name])[0], 26 + i * row
         colour = "#3a7d44" if ratio <= 1.0 else "#b5523b"
@@ -99,8 +117,8 @@ def plot(part, names):
 
 HEAD = """# Performance
 
-Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX Runtime and OpenVINO. Written by `make bench` and
-`make bench-int8`; do not edit.
+Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX Runtime, OpenVINO and, for images of floats, ncnn
+(converted by its pnnx, single precision). Written by `make bench`, `make bench-plain` and `make bench-int8`; do not edit.
 
 - Machine: {machine}; programs that wanted a core when this was written: {load:.0f}. On a busy machine only the last column of
   the first table says much.
@@ -112,6 +130,8 @@ Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX 
 """
 
 
+TITLE = {"1": "## 1 thread", "plain": "## Generated C against generated C, both compiled with plain `-O2`"}
+
 QUANTISED = """The same networks in 8-bit integers (QDQ, by ONNX Runtime's own tools: unsigned activations, signed weights of one scale for each
 channel). Where the processor has no dot product of bytes, both libraries add pairs of products in 16 bits, which saturate; ours are
 exact. Counted against ONNX Runtime with its exact sums turned on; rounding of single activations differs between all of them.
@@ -120,14 +140,18 @@ exact. Counted against ONNX Runtime with its exact sums turned on; rounding of s
 
 def write(document, results, order, quantised, flags):
     lines = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)]
-    for threads, part in sorted(results.items()):
+    for key, part in sorted(results.items()):
         names, small = [n for n in order if n in part], [n for n in quantised if n in part]
-        lines += [f"## {threads} thread{'s' if threads != '1' else ''}", ""]
+        tuned = [n for n in names if "native" in part[n]]
+        lines += [TITLE.get(key, f"## {key} threads"), ""]
         if names:
             lines += [*time_table(part, names), ""]
-        if names and threads == "1":
-            lines += ["![time of ours over that of the better library](performance.svg)", "", *size_table(part, names), ""]
+        if names and key == "1":
+            lines += ["![time of ours over that of the best of the others](performance.svg)", "", *size_table(part, names), ""]
             document.with_suffix(".svg").write_text(plot(part, names))
+        if tuned:
+            lines += ["The default output, compiled as above, and the output of `--target=native`, in the same run.", "",
+                      *tuned_table(part, tuned), ""]
         if small:
             lines += [QUANTISED, *time_table(part, small), "", *exact_table(part, small), ""]
     document.write_text("\n".join(lines).rstrip() + "\n")

@@ -54,6 +54,15 @@ class Multiplications(unittest.TestCase):
                 "    occ_conv_after_f32(w, bias, y, block, 3136, 1, xdim, xstride, ydim, ystride, 3, pitch, &expr, model_expr_2);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_after_f32", 3136 * 96 * 128))
 
+    def test_a_convolution_is_told_to_onednn_as_it_is(self):
+        arrays = {"xdim": "1, 3, 1, 8, 9", "ydim": "1, 16, 1, 4, 5", "kernel": "1, 3, 5", "stride": "1, 2, 2", "dilation": "1, 1, 1",
+                  "pad": "0, 1, 2"}
+        body = "".join(f"    static const occ_extent {name}[] = {{{text}}};\n" for name, text in arrays.items())
+        self.assertEqual(kernels.layer_of(body + "    occ_conv_f32(x, w, bias, y, 2, xdim, ydim);\n"),
+                         [2, 3, 16, 8, 9, 4, 5, 3, 5, 2, 2, 1, 1, 1, 2])
+        self.assertEqual(kernels.layer_of(body + "    occ_depthwise_f32(x, w, bias, y, xdim, ydim);\n")[:3], [3, 1, 1])
+        self.assertIsNone(kernels.layer_of(body + "    occ_conv_after_f32(w, bias, y, block, 3136, 1);\n"))
+
     def test_predictions_are_scaled_to_the_measured_peak(self):
         with tempfile.TemporaryDirectory() as folder:
             network = types.SimpleNamespace(folder=Path(folder))
@@ -85,6 +94,17 @@ class Page(unittest.TestCase):
             report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], [], "-O2")
             self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 |", (Path(folder) / "page.md").read_text())
             self.assertIn("0.50", (Path(folder) / "page.svg").read_text())
+
+    def test_who_was_measured_has_a_column(self):
+        plain = {"ours": self.RESULT["ours"], "emx": {"median": 40.0, "least": 50.0, "busy": 20.0}}
+        native = {"median": 1.0, "least": 1.0, "busy": 1.6}
+        with tempfile.TemporaryDirectory() as folder:
+            report.versions = lambda: "none"
+            report.write(Path(folder) / "page.md", {"1": {"net": {**self.RESULT, "native": native}}, "plain": {"net": plain}}, ["net"], [], "-O2")
+            page = (Path(folder) / "page.md").read_text()
+            self.assertIn("| network | ours, ms | emx-onnx-cgen | ours / best |", page)
+            self.assertIn("| net | 2.00 (1.00) | 40.00 (50.00) | 0.05 | 0.02 | 0.10 |", page)
+            self.assertIn("| net | 2.00 (1.00) | 1.00 (1.00) | 2.00 | 1.25 |", page)
 
     def test_quantised_networks_have_tables_of_their_own(self):
         with tempfile.TemporaryDirectory() as folder:
