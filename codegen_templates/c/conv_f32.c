@@ -68,6 +68,8 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
 {
     occ_vf acc[OCC_TILE_MAX];
     const int sums = columns * b->vectors;
+    if (end == g->inputs)
+        occ_conv_fetch(g, b, c, 1, columns);
     if (from == 0)
         occ_conv_start(g, b, acc, columns);
     else

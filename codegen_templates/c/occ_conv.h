@@ -202,6 +202,23 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
     }
 }
 
+/* Operands that the tile's expression reads pixel by pixel, fetched while its sums are made. */
+OCC_HOT void occ_conv_fetch(const occ_conv *g, const occ_conv_block *b, int64_t pixel, int rows, int columns)
+{
+    OCC_UNROLL(8)
+    for (int k = 0; k < 8; k++) {
+        if (OCC_W == 1 || k >= g->nx || g->pitch[k] == 0)
+            continue;
+        OCC_UNROLL(32)
+        for (int i = 0; i < rows; i++) {
+            OCC_UNROLL(32)
+            for (int c = 0; c < columns; c++)
+                OCC_PREFETCH((const float *)g->e.x[k] + g->e.at[k] + b->channel +
+                             (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->pitch[k]);
+        }
+    }
+}
+
 /* The bias for every pixel of a tile. */
 OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *acc, int pixels)
 {
@@ -224,6 +241,7 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2];
     float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    occ_conv_fetch(g, b, occ_conv_pixel(g, image, z, r, c), rows, columns);
     occ_conv_start(g, b, acc, rows * columns);
     if (edge)
         occ_conv_sum_edge(g, b, x, acc, d, h, c, rows, columns);
