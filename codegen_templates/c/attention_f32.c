@@ -1,5 +1,7 @@
 /* attention_f32.c - attention by blocks of queries, so that the scores of a block stay in the cache and those of all queries
- * are never in memory at once. The softmax is exact: a block has all of its keys.
+ * are never in memory at once. The softmax is exact where a block has all of its keys. Of very many keys it takes some after the
+ * other, with the largest score and the sum of weights so far (Milakov and Gimelshein, 2018; Dao et al., 2022), so that scratch
+ * does not grow with them.
  * Knows nothing of masks: they are part of the expression. */
 #include "matmul_f32.c"
 #include "softmax_f32.c"
@@ -7,69 +9,179 @@
 /* Floats of scratch in a row of scores. */
 #define OCC_SCORES(keys) (((keys) + 15) / 16 * 16)
 
-/* Queries m to m + rows - 1 of one place of the stack; y and q begin at the first of them, scores hold [rows][keys]. */
-OCC_HOT void occ_attention_block(float *y, int64_t yrow, float *scores, occ_matrix q, const occ_matrix *k, const occ_matrix *v,
-                                 int64_t m, int64_t rows, int64_t keys, int64_t depth, int64_t width, const occ_epilogue *p)
-{
-    const occ_epilogue none = {{{0}, {0}}, 0, 0, 0, 0};
-    const occ_matrix   weights = {scores, OCC_SCORES(keys), 1};
+/* One place of the stack. */
+typedef struct occ_attention {
+    occ_matrix   k, v;
+    int64_t      keys, depth, width, yrow;
+    int64_t      block, part, group; /* queries and keys that are taken together; part 0: all keys */
+    int64_t      turn;               /* keys are copied first, to columns that are neighbours */
+    float       *scores, *turned;    /* [block][line], [depth][line], where a line holds the keys that are taken together */
+    float       *top, *sum, *factor; /* [group] each, of every query: the largest score yet, the weights relative to that, and what
+                                        the results before the last part of the keys count */
+    occ_epilogue p;
+} occ_attention;
 
-    occ_matmul_matrix(scores, OCC_SCORES(keys), q, k, m, rows, keys, depth, p);
+/* Queries m to m + rows - 1, all keys; y and q begin at the first of them. */
+OCC_HOT void occ_attention_block(const occ_attention *g, float *y, occ_matrix q, int64_t m, int64_t rows)
+{
+    const occ_epilogue none = {{{0}, {0}}, 0, 0, 0, 0, 0};
+    const int64_t      line = OCC_SCORES(g->keys);
+    const occ_matrix   weights = {g->scores, line, 1};
+
+    occ_matmul_matrix(g->scores, line, q, &g->k, m, rows, g->keys, g->depth, &g->p);
     for (int64_t i = 0; i < rows; i++)
-        occ_softmax_row(scores + i * OCC_SCORES(keys), scores + i * OCC_SCORES(keys), keys, OCC_SOFTMAX);
-    occ_matmul_matrix(y, yrow, weights, v, 0, rows, width, keys, &none);
+        occ_softmax_row(g->scores + i * line, g->scores + i * line, g->keys, OCC_SOFTMAX);
+    occ_matmul_matrix(y, g->yrow, weights, &g->v, 0, rows, g->width, g->keys, &none);
 }
 
-/* to [depth][keys], rows of OCC_SCORES(keys), from k, whose columns are no neighbours. */
-OCC_HOT void occ_attention_turn(float *to, const occ_matrix *k, int64_t keys, int64_t depth)
+/* The results of the keys before, as much as they still count, and those of these keys. */
+OCC_HOT occ_vf occ_attention_join(const occ_expr *e, occ_vf acc, int64_t c, int n)
+{
+    const float *y = (const float *)e->x[0] + e->at[0] + c, *factor = (const float *)e->x[1] + e->at[1];
+
+    return occ_vfma(occ_vload(y, n), occ_vset(*factor), acc);
+}
+
+/* Scores of n more keys of query i of a group become weights relative to the largest of all yet. A mask may hide all of them:
+ * minus infinity is no offset. */
+OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t n, int64_t i)
+{
+    const occ_extent dim[1] = {n}, one[1] = {1};
+    const occ_vf     before = occ_vset(g->top[i]), here = occ_vset(occ_reduce_terms(scores, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
+    const occ_vf     top = occ_vmax(before, here), offset = occ_reduce_top(top);
+
+    g->top[i] = occ_vlane(top, 0);
+    g->factor[i] = occ_vlane(occ_vexp(occ_vsub(before, offset)), 0);
+    g->sum[i] = g->sum[i] * g->factor[i] + occ_softmax_weights(scores, scores, n, offset, OCC_SOFTMAX);
+}
+
+/* Queries m to m + rows - 1, the `at`-th of their group on; keys first to first + n - 1, to which k and v point. */
+OCC_HOT void occ_attention_part(const occ_attention *g, float *y, occ_matrix q, const occ_matrix *k, const occ_matrix *v, int64_t m,
+                                int64_t at, int64_t rows, int64_t first, int64_t n)
+{
+    const occ_extent   pitch[2] = {g->yrow, 1};
+    const occ_epilogue join = {{{y, g->factor + at}, {0}}, occ_attention_join, 2, 1, pitch, 0};
+    const int64_t      line = OCC_SCORES(g->part);
+    const occ_matrix   weights = {g->scores, line, 1};
+    occ_epilogue       p = g->p;
+
+    p.first = first;
+    occ_matmul_matrix(g->scores, line, q, k, m, rows, n, g->depth, &p);
+    for (int64_t i = 0; i < rows; i++)
+        occ_attention_weigh(g, g->scores + i * line, n, at + i);
+    occ_matmul_matrix(y, g->yrow, weights, v, 0, rows, g->width, n, &join);
+}
+
+/* to [depth][line], from keys of k, whose columns are no neighbours. */
+OCC_HOT void occ_attention_turn(float *to, int64_t line, const occ_matrix *k, int64_t keys, int64_t depth)
 {
     for (int64_t first = 0; first < keys; first += 16)
         for (int64_t d = 0; d < depth; d++)
             for (int64_t n = first; n < occ_min(first + 16, keys); n++)
-                to[d * OCC_SCORES(keys) + n] = k->data[d * k->row + n * k->column];
+                to[d * line + n] = k->data[d * k->row + n * k->column];
+}
+
+/* The result of the i-th query of a group: nothing yet, or what it is. */
+OCC_HOT void occ_attention_begin(const occ_attention *g, float *y, int64_t i)
+{
+    for (int64_t c = 0; c < g->width; c += OCC_W)
+        occ_vstore(y + c, occ_vset(0.0f), (int)occ_min(OCC_W, g->width - c));
+    g->top[i] = occ_reduce_start(OCC_REDUCE_MAX);
+    g->sum[i] = 0.0f;
+}
+
+OCC_HOT void occ_attention_end(const occ_attention *g, float *y, int64_t i)
+{
+    const occ_vf by = occ_vrecip(occ_vset(g->sum[i]));
+
+    for (int64_t c = 0; c < g->width; c += OCC_W) {
+        const int n = (int)occ_min(OCC_W, g->width - c);
+
+        occ_vstore(y + c, occ_vmul(occ_vload(y + c, n), by), n);
+    }
+}
+
+/* Queries m to m + rows - 1, at most a group, some keys after the other. */
+OCC_HOT void occ_attention_group(const occ_attention *g, float *y, occ_matrix q, int64_t m, int64_t rows)
+{
+    const int64_t whole = rows - rows % g->block;
+
+    for (int64_t i = 0; i < rows; i++)
+        occ_attention_begin(g, y + i * g->yrow, i);
+    for (int64_t first = 0; first < g->keys; first += g->part) {
+        const int64_t n = occ_min(g->part, g->keys - first);
+        occ_matrix    k = g->k, v = g->v, part = q;
+        int64_t       i = 0;
+
+        k.data += first * k.column;
+        v.data += first * v.row;
+        if (g->turn) {
+            occ_attention_turn(g->turned, OCC_SCORES(g->part), &k, n, g->depth);
+            k = (occ_matrix){g->turned, OCC_SCORES(g->part), 1};
+        }
+        for (; i < whole; i += g->block, part.data += g->block * q.row)
+            occ_attention_part(g, y + i * g->yrow, part, &k, &v, m + i, i, g->block, first, n);
+        if (i < rows)
+            occ_attention_part(g, y + i * g->yrow, part, &k, &v, m + i, i, rows - i, first, n);
+    }
+    for (int64_t i = 0; i < rows; i++)
+        occ_attention_end(g, y + i * g->yrow, i);
+}
+
+/* All queries of one place, with all keys of each block. */
+OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64_t rows)
+{
+    const int64_t rest = rows % g->block;
+    int64_t       m = 0;
+
+    if (g->turn) {
+        occ_attention_turn(g->turned, OCC_SCORES(g->keys), &g->k, g->keys, g->depth);
+        g->k = (occ_matrix){g->turned, OCC_SCORES(g->keys), 1};
+    }
+    for (; m + g->block <= rows; m += g->block, q.data += g->block * q.row)
+        occ_attention_block(g, y + m * g->yrow, q, m, g->block);
+    if (rest > 0)
+        occ_attention_block(g, y + m * g->yrow, q, m, rest);
 }
 
 /* attention - y[s][m] = sum over n of w[s][m][n] * v[s][n] with w = softmax over n of expression(sum over d of
  * q[s][m][d] * k[s][d][n]), for every place s of a stack.
  *   y, q  [rows][width], [rows][depth]; k [depth][keys]; v [keys][width]; the columns of y and v are neighbours
- *   scratch  floats: block * OCC_SCORES(keys), and depth * OCC_SCORES(keys) more where kcolumn is not 1
  *   block    queries that are taken together
+ *   part     keys that are taken together, 0: all; of `group` queries after each other
+ *   turn     whether keys are copied first; needed unless kcolumn is 1, or krow and qcolumn are
+ *   scratch  floats: block * line, depth * line more where `turn`, and 3 * group more where part is not 0; line =
+ *            OCC_SCORES(part, or keys)
  *   the stack and pitch as in matmul */
 OCC_INLINE void occ_attention_f32(float *y, float *scratch, const float *q, const float *k, const float *v, int64_t rank,
                                   const occ_extent *dim, const occ_extent *ystack, const occ_extent *qstack,
                                   const occ_extent *kstack, const occ_extent *vstack, int64_t rows, int64_t keys, int64_t depth,
-                                  int64_t width, int64_t block, int64_t yrow, int64_t qrow, int64_t qcolumn, int64_t krow,
-                                  int64_t kcolumn, int64_t vrow, int64_t nx, const occ_extent *pitch, const occ_expr *e,
-                                  occ_fn_vf fn)
+                                  int64_t width, int64_t block, int64_t part, int64_t group, int64_t turn, int64_t yrow,
+                                  int64_t qrow, int64_t qcolumn, int64_t krow, int64_t kcolumn, int64_t vrow,
+                                  int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
-    float *const turned = scratch + block * OCC_SCORES(keys);
-    int64_t      at[8] = {0}, total = rows && keys ? 1 : 0;
+    const int64_t line = OCC_SCORES(part ? part : keys);
+    float *const  turned = scratch + block * line, *const state = turned + (turn ? depth * line : 0);
+    int64_t       at[8] = {0}, total = rows && keys ? 1 : 0;
 
     for (int64_t r = 0; r < rank; r++)
         total *= dim[r];
     for (int64_t s = 0; s < total; s++) {
-        const occ_epilogue p = occ_matmul_epilogue(e, fn, nx, pitch, rank, at);
-        occ_matrix         mq = {q, qrow, qcolumn}, mk = {k, krow, kcolumn}, mv = {v, vrow, 1};
-        const int64_t      rest = rows % block;
-        float             *to = y;
-        int64_t            m = 0;
+        occ_attention g = {{k, krow, kcolumn}, {v, vrow, 1}, keys, depth, width, yrow, block, part, group, turn, scratch,
+                           turned, state, state + group, state + 2 * group, occ_matmul_epilogue(e, fn, nx, pitch, rank, at)};
+        occ_matrix    mq = {q, qrow, qcolumn};
+        float        *to = y;
 
         for (int64_t r = 0; r < rank; r++) {
             to += at[r] * ystack[r];
             mq.data += at[r] * qstack[r];
-            mk.data += at[r] * kstack[r];
-            mv.data += at[r] * vstack[r];
+            g.k.data += at[r] * kstack[r];
+            g.v.data += at[r] * vstack[r];
         }
-        if (kcolumn != 1) {
-            occ_attention_turn(turned, &mk, keys, depth);
-            mk.data = turned;
-            mk.row = OCC_SCORES(keys);
-            mk.column = 1;
-        }
-        for (; m + block <= rows; m += block, mq.data += block * qrow)
-            occ_attention_block(to + m * yrow, yrow, scratch, mq, &mk, &mv, m, block, keys, depth, width, &p);
-        if (rest > 0)
-            occ_attention_block(to + m * yrow, yrow, scratch, mq, &mk, &mv, m, rest, keys, depth, width, &p);
+        if (!part)
+            occ_attention_whole(&g, to, mq, rows);
+        for (int64_t m = 0; part && m < rows; m += group, mq.data += group * qrow)
+            occ_attention_group(&g, to + m * yrow, mq, m, occ_min(group, rows - m));
         for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
             at[r] = 0;
     }

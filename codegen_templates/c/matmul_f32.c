@@ -7,12 +7,14 @@ typedef struct occ_matrix {
     int64_t      row, column;
 } occ_matrix;
 
-/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step]. */
+/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step]; the first
+ * column counts as column `first` there. */
 typedef struct occ_epilogue {
     occ_expr          e;
     occ_fn_vf         fn;
     int64_t           nx, step;
     const occ_extent *row;
+    int64_t           first;
 } occ_epilogue;
 
 /* One result by vectors along k, both factors being neighbours there. */
@@ -77,29 +79,14 @@ OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const 
             const int     n = j == vectors - 1 ? lanes : OCC_W;
             const int64_t at = c + j * OCC_W;
 
-            occ_vstore(y + i * yrow + at, occ_apply_vf(&e, acc[i * vectors + j], at, n, p->fn), n);
+            occ_vstore(y + i * yrow + at, occ_apply_vf(&e, acc[i * vectors + j], p->first + at, n, p->fn), n);
         }
     }
 }
 
-/* All columns of `rows` (literal) rows: two vectors at a time, then what is left. */
-OCC_HOT void occ_matmul_rows(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t columns,
-                             int64_t depth, int rows, const occ_epilogue *p)
-{
-    const int64_t whole = columns - columns % (2 * OCC_W);
-    const int     rest = (int)(columns - whole);
-
-    for (int64_t c = 0; c < whole; c += 2 * OCC_W)
-        occ_matmul_tile(y, yrow, a, b, m, c, depth, rows, 2, OCC_W, p);
-    if (rest > OCC_W)
-        occ_matmul_tile(y, yrow, a, b, m, whole, depth, rows, 2, rest - OCC_W, p);
-    else if (rest > 0)
-        occ_matmul_tile(y, yrow, a, b, m, whole, depth, rows, 1, rest, p);
-}
-
-/* Rows m to m + rows - 1 of one product. Known rows are cut evenly, others into full tiles and single rows. */
-OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t columns,
-                               int64_t depth, const occ_epilogue *p)
+/* All rows of a few columns. Known rows are cut evenly, others into full tiles and single rows. */
+OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t c,
+                                int64_t depth, int vectors, int lanes, const occ_epilogue *p)
 {
     const occ_conv_cut cut = occ_conv_cut_row(rows, OCC_TILE_ROWS(2));
     const int          known = OCC_KNOWN(rows), size = known ? (int)cut.size : 1, larger = known ? size + 1 : OCC_TILE_ROWS(2);
@@ -108,16 +95,32 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
     if (size < 1)
         return;
     for (; known ? i < cut.larger * larger : i + larger <= rows; i += larger, a.data += larger * a.row)
-        occ_matmul_rows(y + i * yrow, yrow, &a, b, m + i, columns, depth, larger, p);
+        occ_matmul_tile(y + i * yrow, yrow, &a, b, m + i, c, depth, larger, vectors, lanes, p);
     for (; i < rows; i += size, a.data += size * a.row)
-        occ_matmul_rows(y + i * yrow, yrow, &a, b, m + i, columns, depth, size, p);
+        occ_matmul_tile(y + i * yrow, yrow, &a, b, m + i, c, depth, size, vectors, lanes, p);
+}
+
+/* Rows m to m + rows - 1 of one product, two vectors of columns at a time, so that those of b stay in the nearest cache; then
+ * what is left. */
+OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t columns,
+                               int64_t depth, const occ_epilogue *p)
+{
+    const int64_t whole = columns - columns % (2 * OCC_W);
+    const int     rest = (int)(columns - whole);
+
+    for (int64_t c = 0; c < whole; c += 2 * OCC_W)
+        occ_matmul_columns(y, yrow, a, b, m, rows, c, depth, 2, OCC_W, p);
+    if (rest > OCC_W)
+        occ_matmul_columns(y, yrow, a, b, m, rows, whole, depth, 2, rest - OCC_W, p);
+    else if (rest > 0)
+        occ_matmul_columns(y, yrow, a, b, m, rows, whole, depth, 1, rest, p);
 }
 
 /* The expression at the first row of the matrix at place `at` of a stack; pitch [nx][rank + 1]. */
 OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, occ_fn_vf fn, int64_t nx, const occ_extent *pitch, int64_t rank,
                                          const int64_t *at)
 {
-    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, pitch + rank};
+    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, pitch + rank, 0};
 
     if (e)
         p.e = *e;

@@ -37,24 +37,30 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
     }
 }
 
-/* One row whose elements are neighbours, by vectors along it. */
-OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kind)
+/* y = e^(x - top), unless only the sum of that is asked for, which is returned. */
+OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
 {
-    const occ_extent dim[1] = {axis}, one[1] = {1};
-    const float      top = occ_reduce_terms(x, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX);
-    const occ_vf     tops = occ_vset(top);
-    occ_vf           sums = occ_vset(0.0f), by;
+    occ_vf sums = occ_vset(0.0f);
 
     for (int64_t i = 0; i < axis; i += OCC_W) {
         int    n = (int)occ_min(OCC_W, axis - i);
-        occ_vf e = occ_vexp(occ_vsub(occ_vload(x + i, n), tops));
+        occ_vf e = occ_vexp(occ_vsub(occ_vload(x + i, n), top));
 
         sums = occ_vpick(occ_vmask_first(n), occ_vadd(sums, e), sums);
         if (kind == OCC_SOFTMAX)
             occ_vstore(y + i, e, n);
     }
-    by = occ_vset(occ_vsum_lanes(sums));
-    by = kind == OCC_SOFTMAX ? occ_vrecip(by) : occ_vadd(occ_vlog(by), tops);
+    return occ_vsum_lanes(sums);
+}
+
+/* One row whose elements are neighbours, by vectors along it. */
+OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kind)
+{
+    const occ_extent dim[1] = {axis}, one[1] = {1};
+    const occ_vf     top = occ_vset(occ_reduce_terms(x, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
+    const occ_vf     sum = occ_vset(occ_softmax_weights(y, x, axis, top, kind));
+    const occ_vf     by = kind == OCC_SOFTMAX ? occ_vrecip(sum) : occ_vadd(occ_vlog(sum), top);
+
     for (int64_t i = 0; i < axis; i += OCC_W) {
         int n = (int)occ_min(OCC_W, axis - i);
 

@@ -6,8 +6,18 @@
 enum {
     BLOCK_FLOATS = 8 * 1024, /* of the scores of a block, which stay in the first cache */
     LEAST_ROWS = 12,
-    MOST_ROWS = 64
+    MOST_ROWS = 64,
+    MOST_KEYS = 768, /* that are taken together; of more, PART after each other, by GROUP blocks of rows */
+    PART = 256,
+    GROUP = 8,
+    FEW_ROWS = 4 /* for fewer, keys are read where they are */
 };
+
+/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row. Rows of the second factor,
+ * `turned` or none, are copied to have neighbouring columns. */
+typedef struct Blocking {
+    int64_t rows, part, group, line, turned;
+} Blocking;
 
 /* The product and the softmax as steps of their own, when somebody else than the second product asks. */
 static int finish_apart(Lower *lower, Pending *p, Operand y)
@@ -69,13 +79,19 @@ bool attention_waits_for(const Lower *lower, const Node *node)
     return place->kind == PLACE_PENDING && place->pending->finish == finish_apart;
 }
 
-/* Rows that are taken together: even blocks whose scores fit. */
-static int64_t block_rows(const Matrices *m)
+/* Even blocks of rows whose scores fit. */
+static Blocking choose_blocking(const Matrices *m)
 {
-    int64_t rows = int_max(m->rows.max, 1), most = BLOCK_FLOATS / int_round_up(int_max(m->columns.max, 1), 16);
+    int64_t       rows = int_max(m->rows.max, 1);
+    Blocking      b = {.part = m->columns.max > MOST_KEYS ? PART : 0};
+    const Extent *a_stride = m->a.stride + m->stack, *b_stride = m->b.stride + m->stack;
+    bool          near = extent_is(b_stride[1], 1) && !b.part, dots = extent_is(a_stride[1], 1) && extent_is(b_stride[0], 1);
 
-    most = int_max(LEAST_ROWS, int_min(most, MOST_ROWS));
-    return int_ceil_div(rows, int_ceil_div(rows, most));
+    b.line = int_round_up(b.part ? b.part : int_max(m->columns.max, 1), 16);
+    b.rows = int_ceil_div(rows, int_ceil_div(rows, int_max(LEAST_ROWS, int_min(BLOCK_FLOATS / b.line, MOST_ROWS))));
+    b.group = b.part ? int_min(b.rows * GROUP, rows) : 0;
+    b.turned = near || (rows < FEW_ROWS && (dots || extent_is(b_stride[1], 1))) ? 0 : m->depth.max;
+    return b;
 }
 
 /* Where the result is written: in the order that its only reader, a Transpose, asks for; so that becomes a view of nothing
@@ -100,13 +116,12 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
     const Matrices *m = p->detail;
     Extent          pitch[PRODUCT_PITCHES];
     int             row = m->stack, column = m->stack + 1;
-    int64_t         block = block_rows(m), line = int_round_up(m->columns.max, 16);
-    int64_t         floats = (block + (extent_is(m->b.stride[column], 1) ? 0 : m->depth.max)) * line;
+    Blocking        by = choose_blocking(m);
     Step           *step = step_begin(lower, node, "attention_f32");
 
     product_epilogue(p, m, pitch);
     step_writes(lower, step, y);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, floats, "scores"));
+    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, (by.rows + by.turned) * by.line + 3 * by.group, "scores"));
     step_reads(lower, step, m->a);
     step_reads(lower, step, m->b);
     step_reads(lower, step, v);
@@ -120,7 +135,10 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
     step_extent(lower, step, m->columns);
     step_extent(lower, step, m->depth);
     step_extent(lower, step, v.dim[column]);
-    step_int(lower, step, block);
+    step_int(lower, step, by.rows);
+    step_int(lower, step, by.part);
+    step_int(lower, step, by.group);
+    step_int(lower, step, by.turned > 0);
     step_extent(lower, step, y.stride[row]);
     for (int i = row; i <= column; i++)
         step_extent(lower, step, m->a.stride[i]);

@@ -375,10 +375,11 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
 /* Fewer queries of attention taken together: their keys and values are read more often. */
 static void shrink_scores(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t  keys, block, few = FEW_QUERIES;
+    int64_t  keys, block, few = FEW_QUERIES; /* keys that are taken together: part, or all */
     Operand *scores = &step->operand[1];
 
-    if (!constants(step, "keys", 1, &keys) || !constants(step, "block", 1, &block) || block <= few)
+    if (!constants(step, "part", 1, &keys) || (!keys && !constants(step, "keys", 1, &keys)) || !constants(step, "block", 1, &block) ||
+        block <= few)
         return;
     set_argument(program, step, "block", &few, 1, blocks);
     set_scratch(program, scores, scores->dim[0].max - (block - few) * int_round_up(keys, 16), blocks);

@@ -36,14 +36,14 @@ def convolution():
     return build(nodes, [value("x", [1, 64, 32, 32])], [value("y", [1, 64, 32, 32])], [weights])
 
 
-def attention():
-    """Scores of 512 keys for every query, of which the kernel keeps those of a few."""
+def attention(keys):
+    """Scores of many keys for every query, of which the kernel keeps those of a few."""
     nodes = [
         helper.make_node("MatMul", ["q", "k"], ["scores"], name="match"),
         helper.make_node("Softmax", ["scores"], ["weights"], name="weigh"),
         helper.make_node("MatMul", ["weights", "v"], ["y"], name="mix"),
     ]
-    inputs = [value("q", [4, 512, 8]), value("k", [4, 8, 512]), value("v", [4, 512, 8])]
+    inputs = [value("q", [4, 512, 8]), value("k", [4, 8, keys]), value("v", [4, keys, 8])]
     return build(nodes, inputs, [value("y", [4, 512, 8])])
 
 
@@ -182,7 +182,8 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "attention": attention(), "lopsided": lopsided(), "bounded": bounded(),
+        "small": small(), "convolution": convolution(), "attention": attention(512),
+        "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),

@@ -215,6 +215,11 @@ class Cli(unittest.TestCase):
         done = self.run_it("attention.onnx")
         self.assertEqual(int(re.search(r"arena +(\d+)", done.stdout)[1]), 6 * 512 * 4)
 
+    def test_scratch_of_attention_does_not_grow_with_very_many_keys(self):
+        for keys in 5000, 90000:  # scores of 6 queries, keys turned, three numbers for each of 256 queries
+            done = self.run_it("attention_%d.onnx" % keys)
+            self.assertEqual(int(re.search(r"arena +(\d+)", done.stdout)[1]), ((6 + 8) * 256 + 3 * 256) * 4)
+
     def test_a_concatenation_is_copied_where_that_needs_less(self):
         tensor, column = 64 * 64 * 4, 64 * 4
         arena = int(re.search(r"arena +(\d+)", self.run_it("lopsided.onnx").stdout)[1])

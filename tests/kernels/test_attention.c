@@ -12,9 +12,11 @@ typedef struct Factor {
 
 typedef struct Case {
     occ_extent dim[2];
-    int64_t    rows, keys, depth, width, block;
+    int64_t    rows, keys, depth, width, block, part, group;
     int        masked;
 } Case;
+
+enum { MOST_KEYS = 5200 };
 
 static Factor factor(uint64_t *seed, const Case *c, int64_t rows, int64_t columns, int turned)
 {
@@ -63,7 +65,7 @@ static void check_product(const Case *c, const Factor *y, const Factor *q, const
 static void check_row(const Case *c, const Factor *y, const Factor *q, const Factor *k, const Factor *v, const Factor *mask,
                       const int64_t *place, int64_t i)
 {
-    double w[64], most = (double)-INFINITY, sum = 0.0;
+    double w[MOST_KEYS], most = (double)-INFINITY, sum = 0.0;
 
     for (int64_t n = 0; n < c->keys; n++) {
         w[n] = score(c, q, k, mask, place, i, n);
@@ -86,21 +88,23 @@ static void run(uint64_t *seed, Case *c, int turned_k)
     Factor mask = factor(seed, c, c->rows, c->keys, 0);
     const occ_extent pitch[3] = {mask.stack[0], mask.stack[1], mask.row};
     const occ_expr   e = {{mask.data}, {0}};
-    const int64_t    floats = (c->block + (k.column == 1 ? 0 : c->depth)) * OCC_SCORES(c->keys);
+    const int64_t    line = OCC_SCORES(c->part ? c->part : c->keys);
+    const int        near = k.column == 1 || (q.column == 1 && k.row == 1), turn = !near || test_pick(seed, 0, 1);
+    const int64_t    floats = (c->block + (turn ? c->depth : 0)) * line + 3 * c->group;
     float           *scratch = test_floats(floats);
     int64_t          place[2];
     int              nx = c->masked;
 
     y.stack[1] = c->rows * y.row;
     s.stack[1] = c->rows * s.row;
-    if (k.column == 1 || (q.column == 1 && k.row == 1)) { /* what the product alone takes */
+    if (near) { /* what the product alone takes */
         occ_matmul_f32(s.data, q.data, k.data, 2, c->dim, s.stack, q.stack, k.stack, c->rows, c->keys, c->depth, s.row, q.row,
                        q.column, k.row, k.column, nx, pitch, nx ? &e : NULL, nx ? scaled : NULL);
         check_product(c, &s, &q, &k, &mask);
     }
     occ_attention_f32(y.data, scratch, q.data, k.data, v.data, 2, c->dim, y.stack, q.stack, k.stack, v.stack, c->rows, c->keys,
-                      c->depth, c->width, c->block, y.row, q.row, q.column, k.row, k.column, v.row, nx, pitch, nx ? &e : NULL,
-                      nx ? scaled : NULL);
+                      c->depth, c->width, c->block, c->part, c->group, turn, y.row, q.row, q.column, k.row, k.column, v.row, nx, pitch,
+                      nx ? &e : NULL, nx ? scaled : NULL);
     for (place[0] = 0; place[0] < c->dim[0]; place[0]++)
         for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
             for (int64_t i = 0; i < c->rows; i++)
@@ -124,8 +128,55 @@ static void random_geometry(void **state)
                   .keys = test_pick(&seed, 1, 64), .depth = test_pick(&seed, 1, 40), .width = test_pick(&seed, 1, 40),
                   .block = test_pick(&seed, 1, 20), .masked = (int)test_pick(&seed, 0, 1)};
 
+        if (i % 2) {
+            c.part = test_pick(&seed, 1, 40);
+            c.group = test_pick(&seed, 1, 50);
+        }
         run(&seed, &c, i % 3 == 0);
     }
+}
+
+/* Of very many keys a mask hides all of some parts: the first, one amidst, the last; and all keys of row 5. */
+static float *hiding_mask(uint64_t *seed, int64_t rows, int64_t keys, int64_t part)
+{
+    float *mask = test_random_floats(seed, rows * keys);
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t n = 0; n < keys; n++)
+            if (n < part + i * 7 || n / part == 3 + i % 2 || n >= keys - part || n % 5 == i % 5 || i == 5)
+                mask[i * keys + n] = -INFINITY;
+    return mask;
+}
+
+static void very_many_keys(void **state)
+{
+    enum { ROWS = 13, KEYS = MOST_KEYS, DEPTH = 8, WIDTH = 17, BLOCK = 3, PART = 256, GROUP = 9 };
+    enum { SCRATCH = (BLOCK + DEPTH) * PART + 3 * GROUP };
+    static const occ_extent dim[] = {1}, stack[] = {0}, pitch[] = {0, KEYS};
+    const int64_t           place[2] = {0, 0};
+    const Case              c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH, .masked = 1};
+    uint64_t                seed = 13;
+    float *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH), *v = test_random_floats(&seed, KEYS * WIDTH);
+    float *mask = hiding_mask(&seed, ROWS, KEYS, PART), *y = test_floats(ROWS * WIDTH), *scratch = test_floats(SCRATCH);
+    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}}, fy = {y, 0, WIDTH, 1, {0, 0}};
+    Factor fm = {mask, 0, KEYS, 1, {0, 0}};
+    const occ_expr e = {{mask}, {0}};
+
+    (void)state;
+    q[3 * DEPTH] = (float)NAN; /* spoils row 3 only */
+    q[7 * DEPTH + 1] = INFINITY;
+    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, PART, GROUP, 1,
+                      WIDTH, DEPTH, 1, 1, DEPTH, WIDTH, 1, pitch, &e, scaled);
+    for (int64_t i = 0; i < ROWS; i++)
+        check_row(&c, &fy, &fq, &fk, &fv, &fm, place, i);
+    for (int64_t i = 0; i < WIDTH; i++)
+        assert_true(isnan(y[3 * WIDTH + i]) && isnan(y[5 * WIDTH + i]) && isnan(y[7 * WIDTH + i]) && !isnan(y[4 * WIDTH + i]));
+    test_release(q, ROWS * DEPTH);
+    test_release(k, KEYS * DEPTH);
+    test_release(v, KEYS * WIDTH);
+    test_release(mask, ROWS * KEYS);
+    test_release(y, ROWS * WIDTH);
+    test_release(scratch, SCRATCH);
 }
 
 /* Literal extents: every tile is an instance. */
@@ -141,8 +192,8 @@ static void literal_geometry(void **state)
     const int64_t place[2] = {0, 0};
 
     (void)state;
-    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, WIDTH, DEPTH, 1, 1,
-                      DEPTH, WIDTH, 0, NULL, NULL, NULL);
+    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, 0, 0, 1, WIDTH, DEPTH,
+                      1, 1, DEPTH, WIDTH, 0, NULL, NULL, NULL);
     for (int64_t i = 0; i < ROWS; i++)
         check_row(&c, &fy, &fq, &fk, &fv, NULL, place, i);
     test_release(q, ROWS * DEPTH);
@@ -154,7 +205,8 @@ static void literal_geometry(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
+                                       cmocka_unit_test(very_many_keys)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

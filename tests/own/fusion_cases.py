@@ -10,8 +10,9 @@ def numbers(*shape):
     return RANDOM.standard_normal(shape).astype(np.float32)
 
 
-def case(name, inputs, output, constants, *lines):
-    """Constants are (name, values); int64 lists for shapes, float arrays else."""
+def case(name, inputs, output, constants, *lines, extents="", flags=(), feeds=None):
+    """Constants are (name, values); int64 lists for shapes, float arrays else. `extents`: the inputs' types, where not all are
+    constant."""
     body = []
     for key, value in constants:
         value = np.asarray(value)
@@ -19,10 +20,10 @@ def case(name, inputs, output, constants, *lines):
         text = ", ".join(repr(float(v)) if kind == "float" else str(int(v)) for v in value.ravel())
         shape = f"[{','.join(map(str, value.shape))}]" if value.shape else ""
         body.append(f"{key} = Constant <value = {kind}{shape} {{{text}}}> ()")
-    declared = ", ".join(f"float[{', '.join(map(str, value.shape))}] {key}" for key, value in inputs.items())
+    declared = extents or ", ".join(f"float[{', '.join(map(str, value.shape))}] {key}" for key, value in inputs.items())
     body = "\n".join("          " + line for line in [*body, *lines])
     model = HEAD + f"main ({declared}) => ({output}) {{\n{body}\n}}"
-    return dict(name=name, group="fusion", model=model, inputs=[inputs])
+    return dict(name=name, group="fusion", model=model, inputs=feeds or [inputs], flags=flags)
 
 
 QKV = dict(q=numbers(2, 3, 7, 5), k=numbers(2, 3, 5, 9), v=numbers(2, 3, 9, 4))
@@ -59,8 +60,24 @@ TRANSPOSED = [
     transposed("cube", (1, 5, 3, 2, 4), (3, 3, 3), (5, 3, 7), strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1]),
 ]
 
+
+
+def many_keys(queries, keys):
+    """More than are taken together; the mask hides all of the first ones, some amidst, the last, and those of every third place."""
+    mask = numbers(queries, keys)
+    mask[:, :300] = mask[:, 512:768] = mask[:, -40:] = mask[:, ::3] = -np.inf
+    return dict(q=numbers(2, queries, 4), k=2 * numbers(2, keys, 4), v=numbers(2, keys, 3), m=mask)
+
+
+MANY = ("t = Transpose <perm = [0, 2, 1]> (k)", "s = MatMul(q, t)", "a = Add(s, m)", "p = Softmax(a)", "y = MatMul(p, v)")
+MANY_EXTENTS = "float[2, i, 4] q, float[2, n, 4] k, float[2, n, 3] v, float[i, n] m"
+
 FUSION = [
     *TRANSPOSED,
+    case("attention_many_keys", many_keys(45, 5000), "float[2, 45, 3] y", [], *MANY),
+    case("attention_many_keys_one_query", many_keys(1, 1500), "float[2, 1, 3] y", [], *MANY),
+    case("attention_many_keys_bounded", many_keys(300, 900), "float[2, i, 3] y", [], *MANY, extents=MANY_EXTENTS,
+         flags=("--dim=i=1..400", "--dim=n=1..6000"), feeds=[many_keys(300, 900), many_keys(7, 5003), many_keys(1, 1024)]),
     case("attention_alone", QKV, Y, [], "s = MatMul(q, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
     case("attention_scaled_query", QKV, Y, [EIGHTH], "a = Mul(scale, q)", "s = MatMul(a, k)", "p = Softmax(s)", "y = MatMul(p, v)"),
     case("attention_divided_key", QKV, Y, [EIGHTH], "a = Div(k, scale)", "s = MatMul(q, a)", "p = Softmax(s)", "y = MatMul(p, v)"),

@@ -64,10 +64,10 @@ def transformed():
     return network(nodes, (1, 160, 14, 14), {"w": weights(160, 160, 3, 3), "b": weights(160)}), ["--winograd=on"]
 
 
-def attention():
+def attention(shape):
     nodes = [("Transpose", ["x"], "k", {"perm": [0, 1, 3, 2]}), ("MatMul", ["x", "k"], "s", {}), ("Softmax", ["s"], "p", {}),
              ("MatMul", ["p", "x"], "y", {})]
-    return network(nodes, (1, 6, 150, 64)), []
+    return network(nodes, shape), []
 
 
 def stacked():
@@ -130,7 +130,8 @@ MODELS = {
     "bytes_winograd": (of_bytes((1, 64, 45, 39), 68, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "bytes_channels": (of_bytes((1, 160, 7, 7), 352, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2]), {"conv"}),
     "bytes_apart": (of_bytes((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
-    "attention": (attention(), {"attention"}),
+    "attention": (attention((1, 6, 150, 64)), {"attention"}),
+    "many_keys": (attention((1, 1, 1100, 24)), {"attention"}),
     "stacked": (stacked(), {"matmul", "softmax"}),
     "product": (product(), {"matmul"}),
     "norm": (norm(), {"moments", "map"}),
