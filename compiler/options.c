@@ -181,6 +181,19 @@ static int set_time_limit(Reader *reader, const OptionRow *row, const char *valu
     return 0;
 }
 
+#define WINOGRAD_ERROR 5e-5 /* a tenth of what differs anyway between two libraries after some layers */
+
+static int set_winograd_error(Reader *reader, const OptionRow *row, const char *value)
+{
+    char  *end;
+    double error = strtod(value, &end);
+
+    if (!*value || *end || !(error > 0.0) || error > 1.0)
+        return bad_value(reader, row, value, "a number above 0, up to 1");
+    reader->options->winograd_error = error;
+    return 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- sizes */
 
 static int read_size(Reader *reader, const OptionRow *row, const char *value, int64_t *out)
@@ -312,6 +325,7 @@ static const OptionRow option_row[] = {
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: where the target has room)"},
+    {"--winograd-error", "R",                 false, true,  set_winograd_error, "expected error by rounding of such a layer at most, relative to the root mean square of its results (default: 5e-5)"},
     {"--cascade",    "auto|off|on",            false, true,  set_cascade,    "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a whole (auto: where that is large)"},
     {"--tune",       "FILE",                   false, false, set_tune,       "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc -O2 -march=native) and write the best ways"},
     {"--tuned",      "FILE",                   false, SHAPES_FILE, set_tuned, "compute convolutions as a file written by --tune says, where it knows their shape"},
@@ -405,7 +419,7 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
     bool   only_files = false;
     int    failures = 0;
 
-    *options = (Options){.max_ram = -1, .max_flash = -1, .max_stack = -1, .plan = {.planner = "auto", .reorder = 1}};
+    *options = (Options){.max_ram = -1, .max_flash = -1, .max_stack = -1, .winograd_error = WINOGRAD_ERROR, .plan = {.planner = "auto", .reorder = 1}};
     for (int i = 1; i < argc; i++) {
         if (!only_files && !strcmp(argv[i], "--"))
             only_files = true;

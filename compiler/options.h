@@ -21,6 +21,7 @@ typedef struct Options {
     WeightForm  weights;
     CodeForm    code;
     Winograd    winograd;  /* --winograd */
+    double      winograd_error; /* --winograd-error */
     CascadeUse  cascade;   /* --cascade */
     const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
     const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */

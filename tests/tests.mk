@@ -6,7 +6,7 @@ include tests/deps.mk tests/onnx.mk tests/isa.mk
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all.
 CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-cli \
           check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 \
-          check-threads check-widths check-plans check-milp \
+          check-threads check-widths check-plans check-winograd check-milp \
           check-models check-real check-own \
           check-code check-order check-same check-table check-install \
           check-infer \

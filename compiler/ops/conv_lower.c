@@ -199,7 +199,10 @@ static void choose_way(Lower *lower, Node *node, Conv *c)
         c->vectors = way->vectors;
         c->pace = way->pace;
     } else if (winograd_takes(&shape) && lower_constant(lower, node->in[1]) && lower->winograd != WINOGRAD_OFF) {
-        c->winograd = way ? winograd_plan_of(&shape, way->m) : winograd_plan(lower->winograd, lower->core, &shape);
+        const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
+        int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
+
+        c->winograd = way && way->m <= most ? winograd_plan_of(&shape, way->m) : winograd_plan(lower->winograd, lower->core, &shape, most);
     }
 }
 

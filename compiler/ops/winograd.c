@@ -3,6 +3,7 @@
 #include "ops/panels.h"
 #include "support/int.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -13,6 +14,7 @@ enum {
     MOST_TILES = 64
 };
 
+#define ROUNDING 0x1p-25 /* root mean square of the relative error of one rounding, about */
 #define AUTO_PRICE 3.2 /* multiply-adds that each byte of larger weights must save under AUTO */
 
 bool winograd_takes(const ConvShape *shape)
@@ -51,7 +53,7 @@ double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
     return winograd_memory(core, shape, (m ? (m + 2) * (m + 2) : 9) * (int64_t)sizeof(float));
 }
 
-WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape)
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most)
 {
     double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
     WinogradPlan best = {0, 0};
@@ -59,7 +61,7 @@ WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *s
     if (choice == WINOGRAD_OFF)
         return best;
     time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
-    for (int64_t m = 2; m <= 4; m += 2) {
+    for (int64_t m = 2; m <= most; m += 2) {
         WinogradPlan plan = winograd_plan_of(shape, m);
         double       its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
 
@@ -84,6 +86,79 @@ static const double large[6][3] = {{1.0 / 4, 0, 0},
                                    {1.0 / 24, 1.0 / 12, 1.0 / 6},
                                    {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                    {0, 0, 1}};
+
+/* Of the last result of a tile, which has the largest factors: for each frequency along an axis, its factor A squared times the
+ * variance of the transformed input, the sum of the squares of a row of B. */
+static const double small_weight[4] = {0, 2, 2, 2};
+static const double large_weight[6] = {0, 34, 34, 640, 640, 42};
+
+/* P: w' (P x P) w is the variance of that result's products of all frequencies, for weights w, summed as if they were equal in
+ * size; its largest value is the square of the largest eigenvalue of P, for weights of length 1. */
+static void error_form(int64_t m, double form[3][3])
+{
+    const double (*g)[3] = m == 2 ? small : large, *weight = m == 2 ? small_weight : large_weight;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            form[i][k] = 0.0;
+            for (int64_t f = 0; f < m + 2; f++)
+                form[i][k] += weight[f] * g[f][i] * g[f][k];
+        }
+}
+
+static double error_of_filter(double p[3][3], const float *w)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double inner = 0.0;
+
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++)
+                    inner += p[i][r] * (double)w[3 * r + c] * p[c][k];
+            sum += inner * (double)w[3 * i + k];
+        }
+    return sum;
+}
+
+/* Roundings of a product: those of both transforms, and of the sums over inputs, half of which it is part of on average. */
+static double error_scale(int64_t inputs)
+{
+    return ROUNDING * sqrt(9.0 + 0.5 * (double)inputs);
+}
+
+double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t m)
+{
+    double form[3][3], most = 0.0;
+
+    error_form(m, form);
+    for (int64_t o = 0; o < outputs; o++) {
+        double error = 0.0, power = 0.0;
+
+        for (int64_t i = 0; i < inputs; i++) {
+            float w[9];
+
+            memcpy(w, (const char *)data + (o * inputs + i) * (int64_t)sizeof w, sizeof w);
+            error += error_of_filter(form, w);
+            for (int k = 0; k < 9; k++)
+                power += (double)w[k] * (double)w[k];
+        }
+        if (power > 0.0 && error > most * power)
+            most = error / power;
+    }
+    return error_scale(inputs) * sqrt(most);
+}
+
+int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs)
+{
+    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* whatever the weights are */
+
+    for (int64_t m = 4; m >= 2; m -= 2)
+        if (worst[m] * error_scale(inputs) <= limit || winograd_error(data, inputs, outputs, m) <= limit)
+            return m;
+    return 0;
+}
 
 /* to[f * step] = element f of G w G'. */
 static void transform(float *to, int64_t step, const float *w, int64_t m)

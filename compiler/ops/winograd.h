@@ -14,9 +14,17 @@ typedef struct WinogradPlan {
 /* Whether it is a 3x3 convolution of stride 1 of images without depth, in one group. */
 bool winograd_takes(const ConvShape *shape);
 
-/* The plan of a 3x3 convolution of stride 1 that is predicted to be fastest; m 0 where that is the direct one. Under AUTO the
- * larger weights must pay. */
-WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape);
+/* The error of the worst result that rounding is expected to make, relative to the root mean square of that output channel's
+ * results, where inputs are independent and as large as each other; data as in winograd_weights. Single roundings are taken as
+ * independent (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). */
+double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t m);
+
+/* The largest tile, 4 or 2, whose error is at most `limit`; 0: none is. */
+int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs);
+
+/* The plan of a 3x3 convolution of stride 1 that is predicted to be fastest, with tiles of at most `most`; m 0 where that is the
+ * direct one. Under AUTO the larger weights must pay. */
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most);
 
 /* Whether map and channels are large enough for the transforms to save more than they cost. */
 bool winograd_pays(const ConvShape *shape);

@@ -265,6 +265,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     Graph *main = model->main;
 
     lower.winograd = options->winograd;
+    lower.winograd_error = options->winograd_error;
     lower.choices = options->choices;
     lower.core = core;
     lower.in_parts = options->threads > 1;

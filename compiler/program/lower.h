@@ -73,6 +73,7 @@ struct Lower {
     bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
     CascadeUse cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow it */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    double winograd_error; /* of a layer at most: see winograd_error */
     const Core *core; /* that times are predicted for */
     const Choices *choices; /* of --tuned; NULL: none */
     int    **pools;    /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */

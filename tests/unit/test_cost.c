@@ -67,12 +67,12 @@ static void the_measured_order_is_predicted(void **state)
     ConvShape   wide = square(64, 56, 3), middle = square(128, 28, 3), narrow = square(512, 7, 3), few = square(8, 28, 3), small = square(16, 8, 3);
 
     (void)state;
-    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &wide).m, 4);
-    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &middle).m, 4);
-    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &narrow).m, 2);
-    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &few).m, 0);
-    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &small).m, 0);
-    assert_int_equal(winograd_plan(WINOGRAD_OFF, core, &wide).m, 0);
+    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &wide, 4).m, 4);
+    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &middle, 4).m, 4);
+    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &narrow, 4).m, 2);
+    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &few, 4).m, 0);
+    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &small, 4).m, 0);
+    assert_int_equal(winograd_plan(WINOGRAD_OFF, core, &wide, 4).m, 0);
 }
 
 /* At 14 x 14 four times the weights would buy little: AUTO takes the smaller ones. */
@@ -82,8 +82,8 @@ static void larger_weights_must_pay(void **state)
     ConvShape   s = square(512, 14, 3);
 
     (void)state;
-    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &s).m, 2);
-    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &s).m, 4);
+    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &s, 4).m, 2);
+    assert_int_equal(winograd_plan(WINOGRAD_ON, core, &s, 4).m, 4);
 }
 
 /* Of 8-bit integers as measured: F4 at 56 and 28, the smaller weights of F2 at 14 and 7; direct where the target has no
