@@ -173,24 +173,38 @@ static int make_plan(Compilation *c, int64_t worth)
     return program_check(c->program, c->diag); /* planning may move steps and join buffers */
 }
 
-/* Cascades stay out where they do not make the plan smaller by one part in so many. */
+/* The plan of the program that is lowered anew with such cascades. */
+static int plan_with(Compilation *c, CascadeUse cascade, int64_t floor, int64_t worth)
+{
+    c->lowering.cascade = cascade;
+    c->lowering.cascade_floor = floor;
+    return stage_lower(c) < 0 || make_plan(c, worth) < 0 ? -1 : 0;
+}
+
+/* Cascades stay out where they do not make the plan smaller by one part in WORTH; and of several, those that do not matter. */
 static int first_plan(Compilation *c)
 {
-    enum { WORTH = 16 };
+    enum { WORTH = 16, SLACK = 64 };
     Program *program = c->program;
     Plan     plan;
+    int64_t  most;
 
     if (make_plan(c, 0) < 0)
         return -1;
     if (c->lowering.cascade != CASCADE_AUTO || !program->cascades)
         return 0;
     plan = c->plan;
-    c->lowering.cascade = CASCADE_OFF;
-    if (stage_lower(c) < 0 || make_plan(c, plan.peak + plan.peak / WORTH) < 0)
+    most = plan.peak + plan.peak / WORTH;
+    if (plan_with(c, CASCADE_OFF, 0, most) < 0)
         return -1;
-    if (c->plan.peak <= plan.peak + plan.peak / WORTH)
+    if (c->plan.peak <= most)
         return 0;
-    c->lowering.cascade = CASCADE_AUTO;
+    most = plan.peak + plan.peak / (c->target->roomy ? WORTH : SLACK);
+    if (plan_with(c, CASCADE_AUTO, most, most) < 0)
+        return -1;
+    if (c->plan.peak <= most)
+        return 0;
+    c->lowering.cascade_floor = 0;
     c->program = program;
     c->plan = plan;
     return 0;

@@ -4,6 +4,7 @@
 #ifndef OCC_OPS_CASCADE_H
 #define OCC_OPS_CASCADE_H
 
+#include "ops/window.h"
 #include "program/lower.h"
 
 /* How rows of a waiting value follow from rows of its input, both of four axes with batch 1. */
@@ -12,23 +13,27 @@ typedef struct Stage {
     int64_t  reach, stride, pad;  /* rows of a window, between the beginnings of two, and above the first that are no input */
     int64_t  grain;               /* rows that are made together: strips are multiples */
     int64_t  weights;             /* bytes */
-    float    border;              /* what rows of padding hold */
+    double   border;              /* what rows of padding hold */
+    int      stages;              /* that wait, with this one */
     Operand  x;                   /* the input where it lies as a whole */
     Pending *before;              /* else the stage that makes it; or NULL */
     /* Append the step for some rows: their input is x, with `pad` rows missing above, and below as many as its windows lack. */
     int    (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y);
 } Stage;
 
-typedef struct Cascade Cascade;
+/* The waiting value that is input 0 of `node`, which goes on waiting for it, its only reader and next stage; NULL: it does not. */
+Pending *cascade_before(const Lower *lower, const Node *node);
 
-/* Whether a waiting value goes on waiting for `user`, its only reader, which can be the next stage. */
+/* The stage of a node with such a window, behind what cascade_before says, or else of x: no grain, weights nor border yet. NULL: it is
+ * none. */
+Stage *cascade_stage(Lower *lower, const Node *node, const Window *window, Operand x,
+                     int (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y));
+
+/* Whether a waiting value goes on waiting for `user`. */
 bool cascade_takes(const Lower *lower, const Node *user, const Pending *input);
 
-/* How the rows of `last` and of the stages before it are cut into strips; NULL: they cannot be, or it takes less memory to make all
- * of them one by one. */
-Cascade *cascade_choose(Lower *lower, Pending *last);
-
-/* Append the loop for them. Returns 0 or -1 with a message. */
-int cascade_append(Lower *lower, Cascade *cascade, Operand y);
+/* Make `last` to y strip by strip, with the stages before it. Returns 1; 0 where rows cannot be cut so or it takes less memory to make
+ * all of them one by one: the input of `last` is made then, and y is not; -1 with a message. */
+int cascade_finish(Lower *lower, Pending *last, Operand y);
 
 #endif

@@ -92,19 +92,16 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 
 static int finish(Lower *lower, Pending *p, Operand y)
 {
-    Conv    *c = p->detail;
-    Cascade *cascade;
+    Conv *c = p->detail;
+    int   made;
 
     if (c->before)
         return finish_after(lower, p, y);
-    if (p->stage && p->stage->before) {
-        cascade = cascade_choose(lower, p);
-        if (cascade)
-            return cascade_append(lower, cascade, y);
-        p->stage->before = NULL;
-        if (lower_finish(lower, p->node->in[0]) < 0 || place_input(lower, p->node, c) < 0)
-            return -1;
-    }
+    made = cascade_finish(lower, p, y);
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (!c->x.rank && place_input(lower, p->node, c) < 0)
+        return -1;
     return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
 }
 
@@ -120,17 +117,15 @@ static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, O
     return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
 }
 
-/* How rows of a convolution follow from those of its input, which `before` makes or which lies at c->x; NULL: not so. */
-static Stage *stage_of(Lower *lower, const Node *node, const Conv *c, Pending *before)
+/* How rows of a convolution follow from those of its input; NULL: not so. */
+static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 {
-    const Window *w = &c->window;
-    Stage        *s = arena_one(lower->arena, Stage);
+    Stage *s = c->before ? NULL : cascade_stage(lower, node, &c->window, c->x, append_rows);
 
-    if (w->naxes != 2 || !extent_is_const(w->begin[0]) || !node->in[1]->data || c->before ||
-        (!before && !operand_is_static(&c->x)))
+    if (!s)
         return NULL;
-    *s = (Stage){node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0], w->begin[0].max,
-                 c->winograd.m ? c->winograd.m : 1, lower->program->buffer[c->w.buffer].size, 0.0f, c->x, before, append_rows};
+    s->grain = c->winograd.m ? c->winograd.m : 1;
+    s->weights = lower->program->buffer[c->w.buffer].size;
     return s;
 }
 
@@ -259,7 +254,7 @@ static int place_input(Lower *lower, Node *node, Conv *c)
 int lower_conv(Lower *lower, Node *node)
 {
     Conv    *c = arena_one(lower->program->arena, Conv);
-    Pending *before = NULL, *p;
+    Pending *p;
     Infer    infer = {.model = lower->model, .diag = lower->diag};
 
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
@@ -271,12 +266,10 @@ int lower_conv(Lower *lower, Node *node)
     c->inputs = node->in[1]->type.dim[1].max;
     c->outputs = node->in[1]->type.dim[0].max / c->groups;
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
-    if (lower->place[node->in[0]->id].kind == PLACE_PENDING && cascade_takes(lower, node, lower->place[node->in[0]->id].pending))
-        before = lower->place[node->in[0]->id].pending;
-    if ((!before && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 ||
+    if ((!cascade_before(lower, node) && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 ||
         lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
     p = pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
-    p->stage = stage_of(lower, node, c, before);
+    p->stage = stage_of(lower, node, c);
     return lower_output_pending(lower, node, 0, p);
 }

@@ -25,64 +25,120 @@ static int read_window(Lower *lower, const Node *node, Window *w)
     return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, w);
 }
 
-static int append(Lower *lower, Node *node, const Window *w, int kind, double p, Operand x, Operand y)
+/* A pool that may wait for the next stage of a cascade, its only reader. */
+typedef struct Pool {
+    Operand x;
+    Window  window;
+    int     kind;
+    double  p; /* of the norm */
+} Pool;
+
+/* Channels follow each other. */
+static bool are_neighbours(const Operand *x)
 {
-    Step *step = step_begin(lower, node, "pool_f32");
+    return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
+}
+
+/* The largest elements of any type, and `place` says where they were, or is absent. */
+static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Operand y, Operand place)
+{
+    bool  bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
+    Step *step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
 
     step_reads(lower, step, x);
     step_writes(lower, step, y);
-    step_int(lower, step, kind);
+    if (!bytes)
+        step_writes(lower, step, place);
+    spatial_images(lower, step, &x, -1, &y, -1);
+    put_window(lower, step, w);
+    if (!bytes)
+        step_int(lower, step, node_int(node, "storage_order", 0));
+    return step_end(lower, step);
+}
+
+static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand y)
+{
+    const Window *w = &pool->window;
+    Step         *step;
+
+    if (x.dtype != DTYPE_F32)
+        return append_max(lower, node, w, x, y, operand_absent(DTYPE_I64));
+    step = step_begin(lower, node, "pool_f32");
+    step_reads(lower, step, x);
+    step_writes(lower, step, y);
+    step_int(lower, step, pool->kind);
     spatial_images(lower, step, &x, -1, &y, -1);
     put_window(lower, step, w);
     spatial_extents(lower, step, w->end, w->naxes);
-    step_float(lower, step, p);
+    step_float(lower, step, pool->p);
     return step_end(lower, step);
 }
 
 static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
 {
-    Window w = *(const Window *)p->detail;
+    Pool pool = *(const Pool *)p->detail;
 
-    w.begin[0] = extent_const(pad);
-    return append(lower, p->node, &w, POOL_MAX, 0.0, x, y);
+    pool.window.begin[0] = extent_const(pad);
+    return append(lower, p->node, &pool, x, y);
 }
 
-/* The largest element, strip by strip behind what makes the input. Returns 1; 0 when that is not to be; -1 with a message. */
-static int max_cascade(Lower *lower, Node *node, Window *w)
+static int finish(Lower *lower, Pending *p, Operand y)
 {
-    const Place *place = &lower->place[node->in[0]->id];
-    Pending      p = {.node = node, .detail = w, .type = node->out[0]->type};
-    Stage        s = {node->in[0]->type.dim[2].max, w->out[0].max, (w->kernel[0] - 1) * w->dilation[0] + 1, w->stride[0],
-                      w->begin[0].max, 1, 0, -INFINITY, {0}, place->pending, append_rows};
-    Cascade     *cascade;
-    Operand      y;
+    Pool *pool = p->detail;
+    int   made = cascade_finish(lower, p, y);
 
-    p.stage = &s;
-    if (place->kind != PLACE_PENDING || !cascade_takes(lower, node, place->pending))
-        return 0;
-    cascade = cascade_choose(lower, &p);
-    if (!cascade)
-        return 0;
-    return lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0 || cascade_append(lower, cascade, y) < 0 ? -1 : 1;
-}
-
-static int pool(Lower *lower, Node *node, int kind, double p)
-{
-    Operand x, y;
-    Window  w;
-    int     made;
-
-    if (read_window(lower, node, &w) < 0)
-        return -1;
-    if (node->in[0]->type.dtype == DTYPE_F64)
-        return wide_pool(lower, node, &w, kind, p);
-    made = kind == POOL_MAX ? max_cascade(lower, node, &w) : 0;
     if (made)
         return made < 0 ? -1 : 0;
-    if (lower_input(lower, node, 0, &x) < 0 ||
-        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+    if (!pool->x.rank && lower_input(lower, p->node, 0, &pool->x) < 0)
         return -1;
-    return append(lower, node, &w, kind, p, x, y);
+    return append(lower, p->node, pool, pool->x, y);
+}
+
+/* No consumer joins a pool. */
+static bool accepts(const Pending *p, const Operand *x)
+{
+    (void)p;
+    (void)x;
+    return false;
+}
+
+/* What padding holds that changes no result. */
+static double border_of(int kind, DType dtype)
+{
+    if (kind != POOL_MAX)
+        return 0.0;
+    return dtype == DTYPE_F32 ? -INFINITY : dtype == DTYPE_I8 ? INT8_MIN : 0.0;
+}
+
+static int start(Lower *lower, Node *node, Pool *pool)
+{
+    Pending *p;
+    Operand  y;
+
+    if (!cascade_before(lower, node) && lower_input(lower, node, 0, &pool->x) < 0)
+        return -1;
+    p = pending_kernel(lower, node, finish, accepts, pool, pool->x.rank ? lower_layout_of(&pool->x) : LAYOUT_CHANNELS_LAST);
+    p->type = node->out[0]->type;
+    p->bytes = true;
+    p->stage = cascade_stage(lower, node, &pool->window, pool->x, append_rows);
+    if (p->stage)
+        p->stage->border = border_of(pool->kind, p->type.dtype);
+    if (p->stage && lower->user[node->out[0]->id] && cascade_takes(lower, lower->user[node->out[0]->id], p))
+        return lower_output_pending(lower, node, 0, p);
+    return lower_output(lower, node, 0, p->layout, &y) < 0 ? -1 : finish(lower, p, y);
+}
+
+static int pool(Lower *lower, Node *node, int kind, double norm)
+{
+    Pool *made = arena_one(lower->program->arena, Pool);
+
+    made->kind = kind;
+    made->p = norm;
+    if (read_window(lower, node, &made->window) < 0)
+        return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64)
+        return wide_pool(lower, node, &made->window, kind, norm);
+    return start(lower, node, made);
 }
 
 int lower_average_pool(Lower *lower, Node *node)
@@ -95,19 +151,11 @@ int lower_lp_pool(Lower *lower, Node *node)
     return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
 }
 
-/* Channels follow each other. */
-static bool are_neighbours(const Operand *x)
-{
-    return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
-}
-
 /* With places, or for types without vectors. */
 static int max_places(Lower *lower, Node *node)
 {
     Operand x, y, place = operand_absent(DTYPE_I64);
     Window  w;
-    Step   *step;
-    bool    bytes;
 
     if (dtype_info(node->in[0]->type.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; cast the input to float",
@@ -117,24 +165,17 @@ static int max_places(Lower *lower, Node *node)
         return -1;
     if (node->nout > 1 && node->out[1] && lower_output_dense(lower, node, 1, &place) < 0)
         return -1;
-    bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
-    step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    if (!bytes)
-        step_writes(lower, step, place);
-    spatial_images(lower, step, &x, -1, &y, -1);
-    put_window(lower, step, &w);
-    if (!bytes)
-        step_int(lower, step, node_int(node, "storage_order", 0));
-    if (step_end(lower, step) < 0)
+    if (append_max(lower, node, &w, x, y, place) < 0)
         return -1;
     return place.buffer >= 0 ? lower_output_done(lower, node, 1, place) : 0;
 }
 
 int lower_max_pool(Lower *lower, Node *node)
 {
-    bool places = node->nout > 1 && node->out[1];
+    bool  places = node->nout > 1 && node->out[1];
+    DType dtype = node->in[0]->type.dtype;
 
-    return places || node->in[0]->type.dtype != DTYPE_F32 ? max_places(lower, node) : pool(lower, node, POOL_MAX, 0.0);
+    if (!places && (dtype == DTYPE_F32 || dtype == DTYPE_U8 || dtype == DTYPE_I8))
+        return pool(lower, node, POOL_MAX, 0.0);
+    return max_places(lower, node);
 }

@@ -1,27 +1,13 @@
 /* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for their
  * consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
-#include "ops/linear.h"
-#include "ops/quads.h"
+#include "ops/cascade.h"
+#include "ops/panels.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
 #include "ops/strip.h"
-#include "ops/winograd.h"
+#include "ops/sum.h"
 
-#include <string.h>
-
-enum { CHANNEL = 1, ONES = 64 };
-
-/* A waiting kernel. */
-typedef struct Sum {
-    const char *kernel; /* conv_q, winograd_q or depthwise_q */
-    WinogradPlan winograd; /* m > 0: in the transformed domain */
-    Operand     x, w, bias, sums, zero;
-    bool        is_product;      /* x is [rows][inputs], not an image */
-    Extent      rows;
-    Window      window;
-    int64_t     groups, inputs, outputs; /* channels of one group */
-    int64_t     xzero, third;    /* the kernel's argument `how` */
-} Sum;
+enum { CHANNEL = 1 };
 
 /* ----------------------------------------------------------------------------------------------------- the end of a chain */
 
@@ -132,30 +118,43 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
     }
 }
 
-static int append(Lower *lower, const Sum *s, Operand y, Pending *p)
+/* `p` keeps its expression, which other rows may need. */
+static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
 {
     StripPlan strip = strip_of(lower, s, &y);
     int64_t   how[5] = {s->xzero, 0, s->third, strip.columns, strip.weighs};
     Extent    pitch[SCALAR_MAX_OPERANDS];
-    int       count = p ? p->noperand : 0, channel = s->is_product ? y.rank - 1 : CHANNEL;
+    Pending   rows = *p;
     Step     *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
                                                         dtype_info(y.dtype)->suffix));
 
-    if (p) {
-        how[1] = take_tail(p->expr);
-        panels_epilogue(p, channel, pitch);
-    }
+    rows.expr = arena_one(lower->program->arena, Scalar);
+    *rows.expr = *p->expr;
+    how[1] = take_tail(rows.expr);
+    panels_epilogue(&rows, s->is_product ? y.rank - 1 : CHANNEL, pitch);
     put_operands(lower, step, s, y, strip);
     if (s->is_product)
         put_rows(lower, step, s, &y);
     else
         put_image(lower, step, s, &y);
     step_ints(lower, step, s->winograd.m ? 2 : s->outputs ? 5 : 3, how);
-    step_int(lower, step, count);
-    step_extents(lower, step, count, pitch);
-    if (p && p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, count);
+    step_int(lower, step, rows.noperand);
+    step_extents(lower, step, rows.noperand, pitch);
+    if (rows.expr->nnode > 1)
+        step_expr(lower, step, rows.expr, rows.operand, rows.noperand);
     return step_end(lower, step);
+}
+
+/* Some rows of an image, s->x and s->window being those of the whole. */
+static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    Sum s = *(const Sum *)p->detail, wide;
+
+    s.x = x;
+    s.window.begin[0] = extent_const(pad);
+    if (!s.is_narrow)
+        return append(lower, &s, y, p);
+    return sum_widen(lower, &s, pad, y.dim[2].max, &wide) < 0 ? -1 : append(lower, &wide, y, p);
 }
 
 static bool accepts(const Pending *p, const Operand *x)
@@ -167,236 +166,50 @@ static bool accepts(const Pending *p, const Operand *x)
 }
 
 /* Rows of a product lie at equal distances; the kernel stores bytes and floats. */
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish_product(Lower *lower, Pending *p, Operand y)
 {
-    const Sum *s = p->detail;
-    Operand    whole = y;
-    Extent     row;
+    Operand whole = y;
+    Extent  row;
 
-    if (s->is_product && !panels_pitch(lower->model, &y, y.rank - 1, &row))
+    if (!panels_pitch(lower->model, &y, y.rank - 1, &row))
         whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
-    if (append(lower, s, whole, p) < 0)
+    if (append(lower, p->detail, whole, p) < 0)
         return -1;
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- operands */
-
-static Operand place_words(Lower *lower, const int32_t *data, int64_t count, const char *name)
+static int finish_image(Lower *lower, Pending *p, Operand y)
 {
-    return lower_weight(lower, data, DTYPE_I32, 1, &count, name);
-}
+    Sum *s = p->detail;
+    int  made = cascade_finish(lower, p, y);
 
-/* The zero point of input `index`, 0 where there is none; false: it is computed. */
-static bool zero_is_known(Lower *lower, const Node *node, int index, double *number)
-{
-    Value *point = index < node->nin ? node->in[index] : NULL;
-
-    *number = 0.0;
-    return !point || (lower_constant(lower, point) && const_scalar(lower_constant(lower, point), number));
-}
-
-/* Bias and zero point: both in one constant where the zero point is known and x needs no other form of it. */
-static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, const int32_t *sums)
-{
-    Value   *add = bias < node->nin ? node->in[bias] : NULL;
-    int64_t  count = s->outputs ? s->groups * s->outputs : s->groups;
-    int32_t *data = arena_array(lower->program->arena, int32_t, count + 1);
-    double   number = 0.0;
-    bool     known = zero_is_known(lower, node, zero, &number);
-    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || !lower_has_vectors(lower) || s->winograd.m);
-
-    s->zero = s->sums = s->bias = operand_absent(DTYPE_I32);
-    s->zero.dtype = node->in[0]->type.dtype;
-    s->xzero = known ? (int64_t)number : 0;
-    if (!known && lower_input(lower, node, zero, &s->zero) < 0)
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (!s->x.rank && sum_place_image(lower, p->node, s) < 0)
         return -1;
-    if (add)
-        memcpy(data, const_aligned(lower->arena, lower_constant(lower, add)), (size_t)count * sizeof *data);
-    for (int64_t i = 0; fold && i < count; i++)
-        data[i] -= (int32_t)number * sums[i];
-    if (add || fold)
-        s->bias = place_words(lower, data, count, "bias");
-    if (sums && !fold)
-        s->sums = place_words(lower, sums, count, "sums");
-    return 0;
-}
-
-/* [tap][channel] */
-static void place_taps(Lower *lower, Node *node, Sum *s, const int8_t *from, int64_t taps)
-{
-    int64_t dim[2] = {taps, s->groups};
-    int8_t *to = arena_array(lower->program->arena, int8_t, dim[0] * dim[1] + 1);
-
-    for (int64_t i = 0; i < dim[0] * dim[1]; i++)
-        to[i] = from[i % dim[1] * dim[0] + i / dim[1]];
-    s->kernel = "depthwise_q";
-    s->outputs = 0;
-    s->third = s->groups;
-    s->w = lower_weight(lower, to, DTYPE_I8, 2, dim, node->in[1]->name);
-}
-
-/* In the transformed domain where that is predicted to be faster and the zero point is known. */
-static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t *data)
-{
-    ConvShape shape;
-    double    zero;
-
-    if (!s->is_product && zero_is_known(lower, node, 3, &zero) &&
-        spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs, &shape))
-        s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, s->x.dtype, data);
-}
-
-static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, PanelShape shape, const int64_t *stride)
-{
-    if (s->winograd.m) {
-        s->kernel = "winograd_q";
-        s->w = winograd_q_weights(lower, data, s->inputs, s->outputs, s->winograd.m, node->in[1]->name);
-    } else {
-        s->kernel = "conv_q";
-        s->third = quads_are_safe(data, shape, stride);
-        s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
-    }
-    return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
-}
-
-static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)
-{
-    const int8_t *data = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
-
-    choose_winograd(lower, node, s, data);
-    if (s->groups > 1 && s->inputs == 1 && s->outputs == 1) {
-        place_taps(lower, node, s, data, shape.taps);
-        return place_bias(lower, node, s, 3, 4, NULL);
-    }
-    return place_panels(lower, node, s, data, shape, stride);
-}
-
-static int read_window(Lower *lower, Node *node, const Extent *kernel, bool ceil_mode, Window *window)
-{
-    Infer infer = {.model = lower->model, .diag = lower->diag};
-
-    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, kernel, window) < 0)
-        return -1;
-    return window_extents(&infer, node, &node->in[0]->type, ceil_mode, window);
-}
-
-/* An image of few channels: taps of a row are read as channels of one, so that four of them meet four weights. */
-static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
-{
-    const Window *w = &s->window;
-    double        zero;
-
-    if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 || !type_is_static(&node->in[0]->type))
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) || w->begin[i].max < 0 ||
-            w->end[i].max < 0)
-            return false;
-    return zero_is_known(lower, node, 3, &zero);
-}
-
-/* x between borders of its zero point, channels last; then no tap lies outside. */
-static int place_bordered(Lower *lower, Node *node, Sum *s)
-{
-    Window *w = &s->window;
-    Type    type = node->in[0]->type;
-    int8_t *zero = arena_array(lower->program->arena, int8_t, 1);
-    double  number = 0.0;
-    Operand x, inside;
-
-    if (lower_input(lower, node, 0, &x) < 0)
-        return -1;
-    zero_is_known(lower, node, 3, &number);
-    *zero = (int8_t)(int)number;
-    for (int i = 0; i < 2; i++)
-        type.dim[2 + i].max += w->begin[i].max + w->end[i].max;
-    inside = s->x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "bordered");
-    for (int i = 0; i < 2; i++)
-        inside = operand_window(lower, inside, 2 + i, w->begin[i], node->in[0]->type.dim[2 + i], 1);
-    if (inside.dim[2].max != s->x.dim[2].max || inside.dim[3].max != s->x.dim[3].max)
-        if (lower_copy(lower, node, lower_weight(lower, zero, x.dtype, 0, NULL, "border"), s->x) < 0)
-            return -1;
-    return lower_copy(lower, node, x, inside);
-}
-
-/* Weights [output][input][row][column] as [output][row][column][input]. */
-static const int8_t *turn_weights(Lower *lower, const int8_t *from, const Sum *s, int64_t rows, int64_t columns)
-{
-    int8_t *to = arena_array(lower->program->arena, int8_t, s->outputs * rows * columns * s->inputs + 1), *next = to;
-
-    for (int64_t o = 0; o < s->outputs; o++)
-        for (int64_t t = 0; t < rows * columns; t++)
-            for (int64_t i = 0; i < s->inputs; i++)
-                *next++ = from[(o * s->inputs + i) * rows * columns + t];
-    return to;
-}
-
-/* The convolution of rows of taps that an image of few channels gives. */
-static int place_narrow(Lower *lower, Node *node, Sum *s)
-{
-    Window       *w = &s->window;
-    int64_t       rows = w->kernel[0], wide = w->kernel[1] * s->inputs;
-    PanelShape    shape = {1, s->outputs, wide, rows};
-    const int64_t stride[4] = {0, rows * wide, 1, wide};
-    const int8_t *data = turn_weights(lower, const_aligned(lower->arena, lower_constant(lower, node->in[1])), s, rows, w->kernel[1]);
-
-    if (place_bordered(lower, node, s) < 0)
-        return -1;
-    s->inputs = wide;
-    s->x.dim[3].max -= w->kernel[1] - 1;
-    w->kernel[1] = 1;
-    w->begin[0] = w->begin[1] = extent_const(0);
-    return place_panels(lower, node, s, data, shape, stride);
-}
-
-static int place_conv(Lower *lower, Node *node, Sum *s)
-{
-    const Type *type = &node->in[1]->type;
-    PanelShape  shape = {.taps = 1};
-    int64_t     stride[4];
-
-    shape.groups = s->groups = node_int(node, "group", 1);
-    shape.inputs = s->inputs = type->dim[1].max;
-    shape.outputs = s->outputs = type->dim[0].max / s->groups;
-    if (read_window(lower, node, type->dim + 2, false, &s->window) < 0)
-        return -1;
-    if (is_narrow(lower, node, s))
-        return place_narrow(lower, node, s);
-    if (spatial_channels(lower, node, &s->x) < 0)
-        return -1;
-    for (int i = 2; i < type->rank; i++)
-        shape.taps *= type->dim[i].max;
-    stride[3] = 1;
-    stride[2] = shape.taps;
-    stride[1] = shape.taps * shape.inputs;
-    stride[0] = stride[1] * shape.outputs;
-    return place_weights(lower, node, s, shape, stride);
-}
-
-static int place_product(Lower *lower, Node *node, Sum *s)
-{
-    const Type *type = &node->in[1]->type;
-    PanelShape  shape = {1, type->dim[1].max, type->dim[0].max, 1};
-    const int64_t stride[4] = {0, 1, type->dim[1].max, 0};
-    Operand     x;
-
-    s->is_product = true;
-    s->groups = 1;
-    s->inputs = shape.inputs;
-    s->outputs = shape.outputs;
-    if (lower_input_dense(lower, node, 0, &x) < 0 || linear_rows(lower, x, s->inputs, &s->rows, &s->x) < 0)
-        return -1;
-    return place_weights(lower, node, s, shape, stride);
+    return s->is_narrow ? append_rows(lower, p, s->x, s->window.begin[0].max, y) : append(lower, s, y, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the rules */
+
+/* How rows of an image follow from those of its input; NULL: the zero point of its borders is computed. */
+static Stage *stage_of(Lower *lower, Node *node, const Sum *s)
+{
+    Stage *stage = cascade_stage(lower, node, &s->window, s->x, append_rows);
+
+    if (!stage || s->zero.buffer >= 0)
+        return NULL;
+    stage->grain = s->winograd.m ? s->winograd.m : 1;
+    stage->weights = lower->program->buffer[s->w.buffer].size;
+    stage->border = (double)s->xzero;
+    return stage;
+}
 
 /* The sum times its scale: one number, or one for each channel. */
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
     Layout         layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
-    Pending       *p = pending_kernel(lower, node, finish, accepts, s, layout);
+    Pending       *p = pending_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
     const Value   *constant = lower_constant(lower, node->in[scale]);
     const Type    *type = &node->out[0]->type;
     double         number;
@@ -404,6 +217,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     int            factor;
 
     p->bytes = true;
+    p->stage = s->is_product ? NULL : stage_of(lower, node, s);
     if (constant && const_scalar(constant, &number)) {
         if (number == 1.0)
             return lower_output_pending(lower, node, 0, p);
@@ -422,33 +236,30 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     return lower_output_pending(lower, node, 0, p);
 }
 
+static int start_image(Lower *lower, Node *node, Sum *s, int scale)
+{
+    if (!cascade_before(lower, node) && sum_place_image(lower, node, s) < 0)
+        return -1;
+    return start(lower, node, s, scale);
+}
+
 int lower_integer_conv(Lower *lower, Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 
-    return place_conv(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+    return sum_place_conv(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 2);
 }
 
 int lower_integer_product(Lower *lower, Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 
-    return place_product(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+    return sum_place_product(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
 }
 
-/* Inputs: x, scale, zero point. A sum is a convolution of each channel with ones. */
 int lower_integer_pool(Lower *lower, Node *node)
 {
-    const int64_t ones = ONES;
-    Sum          *s = arena_one(lower->program->arena, Sum);
-    int8_t       *data = arena_array(lower->program->arena, int8_t, ONES);
+    Sum *s = arena_one(lower->program->arena, Sum);
 
-    for (int i = 0; i < ONES; i++)
-        data[i] = 1;
-    if (read_window(lower, node, NULL, node_int(node, "ceil_mode", 0) != 0, &s->window) < 0 || spatial_channels(lower, node, &s->x) < 0)
-        return -1;
-    s->kernel = "depthwise_q";
-    s->groups = node->in[0]->type.dim[1].max;
-    s->w = lower_weight(lower, data, DTYPE_I8, 1, &ones, "ones");
-    return place_bias(lower, node, s, 2, 3, NULL) < 0 ? -1 : start(lower, node, s, 1);
+    return sum_place_pool(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 1);
 }

@@ -270,6 +270,7 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     lower.core = core;
     lower.in_parts = options->threads > 1;
     lower.cascade = options->cascade;
+    lower.cascade_floor = options->cascade_floor;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
         return -1;

@@ -72,6 +72,7 @@ struct Lower {
     int      vector_bytes;
     bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
     CascadeUse cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow it */
+    int64_t  cascade_floor; /* bytes that the plan needs anyway: cascades that save less are left out */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double winograd_error; /* of a layer at most: see winograd_error */
     const Core *core; /* that times are predicted for */

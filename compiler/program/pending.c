@@ -376,6 +376,7 @@ static int settle(Lower *lower, Value *value)
     type.dtype = p->expr->node[at].dtype;
     x = lower_temporary(lower, &type, lower_pending_layout(lower, p), value->name);
     place->pending = read_bytes(lower, p, at, x);
+    p->type.dtype = type.dtype;
     p->expr->nnode = at + 1;
     p->expr->stored = type.dtype;
     lower->node = p->node;

@@ -17,9 +17,11 @@ import check_threads as nets
 import host
 
 FLAGS = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
-REGIONS = ["--region=fast:240K", "--region=middle:600K:128", "--region=slow:8M"]
+REGIONS = ["--region=fast:64K", "--region=middle:280K:128", "--region=slow:8M"]
 VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"],
             REGIONS, [*REGIONS, "--io=arena"], ["--cascade=off"], ["--cascade=on"], ["--cascade=on", *REGIONS, "--code=shared"])
+
+RANDOM = np.random.default_rng(11)
 
 
 def mobile():
@@ -108,6 +110,40 @@ def cascade():
     return nets.network(nodes, (1, 3, 176, 176), constants), 760000
 
 
+def quantised():
+    """The same of bytes: their padding holds zero points, means and maxima are stages too."""
+    nodes, channels = [], 3
+    constants = {"s": np.float32(0.04), "z": np.uint8(121)}
+
+    def store(value):
+        nodes.extend([("QuantizeLinear", [value, "s", "z"], f"{value}q", {}), ("DequantizeLinear", [f"{value}q", "s", "z"], f"{value}d", {})])
+        return f"{value}d"
+
+    def conv(x, name, outputs, size=1, stride=1, group=1, pads=None):
+        nonlocal channels
+        constants[f"{name}w"] = RANDOM.integers(-127, 128, (outputs, channels // group, size, size), np.int8)
+        constants[f"{name}s"] = RANDOM.uniform(1, 2, outputs).astype(np.float32) / (60 * size * (channels // group) ** 0.5)
+        nodes.extend([("DequantizeLinear", [f"{name}w", f"{name}s"], f"{name}f", {"axis": 0}),
+                      ("Conv", [x, f"{name}f"], name, {"pads": pads or [size // 2] * 4, "strides": [stride] * 2, "group": group})])
+        channels = outputs
+        return store(name)
+
+    x = conv(store("x"), "a", 24, 3, 2)
+    for i, (outputs, size, stride) in enumerate([(16, 3, 1), (24, 3, 2), (24, 5, 1)]):
+        before, x = x, conv(x, f"e{i}", channels * 4)
+        x = conv(x, f"d{i}", channels, size, stride, channels)
+        x = conv(x, f"p{i}", outputs)
+        if size == 5:
+            nodes.append(("Add", [before, x], "sum", {}))
+            x = store("sum")
+    x = conv(x, "b", 160, 3, pads=[0, 1, 2, 1])
+    nodes.append(("MaxPool", [x], "m", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}))
+    x = conv(store("m"), "c", 96)
+    nodes.append(("AveragePool", [x], "n", {"kernel_shape": [2, 2], "strides": [2, 2]}))
+    nodes.append(("GlobalAveragePool", [store("n")], "y", {}))
+    return nets.network(nodes, (1, 3, 176, 176), constants), 196000
+
+
 def normalised():
     """Means over neighbouring channels follow the squares that they are made of, beside the tensor that is divided."""
     nodes = [("Conv", ["x", "w"], "c", {}), ("Relu", ["c"], "r", {}), ("LRN", ["r"], "n", {"size": 5}), ("GlobalAveragePool", ["n"], "y", {})]
@@ -123,8 +159,8 @@ def cropped():
     return nets.network(nodes, (1, 3, 72, 72), constants, result=(1, 16, 1, 1)), 72 * 72 * 16 * 4 + 16384
 
 
-MODELS = {"cascade": cascade, "cropped": cropped, "mobile": mobile, "dense": dense, "residual": residual, "tiles": tiles,
-          "enlarged": enlarged, "normalised": normalised}
+MODELS = {"cascade": cascade, "quantised": quantised, "cropped": cropped, "mobile": mobile, "dense": dense, "residual": residual,
+          "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
 
 
 def arena_size(folder):

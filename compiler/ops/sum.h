@@ -1,0 +1,36 @@
+/* sum.h - exact sums of 8-bit integers: what their step computes, and the operands that are the same for all rows of the result.
+ * Knows nothing of what happens to the sums. */
+#ifndef OCC_OPS_SUM_H
+#define OCC_OPS_SUM_H
+
+#include "ops/window.h"
+#include "ops/winograd.h"
+#include "program/lower.h"
+
+/* A waiting kernel. */
+typedef struct Sum {
+    const char *kernel; /* conv_q, winograd_q or depthwise_q */
+    WinogradPlan winograd; /* m > 0: in the transformed domain */
+    Operand     x, w, bias, sums, zero;
+    bool        is_product;      /* x is [rows][inputs], not an image */
+    bool        is_narrow;       /* an image of few channels: taps of a row are read as channels of one, see sum_widen */
+    Extent      rows;
+    Window      window;          /* of the image */
+    int64_t     groups, inputs, outputs; /* channels of one group, as the kernel reads them; outputs 0: each channel by itself */
+    int64_t     xzero, third;    /* the kernel's argument `how` */
+} Sum;
+
+/* Weights, bias and zero points of a convolution, a product and a sum over windows; x of all but images too. Returns 0 or -1 with a
+ * message. */
+int sum_place_conv(Lower *lower, Node *node, Sum *s);
+int sum_place_product(Lower *lower, Node *node, Sum *s);
+int sum_place_pool(Lower *lower, Node *node, Sum *s);
+
+/* The image where it lies, as the kernel reads it. */
+int sum_place_image(Lower *lower, Node *node, Sum *s);
+
+/* A narrow sum of `rows` rows of results from s->x, `pad` rows of which are missing above: x between borders of its zero point is
+ * made, of which *wide is an ordinary sum. */
+int sum_widen(Lower *lower, const Sum *s, int64_t pad, int64_t rows, Sum *wide);
+
+#endif
