@@ -343,15 +343,15 @@ OCC_HOT occ_vf occ_vdiv(occ_vf a, occ_vf b)
     return a / b;
 }
 
-/* NaN in either operand passes; with a literal second operand this is one comparison. */
+/* NaN in either operand passes; of equal ones the first. */
 OCC_HOT occ_vf occ_vmin(occ_vf a, occ_vf b)
 {
-    return occ_vpick(occ_vmask_lt(b, a) | occ_vmask_nan(b), b, a);
+    return occ_vpick(occ_vmask_nan(b), b, occ_vat_most(a, b));
 }
 
 OCC_HOT occ_vf occ_vmax(occ_vf a, occ_vf b)
 {
-    return occ_vpick(occ_vmask_lt(a, b) | occ_vmask_nan(b), b, a);
+    return occ_vpick(occ_vmask_nan(b), b, occ_vat_least(a, b));
 }
 
 OCC_HOT occ_vf occ_vneg(occ_vf a)
@@ -488,6 +488,23 @@ OCC_HOT occ_vf occ_vselect(occ_vf condition, occ_vf a, occ_vf b)
 }
 
 /* ------------------------------------------------------------------------------------------------------ across lanes */
+
+/* Elements 0, 2, 4, ... of a and then b. */
+OCC_HOT occ_vf occ_veven(occ_vf a, occ_vf b)
+{
+#if OCC_W == 16 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+#elif OCC_W == 8 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+#elif OCC_W == 4 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+#elif OCC_W > 1
+    return __builtin_shuffle(a, b, occ_viota() * 2);
+#else
+    (void)b;
+    return a;
+#endif
+}
 
 OCC_HOT float occ_vsum_lanes(occ_vf a)
 {

@@ -37,15 +37,23 @@ OCC_HOT occ_vf occ_pool_join(occ_vf sum, occ_vf term, int64_t kind, float p)
     return occ_vadd(sum, occ_vselect(occ_vlt(occ_vset(0.0f), term), occ_vexp(occ_vmul(occ_vset(p), occ_vlog(term))), occ_vset(0.0f)));
 }
 
-OCC_HOT occ_vf occ_pool_end(occ_vf sum, int64_t count, int64_t kind, float p)
+OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
 {
     if (kind == OCC_POOL_MAX || (kind == OCC_POOL_LP && p == 1.0f))
         return sum;
     if (kind != OCC_POOL_LP)
-        return occ_vdiv(sum, occ_vset((float)count));
+        return occ_vdiv(sum, count);
     if (p == 2.0f)
         return occ_vsqrt(sum);
     return occ_vselect(occ_vlt(occ_vset(0.0f), sum), occ_vexp(occ_vmul(occ_vset(1.0f / p), occ_vlog(sum))), occ_vset(0.0f));
+}
+
+/* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches behind. */
+OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation, int64_t pad_end, int64_t kind)
+{
+    const occ_window w = occ_window_taps(begin, extent, kernel, dilation);
+
+    return kind == OCC_POOL_MEAN_PADS ? occ_max(0, occ_min(kernel, occ_ceil_div(extent + pad_end - begin, dilation))) : w.last - w.first;
 }
 
 /* The taps of one result that lie inside the input, and how many a mean counts. */
@@ -54,7 +62,7 @@ typedef struct occ_pool_taps {
     int64_t    begin[3], count;
 } occ_pool_taps;
 
-/* begin: of the window on each axis; pad_end: how far padding reaches behind the input */
+/* begin: of the window on each axis */
 OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_extent *xdim, const occ_extent *kernel,
                                        const occ_extent *dilation, const occ_extent *pad_end, int64_t kind)
 {
@@ -62,10 +70,7 @@ OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_extent *x
 
     for (int k = 0; k < 3; k++) {
         t.axis[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
-        if (kind == OCC_POOL_MEAN_PADS)
-            t.count *= occ_max(0, occ_min(kernel[k], occ_ceil_div(xdim[2 + k] + pad_end[k] - begin[k], dilation[k])));
-        else
-            t.count *= t.axis[k].last - t.axis[k].first;
+        t.count *= occ_pool_count(begin[k], xdim[2 + k], kernel[k], dilation[k], pad_end[k], kind);
     }
     return t;
 }
@@ -95,7 +100,7 @@ OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const
         }
     OCC_UNROLL(4)
     for (int j = 0; j < vectors; j++)
-        occ_vstore(y + j * OCC_W * ychannel, occ_pool_end(sum[j], t->count, kind, p), n);
+        occ_vstore(y + j * OCC_W * ychannel, occ_pool_end(sum[j], occ_vset((float)t->count), kind, p), n);
 }
 
 /* pool - y = kind of x over windows.

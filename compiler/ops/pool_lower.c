@@ -39,6 +39,15 @@ static bool are_neighbours(const Operand *x)
     return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
 }
 
+/* Pixels of a row follow each other, channels do not, and a few windows fit what is joined together (OCC_POOL_SPAN). */
+static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
+{
+    int last = x->rank - 1, a = w->naxes - 1;
+
+    return extent_is(x->stride[last], 1) && extent_is(y->stride[last], 1) && (!are_neighbours(x) || extent_is(x->dim[1], 1)) &&
+           (w->kernel[a] - 1) * w->dilation[a] + 16 * w->stride[a] <= 256;
+}
+
 /* The largest elements of any type, and `place` says where they were, or is absent. */
 static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Operand y, Operand place)
 {
@@ -63,7 +72,7 @@ static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand
 
     if (x.dtype != DTYPE_F32)
         return append_max(lower, node, w, x, y, operand_absent(DTYPE_I64));
-    step = step_begin(lower, node, "pool_f32");
+    step = step_begin(lower, node, lies_in_planes(w, &x, &y) ? "pool_planes_f32" : "pool_f32");
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, pool->kind);

@@ -311,7 +311,7 @@ static double other_operations(const Core *core, const Step *step)
     if (kernel_is(step, "conv_integer"))
         return product_named(step, "ydim") * product_named(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) /
                (2.0 * lanes);
-    if (kernel_is(step, "depthwise") || kernel_is(step, "pool_f32") || kernel_is(step, "maxpool"))
+    if (kernel_is(step, "depthwise") || kernel_is(step, "pool_") || kernel_is(step, "maxpool"))
         return product_named(step, "ydim") * product_named(step, "kernel") * 1.5 / lanes;
     if (kernel_is(step, "conv_dot"))
         return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) * 1.5 / lanes;

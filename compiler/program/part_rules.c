@@ -428,6 +428,7 @@ static const PartRule rules[] = {
     {"winograd_f32", offer_winograd, take_winograd, work_winograd},
     {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
     {"pool_f32", offer_pool, take_pool, work_window},
+    {"pool_planes_f32", offer_pool, take_pool, work_window},
     {"maxpool_", offer_pool, take_pool, work_window},
     {"matmul_f32", offer_matmul, take_matmul, work_matmul},
     {"attention_f32", offer_matmul, take_attention, work_attention},

@@ -1,0 +1,99 @@
+/* pool_planes_f32.c - maxima, means and p-norms over windows where the pixels of a row follow each other: by vectors of pixels.
+ * Windows are joined from the top down first, which reads every row in order, then across. */
+#include "pool_f32.c"
+
+#define OCC_POOL_SPAN 256 /* pixels of the input that are joined from the top down before they are across, at most */
+#define OCC_POOL_TILE 64  /* results of a row that are made together, at most */
+
+/* What nothing yet gives. */
+OCC_HOT occ_vf occ_pool_start(int64_t kind)
+{
+    const union {
+        uint32_t bits;
+        float    value;
+    } lowest = {0xff800000u};
+
+    return occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
+}
+
+/* line[j] = the taps above each other at column from + j, `span` columns; those outside the input count as nothing. */
+OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_extent *xdim,
+                           const occ_extent *xstride, const occ_extent *dilation, const occ_pool_taps *t, int64_t kind, float p)
+{
+    const int64_t begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, xdim[4] - from));
+
+    for (int64_t j = 0; j < begin; j++)
+        line[j] = occ_vlane(occ_pool_start(kind), 0);
+    for (int64_t j = end; j < span; j++)
+        line[j] = occ_vlane(occ_pool_start(kind), 0);
+    for (int64_t j = begin; j < end; j += OCC_W) {
+        const int    n = (int)occ_min(OCC_W, end - j);
+        const float *column = x + from + j;
+        occ_vf       sum = occ_pool_start(kind);
+
+        for (int64_t d = t->axis[0].first; d < t->axis[0].last; d++)
+            for (int64_t h = t->axis[1].first; h < t->axis[1].last; h++) {
+                const int64_t at = (t->begin[0] + d * dilation[0]) * xstride[2] + (t->begin[1] + h * dilation[1]) * xstride[3];
+
+                sum = occ_pool_join(sum, occ_vload(column + at, n), kind, p);
+            }
+        occ_vstore(line + j, sum, n);
+    }
+}
+
+/* Elements at a distance of `stride`; two vectors may be read. */
+OCC_HOT occ_vf occ_pool_tap(const float *line, int64_t stride)
+{
+    if (stride == 1)
+        return occ_vload(line, OCC_W);
+    if (stride == 2)
+        return occ_veven(occ_vload(line, OCC_W), occ_vload(line + OCC_W, OCC_W));
+    return occ_vloads(line, stride, OCC_W);
+}
+
+/* n results of a row from the line below them; a mean counts rows * count[i] elements. */
+OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, float rows, int64_t n, int64_t kernel, int64_t stride,
+                             int64_t dilation, int64_t kind, float p)
+{
+    for (int64_t w = 0; w < n; w += OCC_W) {
+        occ_vf sum = occ_pool_tap(line + w * stride, stride);
+
+        for (int64_t k = 1; k < kernel; k++) {
+            const occ_vf tap = occ_pool_tap(line + w * stride + k * dilation, stride);
+
+            sum = kind == OCC_POOL_MAX ? occ_vmax(sum, tap) : occ_vadd(sum, tap);
+        }
+        sum = occ_pool_end(sum, occ_vmul(occ_vset(rows), occ_vload(count + w, OCC_W)), kind, p);
+        occ_vstore(y + w, sum, (int)occ_min(OCC_W, n - w));
+    }
+}
+
+/* pool_planes - as occ_pool_f32, where xstride[4] and ystride[4] are 1, and (kernel[2] - 1) * dilation[2] + 16 * stride[2] is at most
+ * OCC_POOL_SPAN. */
+OCC_INLINE void occ_pool_planes_f32(const float *x, float *y, int64_t kind, const occ_extent *xdim, const occ_extent *xstride,
+                                    const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,
+                                    const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
+                                    const occ_extent *pad_end, float p)
+{
+    const int64_t reach = (kernel[2] - 1) * dilation[2] + 1;
+    const int64_t tile = occ_min(OCC_POOL_TILE, (OCC_POOL_SPAN - reach) / stride[2] + 1);
+    const int64_t rows = ydim[2] * ydim[3], all = ydim[0] * ydim[1] * rows;
+    float         line[OCC_POOL_SPAN + 16 * OCC_W] = {0}, count[OCC_POOL_TILE + OCC_W] = {0};
+
+    for (int64_t first = 0; first < ydim[4]; first += tile) {
+        const int64_t n = occ_min(tile, ydim[4] - first), from = first * stride[2] - pad[2];
+
+        for (int64_t i = 0; i < n; i++)
+            count[i] = (float)occ_pool_count(from + i * stride[2], xdim[4], kernel[2], dilation[2], pad_end[2], kind);
+        for (int64_t i = 0; i < all; i++) {
+            const int64_t d = i / ydim[3] % ydim[2], h = i % ydim[3], c = i / rows % ydim[1], b = i / rows / ydim[1];
+            const int64_t begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], 0}, one[3] = {kernel[0], kernel[1], 1};
+            const occ_pool_taps t = occ_pool_taps_at(begin, xdim, one, dilation, pad_end, kind);
+
+            occ_pool_down(line, from, (n - 1) * stride[2] + reach, x + b * xstride[0] + c * xstride[1], xdim, xstride, dilation, &t,
+                          kind, p);
+            occ_pool_across(y + b * ystride[0] + c * ystride[1] + d * ystride[2] + h * ystride[3] + first, line, count,
+                            (float)t.count, n, kernel[2], stride[2], dilation[2], kind, p);
+        }
+    }
+}
