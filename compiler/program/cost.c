@@ -5,6 +5,7 @@
 #include "program/operand.h"
 #include "support/int.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -334,20 +335,20 @@ static double stack_time(const Core *core, const Step *step)
            blocks_time(core, 1, value(step, "rows", 0), value(step, "columns", 0), 2, (double)value(step, "depth", 0));
 }
 
-/* Bytes of the operands from number `first` on; a repeated axis counts once. */
+/* Bytes of the operands from number `first` on; a repeated axis counts once, and of what rows are picked from, those picked. */
 static double bytes_from(const Program *program, const Step *step, int first, bool weights)
 {
-    double sum = 0.0;
+    double sum = 0.0, most = kernel_is(step, "gather") ? results(step) : INFINITY;
 
     for (int k = first; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
-        double         bytes = operand_bytes_per_element(x);
+        double         n = 1.0;
 
         if (x->buffer < 0 || (program->buffer[x->buffer].kind == BUFFER_WEIGHT) != weights)
             continue;
         for (int i = 0; i < x->rank; i++)
-            bytes *= extent_is_const(x->stride[i]) && x->stride[i].max == 0 ? 1.0 : (double)x->dim[i].max;
-        sum += bytes;
+            n *= extent_is_const(x->stride[i]) && x->stride[i].max == 0 ? 1.0 : (double)x->dim[i].max;
+        sum += fmin(n, most) * operand_bytes_per_element(x);
     }
     return sum;
 }

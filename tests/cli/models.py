@@ -47,6 +47,13 @@ def attention(keys):
     return build(nodes, inputs, [value("y", [4, 512, 8])])
 
 
+def words():
+    """Four rows picked from a table of four thousand."""
+    table = numpy_helper.from_array(numpy.zeros((4096, 256), dtype=numpy.float32), "table")
+    nodes = [helper.make_node("Gather", ["table", "ids"], ["y"], name="look")]
+    return build(nodes, [value("ids", [4], TensorProto.INT64)], [value("y", [4, 256])], [table])
+
+
 def changed(what):
     """A small network as it was, or with one change that costs memory in a way of its own."""
     nodes = [
@@ -182,7 +189,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "attention": attention(512),
+        "small": small(), "convolution": convolution(), "attention": attention(512), "words": words(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),

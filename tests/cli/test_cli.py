@@ -41,7 +41,7 @@ class Cli(unittest.TestCase):
 
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
-        for option in ("-o --name --target --dim --weights --threads --io --region --state --code --planner --order --time-limit "
+        for option in ("-o --name --target --dim --weights --threads --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
                        "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
@@ -210,6 +210,15 @@ class Cli(unittest.TestCase):
         ram = int(re.search(r"RAM +(\d+)", with_scratch)[1])
         self.assertEqual(self.run_it("convolution.onnx", "--max-ram=%d" % ram).stdout, with_scratch)
         self.assertIn("without Winograd's", self.run_it("convolution.onnx", "--max-ram=%d" % (ram - 1)).stdout)
+
+    def test_an_impossible_error_is_refused(self):
+        for error in ("0", "2", "small"):
+            self.fails(1, "--winograd-error: found '%s'" % error, "convolution.onnx", "--winograd-error=" + error)
+
+    def test_a_table_costs_the_time_of_the_rows_that_are_picked(self):
+        self.run_it("words.onnx", "--target=x86-64-v3", "--report=words.json", "--quiet")
+        with open(os.path.join(self.folder, "words.json")) as file:
+            self.assertLess(json.load(file)["steps"][0]["predicted_ns"], 10000)    # all of it takes 90 microseconds at least
 
     def test_fewer_queries_are_taken_together_where_their_scores_are_the_peak(self):
         done = self.run_it("attention.onnx")

@@ -1,9 +1,11 @@
 /* test_lag.c - the distance between a result and its input, against the same rule applied to every row and column. */
 #include "program/lag.h"
+
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 static uint64_t state = 88172645463325252u;
