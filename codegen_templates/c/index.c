@@ -15,19 +15,44 @@ OCC_HOT int64_t occ_index(int64_t index, int64_t n)
     return index >= 0 && index < n ? index : -1;
 }
 
+/* Whether the indices are 0, 0, 1, 1, ... to axis - 1, as where an image becomes twice as large. */
+OCC_HOT int occ_gather_doubles_TPL_N(const int64_t *index, int64_t axis, int64_t count)
+{
+    int64_t k = 0;
+
+    while (k < count && index[k] == k / 2)
+        k++;
+    return k == count && count == 2 * axis;
+}
+
+/* y[k] = x[index[k]] for 0 <= k < count. */
+OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t axis, int64_t count, int doubles)
+{
+    for (int64_t k = 0; doubles && k < axis; k++) {
+        const TPL_T two[2] = {x[k], x[k]};
+
+        memcpy(y + 2 * k, two, sizeof two);
+    }
+    for (int64_t k = 0; k < count && !doubles; k++)
+        y[k] = x[index[k] + (index[k] < 0 ? axis : 0)];
+}
+
 /* gather - y[o][k][i] = x[o][index[k]][i].
  *   y [outer][count][inner], x [outer][axis][inner], index [count] */
 OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t outer, int64_t axis, int64_t count,
                                 int64_t inner)
 {
+    const int doubles = inner == 1 && occ_gather_doubles_TPL_N(index, axis, count);
+
     for (int64_t k = 0; k < count; k++)
         if (occ_index(index[k], axis) < 0)
             return OCC_EINDEX;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t k = 0; k < count; k++) {
-            memcpy(y, x + (o * axis + occ_index(index[k], axis)) * inner, (size_t)inner * sizeof *y);
-            y += inner;
-        }
+    for (int64_t o = 0; o < outer; o++) {
+        if (inner == 1)
+            occ_gather_row_TPL_N(y + o * count, x + o * axis, index, axis, count, doubles);
+        for (int64_t k = 0; k < count && inner != 1; k++)
+            memcpy(y + (o * count + k) * inner, x + (o * axis + occ_index(index[k], axis)) * inner, (size_t)inner * sizeof *y);
+    }
     return 0;
 }
 
@@ -165,6 +190,31 @@ OCC_HOT int64_t occ_pad_index(int64_t i, int64_t n, int64_t mode)
     return i < n ? i : 2 * n - 2 - i;
 }
 
+/* Positions first to last - 1 of a padded row. */
+OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t first, int64_t last, int64_t extent, int64_t before,
+                                int64_t ystride, int64_t xstride, int64_t mode)
+{
+    for (int64_t k = first; k < last; k++) {
+        const int64_t i = occ_pad_index(k - before, extent, mode);
+
+        y[k * ystride] = i >= 0 ? x[i * xstride] : *value;
+    }
+}
+
+/* Of a row of `extent` elements: what is put in front, itself, what is put behind. */
+OCC_HOT void occ_pad_row_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t count, int64_t extent, int64_t before,
+                               int64_t ystride, int64_t xstride, int64_t mode)
+{
+    const int64_t front = occ_min(occ_max(before, 0), count), back = occ_max(front, occ_min(count, extent + before));
+
+    occ_pad_part_TPL_N(y, x, value, 0, front, extent, before, ystride, xstride, mode);
+    if (ystride == 1 && xstride == 1)
+        memcpy(y + front, x + (front - before), (size_t)(back - front) * sizeof *y);
+    for (int64_t k = front; k < back && !(ystride == 1 && xstride == 1); k++)
+        y[k * ystride] = x[(k - before) * xstride];
+    occ_pad_part_TPL_N(y, x, value, back, count, extent, before, ystride, xstride, mode);
+}
+
 /* pad - y is x with `before[r]` elements in front of axis r (negative: cut) and what its extent leaves behind.
  *   ydim, ystride, xdim, xstride, before [rank]; value: one element */
 OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t rank, const occ_extent *ydim,
@@ -184,11 +234,10 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
             inside = inside && i >= 0;
             from += i * xstride[r];
         }
-        for (int64_t k = 0; k < ydim[last]; k++) {
-            int64_t i = occ_pad_index(k - before[last], xdim[last], mode);
-
-            to[k * ystride[last]] = inside && i >= 0 ? x[from + i * xstride[last]] : *value;
-        }
+        if (inside)
+            occ_pad_row_TPL_N(to, x + from, value, ydim[last], xdim[last], before[last], ystride[last], xstride[last], mode);
+        for (int64_t k = 0; k < ydim[last] && !inside; k++)
+            to[k * ystride[last]] = *value;
         for (int64_t r = last; r-- > 0 && ++at[r] == ydim[r];)
             at[r] = 0;
     }

@@ -49,6 +49,23 @@ OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t 
     }
 }
 
+/* The first place from j on, n for none, of an element that may come before `root`, which lies in front of all of them: most are
+ * passed over some at a time. NaN is no less and no more. */
+OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T root, int64_t largest)
+{
+    for (; j + OCC_TOGETHER <= n; j += OCC_TOGETHER) {
+        int passed = 0;
+
+        for (int i = 0; i < OCC_TOGETHER; i++)
+            passed += largest ? x[j + i] <= root : x[j + i] >= root;
+        if (passed < OCC_TOGETHER)
+            break;
+    }
+    while (j < n && (largest ? x[j] <= root : x[j] >= root))
+        j++;
+    return j;
+}
+
 /* topk - the k largest (smallest) of n elements along an axis and their places; sorted, the lower place among equals.
  *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX; a heap of k lies in the result */
 OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t k,
@@ -72,12 +89,15 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
                 c = (c - 1) / 2;
             }
         }
-        for (int64_t j = k; j < n; j++)
-            if (occ_ranks_before_TPL_N(from[j * inner], j, v[0], p[0], largest)) {
+        for (int64_t j = k; j < n; j++) {
+            if (inner == 1)
+                j = occ_topk_next_TPL_N(from, j, n, v[0], largest);
+            if (j < n && occ_ranks_before_TPL_N(from[j * inner], j, v[0], p[0], largest)) {
                 v[0] = from[j * inner];
                 p[0] = j;
                 occ_sift_TPL_N(v, p, inner, k, largest);
             }
+        }
         for (int64_t j = k - 1; j > 0; j--) { /* the root is the last of the first j + 1 */
             occ_swap_TPL_N(v, p, 0, j * inner);
             occ_sift_TPL_N(v, p, inner, j, largest);

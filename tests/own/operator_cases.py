@@ -81,7 +81,24 @@ IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
 
+OTHER = np.random.default_rng(8)  # the numbers of the cases before stay as they are
+TIES, LINES, BLOCK = OTHER.integers(0, 40, (3, 200)), OTHER.random((3, 20), np.float32), OTHER.random((3, 9, 30), np.float32)
+
+
+def topk(name, x, **more):
+    k = np.array([9], np.int64)
+    kind = np_dtype_to_tensor_dtype(x.dtype)
+    return case(name, "TopK", dict(x=x, k=k), dict(value=(kind, [3, 9]), place=(I, [3, 9])), flags=("--dim=value:1=9", "--dim=place:1=9"), **more)
+
+
 OPERATORS = [
+    topk("topk_of_many_equal", TIES.astype(np.float32)),
+    topk("topk_least_of_many_equal", TIES.astype(np.float32), largest=0),
+    topk("topk_of_integers", TIES.astype(np.int64)),
+    case("gather_doubles", "Gather", dict(x=LINES, at=np.arange(40) // 2), dict(y=(F, [3, 40])), axis=1),
+    case("gather_single_from_behind", "Gather", dict(x=LINES, at=np.arange(20) // 2 - 20), dict(y=(F, [3, 20])), axis=1),
+    case("pad_reflect_and_cut", "Pad", dict(x=BLOCK, by=np.array([1, -2, 5, 0, 3, -7], np.int64)), dict(y=(F, [4, 10, 28])),
+         mode="reflect", flags=("--dim=y:0=4", "--dim=y:1=10", "--dim=y:2=28")),
     recurrent("lstm_computed_weights", "LSTM", 4, 2, direction="bidirectional"),
     recurrent("gru_computed_weights", "GRU", 3, 2, direction="bidirectional"),
     recurrent("gru_computed_reset_late", "GRU", 3, linear_before_reset=1),
