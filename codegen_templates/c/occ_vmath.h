@@ -33,6 +33,13 @@ OCC_HOT occ_vf occ_vexp_near(occ_vf x)
     return p * occ_vpower(n);
 }
 
+/* e^x for x <= 0, and NaN; 0 below -87, where weights no longer count. */
+OCC_HOT occ_vf occ_vexp_below(occ_vf a)
+{
+    const occ_vf least = occ_vset(-87.0f);
+    return occ_vfrom_bits(occ_vbits(occ_vexp_near(occ_vat_least(a, least))) & ~occ_vmask_lt(a, least));
+}
+
 /* 2^n in two factors, so that denormal results round once. */
 OCC_STEP occ_vf occ_vexp(occ_vf a)
 {

@@ -23,7 +23,7 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
             occ_vstore(y + i * sy, hit, n);
             continue;
         }
-        e = occ_vexp(occ_vsub(e, top));
+        e = occ_vexp_below(occ_vsub(e, top));
         sum = occ_vadd(sum, e);
         if (kind == OCC_SOFTMAX)
             occ_vstore(y + i * sy, e, n);
@@ -37,20 +37,33 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
     }
 }
 
-/* y = e^(x - top), unless only the sum of that is asked for, which is returned. */
+/* y = e^(x - top), unless only the sum of that is asked for, which is returned. Four vectors at a time hide latency. */
 OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
 {
-    occ_vf sums = occ_vset(0.0f);
+    occ_vf  sum[4];
+    int64_t i = 0;
 
-    for (int64_t i = 0; i < axis; i += OCC_W) {
-        int    n = (int)occ_min(OCC_W, axis - i);
-        occ_vf e = occ_vexp(occ_vsub(occ_vload(x + i, n), top));
+    for (int k = 0; k < 4; k++)
+        sum[k] = occ_vset(0.0f);
+    for (; i + 4 * OCC_W <= axis; i += 4 * OCC_W) {
+        OCC_UNROLL(4)
+        for (int k = 0; k < 4; k++) {
+            const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i + k * OCC_W, OCC_W), top));
 
-        sums = occ_vpick(occ_vmask_first(n), occ_vadd(sums, e), sums);
+            sum[k] = occ_vadd(sum[k], e);
+            if (kind == OCC_SOFTMAX)
+                occ_vstore(y + i + k * OCC_W, e, OCC_W);
+        }
+    }
+    for (; i < axis; i += OCC_W) {
+        const int    n = (int)occ_min(OCC_W, axis - i);
+        const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i, n), top));
+
+        sum[0] = occ_vpick(occ_vmask_first(n), occ_vadd(sum[0], e), sum[0]);
         if (kind == OCC_SOFTMAX)
             occ_vstore(y + i, e, n);
     }
-    return occ_vsum_lanes(sums);
+    return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
 /* One row whose elements are neighbours, by vectors along it. */
