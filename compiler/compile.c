@@ -181,6 +181,14 @@ static int plan_with(Compilation *c, CascadeUse cascade, int64_t floor, int64_t 
     return stage_lower(c) < 0 || make_plan(c, worth) < 0 ? -1 : 0;
 }
 
+/* Whether the plan in hand is within `most` bytes and --max-ram. */
+static bool is_small(const Compilation *c, int64_t most)
+{
+    const Options *o = c->options;
+
+    return c->plan.peak <= most && (o->max_ram < 0 || figures_of(c->program, &c->plan, o).ram <= o->max_ram);
+}
+
 /* Cascades stay out where they do not make the plan smaller by one part in WORTH; and of several, those that do not matter. */
 static int first_plan(Compilation *c)
 {
@@ -197,12 +205,12 @@ static int first_plan(Compilation *c)
     most = plan.peak + plan.peak / WORTH;
     if (plan_with(c, CASCADE_OFF, 0, most) < 0)
         return -1;
-    if (c->plan.peak <= most)
+    if (is_small(c, most))
         return 0;
     most = plan.peak + plan.peak / (c->target->roomy ? WORTH : SLACK);
     if (plan_with(c, CASCADE_AUTO, most, most) < 0)
         return -1;
-    if (c->plan.peak <= most)
+    if (is_small(c, most))
         return 0;
     c->lowering.cascade_floor = 0;
     c->program = program;

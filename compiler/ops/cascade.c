@@ -1,5 +1,7 @@
 /* cascade.c - which operators are computed strip by strip, and how their rows are cut. */
 #include "ops/cascade_loop.h"
+#include "ops/conv_after.h"
+#include "program/operand.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -66,22 +68,14 @@ static bool is_pointwise(const Node *node)
            node_ints_are(node, "strides", 1);
 }
 
-/* Whether its kernel reads the image between borders that it makes itself (sum_widen). */
-static bool is_narrow(const Node *node)
-{
-    enum { LEAST_CHANNELS = 4 };
-
-    return node->op == OP_ours_IntegerConv && node->in[1]->type.dim[1].max < LEAST_CHANNELS && node_int(node, "group", 1) == 1;
-}
-
 bool cascade_takes(const Lower *lower, const Node *user, const Pending *input)
 {
-    bool goes_on = input->stage && input->stage->before && is_pointwise(user);
+    const Stage *s = input->stage;
 
-    if (lower->cascade == CASCADE_OFF || lower->in_parts || !input->stage || input->stage->weights > MOST_WEIGHTS ||
-        input->stage->stages == CASCADE_STAGES || !is_image(&input->type) || !is_stage(user) || is_narrow(user))
+    if (lower->cascade == CASCADE_OFF || lower->in_parts || !s || s->weights > MOST_WEIGHTS || s->stages + 2 > CASCADE_STAGES ||
+        !is_image(&input->type) || !is_stage(user) || conv_after_takes(lower, user, input))
         return false;
-    return lower->cascade == CASCADE_ON || goes_on || type_bytes(&input->type) >= LEAST_BYTES;
+    return lower->cascade == CASCADE_ON || (s->before && is_pointwise(user)) || type_bytes(&input->type) >= LEAST_BYTES;
 }
 
 Pending *cascade_before(const Lower *lower, const Node *node)
@@ -106,16 +100,37 @@ Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
     return s;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- rows */
-
-/* Whether its expression reads other tensors that have rows. */
-static bool reads_rows(const Pending *p)
+/* Some rows of an expression, which becomes another one as its innermost strides are others. */
+static int append_map(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
 {
-    for (int i = 0; i < p->noperand; i++)
-        if (!extent_is(p->operand[i].stride[CASCADE_ROW], 0))
-            return true;
-    return false;
+    Arena  *arena = lower->program->arena;
+    Pending rows = *p;
+
+    (void)x;
+    (void)pad;
+    rows.expr = arena_one(arena, Scalar);
+    *rows.expr = *p->expr;
+    rows.expr->node = arena_array(arena, ScalarNode, p->expr->nnode);
+    memcpy(rows.expr->node, p->expr->node, (size_t)p->expr->nnode * sizeof *rows.expr->node);
+    return lower_map_finish(lower, &rows, y);
 }
+
+Stage *cascade_map(Lower *lower, const Pending *p)
+{
+    Stage *s;
+
+    if (lower->cascade == CASCADE_OFF || !is_image(&p->type) || !p->noperand)
+        return NULL;
+    for (int i = 0; i < p->noperand; i++)
+        if (!operand_is_static(&p->operand[i]))
+            return NULL;
+    s = arena_one(lower->arena, Stage);
+    *s = (Stage){.in = p->type.dim[CASCADE_ROW].max, .out = p->type.dim[CASCADE_ROW].max, .reach = 1, .stride = 1, .grain = 1, .stages = 1,
+                 .append = append_map};
+    return s;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- rows */
 
 /* Rows that a level makes in an iteration and before the loop, and those that it keeps, by what the next one takes. */
 static void cut_level(Level *l, const Level *next, bool is_first)
@@ -191,13 +206,15 @@ static int64_t strip_bytes(const Cascade *c)
 
 static int64_t act_bytes(const Lower *lower, int buffer)
 {
-    return lower->program->buffer[buffer].kind == BUFFER_ACT ? lower->program->buffer[buffer].size : 0;
+    return buffer >= 0 && lower->program->buffer[buffer].kind == BUFFER_ACT ? lower->program->buffer[buffer].size : 0;
 }
 
-/* The buffer of the input of level `first`, -1: it is a result of the one before. */
+/* The buffer of the input of level `first`; -1: it is a result of the one before, or there is none. */
 static int input_buffer(const Cascade *all, int first)
 {
-    return first ? -1 : all->level[0].stage->x.buffer;
+    const Operand *x = &all->level[0].stage->x;
+
+    return first || !x->rank ? -1 : x->buffer;
 }
 
 static int64_t input_bytes(const Lower *lower, const Cascade *all, int first)
@@ -238,13 +255,14 @@ static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
     int            buffer = input_buffer(all, level);
     int64_t        input = input_bytes(lower, all, level), result = type_bytes(&p->type);
     int64_t        others = read_bytes(lower, all, level, buffer);
-    bool           again = false;
+    bool           apart = all->level[level].stage->is_apart;
 
     for (int j = level; j < all->n; j++)
-        again = again || (buffer >= 0 && reads_buffer(all->level[j].p, buffer));
-    if (reads_rows(p))
-        return input + others;
-    return others + (again ? input + result : int_max(input, result));
+        apart = apart || (buffer >= 0 && reads_buffer(all->level[j].p, buffer));
+    for (int i = 0; i < p->noperand; i++)
+        if (reads_buffer(p, p->operand[i].buffer) && act_bytes(lower, p->operand[i].buffer) >= result)
+            return input + others;
+    return others + (apart ? input + result : int_max(input, result));
 }
 
 /* -------------------------------------------------------------------------------------------------------------- choice */
@@ -290,26 +308,29 @@ static Cascade part(const Cascade *all, int begin, int end)
     return c;
 }
 
-/* The levels from `begin` on behind the best cutting for those before. */
-static Cutting cutting_of(const Lower *lower, const Cascade *all, const Cutting *before, int begin, int end)
+/* The last level as a whole, with the part of its work that is a level, behind the best cutting of those before. */
+static Cutting cut_whole(const Lower *lower, const Cascade *all, const Cutting *best, int end)
 {
-    Cutting     cutting = {.begin = begin, .cost = before->cost};
-    bool    is_wanted = lower->cascade == CASCADE_ON;
-    int64_t ends;
-    Cascade c;
+    int     begin = end - 1 - (end > 1 && all->level[end - 2].stage->is_part);
+    Cutting whole = {whole_bytes(lower, all, end - 1), best[begin].cost + (lower->cascade == CASCADE_ON), begin, 0};
 
-    if (end - begin == 1) {
-        cutting.bytes = whole_bytes(lower, all, begin);
-        cutting.cost += is_wanted;
-    } else {
-        c = part(all, begin, end);
-        ends = input_bytes(lower, all, begin) + read_bytes(lower, all, begin, input_buffer(all, begin)) +
-               type_bytes(&all->level[end - 1].p->type);
-        cutting.bytes = choose_rows(lower, &c, ends, &cutting.rows);
-        cutting.cost += is_wanted ? 0 : c.n;
-    }
-    cutting.bytes = int_max(int_max(cutting.bytes, before->bytes), lower->cascade_floor);
-    return cutting;
+    if (begin < end - 1)
+        whole.bytes = int_max(whole.bytes, input_bytes(lower, all, begin) + type_bytes(&all->level[begin].p->type));
+    whole.bytes = int_max(int_max(whole.bytes, best[begin].bytes), lower->cascade_floor);
+    return whole;
+}
+
+/* The levels from `begin` on as a cascade. */
+static Cutting cut_strips(const Lower *lower, const Cascade *all, const Cutting *best, int begin, int end)
+{
+    Cascade c = part(all, begin, end);
+    int64_t ends = input_bytes(lower, all, begin) + read_bytes(lower, all, begin, input_buffer(all, begin)) +
+                   type_bytes(&all->level[end - 1].p->type);
+    Cutting strips = {.cost = best[begin].cost + (lower->cascade == CASCADE_ON ? 0 : c.n), .begin = begin};
+
+    strips.bytes = choose_rows(lower, &c, ends, &strips.rows);
+    strips.bytes = int_max(int_max(strips.bytes, best[begin].bytes), lower->cascade_floor);
+    return strips;
 }
 
 static bool is_better(const Lower *lower, const Cutting *a, const Cutting *b)
@@ -334,16 +355,18 @@ static Cascade *choose(Lower *lower, Pending *last)
 {
     Cascade  all;
     Cascade *c = arena_one(lower->arena, Cascade);
-    Cutting      best[CASCADE_STAGES + 1] = {{0}};
+    Cutting  best[CASCADE_STAGES + 1] = {{0}};
 
     collect(&all, last);
     for (int end = 1; end <= all.n; end++) {
-        best[end] = cutting_of(lower, &all, &best[end - 1], end - 1, end);
-        for (int begin = end - 2; begin >= 0; begin--) {
-            Cutting cutting = cutting_of(lower, &all, &best[begin], begin, end);
+        best[end] = cut_whole(lower, &all, best, end);
+        for (int begin = end - 2; begin >= 0 && !all.level[end - 1].stage->is_part; begin--) {
+            Cutting strips = {0};
 
-            if (cutting.rows && is_better(lower, &cutting, &best[end]))
-                best[end] = cutting;
+            if (!begin || !all.level[begin - 1].stage->is_part)
+                strips = cut_strips(lower, &all, best, begin, end);
+            if (strips.rows && is_better(lower, &strips, &best[end]))
+                best[end] = strips;
         }
     }
     *c = part(&all, best[all.n].begin, all.n);
@@ -352,7 +375,8 @@ static Cascade *choose(Lower *lower, Pending *last)
 
 int cascade_finish(Lower *lower, Pending *last, Operand y)
 {
-    Cascade *cascade = NULL;
+    Value   *input = last->node->in[0];
+    Cascade *cascade;
 
     if (!last->stage || !last->stage->before)
         return 0;
@@ -360,5 +384,5 @@ int cascade_finish(Lower *lower, Pending *last, Operand y)
     if (cascade)
         return cascade_append(lower, cascade, y) < 0 ? -1 : 1;
     last->stage->before = NULL;
-    return lower_finish(lower, last->node->in[0]);
+    return lower->place[input->id].kind == PLACE_PENDING ? lower_finish(lower, input) : 0;
 }

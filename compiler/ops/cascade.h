@@ -15,7 +15,9 @@ typedef struct Stage {
     int64_t  weights;             /* bytes */
     double   border;              /* what rows of padding hold */
     int      stages;              /* that wait, with this one */
-    Operand  x;                   /* the input where it lies as a whole */
+    bool     is_apart;            /* as a whole, its result cannot follow its input through the same memory */
+    bool     is_part;             /* where the next stage is made as a whole, it does this one's work, too */
+    Operand  x;                   /* the input where it lies as a whole; rank 0: the stage reads operands of its expression only */
     Pending *before;              /* else the stage that makes it; or NULL */
     /* Append the step for some rows: their input is x, with `pad` rows missing above, and below as many as its windows lack. */
     int    (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y);
@@ -28,6 +30,9 @@ Pending *cascade_before(const Lower *lower, const Node *node);
  * none. */
 Stage *cascade_stage(Lower *lower, const Node *node, const Window *window, Operand x,
                      int (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y));
+
+/* The stage of a waiting elementwise expression, which can only be the first; NULL: it is none. */
+Stage *cascade_map(Lower *lower, const Pending *p);
 
 /* Whether a waiting value goes on waiting for `user`. */
 bool cascade_takes(const Lower *lower, const Node *user, const Pending *input);

@@ -45,6 +45,8 @@ static int append_first(Lower *lower, const Level *l, Extent first, int64_t coun
     int64_t      pad = extent_is(first, 0) ? s->pad : 0, rows = (count - 1) * s->stride + s->reach - pad;
     Extent       begin = extent_op(lower->model, EXPR_MUL, first, extent_const(s->stride));
 
+    if (!s->x.rank)
+        return append_rows(lower, l, s->x, 0, first, count, y);
     begin = extent_op(lower->model, EXPR_SUB, begin, extent_const(s->pad - pad));
     if (extent_is_const(begin))
         rows = int_min(rows, s->in - begin.max);
@@ -178,6 +180,8 @@ static int place_input(Lower *lower, const Level *l)
     if (!l->stage->before)
         return 0;
     l->stage->before = NULL;
+    if (l->stage->is_part)
+        return lower_input(lower, l->p->node, 0, &l->stage->x);
     return spatial_channels(lower, l->p->node, &l->stage->x);
 }
 

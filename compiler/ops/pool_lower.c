@@ -130,8 +130,10 @@ static int start(Lower *lower, Node *node, Pool *pool)
     p->type = node->out[0]->type;
     p->bytes = true;
     p->stage = cascade_stage(lower, node, &pool->window, pool->x, append_rows);
-    if (p->stage)
+    if (p->stage) {
         p->stage->border = border_of(pool->kind, p->type.dtype);
+        p->stage->is_apart = p->type.dtype != DTYPE_F32;
+    }
     if (p->stage && lower->user[node->out[0]->id] && cascade_takes(lower, lower->user[node->out[0]->id], p))
         return lower_output_pending(lower, node, 0, p);
     return lower_output(lower, node, 0, p->layout, &y) < 0 ? -1 : finish(lower, p, y);

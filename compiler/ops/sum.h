@@ -13,7 +13,7 @@ typedef struct Sum {
     WinogradPlan winograd; /* m > 0: in the transformed domain */
     Operand     x, w, bias, sums, zero;
     bool        is_product;      /* x is [rows][inputs], not an image */
-    bool        is_narrow;       /* an image of few channels: taps of a row are read as channels of one, see sum_widen */
+    bool        is_narrow;       /* an image of few channels: taps of a row are read as channels of one, see sum_bordered */
     Extent      rows;
     Window      window;          /* of the image */
     int64_t     groups, inputs, outputs; /* channels of one group, as the kernel reads them; outputs 0: each channel by itself */
@@ -29,8 +29,13 @@ int sum_place_pool(Lower *lower, Node *node, Sum *s);
 /* The image where it lies, as the kernel reads it. */
 int sum_place_image(Lower *lower, Node *node, Sum *s);
 
-/* A narrow sum of `rows` rows of results from s->x, `pad` rows of which are missing above: x between borders of its zero point is
- * made, of which *wide is an ordinary sum. */
-int sum_widen(Lower *lower, const Sum *s, int64_t pad, int64_t rows, Sum *wide);
+/* A narrow sum reads x between columns of its zero point: the type of those rows of an image, the steps that make some of them, and the
+ * ordinary sum of them. */
+Type sum_bordered(const Sum *s, const Type *x);
+int  sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered);
+Sum  sum_of_bordered(const Sum *s, Operand bordered);
+
+/* A narrow sum of the image s->x as a whole: the ordinary one of x between borders on all sides, which are made. */
+int sum_widen(Lower *lower, const Sum *s, Sum *wide);
 
 #endif

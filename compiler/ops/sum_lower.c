@@ -145,16 +145,23 @@ static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
     return step_end(lower, step);
 }
 
-/* Some rows of an image, s->x and s->window being those of the whole. */
+/* Some rows of an image, s->window being that of the whole. */
 static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
 {
-    Sum s = *(const Sum *)p->detail, wide;
+    Sum s = *(const Sum *)p->detail;
 
     s.x = x;
     s.window.begin[0] = extent_const(pad);
-    if (!s.is_narrow)
-        return append(lower, &s, y, p);
-    return sum_widen(lower, &s, pad, y.dim[2].max, &wide) < 0 ? -1 : append(lower, &wide, y, p);
+    if (s.is_narrow)
+        s = sum_of_bordered(&s, x);
+    return append(lower, &s, y, p);
+}
+
+/* Some rows of a narrow image between borders. */
+static int append_bordered(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    (void)pad;
+    return sum_border(lower, p->detail, x, y);
 }
 
 static bool accepts(const Pending *p, const Operand *x)
@@ -180,20 +187,34 @@ static int finish_product(Lower *lower, Pending *p, Operand y)
 
 static int finish_image(Lower *lower, Pending *p, Operand y)
 {
-    Sum *s = p->detail;
+    Sum *s = p->detail, wide;
     int  made = cascade_finish(lower, p, y);
 
     if (made)
         return made < 0 ? -1 : 0;
     if (!s->x.rank && sum_place_image(lower, p->node, s) < 0)
         return -1;
-    return s->is_narrow ? append_rows(lower, p, s->x, s->window.begin[0].max, y) : append(lower, s, y, p);
+    if (s->is_narrow && sum_widen(lower, s, &wide) < 0)
+        return -1;
+    return append(lower, s->is_narrow ? &wide : s, y, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the rules */
 
+/* A narrow image gets its borders row by row, too. */
+static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
+{
+    Pending *p = arena_one(lower->arena, Pending);
+    Stage   *stage = arena_one(lower->arena, Stage);
+
+    *stage = (Stage){.in = of->in, .out = of->in, .reach = 1, .stride = 1, .grain = 1, .stages = of->stages, .is_part = true, .x = of->x,
+                     .before = of->before, .append = append_bordered};
+    *p = (Pending){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
+    return p;
+}
+
 /* How rows of an image follow from those of its input; NULL: the zero point of its borders is computed. */
-static Stage *stage_of(Lower *lower, Node *node, const Sum *s)
+static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 {
     Stage *stage = cascade_stage(lower, node, &s->window, s->x, append_rows);
 
@@ -202,6 +223,11 @@ static Stage *stage_of(Lower *lower, Node *node, const Sum *s)
     stage->grain = s->winograd.m ? s->winograd.m : 1;
     stage->weights = lower->program->buffer[s->w.buffer].size;
     stage->border = (double)s->xzero;
+    stage->is_apart = !s->winograd.m;
+    if (s->is_narrow) {
+        stage->before = bordered_stage(lower, node, s, stage);
+        stage->stages++;
+    }
     return stage;
 }
 

@@ -209,30 +209,62 @@ int sum_place_image(Lower *lower, Node *node, Sum *s)
     return s->is_narrow ? lower_input(lower, node, 0, &s->x) : spatial_channels(lower, node, &s->x);
 }
 
-/* Rows and columns of borders come from a constant; x covers the others. */
-int sum_widen(Lower *lower, const Sum *s, int64_t pad, int64_t rows, Sum *wide)
+/* ------------------------------------------------------------------------------------------------------ narrow images */
+
+Type sum_bordered(const Sum *s, const Type *x)
 {
-    const Window *w = &s->window;
-    Operand       x = s->x, inside;
-    Type          type = {.kind = TYPE_TENSOR, .dtype = x.dtype, .rank = x.rank};
-    int8_t       *zero = arena_array(lower->program->arena, int8_t, 1);
-    int64_t       all = (rows - 1) * w->stride[0] + (w->kernel[0] - 1) * w->dilation[0] + 1, found = int_min(x.dim[2].max, all - pad);
+    Type type = *x;
+
+    type.dim[3] = extent_const(x->dim[3].max + s->window.begin[1].max + s->window.end[1].max);
+    return type;
+}
+
+/* All of y is the zero point of x. */
+static int fill(Lower *lower, const Sum *s, Operand y)
+{
+    int8_t *zero = arena_one(lower->program->arena, int8_t);
 
     *zero = (int8_t)(int)s->xzero;
+    if (extent_is(y.dim[2], 0) || extent_is(y.dim[3], 0))
+        return 0;
+    return lower_copy(lower, NULL, lower_weight(lower, zero, y.dtype, 0, NULL, "border"), y);
+}
+
+int sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered)
+{
+    const Extent *begin = &s->window.begin[1], *end = &s->window.end[1], last = extent_const(bordered.dim[3].max - end->max);
+
+    if (fill(lower, s, operand_window(lower, bordered, 3, extent_const(0), *begin, 1)) < 0 ||
+        fill(lower, s, operand_window(lower, bordered, 3, last, *end, 1)) < 0)
+        return -1;
+    return lower_copy(lower, NULL, x, operand_window(lower, bordered, 3, *begin, x.dim[3], 1));
+}
+
+Sum sum_of_bordered(const Sum *s, Operand bordered)
+{
+    Sum sum = *s;
+
+    sum.is_narrow = false;
+    sum.x = bordered;
+    sum.x.dim[3].max -= s->window.kernel[1] - 1;
+    sum.window.kernel[1] = 1;
+    sum.window.begin[0] = sum.window.begin[1] = extent_const(0);
+    return sum;
+}
+
+int sum_widen(Lower *lower, const Sum *s, Sum *wide)
+{
+    const Window *w = &s->window;
+    Operand       x = s->x, y, inside;
+    Type          type = {.kind = TYPE_TENSOR, .dtype = x.dtype, .rank = x.rank};
+
     memcpy(type.dim, x.dim, sizeof type.dim);
-    type.dim[2] = extent_const(all);
-    type.dim[3] = extent_const(x.dim[3].max + w->begin[1].max + w->end[1].max);
-    *wide = *s;
-    wide->is_narrow = false;
-    wide->x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "bordered");
-    inside = operand_window(lower, wide->x, 2, extent_const(pad), extent_const(found), 1);
-    inside = operand_window(lower, inside, 3, w->begin[1], x.dim[3], 1);
-    x = operand_window(lower, x, 2, extent_const(0), extent_const(found), 1);
-    if (found < all || x.dim[3].max < type.dim[3].max)
-        if (lower_copy(lower, NULL, lower_weight(lower, zero, x.dtype, 0, NULL, "border"), wide->x) < 0)
-            return -1;
-    wide->x.dim[3].max -= w->kernel[1] - 1;
-    wide->window.kernel[1] = 1;
-    wide->window.begin[0] = wide->window.begin[1] = extent_const(0);
+    type = sum_bordered(s, &type);
+    type.dim[2].max += w->begin[0].max + w->end[0].max;
+    y = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "bordered");
+    inside = operand_window(lower, operand_window(lower, y, 2, w->begin[0], x.dim[2], 1), 3, w->begin[1], x.dim[3], 1);
+    *wide = sum_of_bordered(s, y);
+    if ((inside.dim[2].max < y.dim[2].max || inside.dim[3].max < y.dim[3].max) && fill(lower, s, y) < 0)
+        return -1;
     return lower_copy(lower, NULL, x, inside);
 }

@@ -442,6 +442,13 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
            (user->in[0] == value && (conv_after_takes(lower, user, p) || cascade_takes(lower, user, p)));
 }
 
+/* Several readers dequantise what is kept as bytes, each for itself. */
+static bool stays_bytes(const Lower *lower, const Value *value, const Pending *p)
+{
+    return p->bytes && lower->uses[value->id] > 1 && !lower->output[value->id] && !lower->inside[value->id].parent &&
+           last_bytes(p->expr) >= 0;
+}
+
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
 {
     Value *value = node->out[index];
@@ -452,10 +459,16 @@ int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
     pending->expr->noperand = pending->noperand;
     if (!pending->norigin)
         join_origin(lower, pending, node);
+    if (!pending->accepts && !pending->free)
+        pending->stage = cascade_map(lower, pending);
     place->pending = pending;
     if (waits(lower, value, pending)) {
         place->kind = PLACE_PENDING;
         return 0;
+    }
+    if (stays_bytes(lower, value, pending)) {
+        place->kind = PLACE_PENDING;
+        return settle(lower, value);
     }
     return lower_finish(lower, value);
 }

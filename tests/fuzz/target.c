@@ -64,9 +64,9 @@ static void bound_ports(Model *model)
         bound_value(model, &capacity, model->main->out[i], &model->main->out[i]->promise);
 }
 
-static int plan(Model *model, Diag *diag)
+static int plan(Model *model, CascadeUse cascade, Diag *diag)
 {
-    Options  options = {.plan = {.planner = "auto", .reorder = 1}};
+    Options  options = {.plan = {.planner = "auto", .reorder = 1}, .cascade = cascade};
     Program *program;
     Plan     found = {0};
 
@@ -89,7 +89,7 @@ static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
     if (pass_carry(model, diag) < 0 || infer_graph(&infer, model->main) || graph_check(model, diag) || passes_run(model, diag))
         return -1;
     graph_print(&text, model); /* now with run-time integers */
-    return plan(model, diag);
+    return plan(model, bytes % 2 ? CASCADE_ON : CASCADE_AUTO, diag); /* most images are too small for AUTO */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
