@@ -1,4 +1,5 @@
-/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf and square root of vectors of floats, without the C library.
+/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats, without the C library but
+ * for sines of numbers from 2048 on.
  * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in docs/kernels.md.
  * NaN passes, infinities and denormals give what the limit says. */
 #ifndef OCC_VMATH_H
@@ -123,6 +124,59 @@ OCC_STEP occ_vf occ_verf(occ_vf a)
     q = q * q;
     q = q * q;
     return occ_vpick(occ_vmask_lt(x, one), p, occ_vsign_of(one - one / q, a));
+}
+
+/* The sine of |a| < 2048 plus `turn` quarters of a circle: the nearest multiple n of a quarter is taken off in four parts, of which
+ * the first two are exact (Cody and Waite 1980), and what is left, at most an eighth, has a polynomial of each kind. */
+OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
+{
+    const occ_vf magic = occ_vset(12582912.0f), t = a * occ_vset(0.636619772f) + magic, n = t - magic;
+    const occ_vi quarter = occ_vbits(t) - occ_vbits(magic) + occ_viset(turn), one = occ_viset(1);
+    const occ_vf r = ((a - n * occ_vset(1.5703125f)) - n * occ_vset(4.837512969970703e-4f)) - n * occ_vset(7.5495336e-8f) -
+                     n * occ_vset(2.563344e-12f);
+    const occ_vf z = r * r;
+    occ_vf sine = occ_vset(-1.95149575e-4f), cosine = occ_vset(2.4432785e-5f);
+    sine = sine * z + occ_vset(8.33215841e-3f);
+    sine = sine * z + occ_vset(-1.66666546e-1f);
+    sine = sine * (z * r) + r;
+    cosine = cosine * z + occ_vset(-1.38873131e-3f);
+    cosine = cosine * z + occ_vset(4.16666456e-2f);
+    cosine = cosine * (z * z) + (occ_vset(1.0f) - occ_vset(0.5f) * z);
+    sine = occ_vpick(-(quarter & one), cosine, sine);
+    return occ_vfrom_bits(occ_vbits(sine) ^ ((quarter & (one + one)) << 30));
+}
+
+/* Numbers that are too large for that, infinities and NaN are left to the C library. */
+OCC_HOT int occ_vsin_far(occ_vf a)
+{
+    const occ_vi far = ~occ_vmask_lt(occ_vabs(a), occ_vset(2048.0f));
+    int32_t lane[OCC_W], any = 0;
+    memcpy(lane, &far, sizeof lane);
+    for (int i = 0; i < OCC_W; i++)
+        any |= lane[i];
+    return any;
+}
+
+OCC_STEP occ_vf occ_vsin(occ_vf a)
+{
+    float lane[OCC_W];
+    if (!occ_vsin_far(a))
+        return occ_vsin_near(a, 0);
+    occ_vstore(lane, a, OCC_W);
+    for (int i = 0; i < OCC_W; i++)
+        lane[i] = fabsf(lane[i]) < 2048.0f ? occ_vlane(occ_vsin_near(occ_vset(lane[i]), 0), 0) : sinf(lane[i]);
+    return occ_vload(lane, OCC_W);
+}
+
+OCC_STEP occ_vf occ_vcos(occ_vf a)
+{
+    float lane[OCC_W];
+    if (!occ_vsin_far(a))
+        return occ_vsin_near(a, 1);
+    occ_vstore(lane, a, OCC_W);
+    for (int i = 0; i < OCC_W; i++)
+        lane[i] = fabsf(lane[i]) < 2048.0f ? occ_vlane(occ_vsin_near(occ_vset(lane[i]), 1), 0) : cosf(lane[i]);
+    return occ_vload(lane, OCC_W);
 }
 
 /* Correctly rounded; below zero NaN. */

@@ -39,14 +39,14 @@ OCC_INLINE float occ_erf_f32(float a)
     return occ_vlane(occ_verf(occ_vset(a)), 0);
 }
 
-OCC_HOT float occ_sin_f32(float a)
+OCC_INLINE float occ_sin_f32(float a)
 {
-    return sinf(a);
+    return occ_vlane(occ_vsin(occ_vset(a)), 0);
 }
 
-OCC_HOT float occ_cos_f32(float a)
+OCC_INLINE float occ_cos_f32(float a)
 {
-    return cosf(a);
+    return occ_vlane(occ_vcos(occ_vset(a)), 0);
 }
 
 OCC_HOT float occ_tan_f32(float a)

@@ -283,7 +283,7 @@ static double expression_operations(const Step *step)
     for (int i = 0; step->expr && i < step->expr->nnode; i++) {
         ScalarOp op = step->expr->node[i].op;
         bool     series = op == SCALAR_exp || op == SCALAR_tanh || op == SCALAR_sigmoid || op == SCALAR_erf || op == SCALAR_log ||
-                      op == SCALAR_softplus;
+                      op == SCALAR_softplus || op == SCALAR_sin || op == SCALAR_cos;
 
         sum += series ? SERIES : !step->expr->vector ? 8.0 : 1.0;
     }

@@ -65,6 +65,8 @@ FUNCTION_TEST(tanh, tanh, 1.4)
 FUNCTION_TEST(sigmoid, sigmoid, 2.5)
 FUNCTION_TEST(softplus, softplus, 1.9)
 FUNCTION_TEST(erf, erf, 2.4)
+FUNCTION_TEST(sin, sin, 2.0)
+FUNCTION_TEST(cos, cos, 2.0)
 FUNCTION_TEST(sqrt, sqrt, 0.5)
 FUNCTION_TEST(round, rint, 0.0)
 FUNCTION_TEST(floor, floor, 0.0)
@@ -165,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close), cmocka_unit_test(tanh_is_close),
-        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sqrt_is_close),
+        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sin_is_close), cmocka_unit_test(cos_is_close), cmocka_unit_test(sqrt_is_close),
         cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
         cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
         cmocka_unit_test(bounds_are_maxima_and_minima),
