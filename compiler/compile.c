@@ -1,6 +1,7 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
 #include "compile.h"
 
+#include "bounds.h"
 #include "concats.h"
 #include "emit/report.h"
 #include "figures.h"
@@ -56,46 +57,11 @@ static int stage_read(Compilation *c)
     return graph_check(c->model, c->diag);
 }
 
-/* Whether the model declares what the bound says more of: the members of a sequence, or the name of an extent that has a
- * bound of its own. Saying more than is needed is harmless. */
-static bool is_known(const Model *model, const DimBound *bound)
-{
-    for (int i = 0; i < model->nvalue; i++) {
-        const Value *value = model->value[i];
-
-        if (bound->axis != BOUND_NAME && !strcmp(value->name, bound->name) && value->type.kind != TYPE_TENSOR)
-            return true;
-        for (int k = 0; bound->axis == BOUND_NAME && value->dim_name && k < MAX_RANK; k++)
-            if (value->dim_name[k] && !strcmp(value->dim_name[k], bound->name))
-                return true;
-    }
-    return false;
-}
-
-/* A bound that met no extent is a slip of the user's. */
-static int check_bounds(const Compilation *c)
-{
-    int failures = 0;
-
-    for (int i = 0; i < c->model->nbound; i++) {
-        const DimBound *bound = &c->model->bound[i];
-
-        if (bound->used || is_known(c->model, bound))
-            continue;
-        if (bound->axis == BOUND_NAME)
-            failures += diag_usage(c->diag, "--dim=%s: the model has no run-time extent of this name", bound->name) < 0;
-        else
-            failures += diag_usage(c->diag, "--dim=%s: the model has no value of this name with such a run-time extent",
-                                   bound->name) < 0;
-    }
-    return failures ? -1 : 0;
-}
-
 static int stage_infer(Compilation *c)
 {
     Infer infer = {.model = c->model, .diag = c->diag};
 
-    if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 || check_bounds(c) < 0)
+    if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 || bounds_check(c->model, c->diag) < 0)
         return -1;
     if (c->options->verify_nodes && verify_expose(c->model, c->options, c->diag) < 0)
         return -1;

@@ -9,7 +9,7 @@
 enum {
     AXES = 4,
     MOST_ROWS = 1024,              /* of the last result, in a strip */
-    LEAST_BYTES = 4 * 1024,        /* of a tensor that is worth it: less stays in a cache */
+    LEAST_BYTES = 4 * 1024,        /* of a tensor that is worth the steps of a loop */
     MOST_WEIGHTS = 640 * 1024,     /* bytes of a stage's weights, which every strip reads again */
     STRIP_BYTES = 288 * 1024,      /* of all strips, where rows allow it, or one part in STRIP_PART of input and result */
     STRIP_PART = 24

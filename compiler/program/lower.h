@@ -218,6 +218,7 @@ void lower_range_close(Lower *lower, int mark);
 
 /* --------------------------------------------------------------------------------------------------- scalar expressions */
 
+int scalar_push(Lower *lower, Scalar *s, ScalarNode node); /* any node; like all of these, it returns its index */
 int scalar_acc(Lower *lower, Scalar *s, DType dtype);
 int scalar_load(Lower *lower, Scalar *s, DType stored, int operand);
 int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value);
