@@ -6,7 +6,7 @@
  * Constraints", AAAI 1994). No clash left: the lowest offsets are a plan. No way left: there is none below the capacity.
  *
  * A plan is proven least when no plan one byte smaller exists for some of its buffers. Those around the step that needs the
- * most are asked first, then more and more of their neighbours, at last all of them. */
+ * most are asked first, then more and more of their neighbours, at last all of them, or at once where that takes too long. */
 #include "apart.h"
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 enum { MOST_PAIRS = 20000, MOST_WAYS = 40000 };   /* of one question */
 enum { SHARE = 8 };                                /* part of the effort that one search may take */
+enum { NEAR_PART = 256 };                          /* of the peak: bytes that are near it */
 
 typedef struct Way {
     int64_t from, to;              /* offset[b] - offset[a] lies in [from, to] */
@@ -423,24 +424,49 @@ static bool is_settled(const Space *s, int64_t enough, int64_t worth, const int6
     return peak <= enough || peak <= bound || worth < bound;
 }
 
-/* Asks for plans below the peak until there is none; false when the effort did not suffice. */
-static bool lower(Net *net, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
+/* Asks for a plan of `most` bytes with a share of the effort: one that was found for all buffers goes to offset, that there is
+ * none raises the bound. */
+static SearchAnswer ask(Net *net, Effort *effort, int64_t most, int64_t *offset, int64_t *bound)
 {
-    while (!is_settled(net->space, enough, worth, offset, *bound)) {
-        int64_t      peak = space_peak(net->space, offset, NULL), most = peak - 1 < worth ? peak - 1 : worth, before = effort->nodes;
-        Effort       share = *effort;
-        SearchAnswer answer;
-        share.nodes = before / SHARE;
-        answer = find(net, most, &share);
-        effort->nodes = before - (before / SHARE - share.nodes);
-        if (answer == SEARCH_NONE)
-            *bound = most + 1;
-        if (answer == SEARCH_FOUND && net->all)
-            memcpy(offset, net->lo, (size_t)net->space->n * sizeof *offset);
-        else
-            return answer != SEARCH_STOPPED;
+    int64_t      before = effort->nodes;
+    Effort       share = *effort;
+    SearchAnswer answer;
+
+    share.nodes = before / SHARE;
+    answer = find(net, most, &share);
+    effort->nodes = before - (before / SHARE - share.nodes);
+    if (answer == SEARCH_NONE)
+        *bound = most + 1;
+    if (answer == SEARCH_FOUND && net->all)
+        memcpy(offset, net->lo, (size_t)net->space->n * sizeof *offset);
+    return answer;
+}
+
+/* Asks for a plan of some of the buffers below the peak; false when the effort did not suffice. */
+static bool lower_part(Net *net, Effort *effort, int64_t worth, int64_t *offset, int64_t *bound)
+{
+    int64_t peak = space_peak(net->space, offset, NULL);
+
+    return ask(net, effort, peak - 1 < worth ? peak - 1 : worth, offset, bound) != SEARCH_STOPPED;
+}
+
+/* Asks for ever smaller plans of all buffers until there is none: for one that reaches the bound, then halfway between what may be
+ * possible and the peak. What took too long is taken as impossible, but proves nothing; near the peak it is not halved further. */
+static void lower(Net *net, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
+{
+    int64_t least = *bound, most = least;
+    bool    stopped = false;
+
+    while (least <= most && !is_settled(net->space, enough, worth, offset, *bound) && !effort_is_over(effort)) {
+        int64_t      peak, asked = stopped && most - least < most / NEAR_PART ? most : least + (most - least) / 2;
+        SearchAnswer answer = ask(net, effort, asked, offset, bound);
+
+        stopped = stopped || answer == SEARCH_STOPPED;
+        if (answer != SEARCH_FOUND)
+            least = asked + 1;
+        peak = space_peak(net->space, offset, NULL);
+        most = peak - 1 < worth ? peak - 1 : worth;
     }
-    return true;
 }
 
 int apart_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
@@ -448,13 +474,16 @@ int apart_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, 
     int  status = PLAN_OK;
     bool further = true;
 
-    for (int reach = 1; !status && further; reach *= 2) {
+    for (int reach = 1; !status && further;) {
         Net net;
         status = net_open(&net, s, section_of(s, step), reach);
         if (status)
             return status;
-        further = net.pair && lower(&net, effort, enough, worth, offset, bound) && !net.all &&
-                  !is_settled(s, enough, worth, offset, *bound);
+        further = net.pair && !net.all && !is_settled(s, enough, worth, offset, *bound);
+        if (further)
+            reach = lower_part(&net, effort, worth, offset, bound) ? 2 * reach : s->nsection;
+        else if (net.pair)
+            lower(&net, effort, enough, worth, offset, bound);
         status = net.no_memory ? PLAN_ENOMEM : PLAN_OK;
         net_close(&net);
     }

@@ -41,10 +41,13 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
     }
 }
 
-/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides. */
+#define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products lie in the scratch together */
+
+/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides; outputs whose
+ * products are made together. */
 typedef struct occ_winograd {
     occ_conv g;
-    int64_t across, tiles, group, apart, vfrequency, mfrequency;
+    int64_t across, tiles, group, apart, vfrequency, mfrequency, block;
     float *v, *m;
 } occ_winograd;
 
@@ -78,22 +81,22 @@ OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile
     }
 }
 
-/* The results of one tile from m[frequency][tile][channel]. */
-OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+/* The results of one tile in channels `from` to from + count - 1, from m[frequency][tile][channel - from]. */
+OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count, int m)
 {
     const int size = m + 2;
     const int64_t image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
     float *y = p->g.y + image * p->g.ybatch + top * p->g.yaxis[1] + left * p->g.yaxis[2];
-    for (int64_t c = 0; c < p->g.outputs; c += OCC_W) {
-        const int n = (int)occ_min(OCC_W, p->g.outputs - c);
-        const occ_vf start = p->g.bias ? occ_vload(p->g.bias + c, n) : occ_vset(0.0f);
-        const occ_conv_block b = {c, 0, 0, NULL, 1, n, n};
+    for (int64_t c = 0; c < count; c += OCC_W) {
+        const int n = (int)occ_min(OCC_W, count - c);
+        const occ_vf start = p->g.bias ? occ_vload(p->g.bias + from + c, n) : occ_vset(0.0f);
+        const occ_conv_block b = {from + c, 0, 0, NULL, 1, n, n};
         occ_vf d[36];
         OCC_UNROLL(6)
         for (int i = 0; i < size; i++) {
             OCC_UNROLL(6)
             for (int k = 0; k < size; k++)
-                d[i * size + k] = occ_vload(p->m + (i * size + k) * p->mfrequency + slot * p->g.outputs + c, n);
+                d[i * size + k] = occ_vload(p->m + (i * size + k) * p->mfrequency + slot * p->block + c, n);
             occ_winograd_out(d + i * size, 1, m);
         }
         OCC_UNROLL(4)
@@ -110,15 +113,15 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
-/* The products of all frequencies: m[f] = v[f] * u[f], `group` pixels wide. */
-OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int frequencies)
+/* The products of all frequencies with `outputs` filters, of which u are the first: m[f] = v[f] * u[f], `group` pixels wide. */
+OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies)
 {
-    const int64_t inputs = p->g.inputs, outputs = p->g.outputs, size = outputs * inputs, skip = p->apart - size;
+    const int64_t inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
     const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
     const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
     for (int f = 0; f < frequencies; f++) {
         occ_conv g = {p->v + f * p->vfrequency, u + f * p->apart, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
-                      {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, outputs}, {1, 1, 1}, {1, 1, 1},
+                      {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, p->block}, {1, 1, 1}, {1, 1, 1},
                       {1, 1, 1}, {0, 0, 0}, 0, {0, 0, 0, 0, 0}, NULL, {{0}, {0}}, NULL, u, skip, pace};
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
     }
@@ -127,7 +130,7 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int fr
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
  *   x, bias, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn as in conv_f32; depth 1; channels of x follow each other
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
- *   scratch  [(m + 2)^2 * (group * (inputs + outputs) + 32)] floats
+ *   scratch  [(m + 2)^2 * (group * (inputs + min(outputs, 128)) + 32)] floats
  *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents
  *   apart    elements of u between two frequencies: more than these outputs take where u is for more of them */
 OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bias, float *y, float *scratch, int64_t m,
@@ -138,9 +141,10 @@ OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bi
     static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
     const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across;
     const int frequencies = (int)((m + 2) * (m + 2));
-    const int64_t vfrequency = group * xdim[1] + 16, mfrequency = group * ydim[1] + 16;
+    const int64_t vfrequency = group * xdim[1] + 16, block = occ_min(ydim[1], OCC_WINOGRAD_OUTPUTS);
+    const int64_t mfrequency = group * block + 16;
     occ_winograd p = {occ_conv_make(x, NULL, bias, y, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch, fn, 0, 0),
-                      across, tiles, group, apart, vfrequency, mfrequency, scratch, scratch + frequencies * vfrequency};
+                      across, tiles, group, apart, vfrequency, mfrequency, block, scratch, scratch + frequencies * vfrequency};
     if (e)
         p.g.e = *e;
     for (int64_t first = 0; first < xdim[0] * tiles; first += group) {
@@ -149,8 +153,11 @@ OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bi
             occ_winograd_load(&p, slot, first + slot, (int)m);
         for (int f = 0; f < frequencies && count < group; f++) /* the last group may be short: its other slots are not read */
             memset(p.v + f * vfrequency + count * xdim[1], 0, (size_t)((group - count) * xdim[1]) * sizeof *scratch);
-        occ_winograd_products(&p, u, frequencies);
-        for (int64_t slot = 0; slot < count; slot++)
-            occ_winograd_store(&p, slot, first + slot, (int)m);
+        for (int64_t from = 0; from < ydim[1]; from += block) {
+            const int64_t outputs = occ_min(block, ydim[1] - from);
+            occ_winograd_products(&p, u + from * xdim[1], outputs, frequencies);
+            for (int64_t slot = 0; slot < count; slot++)
+                occ_winograd_store(&p, slot, first + slot, from, outputs, (int)m);
+        }
     }
 }

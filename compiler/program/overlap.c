@@ -348,10 +348,13 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
     set_scratch(program, &step->operand[step->nparam - 1], rows * xdim[CHANNELS], blocks);
 }
 
-/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. */
+/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The lots are
+ * even: the last one costs as much as the others. */
 static int64_t few_tiles(int64_t tiles, int64_t bytes)
 {
-    return bytes <= NEAR_WEIGHTS ? FEW_TILES : int_max(FEW_TILES, int_ceil_div(tiles * bytes, FAR_BYTES));
+    int64_t most = bytes <= NEAR_WEIGHTS ? FEW_TILES : int_max(FEW_TILES, int_ceil_div(tiles * bytes, FAR_BYTES));
+
+    return int_ceil_div(tiles, int_ceil_div(tiles, most));
 }
 
 /* Fewer of Winograd's tiles transformed together. */

@@ -31,13 +31,13 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
 #define LITERALS(WINOGRAD) \
     WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5) WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25) \
     WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
-    WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3)
+    WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3) WINOGRAD(four_many, 16, 200, 9, 1, 4, 3)
 
 #define LITERAL(name, ic, oc, width, p, m, group)                                                                              \
     OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
                              const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
     {                                                                                                                          \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + oc) + 32) };                             \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) };                          \
         static const occ_extent xdim[] = {2, ic, 1, width, width}, ydim[] = {2, oc, 1, made, made}, pad[] = {0, p, p};         \
         static const occ_extent xstride[] = {width * width * ic, 1, width * width * ic, width * ic, ic};                       \
         static const occ_extent ystride[] = {made * made * oc, 1, made * made * oc, made * oc, oc};                            \
