@@ -10,6 +10,7 @@
 #include "passes/passes.h"
 #include "program/lower.h"
 #include "program/part.h"
+#include "program/cost.h"
 #include "program/plan.h"
 #include "support/files.h"
 #include "tune.h"
@@ -139,12 +140,34 @@ static int make_plan(Compilation *c, int64_t worth)
     return program_check(c->program, c->diag); /* planning may move steps and join buffers */
 }
 
-/* The plan of the program that is lowered anew with such cascades. */
-static int plan_with(Compilation *c, CascadeUse cascade, int64_t floor, int64_t worth)
+/* A program as it was lowered, and its plan. */
+typedef struct Variant {
+    CascadeUse cascade;
+    int64_t    floor;
+    Program   *program;
+    Plan       plan;
+} Variant;
+
+static Variant variant_in_hand(const Compilation *c)
+{
+    return (Variant){c->lowering.cascade, c->lowering.cascade_floor, c->program, c->plan};
+}
+
+static int take_variant(Compilation *c, const Variant *v)
+{
+    c->lowering.cascade = v->cascade;
+    c->lowering.cascade_floor = v->floor;
+    c->program = v->program;
+    c->plan = v->plan;
+    return 0;
+}
+
+/* The program lowered anew with such cascades. */
+static int lower_with(Compilation *c, CascadeUse cascade, int64_t floor)
 {
     c->lowering.cascade = cascade;
     c->lowering.cascade_floor = floor;
-    return stage_lower(c) < 0 || make_plan(c, worth) < 0 ? -1 : 0;
+    return stage_lower(c);
 }
 
 /* Whether the plan in hand is within `most` bytes and --max-ram. */
@@ -155,33 +178,85 @@ static bool is_small(const Compilation *c, int64_t most)
     return c->plan.peak <= most && (o->max_ram < 0 || figures_of(c->program, &c->plan, o).ram <= o->max_ram);
 }
 
-/* Cascades stay out where they do not make the plan smaller by one part in WORTH; and of several, those that do not matter. */
+/* Predicted nanoseconds of a run, before planning cuts scratch down. */
+static double predicted_time(const Compilation *c)
+{
+    return cost_program(core_find(c->target->name), c->program);
+}
+
+/* Whether cascades save what their strips cost: of the bytes `apart` without any DEAR times the part that they add to the time. */
+static bool is_in_time(const Compilation *c, int64_t apart, double cost)
+{
+    enum { DEAR = 6 };
+
+    return DEAR * cost * (double)apart <= (double)(apart - c->plan.peak);
+}
+
+/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns 1; 0: no
+ * such plan is below `most` bytes. */
+static int plan_in_time(Compilation *c, int64_t floor, int64_t most, int64_t apart, double time)
+{
+    for (; floor < most; floor += floor / 2 + 1) {
+        double cost;
+
+        if (lower_with(c, CASCADE_AUTO, floor) < 0)
+            return -1;
+        cost = predicted_time(c) / time - 1.0;
+        if (make_plan(c, most) < 0)
+            return -1;
+        if (c->plan.peak < most && is_in_time(c, apart, cost))
+            return 1;
+    }
+    return 0;
+}
+
+/* Where there is room: `least` and `apart` are the plans with all cascades and with none, and their times. */
+static int choose_in_time(Compilation *c, const Variant *least, const Variant *apart, double least_time, double time)
+{
+    enum { WORTH = 16 };
+    int found = plan_in_time(c, least->plan.peak + least->plan.peak / WORTH, apart->plan.peak - apart->plan.peak / WORTH,
+                             apart->plan.peak, time);
+
+    if (found < 0)
+        return -1;
+    if (!found) {
+        take_variant(c, least);
+        if (!is_in_time(c, apart->plan.peak, least_time / time - 1.0))
+            take_variant(c, apart);
+    }
+    return is_small(c, INT64_MAX) ? 0 : take_variant(c, least);
+}
+
+/* Cascades stay out where they do not make the plan smaller by one part in WORTH; and of several, those that do not matter, and
+ * where there is room those that take time. */
 static int first_plan(Compilation *c)
 {
     enum { WORTH = 16, SLACK = 64 };
-    Program *program = c->program;
-    Plan     plan;
-    int64_t  most;
+    Variant least, apart;
+    int64_t most;
+    double  least_time = predicted_time(c), time;
 
     if (make_plan(c, 0) < 0)
         return -1;
-    if (c->lowering.cascade != CASCADE_AUTO || !program->cascades)
+    if (c->lowering.cascade != CASCADE_AUTO || !c->program->cascades)
         return 0;
-    plan = c->plan;
-    most = plan.peak + plan.peak / WORTH;
-    if (plan_with(c, CASCADE_OFF, 0, most) < 0)
+    least = variant_in_hand(c);
+    most = least.plan.peak + least.plan.peak / WORTH;
+    if (lower_with(c, CASCADE_OFF, 0) < 0)
+        return -1;
+    time = predicted_time(c);
+    if (make_plan(c, c->target->roomy ? 0 : most) < 0)
         return -1;
     if (is_small(c, most))
         return 0;
-    most = plan.peak + plan.peak / (c->target->roomy ? WORTH : SLACK);
-    if (plan_with(c, CASCADE_AUTO, most, most) < 0)
+    if (c->target->roomy) {
+        apart = variant_in_hand(c);
+        return choose_in_time(c, &least, &apart, least_time, time);
+    }
+    most = least.plan.peak + least.plan.peak / SLACK;
+    if (lower_with(c, CASCADE_AUTO, most) < 0 || make_plan(c, most) < 0)
         return -1;
-    if (is_small(c, most))
-        return 0;
-    c->lowering.cascade_floor = 0;
-    c->program = program;
-    c->plan = plan;
-    return 0;
+    return is_small(c, most) ? 0 : take_variant(c, &least);
 }
 
 /* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */

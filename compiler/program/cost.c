@@ -2,6 +2,7 @@
  * added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints predictions. */
 #include "program/cost.h"
 
+#include "program/flow.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -179,23 +180,29 @@ static double pairs_time(const Core *core, double products)
     return products / (2.0 * core->lanes) * (core->pairs > 0.0 ? core->pairs : 1.0) / core->rate;
 }
 
-/* Products of bytes, by tiles of `columns` pixels: four at a time, or as pairs that the weights are widened to. */
+/* Products of bytes: four at a time, or as pairs that the weights are widened to for every `columns` pixels. */
 static double bytes_time(const Core *core, double products, double columns)
 {
     return core->quads > 0.0 ? products / (4.0 * core->lanes) * core->quads / core->rate
                              : pairs_time(core, products * (1.0 + WIDENING / columns));
 }
 
-double cost_direct_q(const Core *core, const ConvShape *s)
+/* The same with weights that are widened for every `columns` pixels. */
+static double direct_q(const Core *core, const ConvShape *s, double columns)
 {
-    int64_t width = is_flat(s) ? s->out[0] * s->out[1] * s->out[2] : s->out[2];
-    double  columns = (double)width / (double)int_max(int_ceil_div(width, core->rows[1]), 1);
-    double  weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);
-    double  products = product_of(s->out, 3) * (double)s->batch * weights;
-    double  bytes = (double)(s->batch * s->groups) *
+    double weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);
+    double products = product_of(s->out, 3) * (double)s->batch * weights;
+    double bytes = (double)(s->batch * s->groups) *
                    ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
 
     return CALL + overlapped(bytes_time(core, products, columns), weights / core->far) + bytes / core->near;
+}
+
+double cost_direct_q(const Core *core, const ConvShape *s)
+{
+    int64_t width = is_flat(s) ? s->out[0] * s->out[1] * s->out[2] : s->out[2];
+
+    return direct_q(core, s, (double)width / (double)int_max(int_ceil_div(width, core->rows[1]), 1));
 }
 
 double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)
@@ -304,6 +311,22 @@ static double results(const Step *step)
     return n;
 }
 
+/* Whether along some axis all operands of a copy or map lie without gaps, or repeat one element. */
+static bool moves_lines(const Step *step)
+{
+    const Operand *x = step->operand;
+
+    for (int i = 0; i < x->rank; i++) {
+        bool dense = x->dim[i].max > 1;
+
+        for (int k = 0; k < step->noperand; k++)
+            dense = dense && (extent_is(x[k].stride[i], 1) || extent_is(x[k].stride[i], 0));
+        if (dense)
+            return true;
+    }
+    return x->rank == 0;
+}
+
 /* Vector operations of other kernels than the convolutions above; sums of bytes do two lanes' work in one. */
 static double other_operations(const Core *core, const Step *step)
 {
@@ -312,6 +335,8 @@ static double other_operations(const Core *core, const Step *step)
     if (kernel_is(step, "conv_integer"))
         return product_named(step, "ydim") * product_named(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) /
                (2.0 * lanes);
+    if (kernel_is(step, "copy") || kernel_is(step, "map_vf"))
+        return moves_lines(step) ? 0.0 : (kernel_is(step, "copy") ? 6.0 : 50.0) * results(step);
     if (kernel_is(step, "depthwise") || kernel_is(step, "pool_") || kernel_is(step, "maxpool"))
         return product_named(step, "ydim") * product_named(step, "kernel") * 1.5 / lanes;
     if (kernel_is(step, "conv_dot"))
@@ -369,9 +394,38 @@ double cost_step(const Core *core, const Program *program, const Step *step)
         window_shape(step, &shape); /* the largest extents */
         return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
                (kernel_is(step, "winograd") ? cost_winograd_q(core, &shape, value(step, "m", 0), value(step, "group", 0))
+             : value(step, "how", 4) > 0    ? direct_q(core, &shape, (double)value(step, "how", 3))
                                             : cost_direct_q(core, &shape));
     }
     operations = kernel_is(step, "matmul_f32") ? stack_time(core, step) : other_operations(core, step);
     return CALL + epilogue + overlapped(operations / core->rate, bytes_from(program, step, 0, true) / core->far) +
            bytes_from(program, step, 0, false) / core->near;
+}
+
+/* Steps of a range that runs `runs` times; of two branches each half as often. Weights that are read again are fetched
+ * while products are made. */
+static double cost_range(const Core *core, const Program *program, Range range, double runs)
+{
+    Core   warm = *core;
+    double sum = 0.0;
+
+    warm.far = warm.near * 1e3;
+    for (int s = range.begin; s < range.end; s = flow_after(program, s)) {
+        const Step *step = &program->step[s];
+        double      inside = runs;
+
+        if (step->kind == STEP_LOOP && extent_is_const(step->set))
+            inside *= (double)step->set.max;
+        if (step->kind == STEP_IF && step->body[1].end > step->body[1].begin)
+            inside *= 0.5;
+        sum += fmin(runs, 1.0) * cost_step(core, program, step) + fmax(runs - 1.0, 0.0) * cost_step(&warm, program, step);
+        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
+            sum += cost_range(core, program, step->body[b], inside);
+    }
+    return sum;
+}
+
+double cost_program(const Core *core, const Program *program)
+{
+    return cost_range(core, program, (Range){0, program->nstep}, 1.0);
 }
