@@ -2,18 +2,15 @@
 #include "compile.h"
 
 #include "bounds.h"
-#include "concats.h"
 #include "emit/report.h"
 #include "figures.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
 #include "passes/passes.h"
-#include "program/lower.h"
-#include "program/part.h"
-#include "program/cost.h"
-#include "program/plan.h"
+#include "program/choice.h"
 #include "support/files.h"
 #include "tune.h"
+#include "variants.h"
 #include "verify.h"
 
 #include <ctype.h>
@@ -27,10 +24,9 @@ typedef struct Compilation {
     Diag          *diag;
     Output        *output;
     Model         *model;
-    Options        lowering; /* the options, with the kernels that were chosen */
-    Choices        choices;  /* what the file of --tuned says */
-    Program       *program;
-    Plan           plan;
+    Lowering       lowering;
+    Choices        choices; /* what the file of --tuned says */
+    Variant        chosen;
     Emission       emission;
     Figures        figures;
     Measure        measure; /* with --cc */
@@ -106,190 +102,33 @@ static Winograd choose_winograd(Compilation *c)
 /* Once: the model may be lowered more often. */
 static int stage_choose(Compilation *c)
 {
-    c->lowering = *c->options;
-    c->lowering.winograd = choose_winograd(c);
+    c->lowering = (Lowering){c->model, *c->options, c->target, c->diag};
+    c->lowering.options.winograd = choose_winograd(c);
     if (!c->options->tuned || c->options->choices)
         return 0;
-    c->lowering.choices = &c->choices;
+    c->lowering.options.choices = &c->choices;
     return choices_read(&c->choices, c->options->tuned, c->diag);
 }
 
 static int stage_lower(Compilation *c)
 {
-    if (lower_model(c->model, &c->lowering, c->target->buffer_align, c->target->vector_bytes, core_find(c->target->name), &c->program,
-                    c->diag) < 0)
-        return -1;
-    program_partition(c->program, c->options->threads);
-    return program_check(c->program, c->diag);
+    c->chosen = (Variant){.cascade = c->options->cascade, .floor = c->options->cascade_floor};
+    return variant_lower(&c->lowering, &c->chosen);
 }
 
 static void dump_program(Text *text, const Compilation *c)
 {
-    program_print(text, c->program);
+    program_print(text, c->chosen.program);
 }
 
-/* A plan of more than `worth` bytes is of no use; 0: any is. */
-static int make_plan(Compilation *c, int64_t worth)
-{
-    PlanOptions options = c->options->plan;
-
-    options.worth = worth;
-    program_liveness(c->program);
-    if (program_plan(c->program, &options, &c->plan, c->diag) < 0)
-        return -1;
-    return program_check(c->program, c->diag); /* planning may move steps and join buffers */
-}
-
-/* A program as it was lowered, and its plan. */
-typedef struct Variant {
-    CascadeUse cascade;
-    int64_t    floor;
-    Program   *program;
-    Plan       plan;
-} Variant;
-
-static Variant variant_in_hand(const Compilation *c)
-{
-    return (Variant){c->lowering.cascade, c->lowering.cascade_floor, c->program, c->plan};
-}
-
-static int take_variant(Compilation *c, const Variant *v)
-{
-    c->lowering.cascade = v->cascade;
-    c->lowering.cascade_floor = v->floor;
-    c->program = v->program;
-    c->plan = v->plan;
-    return 0;
-}
-
-/* The program lowered anew with such cascades. */
-static int lower_with(Compilation *c, CascadeUse cascade, int64_t floor)
-{
-    c->lowering.cascade = cascade;
-    c->lowering.cascade_floor = floor;
-    return stage_lower(c);
-}
-
-/* Whether the plan in hand is within `most` bytes and --max-ram. */
-static bool is_small(const Compilation *c, int64_t most)
-{
-    const Options *o = c->options;
-
-    return c->plan.peak <= most && (o->max_ram < 0 || figures_of(c->program, &c->plan, o).ram <= o->max_ram);
-}
-
-/* Predicted nanoseconds of a run, before planning cuts scratch down. */
-static double predicted_time(const Compilation *c)
-{
-    return cost_program(core_find(c->target->name), c->program);
-}
-
-/* Whether cascades save what their strips cost: of the bytes `apart` without any DEAR times the part that they add to the time. */
-static bool is_in_time(const Compilation *c, int64_t apart, double cost)
-{
-    enum { DEAR = 6 };
-
-    return DEAR * cost * (double)apart <= (double)(apart - c->plan.peak);
-}
-
-/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns 1; 0: no
- * such plan is below `most` bytes. */
-static int plan_in_time(Compilation *c, int64_t floor, int64_t most, int64_t apart, double time)
-{
-    for (; floor < most; floor += floor / 2 + 1) {
-        double cost;
-
-        if (lower_with(c, CASCADE_AUTO, floor) < 0)
-            return -1;
-        cost = predicted_time(c) / time - 1.0;
-        if (make_plan(c, most) < 0)
-            return -1;
-        if (c->plan.peak < most && is_in_time(c, apart, cost))
-            return 1;
-    }
-    return 0;
-}
-
-/* Where there is room: `least` and `apart` are the plans with all cascades and with none, and their times. */
-static int choose_in_time(Compilation *c, const Variant *least, const Variant *apart, double least_time, double time)
-{
-    enum { WORTH = 16 };
-    int found = plan_in_time(c, least->plan.peak + least->plan.peak / WORTH, apart->plan.peak - apart->plan.peak / WORTH,
-                             apart->plan.peak, time);
-
-    if (found < 0)
-        return -1;
-    if (!found) {
-        take_variant(c, least);
-        if (!is_in_time(c, apart->plan.peak, least_time / time - 1.0))
-            take_variant(c, apart);
-    }
-    return is_small(c, INT64_MAX) ? 0 : take_variant(c, least);
-}
-
-/* Cascades stay out where they do not make the plan smaller by one part in WORTH; and of several, those that do not matter, and
- * where there is room those that take time. */
-static int first_plan(Compilation *c)
-{
-    enum { WORTH = 16, SLACK = 64 };
-    Variant least, apart;
-    int64_t most;
-    double  least_time = predicted_time(c), time;
-
-    if (make_plan(c, 0) < 0)
-        return -1;
-    if (c->lowering.cascade != CASCADE_AUTO || !c->program->cascades)
-        return 0;
-    least = variant_in_hand(c);
-    most = least.plan.peak + least.plan.peak / WORTH;
-    if (lower_with(c, CASCADE_OFF, 0) < 0)
-        return -1;
-    time = predicted_time(c);
-    if (make_plan(c, c->target->roomy ? 0 : most) < 0)
-        return -1;
-    if (is_small(c, most))
-        return 0;
-    if (c->target->roomy) {
-        apart = variant_in_hand(c);
-        return choose_in_time(c, &least, &apart, least_time, time);
-    }
-    most = least.plan.peak + least.plan.peak / SLACK;
-    if (lower_with(c, CASCADE_AUTO, most) < 0 || make_plan(c, most) < 0)
-        return -1;
-    return is_small(c, most) ? 0 : take_variant(c, &least);
-}
-
-/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */
 static int stage_plan(Compilation *c)
 {
-    enum { ROUNDS = 2, WORTH = 64 }; /* a copy takes time: it must save one part in so many */
-    Program *program;
-    Plan     plan;
-
-    if (first_plan(c) < 0)
-        return -1;
-    program = c->program;
-    plan = c->plan;
-    for (int round = 0; round < ROUNDS && c->options->plan.nregion < 2 && concats_to_copy(c->program, &c->options->plan, &c->plan); round++) {
-        int64_t least = plan.peak - plan.peak / WORTH;
-
-        if (stage_lower(c) < 0 || make_plan(c, least) < 0)
-            return -1;
-        if (c->plan.peak > plan.peak)
-            break;
-        if (c->plan.peak <= least) {
-            program = c->program;
-            plan = c->plan;
-        }
-    }
-    c->program = program;
-    c->plan = plan;
-    return 0;
+    return variant_plan(&c->lowering, &c->chosen);
 }
 
 static void dump_plan(Text *text, const Compilation *c)
 {
-    plan_print(text, c->program, &c->plan);
+    plan_print(text, c->chosen.program, &c->chosen.plan);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- output */
@@ -314,7 +153,7 @@ static int stage_emit(Compilation *c)
 {
     char *upper;
 
-    c->emission = (Emission){.options = c->options, .program = c->program, .plan = &c->plan, .diag = c->diag};
+    c->emission = (Emission){.options = c->options, .program = c->chosen.program, .plan = &c->chosen.plan, .diag = c->diag};
     c->emission.name = c->options->name ? c->options->name : default_name(c);
     upper = arena_strdup(c->arena, c->emission.name);
     for (char *at = upper; *at; at++)
@@ -401,7 +240,7 @@ static int64_t ram_under(void *context, const Options *options)
 
         arena_on_exhausted(apart, &exhausted);
         if (run_until(&c, "plan") == 0)
-            ram = figures_of(c.program, &c.plan, options).ram;
+            ram = figures_of(c.chosen.program, &c.chosen.plan, options).ram;
     }
     arena_free(apart);
     return ram;
@@ -412,7 +251,7 @@ static int stage_limits(Compilation *c)
     const Options *o = c->options;
     Remedy         remedy = {ram_under, c};
 
-    c->figures = figures_of(c->program, &c->plan, o);
+    c->figures = figures_of(c->chosen.program, &c->chosen.plan, o);
     if (c->emission.weight_bytes)
         c->figures.weights = c->emission.weight_bytes; /* identical ones counted once */
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
@@ -440,15 +279,15 @@ static int stage_summary(Compilation *c)
         figures_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
     if (c->options->quiet)
         return 0;
-    text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->program->nstep, c->program->nbuffer);
-    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->plan.peak, c->plan.bound,
-                c->plan.planner, c->plan.status, c->plan.any_order ? "; no order of these steps needs less" : "");
+    text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep, c->chosen.program->nbuffer);
+    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->chosen.plan.peak, c->chosen.plan.bound,
+                c->chosen.plan.planner, c->chosen.plan.status, c->chosen.plan.any_order ? "; no order of these steps needs less" : "");
     for (int r = 0; r < c->options->plan.nregion; r++)
         text_printf(text, "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
-                    c->plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name, c->plan.share[r].traffic);
+                    c->chosen.plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name, c->chosen.plan.share[r].traffic);
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
-        text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->plan.greedy[i]);
+        text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->chosen.plan.greedy[i]);
     text_printf(text, "\nRAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64,
                 f->ram, f->arena, f->state, f->inputs, f->outputs);
     if (f->stack >= 0)

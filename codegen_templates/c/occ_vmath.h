@@ -157,26 +157,28 @@ OCC_HOT int occ_vsin_far(occ_vf a)
     return any;
 }
 
-OCC_STEP occ_vf occ_vsin(occ_vf a)
+OCC_HOT occ_vf occ_vsin_turned(occ_vf a, int32_t turn)
 {
     float lane[OCC_W];
     if (!occ_vsin_far(a))
-        return occ_vsin_near(a, 0);
+        return occ_vsin_near(a, turn);
     occ_vstore(lane, a, OCC_W);
     for (int i = 0; i < OCC_W; i++)
-        lane[i] = fabsf(lane[i]) < 2048.0f ? occ_vlane(occ_vsin_near(occ_vset(lane[i]), 0), 0) : sinf(lane[i]);
+        if (fabsf(lane[i]) < 2048.0f)
+            lane[i] = occ_vlane(occ_vsin_near(occ_vset(lane[i]), turn), 0);
+        else
+            lane[i] = turn ? cosf(lane[i]) : sinf(lane[i]);
     return occ_vload(lane, OCC_W);
+}
+
+OCC_STEP occ_vf occ_vsin(occ_vf a)
+{
+    return occ_vsin_turned(a, 0);
 }
 
 OCC_STEP occ_vf occ_vcos(occ_vf a)
 {
-    float lane[OCC_W];
-    if (!occ_vsin_far(a))
-        return occ_vsin_near(a, 1);
-    occ_vstore(lane, a, OCC_W);
-    for (int i = 0; i < OCC_W; i++)
-        lane[i] = fabsf(lane[i]) < 2048.0f ? occ_vlane(occ_vsin_near(occ_vset(lane[i]), 1), 0) : cosf(lane[i]);
-    return occ_vload(lane, OCC_W);
+    return occ_vsin_turned(a, 1);
 }
 
 /* Correctly rounded; below zero NaN. */

@@ -13,8 +13,8 @@ enum {
     FEW_ROWS = 4 /* for fewer, keys are read where they are */
 };
 
-/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row. Rows of the second factor,
- * `turned` or none, are copied to have neighbouring columns. */
+/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row. Rows of the
+ * second factor, `turned` or none, are copied to have neighbouring columns. */
 typedef struct Blocking {
     int64_t rows, part, group, line, turned;
 } Blocking;

@@ -24,17 +24,14 @@ static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Ext
 {
     Pending p = *l->p;
     Node   *kept = lower->node;
-    int     at = lower->program->nstep, status;
+    int     first_step = lower->program->nstep, status;
 
     for (int i = 0; i < p.noperand; i++)
         p.operand[i] = rows_of(lower, p.operand[i], first, count);
     lower->node = p.node;
     status = l->stage->append(lower, &p, x, pad, y);
     lower->node = kept;
-    for (; at < lower->program->nstep && p.norigin; at++) {
-        lower->program->step[at].origin = p.origin;
-        lower->program->step[at].norigin = p.norigin;
-    }
+    pending_say_origins(lower, &p, first_step);
     return status;
 }
 
@@ -193,14 +190,10 @@ int cascade_append(Lower *lower, Cascade *c, Operand y)
 
     if (place_input(lower, c->level) < 0 || append_ahead(lower, c) < 0)
         return -1;
-    at = control_begin(lower, STEP_LOOP, extent_const(c->trips));
-    lower->program->step[at].slot = (int)lower_slot(lower, i).offset.max;
-    mark = lower_range_open(lower);
-    lower->program->step[at].body[0].begin = lower->program->nstep;
+    at = control_loop_begin(lower, extent_const(c->trips), i, &mark);
     if (append_iteration(lower, c, i, y) < 0)
         return -1;
-    lower->program->step[at].body[0].end = lower->program->nstep;
-    lower_range_close(lower, mark);
+    control_loop_end(lower, at, mark);
     lower->program->cascades++;
     return append_rest(lower, c, y);
 }

@@ -257,15 +257,12 @@ static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value 
             return -1;
     if (go_on && (go_first ? control_load(lower, go_first, go_slot) : control_set(lower, go_slot, extent_const(1))) < 0)
         return -1;
-    at = control_begin(lower, STEP_LOOP, plan->trips);
-    lower->program->step[at].slot = (int)lower_slot(lower, plan->iteration).offset.max;
-    lower->program->step[at].until = go_on ? (int)lower_slot(lower, go_slot).offset.max : -1;
-    mark = lower_range_open(lower);
-    lower->program->step[at].body[0].begin = lower->program->nstep;
+    at = control_loop_begin(lower, plan->trips, plan->iteration, &mark);
+    if (go_on)
+        lower->program->step[at].until = (int)lower_slot(lower, go_slot).offset.max;
     if (loop_body(lower, plan, go_on, go_slot) < 0)
         return -1;
-    lower->program->step[at].body[0].end = lower->program->nstep;
-    lower_range_close(lower, mark);
+    control_loop_end(lower, at, mark);
     for (int i = 0; i < plan->ncarried; i++)
         if (plan->carried[i].output && control_final(lower, plan->carried[i].parameter, plan->carried[i].output) < 0)
             return -1;

@@ -255,10 +255,8 @@ int lower_conv(Lower *lower, Node *node)
 {
     Conv    *c = arena_one(lower->program->arena, Conv);
     Pending *p;
-    Infer    infer = {.model = lower->model, .diag = lower->diag};
 
-    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &c->window) < 0 ||
-        window_extents(&infer, node, &node->in[0]->type, false, &c->window) < 0)
+    if (spatial_window(lower, node, node->in[1]->type.dim + 2, &c->window) < 0)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_F64)
         return wide_conv(lower, node, &c->window);

@@ -27,14 +27,12 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
 
 int lower_conv_integer(Lower *lower, Node *node)
 {
-    Infer   infer = {.model = lower->model, .diag = lower->diag};
     int64_t groups = node_int(node, "group", 1), outputs = node->in[1]->type.dim[0].max / groups, step_of[2];
     Operand x, w, zero[2], y;
     Window  window;
     Step   *step;
 
-    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &window) < 0 ||
-        window_extents(&infer, node, &node->in[0]->type, false, &window) < 0 || lower_input(lower, node, 0, &x) < 0 ||
+    if (spatial_window(lower, node, node->in[1]->type.dim + 2, &window) < 0 || lower_input(lower, node, 0, &x) < 0 ||
         lower_input_dense(lower, node, 1, &w) < 0 || place_zero(lower, node, 2, extent_const(1), &zero[0], &step_of[0]) < 0 ||
         place_zero(lower, node, 3, node->in[1]->type.dim[0], &zero[1], &step_of[1]) < 0 ||
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)

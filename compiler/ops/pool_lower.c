@@ -16,15 +16,6 @@ static void put_window(Lower *lower, Step *step, const Window *w)
     spatial_extents(lower, step, w->begin, w->naxes);
 }
 
-static int read_window(Lower *lower, const Node *node, Window *w)
-{
-    Infer infer = {.model = lower->model, .diag = lower->diag};
-
-    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, NULL, w) < 0)
-        return -1;
-    return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, w);
-}
-
 /* A pool that may wait for the next stage of a cascade, its only reader. */
 typedef struct Pool {
     Operand x;
@@ -148,7 +139,7 @@ static int pool(Lower *lower, Node *node, int kind, double norm)
 
     made->kind = kind;
     made->p = norm;
-    if (read_window(lower, node, &made->window) < 0)
+    if (spatial_window(lower, node, NULL, &made->window) < 0)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_F64)
         return wide_pool(lower, node, &made->window, kind, norm);
@@ -174,7 +165,7 @@ static int max_places(Lower *lower, Node *node)
     if (dtype_info(node->in[0]->type.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; cast the input to float",
                                 dtype_info(node->in[0]->type.dtype)->name);
-    if (read_window(lower, node, &w) < 0 || lower_input(lower, node, 0, &x) < 0 ||
+    if (spatial_window(lower, node, NULL, &w) < 0 || lower_input(lower, node, 0, &x) < 0 ||
         lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
         return -1;
     if (node->nout > 1 && node->out[1] && lower_output_dense(lower, node, 1, &place) < 0)

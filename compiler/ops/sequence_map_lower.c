@@ -69,14 +69,10 @@ int lower_sequence_map(Lower *lower, Node *node)
                                                                   extent_const(0), 1), &count) < 0))
             return -1;
     iteration = extent_leaf(lower->model, EXPR_VAR, node->body[0]->in[0]->id, MAX_RANK, 0, node->in[0]->type.count.max);
-    at = control_begin(lower, STEP_LOOP, count);
-    lower->program->step[at].slot = (int)lower_slot(lower, iteration).offset.max;
-    mark = lower_range_open(lower);
-    lower->program->step[at].body[0].begin = lower->program->nstep;
+    at = control_loop_begin(lower, count, iteration, &mark);
     if (map_body(lower, node, iteration) < 0)
         return -1;
-    lower->program->step[at].body[0].end = lower->program->nstep;
-    lower_range_close(lower, mark);
+    control_loop_end(lower, at, mark);
     for (int i = 0; i < node->nout; i++)
         if (node->out[i] && sequence_made(lower, node->out[i]) < 0)
             return -1;

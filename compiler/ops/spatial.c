@@ -68,6 +68,15 @@ int spatial_need(Lower *lower, const Node *node)
                             node->in[0]->type.rank);
 }
 
+int spatial_window(Lower *lower, const Node *node, const Extent *kernel, Window *window)
+{
+    Infer infer = {.model = lower->model, .diag = lower->diag};
+
+    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, kernel, window) < 0)
+        return -1;
+    return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, window);
+}
+
 /* The three axes of an image, in front those that it does not have. false: an extent is known only while running. */
 static bool three_axes(int64_t *to, const Extent *from, int naxes)
 {

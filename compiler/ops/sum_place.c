@@ -100,15 +100,6 @@ static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, con
     return place_panels(lower, node, s, data, shape, stride);
 }
 
-static int read_window(Lower *lower, Node *node, const Extent *kernel, bool ceil_mode, Window *window)
-{
-    Infer infer = {.model = lower->model, .diag = lower->diag};
-
-    if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, kernel, window) < 0)
-        return -1;
-    return window_extents(&infer, node, &node->in[0]->type, ceil_mode, window);
-}
-
 /* An image of few channels: taps of a row are read as channels of one, so that four of them meet four weights. */
 static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
 {
@@ -159,7 +150,7 @@ int sum_place_conv(Lower *lower, Node *node, Sum *s)
     shape.groups = s->groups = node_int(node, "group", 1);
     shape.inputs = s->inputs = type->dim[1].max;
     shape.outputs = s->outputs = type->dim[0].max / s->groups;
-    if (read_window(lower, node, type->dim + 2, false, &s->window) < 0)
+    if (spatial_window(lower, node, type->dim + 2, &s->window) < 0)
         return -1;
     if (is_narrow(lower, node, s))
         return place_narrow(lower, node, s);
@@ -196,7 +187,7 @@ int sum_place_pool(Lower *lower, Node *node, Sum *s)
 
     for (int i = 0; i < ONES; i++)
         data[i] = 1;
-    if (read_window(lower, node, NULL, node_int(node, "ceil_mode", 0) != 0, &s->window) < 0)
+    if (spatial_window(lower, node, NULL, &s->window) < 0)
         return -1;
     s->kernel = "depthwise_q";
     s->groups = node->in[0]->type.dim[1].max;

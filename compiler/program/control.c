@@ -77,6 +77,23 @@ int control_begin(Lower *lower, StepKind kind, Extent set)
     return p->nstep - 1;
 }
 
+int control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark)
+{
+    int   loop = control_begin(lower, STEP_LOOP, trips);
+    Step *step = &lower->program->step[loop];
+
+    step->slot = (int)lower_slot(lower, iteration).offset.max;
+    *mark = lower_range_open(lower);
+    step->body[0].begin = lower->program->nstep;
+    return loop;
+}
+
+void control_loop_end(Lower *lower, int loop, int mark)
+{
+    lower->program->step[loop].body[0].end = lower->program->nstep;
+    lower_range_close(lower, mark);
+}
+
 bool control_is_nested(const Value *value)
 {
     return value->type.kind != TYPE_TENSOR;

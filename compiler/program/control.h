@@ -14,6 +14,11 @@ int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *
 /* Append a control step; its ranges are filled in by the caller. Returns its position. */
 int control_begin(Lower *lower, StepKind kind, Extent set);
 
+/* A loop around all that is appended until its end; `iteration` is the leaf that counts. Begin returns its position and sets
+ * `mark`, which end wants back. */
+int  control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark);
+void control_loop_end(Lower *lower, int loop, int mark);
+
 /* Give `to` a row-major buffer of its capacity, unless it has a place. Sequences and optionals too. */
 int control_place(Lower *lower, Value *to);
 

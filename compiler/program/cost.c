@@ -378,54 +378,56 @@ static double bytes_from(const Program *program, const Step *step, int first, bo
     return sum;
 }
 
+static double float_products(const Core *core, const Step *step, const ConvShape *shape)
+{
+    if (kernel_is(step, "winograd"))
+        return cost_winograd(core, shape, value(step, "m", 0), value(step, "group", 0));
+    return cost_direct(core, shape, value(step, "tile", 0));
+}
+
+/* Of the largest extents. */
+static double byte_products(const Core *core, const Step *step)
+{
+    ConvShape shape;
+
+    window_shape(step, &shape);
+    if (kernel_is(step, "winograd"))
+        return cost_winograd_q(core, &shape, value(step, "m", 0), value(step, "group", 0));
+    if (value(step, "how", 4) > 0)
+        return direct_q(core, &shape, (double)value(step, "how", 3));
+    return cost_direct_q(core, &shape);
+}
+
 double cost_step(const Core *core, const Program *program, const Step *step)
 {
     ConvShape shape;
-    double    operations, epilogue;
+    double    operations, epilogue, activations;
 
     if (step->kind != STEP_KERNEL)
         return 0.0;
+    activations = bytes_from(program, step, step->nparam, false) / core->near;
     epilogue = results(step) / core->lanes * expression_operations(step) / core->rate;
     if (conv_shape_of(step, &shape))
-        return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
-               (kernel_is(step, "winograd") ? cost_winograd(core, &shape, value(step, "m", 0), value(step, "group", 0))
-                                            : cost_direct(core, &shape, value(step, "tile", 0)));
-    if (kernel_is(step, "conv_q") || kernel_is(step, "winograd_q")) {
-        window_shape(step, &shape); /* the largest extents */
-        return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
-               (kernel_is(step, "winograd") ? cost_winograd_q(core, &shape, value(step, "m", 0), value(step, "group", 0))
-             : value(step, "how", 4) > 0    ? direct_q(core, &shape, (double)value(step, "how", 3))
-                                            : cost_direct_q(core, &shape));
-    }
+        return epilogue + activations + float_products(core, step, &shape);
+    if (kernel_is(step, "conv_q") || kernel_is(step, "winograd_q"))
+        return epilogue + activations + byte_products(core, step);
     operations = kernel_is(step, "matmul_f32") ? stack_time(core, step) : other_operations(core, step);
     return CALL + epilogue + overlapped(operations / core->rate, bytes_from(program, step, 0, true) / core->far) +
            bytes_from(program, step, 0, false) / core->near;
 }
 
-/* Steps of a range that runs `runs` times; of two branches each half as often. Weights that are read again are fetched
- * while products are made. */
-static double cost_range(const Core *core, const Program *program, Range range, double runs)
-{
-    Core   warm = *core;
-    double sum = 0.0;
-
-    warm.far = warm.near * 1e3;
-    for (int s = range.begin; s < range.end; s = flow_after(program, s)) {
-        const Step *step = &program->step[s];
-        double      inside = runs;
-
-        if (step->kind == STEP_LOOP && extent_is_const(step->set))
-            inside *= (double)step->set.max;
-        if (step->kind == STEP_IF && step->body[1].end > step->body[1].begin)
-            inside *= 0.5;
-        sum += fmin(runs, 1.0) * cost_step(core, program, step) + fmax(runs - 1.0, 0.0) * cost_step(&warm, program, step);
-        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            sum += cost_range(core, program, step->body[b], inside);
-    }
-    return sum;
-}
-
+/* Weights that are read again are fetched while products are made. */
 double cost_program(const Core *core, const Program *program)
 {
-    return cost_range(core, program, (Range){0, program->nstep}, 1.0);
+    double *runs = flow_runs(program->arena, program);
+    Core    warm = *core;
+    double  sum = 0.0;
+
+    warm.far = warm.near * 1e3;
+    for (int s = 0; s < program->nstep; s++) {
+        const Step *step = &program->step[s];
+
+        sum += fmin(runs[s], 1.0) * cost_step(core, program, step) + fmax(runs[s] - 1.0, 0.0) * cost_step(&warm, program, step);
+    }
+    return sum;
 }

@@ -10,6 +10,31 @@ int flow_after(const Program *program, int step)
     return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
 }
 
+/* The steps of `range` run `often` times. */
+static void count_runs(const Program *program, Range range, double often, double *runs)
+{
+    for (int i = range.begin; i < range.end; i = flow_after(program, i)) {
+        const Step *s = &program->step[i];
+        double      inside = often;
+
+        runs[i] = often;
+        if (s->kind == STEP_LOOP && extent_is_const(s->set))
+            inside *= (double)s->set.max;
+        if (s->kind == STEP_IF && s->body[1].end > s->body[1].begin)
+            inside *= 0.5;
+        for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++)
+            count_runs(program, s->body[b], inside, runs);
+    }
+}
+
+double *flow_runs(Arena *arena, const Program *program)
+{
+    double *runs = arena_array(arena, double, program->nstep + 1);
+
+    count_runs(program, (Range){0, program->nstep}, 1.0, runs);
+    return runs;
+}
+
 /* The first step of a range, or `follow` when it is empty. */
 static int enter(Range range, int follow)
 {

@@ -130,6 +130,9 @@ int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);
 Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail, Layout layout);
 int lower_finish(Lower *lower, Value *value); /* make a pending value now */
 
+/* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
+void pending_say_origins(Lower *lower, const Pending *pending, int first);
+
 /* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not constant. */
 const Value *lower_constant(Lower *lower, Value *value);
 

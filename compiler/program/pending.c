@@ -236,10 +236,9 @@ static int make_room(Lower *lower, Node *node)
     return 0;
 }
 
-/* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
-static void say_origins(Lower *lower, const Pending *p, int first)
+void pending_say_origins(Lower *lower, const Pending *p, int first)
 {
-    for (int i = first; i < lower->program->nstep; i++)
+    for (int i = first; i < lower->program->nstep && p->norigin; i++)
         if (!lower->program->step[i].norigin || lower->program->step[i].origin[0] == p->node) {
             lower->program->step[i].origin = p->origin;
             lower->program->step[i].norigin = p->norigin;
@@ -305,7 +304,7 @@ static int settle(Lower *lower, Value *value)
     lower->node = p->node;
     rc = p->finish(lower, p, x);
     lower->node = kept;
-    say_origins(lower, p, first);
+    pending_say_origins(lower, p, first);
     return rc;
 }
 
@@ -429,7 +428,7 @@ int lower_finish(Lower *lower, Value *value)
         return -1;
     lower->node = p->node;
     rc = stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
-    say_origins(lower, p, first);
+    pending_say_origins(lower, p, first);
     lower->node = kept;
     return rc;
 }

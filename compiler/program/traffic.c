@@ -3,6 +3,7 @@
 #include "program/plan.h"
 #include "support/int.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_RUNS = 1 << 14 }; /* that are counted */
@@ -18,32 +19,17 @@ static int64_t bytes_touched(const Operand *x)
     return elements * operand_bytes_per_element(x);
 }
 
-/* The steps of `range` run `halves` / 2 times: a loop as often as it is known to run, else once; of two branches each half. */
-static void count_range(const Program *program, Range range, int64_t halves, int64_t *traffic)
+void program_traffic(const Program *program, int64_t *traffic)
 {
-    for (int s = range.begin; s < range.end; s = flow_after(program, s)) {
-        const Step *step = &program->step[s];
-        int64_t     inside = halves;
+    double *runs = flow_runs(program->arena, program);
 
-        if (step->kind == STEP_LOOP && extent_is_const(step->set))
-            inside = int_min(halves * int_min(step->set.max, MOST_RUNS), MOST_RUNS);
-        if (step->kind == STEP_IF && step->body[1].end > step->body[1].begin)
-            inside = (halves + 1) / 2;
-
-        for (int k = 0; k < step->noperand; k++) {
-            const Operand *x = &step->operand[k];
+    memset(traffic, 0, (size_t)program->nbuffer * sizeof *traffic);
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            const Operand *x = &program->step[s].operand[k];
             int            uses = ((x->access & OPERAND_READS) != 0) + ((x->access & OPERAND_WRITES) != 0);
 
             if (x->buffer >= 0)
-                traffic[x->buffer] += bytes_touched(x) * uses * halves / 2;
+                traffic[x->buffer] += (int64_t)((double)(bytes_touched(x) * uses) * fmin(runs[s], MOST_RUNS));
         }
-        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            count_range(program, step->body[b], inside, traffic);
-    }
-}
-
-void program_traffic(const Program *program, int64_t *traffic)
-{
-    memset(traffic, 0, (size_t)program->nbuffer * sizeof *traffic);
-    count_range(program, (Range){0, program->nstep}, 2, traffic);
 }

@@ -25,6 +25,9 @@ bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=2 --plain --document=docs/performance.md
 
+# Converters such as ncnn's take networks of floats only.
+BENCH_RUNTIMES := --peers='onnxruntime openvino'
+
 # The networks of bytes are made of those of floats, by ONNX Runtime's tools.
 BENCH_INT8 := resnet50_int8 mobilenet_v2_int8
 
@@ -33,7 +36,7 @@ $(BUILD)/models/%_int8.onnx: $(BENCH_MODELS)/%.onnx tests/bench/quantise.py $(BE
 	$(BENCH_PYTHON) tests/bench/quantise.py $< $@
 
 bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.onnx,$(BENCH_INT8))
-	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' \
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' $(BENCH_RUNTIMES) \
 	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
 
 $(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
@@ -54,7 +57,7 @@ bench-onednn: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BUILD)/
 
 bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
-	    --rounds=$(BENCH_ROUNDS) --document=docs/operators.md
+	    --rounds=$(BENCH_ROUNDS) $(BENCH_RUNTIMES) --document=docs/operators.md
 
 .PHONY: bench bench-plain bench-int8 bench-kernels bench-onednn bench-operators
 

@@ -84,7 +84,7 @@ def measure(args, name):
         running.end()
     if name in QUANTISED:
         network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc)
-        for engine, distance in exact.distances(network, args.cc, [e for e in peers.LIBRARIES if e in engines]).items():
+        for engine, distance in exact.distances(network, args.cc, [e for e in peers.RUNTIMES if e in engines]).items():
             result[engine]["distance"] = distance
     return result
 

@@ -70,12 +70,12 @@ def onednn_times(args, layers):
     return [float(line) for line in done.stdout.split()]
 
 
-def print_onednn(args, steps, bodies, times, calls):
-    """Ours against oneDNN's, step by step from the worst, and in sum."""
+def print_onednn(args, steps, bodies, times):
+    """Ours against oneDNN's, step by step from the worst, and in sum; `times`: nanoseconds of a run."""
     chosen = [(int(step), function, words, layer_of(bodies[function])) for step, function, words in steps]
     chosen = [c for c in chosen if c[3]]
     theirs = onednn_times(args, [layer for *_, layer in chosen])
-    ours = [times[step] * calls[step] * 1e-3 for step, *_ in chosen]
+    ours = [times[step] * 1e-3 for step, *_ in chosen]
     for mine, its, (step, function, words, layer) in sorted(zip(ours, theirs, chosen), key=lambda row: row[1] - row[0]):
         if args.least and mine >= args.least * 1e-5 * sum(times):
             print(f"  {step:>4} {mine:9.1f} us, oneDNN {its:9.1f}  {mine / its:5.2f}  {words[:60]}  {' '.join(map(str, layer))}")
@@ -138,7 +138,7 @@ def print_network(args, name, peak):
         print(f"  {kernel:24} {count:4} steps {micro / 1e3:9.3f} ms {100 * micro / whole / 1e3:5.1f} % {rate:7.1f} GF/s {100 * rate / peak:5.1f} % of peak  "
               f"{ratio_text(pairs[kernel])}")
     if args.onednn:
-        print_onednn(args, STEP.findall(text), bodies, times, calls)
+        print_onednn(args, STEP.findall(text), bodies, times)
     sys.stdout.flush()
 
 

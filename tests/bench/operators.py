@@ -142,7 +142,7 @@ def main():
     rows = sorted(((report.ratios(r)[2], name) for name, r in results.items() if name in names), reverse=True)
     lines = []
     for ratio, name in rows:
-        least = [f"{results[name][engine]['busy']:.3g}" if engine in results[name] else "-" for engine in ("ours", *peers.LIBRARIES[:2])]
+        least = [f"{results[name][engine]['busy']:.3g}" if engine in results[name] else "-" for engine in ("ours", *peers.RUNTIMES)]
         lines.append(f"| {name} | {' | '.join(least)} | {ratio:.2f} |\n")
     if args.document:
         Path(args.document).write_text(HEAD + "".join(lines))

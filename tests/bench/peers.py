@@ -10,7 +10,8 @@ from pathlib import Path
 
 import onnx
 
-LIBRARIES = ("onnxruntime", "openvino", "ncnn")
+RUNTIMES = ("onnxruntime", "openvino") # that take any model
+LIBRARIES = (*RUNTIMES, "ncnn")
 PEERS = (*LIBRARIES, "emx")
 TITLES = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ncnn": "ncnn", "emx": "emx-onnx-cgen"}
 PACKAGES = ("onnxruntime", "openvino", "ncnn", "emx-onnx-cgen")

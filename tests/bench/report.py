@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 
-from peers import LIBRARIES, PACKAGES, PEERS, TITLES
+from peers import LIBRARIES, PACKAGES, PEERS, RUNTIMES, TITLES
 
 MIB = float(1 << 20)
 
@@ -66,7 +66,7 @@ def distance(figures):
 def exact_table(part, names):
     lines = ["| network | outputs that differ from exact sums, by how many steps at most: ours | ONNX Runtime | OpenVINO |", "|---|---|---|---|"]
     for name in names:
-        lines.append(f"| {name} | {' | '.join(distance(part[name].get(e, {})) for e in ('ours', *LIBRARIES[:2]))} |")
+        lines.append(f"| {name} | {' | '.join(distance(part[name].get(e, {})) for e in ('ours', *RUNTIMES))} |")
     return lines
 
 

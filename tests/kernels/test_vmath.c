@@ -167,7 +167,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close), cmocka_unit_test(tanh_is_close),
-        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close), cmocka_unit_test(sin_is_close), cmocka_unit_test(cos_is_close), cmocka_unit_test(sqrt_is_close),
+        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close),
+        cmocka_unit_test(sin_is_close), cmocka_unit_test(cos_is_close), cmocka_unit_test(sqrt_is_close),
         cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
         cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
         cmocka_unit_test(bounds_are_maxima_and_minima),

@@ -1,0 +1,144 @@
+/* variants.c - choose among the ways to lower a model by what their plans need. */
+#include "variants.h"
+
+#include "concats.h"
+#include "figures.h"
+#include "program/cost.h"
+#include "program/lower.h"
+#include "program/part.h"
+
+/* What a change must save: one part in so many. */
+enum {
+    WORTH_CASCADES = 16, /* to have any */
+    WORTH_CASCADE = 64,  /* to have one more */
+    WORTH_COPY = 64,     /* to copy, which takes time */
+};
+
+int variant_lower(const Lowering *lowering, Variant *variant)
+{
+    const Core *core = core_find(lowering->target->name);
+    Options     options = lowering->options;
+
+    options.cascade = variant->cascade;
+    options.cascade_floor = variant->floor;
+    if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
+                    &variant->program, lowering->diag) < 0)
+        return -1;
+    program_partition(variant->program, options.threads);
+    variant->time = cost_program(core, variant->program);
+    return program_check(variant->program, lowering->diag);
+}
+
+/* A plan of more than `worth` bytes is of no use; 0: any is. */
+static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
+{
+    PlanOptions options = lowering->options.plan;
+
+    options.worth = worth;
+    program_liveness(v->program);
+    if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
+        return -1;
+    return program_check(v->program, lowering->diag); /* planning may move steps and join buffers */
+}
+
+static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t worth, Variant *v)
+{
+    *v = (Variant){.cascade = cascade, .floor = floor};
+    return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, worth, v);
+}
+
+/* Whether the plan is within `most` bytes and --max-ram. */
+static bool is_small(const Lowering *lowering, const Variant *v, int64_t most)
+{
+    const Options *o = &lowering->options;
+
+    return v->plan.peak <= most && (o->max_ram < 0 || figures_of(v->program, &v->plan, o).ram <= o->max_ram);
+}
+
+/* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the time. */
+static bool is_in_time(const Variant *v, const Variant *without)
+{
+    enum { DEAR = 6 };
+    double longer = v->time / without->time - 1.0;
+
+    return DEAR * longer * (double)without->plan.peak <= (double)(without->plan.peak - v->plan.peak);
+}
+
+/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns 1; 0: no
+ * such plan is below `most` bytes. */
+static int plan_in_time(const Lowering *lowering, const Variant *without, int64_t floor, int64_t most, Variant *v)
+{
+    for (; floor < most; floor += floor / 2 + 1) {
+        if (lower_and_plan(lowering, CASCADE_AUTO, floor, most, v) < 0)
+            return -1;
+        if (v->plan.peak < most && is_in_time(v, without))
+            return 1;
+    }
+    return 0;
+}
+
+/* Where there is room: between `least`, which has all cascades, and the variant without. */
+static int choose_in_time(const Lowering *lowering, const Variant *least, const Variant *without, Variant *v)
+{
+    int found = plan_in_time(lowering, without, least->plan.peak + least->plan.peak / WORTH_CASCADES,
+                             without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
+
+    if (found < 0)
+        return -1;
+    if (!found)
+        *v = is_in_time(least, without) ? *least : *without;
+    if (!is_small(lowering, v, INT64_MAX))
+        *v = *least;
+    return 0;
+}
+
+/* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is room
+ * those that take time. */
+static int choose_cascades(const Lowering *lowering, Variant *v)
+{
+    Variant least = *v, without;
+    int64_t most = least.plan.peak + least.plan.peak / WORTH_CASCADES;
+    bool    roomy = lowering->target->roomy;
+
+    if (lower_and_plan(lowering, CASCADE_OFF, 0, roomy ? 0 : most, &without) < 0)
+        return -1;
+    if (roomy || is_small(lowering, &without, most)) {
+        *v = without;
+        return is_small(lowering, &without, most) ? 0 : choose_in_time(lowering, &least, &without, v);
+    }
+    most = least.plan.peak + least.plan.peak / WORTH_CASCADE;
+    if (lower_and_plan(lowering, CASCADE_AUTO, most, most, v) < 0)
+        return -1;
+    if (!is_small(lowering, v, most))
+        *v = least;
+    return 0;
+}
+
+/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */
+static int choose_copies(const Lowering *lowering, Variant *v)
+{
+    enum { ROUNDS = 2 };
+    const PlanOptions *plan = &lowering->options.plan;
+    Variant            tried = *v;
+
+    for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan); round++) {
+        int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
+
+        if (lower_and_plan(lowering, v->cascade, v->floor, most, &tried) < 0)
+            return -1;
+        if (tried.plan.peak > v->plan.peak)
+            break;
+        if (tried.plan.peak <= most)
+            *v = tried;
+    }
+    return 0;
+}
+
+int variant_plan(const Lowering *lowering, Variant *variant)
+{
+    if (make_plan(lowering, 0, variant) < 0)
+        return -1;
+    if (variant->cascade == CASCADE_AUTO && variant->program->cascades && choose_cascades(lowering, variant) < 0)
+        return -1;
+    return choose_copies(lowering, variant);
+}
