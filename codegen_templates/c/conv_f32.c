@@ -445,7 +445,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                                flat);
     if (e)
         g.e = *e;
-    if (tile[0] == 0 && tile[1] == 0 && occ_conv_is_deep(&g)) {
+    if (tile[0] == 0 && (tile[1] == 0 || tile[1] == ydim[3]) && occ_conv_is_deep(&g)) {
         for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
             occ_deep_channels(&g, group);
         return;
