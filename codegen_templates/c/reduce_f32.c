@@ -2,7 +2,7 @@
  * elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
 #include "occ_base.h"
 #include "occ_vec.h"
-#include "occ_vmath.h"
+#include "occ_vapart.h"
 
 /* What is computed of the terms. */
 #define OCC_REDUCE_SUM 0
@@ -61,7 +61,7 @@ OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind
     case OCC_REDUCE_SUMSQUARE:
         return sum + term * term;
     case OCC_REDUCE_LOGSUMEXP:
-        return occ_vadd(sum, occ_vexp(occ_vsub(term, top)));
+        return occ_vadd(sum, occ_vexp_apart(occ_vsub(term, top)));
     case OCC_REDUCE_SPREAD:
         term = occ_vsub(term, top);
         return sum + term * term;
@@ -88,9 +88,9 @@ OCC_HOT occ_vf occ_reduce_end(occ_vf sum, occ_vf top, float count, int64_t kind)
     case OCC_REDUCE_L2:
         return occ_vsqrt(sum);
     case OCC_REDUCE_LOGSUM:
-        return occ_vlog(sum);
+        return occ_vlog_apart(sum);
     case OCC_REDUCE_LOGSUMEXP:
-        return occ_vadd(occ_vlog(sum), top);
+        return occ_vadd(occ_vlog_apart(sum), top);
     default:
         return sum;
     }
