@@ -147,13 +147,15 @@ static void offer_depthwise(const Step *step, Cuts *cuts)
     offer_space(step, cuts, 1, 1.0);
 }
 
-/* Cutting along rows reads the weights once for each part, cutting along channels transforms the input that often. */
+/* Cutting along rows reads the weights once for each part, from far where one core's cache does not hold them; cutting along
+ * channels transforms the input that often. */
 static void offer_winograd(const Step *step, Cuts *cuts)
 {
-    int64_t m = value(step, "m", 0), outputs = value(step, "ydim", 1);
+    enum { NEAR = 256 * 1024 }; /* weights */
+    int64_t m = value(step, "m", 0), outputs = value(step, "ydim", 1), weights = (m + 2) * (m + 2) * value(step, "xdim", 1) * outputs;
     double  tiles = places(step) / (double)(outputs * m * m);
 
-    offer_space(step, cuts, m, 1.0 + 12.0 / tiles);
+    offer_space(step, cuts, m, 1.0 + 12.0 / tiles + (weights > NEAR ? 0.3 : 0.0));
     if (step_argument(step, "apart"))
         offer(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
 }
