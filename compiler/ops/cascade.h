@@ -21,6 +21,7 @@ typedef struct Stage {
     Pending *before;              /* else the stage that makes it; or NULL */
     /* Append the step for some rows: their input is x, with `pad` rows missing above, and below as many as its windows lack. */
     int    (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y);
+    bool   (*accepts)(const Pending *p); /* whether it can, with the expression that p has come to wait for; NULL: always */
 } Stage;
 
 /* The waiting value that is input 0 of `node`, which goes on waiting for it, its only reader and next stage; NULL: it does not. */

@@ -6,6 +6,7 @@
 
 enum {
     CHANNEL = 1,
+    ROW = 2,
     LEAST_OUTPUTS = 8,           /* below, other kernels are better */
     BLOCK_BYTES = 96 * 1024,     /* of an expression's values, at most, where memory is not short */
     LEAST_ROWS = 4
@@ -59,6 +60,26 @@ static int limit_of(const Scalar *s)
     a = &s->node[last->a];
     b = &s->node[last->b];
     return a->op == SCALAR_ACC && b->op == SCALAR_LITERAL && b->literal == 0.0 ? 1 : -1;
+}
+
+bool conv_after_accepts(const Pending *conv)
+{
+    return limit_of(conv->expr) >= 0;
+}
+
+const Operand *conv_after_rows(const Pending *input)
+{
+    const Operand *found = NULL;
+
+    if (input->type.rank != 4 || input->type.dim[0].max != 1)
+        return NULL;
+    for (int i = 0; i < input->noperand; i++)
+        if (!extent_is(input->operand[i].stride[ROW], 0)) {
+            if (found)
+                return NULL;
+            found = &input->operand[i];
+        }
+    return found;
 }
 
 static bool pitches(Model *model, const Pending *input, const Operand *y, Extent *pitch, Extent *ypitch)

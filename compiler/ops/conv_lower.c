@@ -117,15 +117,31 @@ static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, O
     return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
 }
 
+/* The same where the input is computed block by block: x are the rows that its expression reads. */
+static int append_rows_after(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    const Conv    *c = p->detail;
+    const Operand *read = conv_after_rows(c->before);
+    Pending        rows = *p, before = *c->before;
+
+    (void)pad;
+    before.operand[read - c->before->operand] = x;
+    rows.type.dim[2] = y.dim[2];
+    return conv_after_finish(lower, &rows, &before, c->w, c->bias, y) > 0 ? 0 : -1;
+}
+
 /* How rows of a convolution follow from those of its input; NULL: not so. */
 static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 {
-    Stage *s = c->before ? NULL : cascade_stage(lower, node, &c->window, c->x, append_rows);
+    const Operand *x = c->before ? conv_after_rows(c->before) : &c->x;
+    Stage         *s = x ? cascade_stage(lower, node, &c->window, *x, c->before ? append_rows_after : append_rows) : NULL;
 
     if (!s)
         return NULL;
     s->grain = c->winograd.m ? c->winograd.m : 1;
     s->weights = lower->program->buffer[c->w.buffer].size;
+    s->is_apart = c->before != NULL;
+    s->accepts = c->before ? conv_after_accepts : NULL;
     return s;
 }
 

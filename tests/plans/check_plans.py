@@ -36,8 +36,9 @@ def mobile():
     return nets.network(nodes, (1, 16, 60, 60), constants), 60 * 60 * 64 * 4
 
 
-def dense():
-    """A pool into a concatenation's window, and expressions over it that single-pixel convolutions compute."""
+def dense(side=56, beside=28 * 28 * 48 * 4 + 8192):
+    """A pool into a concatenation's window, and expressions over it that single-pixel convolutions compute: the concatenation, and
+    so many bytes beside it."""
     nodes, constants, x, channels = [("MaxPool", ["x"], "m", {"kernel_shape": [2, 2], "strides": [2, 2]})], {}, "m", 32
     for i in range(3):
         constants |= {f"s{i}": abs(nets.weights(1, channels, 1, 1)) + 1, f"t{i}": nets.weights(1, channels, 1, 1),
@@ -46,8 +47,13 @@ def dense():
                   ("Conv", [f"e{i}", f"p{i}"], f"c{i}", {}), ("Relu", [f"c{i}"], f"f{i}", {}),
                   ("Conv", [f"f{i}", f"k{i}"], f"g{i}", {"pads": [1] * 4}), ("Concat", [x, f"g{i}"], f"z{i}", {"axis": 1})]
         x, channels = f"z{i}", channels + 16
-    nodes.append(("GlobalAveragePool", [x], "y", {}))
-    return nets.network(nodes, (1, 32, 56, 56), constants), 28 * 28 * (80 + 48) * 4 + 8192
+    nodes.append(("GlobalMaxPool", [x], "y", {})) # which may take the pixels in any order
+    return nets.network(nodes, (1, 32, side, side), constants), (side // 2) ** 2 * 80 * 4 + beside
+
+
+def strips():
+    """The same with larger images: what lies beside the concatenation are strips of rows."""
+    return dense(112, 230000)
 
 
 def residual():
@@ -153,6 +159,14 @@ def normalised():
     return nets.network(nodes, (1, 8, 48, 48), {"w": nets.weights(32, 8, 1, 1)}), 2 * 48 * 48 * 32 * 4
 
 
+def below_zero():
+    """A pool with padding whose input is negative everywhere: what pads a strip is less than any number."""
+    constants = {"a": abs(nets.weights(32, 3, 3, 3)), "b": -abs(nets.weights(48, 32, 3, 3))}
+    nodes = [("Conv", ["x", "a"], "t", {"pads": [1] * 4}), ("Relu", ["t"], "r", {}), ("Conv", ["r", "b"], "u", {"pads": [1] * 4}),
+             ("MaxPool", ["u"], "y", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4})]
+    return nets.network(nodes, (1, 3, 176, 176), constants, result=(1, 48, 88, 88)), 191520
+
+
 def cropped():
     """Windows that begin inside their input, which no strip does: padding of fewer than no rows."""
     constants = {"a": nets.weights(16, 3, 3, 3), "b": nets.weights(16, 16, 3, 3), "d": nets.weights(16, 1, 3, 3)}
@@ -162,8 +176,8 @@ def cropped():
     return nets.network(nodes, (1, 3, 72, 72), constants, result=(1, 16, 1, 1)), 72 * 72 * 16 * 4 + 16384
 
 
-MODELS = {"cascade": cascade, "quantised": quantised, "cropped": cropped, "mobile": mobile, "dense": dense, "residual": residual,
-          "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
+MODELS = {"cascade": cascade, "quantised": quantised, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
+          "strips": strips, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
 
 
 def arena_size(folder):
