@@ -12,6 +12,9 @@
 #define OCC_SAMPLE_LINEAR 1
 #define OCC_SAMPLE_CUBIC 2
 
+#define OCC_SAMPLE_POINTS 16 /* found together, at most */
+#define OCC_SAMPLE_SHARES 64 /* of pixels that are found together: as many as one point has at most */
+
 #define OCC_SAMPLE_ZEROS 0
 #define OCC_SAMPLE_BORDER 1
 #define OCC_SAMPLE_REFLECTION 2
@@ -31,14 +34,25 @@ OCC_HOT double occ_sample_reflect(double x, double low, double high)
     return (fmod(turns, 2.0) < 1.0) == (x < low) ? low + rest : high - rest;
 }
 
+/* Pixel i, a whole number, of an axis of n, or -1: nothing is there. */
+OCC_HOT int64_t occ_sample_inside(double i, int64_t n)
+{
+    const double  above = i > -1.0 ? i : -1.0; /* of no number too */
+    const int64_t pixel = (int64_t)(above < (double)n ? above : (double)n);
+
+    return pixel < n ? pixel : -1;
+}
+
 /* The pixel of an axis of n that stands for pixel i, or -1: nothing is there. */
 OCC_HOT int64_t occ_sample_pixel(double i, int64_t n, int64_t padding, double low, double high)
 {
+    if (padding == OCC_SAMPLE_ZEROS)
+        return occ_sample_inside(i, n);
     if (padding == OCC_SAMPLE_REFLECTION)
         i = occ_sample_reflect(i, low, high);
     if (i >= 0.0 && i <= (double)(n - 1))
         return (int64_t)i;
-    return padding == OCC_SAMPLE_ZEROS ? -1 : i > 0.0 ? n - 1 : 0;
+    return i > 0.0 ? n - 1 : 0;
 }
 
 /* Keys' weights of the four pixels around a point `t` behind the second (IEEE Trans. ASSP 29(6), 1981). */
@@ -74,69 +88,111 @@ OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t paddi
         occ_sample_cubic(x - first, weight);
         first -= 1.0;
     }
+    OCC_UNROLL(4)
     for (int64_t k = 0; k < count; k++)
         pixel[k] = occ_sample_pixel(first + (double)k, n, padding, low, high);
     return count;
 }
 
-/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. */
-OCC_HOT int64_t occ_sample_shares(int64_t axes, const occ_extent *dim, const int64_t *count, int64_t pixel[3][4],
-                                  double weight[3][4], int64_t *at, double *share)
+/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. Of each of the three axes,
+ * the last ones of which are those of the image: extent, taps, their pixels and weights. Written without branches: where grids
+ * leave the image is hard to foretell. */
+OCC_HOT int64_t occ_sample_shares_TPL_N(const int64_t *extent, const int64_t *count, int64_t pixel[3][4], double weight[3][4],
+                                        int64_t *at, TPL_T *share)
 {
-    int64_t total = 1;
+    int64_t total = 0;
 
-    at[0] = 0;
-    share[0] = 1.0;
-    for (int64_t a = 0; a < axes; a++) {
-        int64_t inside = 0, before = total;
-
-        for (int64_t k = 0; k < count[a]; k++)
-            inside += pixel[a][k] >= 0;
-        for (int64_t t = before; t-- > 0;) { /* from the end: each becomes `inside` ones */
-            const int64_t place = at[t] * dim[a];
-            const double  part = share[t];
-            int64_t       next = t * inside;
-
-            for (int64_t k = 0; k < count[a]; k++)
-                if (pixel[a][k] >= 0) {
-                    at[next] = place + pixel[a][k];
-                    share[next++] = part * weight[a][k];
-                }
-        }
-        total = before * inside;
-    }
+    OCC_UNROLL(4)
+    for (int64_t i = 0; i < count[0]; i++)
+        OCC_UNROLL(4)
+        for (int64_t k = 0; k < count[1]; k++)
+            OCC_UNROLL(4)
+            for (int64_t m = 0; m < count[2]; m++) {
+                at[total] = (pixel[0][i] * extent[1] + pixel[1][k]) * extent[2] + pixel[2][m];
+                share[total] = (TPL_T)weight[0][i] * (TPL_T)weight[1][k] * (TPL_T)weight[2][m];
+                total += (pixel[0][i] | pixel[1][k] | pixel[2][m]) >= 0;
+            }
     return total;
+}
+
+/* The pixels that some points have shares of: those of point p are start[p] to start[p + 1] - 1. The first `fours` entries of
+ * order name the points with four of them, the last ones the others. */
+typedef struct occ_shares_TPL_N {
+    int64_t start[OCC_SAMPLE_POINTS + 1], order[OCC_SAMPLE_POINTS], fours, at[OCC_SAMPLE_SHARES];
+    TPL_T   share[OCC_SAMPLE_SHARES];
+} occ_shares_TPL_N;
+
+/* Those of one more point, whose grid entry is `grid` [axes]; see grid_sample. */
+OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const TPL_T *grid, int64_t axes, const occ_extent *dim,
+                                    int64_t mode, int64_t padding, int64_t corners)
+{
+    const int64_t start = shares->start[p], none = 3 - axes;
+    int64_t       pixel[3][4] = {{0}}, count[3] = {1, 1, 1}, extent[3] = {1, 1, 1};
+    double        weight[3][4] = {{1.0}, {1.0}, {1.0}};
+
+    OCC_UNROLL(3)
+    for (int64_t a = 0; a < axes; a++) {
+        const TPL_T from = (TPL_T)(grid[axes - 1 - a] + (TPL_T)1), n = (TPL_T)dim[a];
+        const TPL_T place = corners ? from / (TPL_T)2 * (n - (TPL_T)1) : (from * n - (TPL_T)1) / (TPL_T)2;
+
+        extent[none + a] = dim[a];
+        count[none + a] = occ_sample_taps((double)place, dim[a], mode, padding, corners, pixel[none + a], weight[none + a]);
+    }
+    shares->start[p + 1] = start + occ_sample_shares_TPL_N(extent, count, pixel, weight, shares->at + start, shares->share + start);
+}
+
+/* The shares of `count` points, whose grid entries follow each other from `grid` on. */
+OCC_HOT void occ_sample_points_TPL_N(occ_shares_TPL_N *shares, int64_t count, const TPL_T *grid, int64_t axes, const occ_extent *dim,
+                                     int64_t mode, int64_t padding, int64_t corners)
+{
+    int64_t others = count;
+
+    shares->start[0] = shares->fours = 0;
+    for (int64_t p = 0; p < count; p++) {
+        occ_sample_point_TPL_N(shares, p, grid + p * axes, axes, dim, mode, padding, corners);
+        shares->order[shares->start[p + 1] - shares->start[p] == 4 ? shares->fours++ : --others] = p;
+    }
+}
+
+/* What `count` shares, from entry `start` on, make of the image x. */
+OCC_HOT TPL_T occ_sample_sum_TPL_N(const TPL_T *x, const occ_shares_TPL_N *shares, int64_t start, int64_t count)
+{
+    TPL_T sum = 0;
+
+    OCC_UNROLL(4)
+    for (int64_t k = 0; k < count; k++)
+        sum += shares->share[start + k] * x[shares->at[start + k]];
+    return sum;
 }
 
 /* grid_sample - y[n][c][point] = x[n][c] at the place that grid[n][point] names, each axis from -1 to 1, the innermost first.
  *   x [batch][channels][dim ...], grid [batch][points][axes], y [batch][channels][points]; axes <= 3, dim [axes]
- *   mode, padding: as above; corners: -1 and 1 are the middles of the outermost pixels, not their edges */
+ *   mode, padding: as above; corners: -1 and 1 are the middles of the outermost pixels, not their edges
+ *   Some points are found together, so that neighbouring results of a channel are written together. */
 OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *grid, int64_t batch, int64_t channels, int64_t points,
                                       int64_t axes, const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
 {
-    int64_t size = 1;
+    const int64_t taps = mode == OCC_SAMPLE_NEAREST ? 1 : mode == OCC_SAMPLE_LINEAR ? 2 : 4, size = occ_count(axes, dim);
+    const int64_t most = axes == 1 ? taps : axes == 2 ? taps * taps : taps * taps * taps;
+    const int64_t block = occ_min(OCC_SAMPLE_POINTS, OCC_SAMPLE_SHARES / most);
 
-    for (int64_t a = 0; a < axes; a++)
-        size *= dim[a];
     for (int64_t n = 0; n < batch; n++)
-        for (int64_t p = 0; p < points; p++, grid += axes) {
-            int64_t pixel[3][4], count[3], at[64], total;
-            double  weight[3][4], share[64];
+        for (int64_t first = 0; first < points; first += block) {
+            const int64_t together = occ_min(block, points - first);
+            occ_shares_TPL_N shares;
 
-            for (int64_t a = 0; a < axes; a++) {
-                const TPL_T from = (TPL_T)(grid[axes - 1 - a] + (TPL_T)1), extent = (TPL_T)dim[a];
-                const TPL_T place = corners ? from / (TPL_T)2 * (extent - (TPL_T)1) : (from * extent - (TPL_T)1) / (TPL_T)2;
-
-                count[a] = occ_sample_taps((double)place, dim[a], mode, padding, corners, pixel[a], weight[a]);
-            }
-            total = occ_sample_shares(axes, dim, count, pixel, weight, at, share);
+            occ_sample_points_TPL_N(&shares, together, grid + (n * points + first) * axes, axes, dim, mode, padding, corners);
             for (int64_t c = 0; c < channels; c++) {
                 const TPL_T *from = x + (n * channels + c) * size;
-                double       sum = 0.0;
+                TPL_T       *to = y + (n * channels + c) * points + first;
 
-                for (int64_t k = 0; k < total; k++)
-                    sum += share[k] * (double)from[at[k]];
-                y[(n * channels + c) * points + p] = (TPL_T)sum;
+                for (int64_t i = 0; i < shares.fours; i++)
+                    to[shares.order[i]] = occ_sample_sum_TPL_N(from, &shares, shares.start[shares.order[i]], 4);
+                for (int64_t i = shares.fours; i < together; i++) {
+                    const int64_t p = shares.order[i];
+
+                    to[p] = occ_sample_sum_TPL_N(from, &shares, shares.start[p], shares.start[p + 1] - shares.start[p]);
+                }
             }
         }
 }

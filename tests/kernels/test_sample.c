@@ -26,6 +26,47 @@ static void pixels_themselves(void **state)
     test_release(x, 40);
 }
 
+/* Linear between the pixels of one to three axes, zeros around them: every pixel's share by its distance. */
+static double plain_linear(const float *x, const float *grid, int64_t axes, const occ_extent *dim)
+{
+    double sum = 0.0;
+
+    for (int64_t n = 0; n < occ_count(axes, dim); n++) {
+        double  share = 1.0;
+        int64_t rest = n;
+
+        for (int64_t a = axes; a-- > 0; rest /= dim[a]) {
+            const double place = (((double)grid[axes - 1 - a] + 1.0) * (double)dim[a] - 1.0) / 2.0, far = fabs(place - (double)(rest % dim[a]));
+
+            share *= far < 1.0 ? 1.0 - far : 0.0;
+        }
+        sum += share * (double)x[n];
+    }
+    return sum;
+}
+
+static void between_pixels(void **state)
+{
+    uint64_t seed = 5;
+
+    (void)state;
+    for (int t = 0; t < 300; t++) {
+        const int64_t    axes = test_pick(&seed, 1, 3), points = test_pick(&seed, 1, 40), channels = test_pick(&seed, 1, 3);
+        const occ_extent dim[] = {test_pick(&seed, 1, 6), test_pick(&seed, 1, 6), test_pick(&seed, 1, 6)};
+        const int64_t    size = occ_count(axes, dim);
+        float           *x = test_random_floats(&seed, 2 * channels * size), *grid = test_random_floats(&seed, 2 * points * axes);
+        float           *y = test_floats(2 * channels * points);
+
+        occ_grid_sample_f32(y, x, grid, 2, channels, points, axes, dim, OCC_SAMPLE_LINEAR, OCC_SAMPLE_ZEROS, 0);
+        for (int64_t i = 0; i < 2 * channels * points; i++) {
+            const int64_t image = i / points, p = image / channels * points + i % points;
+
+            test_near((double)y[i], plain_linear(x + image * size, grid + p * axes, axes, dim), 2.0, 2e-6, "point", i);
+        }
+        test_release(x, 2 * channels * size), test_release(grid, 2 * points * axes), test_release(y, 2 * channels * points);
+    }
+}
+
 /* Points far outside, infinite or no number never read outside the image. */
 static void points_nowhere(void **state)
 {
@@ -103,7 +144,7 @@ static void indices_that_name_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_themselves), cmocka_unit_test(points_nowhere),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_themselves), cmocka_unit_test(between_pixels), cmocka_unit_test(points_nowhere),
                                        cmocka_unit_test(blocks_put_back), cmocka_unit_test(indices_that_name_nothing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
