@@ -51,7 +51,7 @@ OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t 
     const occ_vf     top = occ_vmax(before, here), offset = occ_reduce_top(top);
 
     g->top[i] = occ_vlane(top, 0);
-    g->factor[i] = occ_vlane(occ_vexp(occ_vsub(before, offset)), 0);
+    g->factor[i] = occ_vlane(occ_vexp_apart(occ_vsub(before, offset)), 0);
     g->sum[i] = g->sum[i] * g->factor[i] + occ_softmax_weights(scores, scores, n, offset, OCC_SOFTMAX);
 }
 

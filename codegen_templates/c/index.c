@@ -1,6 +1,6 @@
 /* index.c - kernels that pick and place elements by indices. Operands are dense and row-major unless a stride is named.
  * Indices may be negative, counted from the back; an index outside its axis ends the run with OCC_EINDEX. */
-#include "occ_base.h"
+#include "occ_turn.h"
 
 #ifndef TPL_T
 #define TPL_T float
@@ -28,12 +28,17 @@ OCC_HOT int occ_gather_doubles_TPL_N(const int64_t *index, int64_t axis, int64_t
 /* y[k] = x[index[k]] for 0 <= k < count. */
 OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t axis, int64_t count, int doubles)
 {
-    for (int64_t k = 0; doubles && k < axis; k++) {
+    int64_t k = 0;
+
+    if (doubles && OCC_TURNS_FOURS && sizeof *y == 4)
+        for (; axis - k >= 4; k += 4)
+            occ_double_four((char *)(y + 2 * k), (const char *)(x + k));
+    for (; doubles && k < axis; k++) {
         const TPL_T two[2] = {x[k], x[k]};
 
         memcpy(y + 2 * k, two, sizeof two);
     }
-    for (int64_t k = 0; k < count && !doubles; k++)
+    for (; k < count && !doubles; k++)
         y[k] = x[index[k] + (index[k] < 0 ? axis : 0)];
 }
 

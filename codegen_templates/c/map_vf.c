@@ -1,7 +1,7 @@
 /* map_vf.c - strided elementwise work on float vectors, and the store of their lanes as another type.
  * Knows nothing of what the expression computes. */
 #include "occ_nest.h"
-#include "occ_vmath.h"
+#include "occ_vpow.h"
 
 #ifndef TPL_T
 #define TPL_T float

@@ -1,4 +1,4 @@
-/* occ_turn.h - small matrices of four-byte elements turned in registers. Knows nothing of what the elements mean. */
+/* occ_turn.h - small matrices of four-byte elements turned in registers, rows of them made wider. Knows nothing of what they mean. */
 #ifndef OCC_TURN_H
 #define OCC_TURN_H
 
@@ -31,12 +31,32 @@ OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep
     memcpy(y + 2 * ystep, &c, 16);
     memcpy(y + 3 * ystep, &d, 16);
 }
+
+/* y[2 * i] = y[2 * i + 1] = x[i] of 4 elements of four bytes, which are read before any is written. */
+OCC_HOT void occ_double_four(char *y, const char *x)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four a, b;
+    memcpy(&a, x, 16);
+    b = __builtin_shufflevector(a, a, 2, 2, 3, 3);
+    a = __builtin_shufflevector(a, a, 0, 0, 1, 1);
+    memcpy(y, &a, 16);
+    memcpy(y + 16, &b, 16);
+}
 #else
 OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep)
 {
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 4; k++)
             memcpy(y + i * ystep + 4 * k, x + k * xstep + 4 * i, 4);
+}
+
+OCC_HOT void occ_double_four(char *y, const char *x)
+{
+    char four[16];
+    memcpy(four, x, sizeof four);
+    for (int i = 0; i < 8; i++)
+        memcpy(y + 4 * i, four + i / 2 * 4, 4);
 }
 #endif
 

@@ -235,13 +235,23 @@ OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
 #endif
 }
 
-/* 2^n for -126 <= n <= 127. */
-OCC_HOT occ_vf occ_vpower(occ_vi n)
+/* The sum modulo 2^32. */
+OCC_HOT occ_vi occ_vwrap_add(occ_vi a, occ_vi b)
 {
 #if OCC_W == 1
-    return occ_vfrom_bits((int32_t)((uint32_t)(n + 127) << 23));
+    return (int32_t)((uint32_t)a + (uint32_t)b);
 #else
-    return occ_vfrom_bits((n + 127) << 23);
+    return a + b;
+#endif
+}
+
+/* Bits that leave on the left are lost. */
+OCC_HOT occ_vi occ_vshift_left(occ_vi a, int bits)
+{
+#if OCC_W == 1
+    return (int32_t)((uint32_t)a << bits);
+#else
+    return a << bits;
 #endif
 }
 

@@ -1,7 +1,8 @@
 /* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats, without the C library but
  * for sines of numbers from 2048 on.
  * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in docs/kernels.md.
- * NaN passes, infinities and denormals give what the limit says. */
+ * NaN passes, infinities and denormals give what the limit says. Products and sums are joined by occ_vfma, so that the bits do
+ * not depend on what stands around a call. */
 #ifndef OCC_VMATH_H
 #define OCC_VMATH_H
 
@@ -9,21 +10,32 @@
 
 #include "occ_vec.h"
 
-/* These are functions of their own, so that the constants of one do not take registers from the tiles of the kernel whose
- * results it changes. */
+/* Maps write these functions into their loops, where several elements are on their way at a time; kernels whose tiles fill the
+ * registers call them: see occ_vapart.h. */
+#if defined(OCC_SHARED)
+#define OCC_MATH OCC_STEP
+#else
+#define OCC_MATH OCC_HOT
+#endif
 
-/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r and n. Rounding to n by adding 1.5 * 2^23. |x| < 2^21. */
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r, and n in the bits of an exponent. Rounding to n by adding 1.5 * 2^23.
+ * |x| < 2^21. */
 OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
 {
-    const occ_vf magic = occ_vset(12582912.0f), t = x * occ_vset(1.44269504f) + magic, whole = t - magic;
-    const occ_vf r = (x - whole * occ_vset(0.693359375f)) + whole * occ_vset(2.12194440e-4f);
-    occ_vf p = occ_vset(1.38145685e-3f);
-    p = p * r + occ_vset(8.36873055e-3f);
-    p = p * r + occ_vset(4.16683890e-2f);
-    p = p * r + occ_vset(1.66665211e-1f);
-    p = p * r + occ_vset(4.99999940e-1f);
-    *n = occ_vbits(t) - occ_vbits(magic);
-    return p * (r * r) + r + occ_vset(1.0f);
+    const occ_vf magic = occ_vset(12582912.0f), t = occ_vfma(x, occ_vset(1.44269504f), magic), whole = t - magic;
+    const occ_vf r = occ_vfma(whole, occ_vset(2.12194440e-4f), occ_vfma(whole, occ_vset(-0.693359375f), x));
+    occ_vf p = occ_vfma(occ_vset(1.38145685e-3f), r, occ_vset(8.36873055e-3f));
+    p = occ_vfma(p, r, occ_vset(4.16683890e-2f));
+    p = occ_vfma(p, r, occ_vset(1.66665211e-1f));
+    p = occ_vfma(p, r, occ_vset(4.99999940e-1f));
+    *n = occ_vshift_left(occ_vbits(t), 23);
+    return occ_vfma(p, r * r, r) + occ_vset(1.0f);
+}
+
+/* 2^n for -126 <= n <= 127, of which the exponent's bits are given; some power of two, or NaN, for others. */
+OCC_HOT occ_vf occ_vpower_of(occ_vi n)
+{
+    return occ_vfrom_bits(occ_vwrap_add(n, occ_viset(0x3f800000)));
 }
 
 /* e^x for -87 <= x <= 88, and NaN. */
@@ -31,76 +43,89 @@ OCC_HOT occ_vf occ_vexp_near(occ_vf x)
 {
     occ_vi n;
     occ_vf p = occ_vexp_parts(x, &n);
-    return p * occ_vpower(n);
+    return p * occ_vpower_of(n);
 }
 
 /* e^x for x <= 0, and NaN; 0 below -87, where weights no longer count. */
 OCC_HOT occ_vf occ_vexp_below(occ_vf a)
 {
-    const occ_vf least = occ_vset(-87.0f);
-    return occ_vfrom_bits(occ_vbits(occ_vexp_near(occ_vat_least(a, least))) & ~occ_vmask_lt(a, least));
+    return occ_vfrom_bits(occ_vbits(occ_vexp_near(a)) & ~occ_vmask_lt(a, occ_vset(-87.0f)));
 }
 
-/* 2^n in two factors, so that denormal results round once. */
-OCC_STEP occ_vf occ_vexp(occ_vf a)
+/* p * 2^n, -252 <= n <= 254, of which the exponent's bits are given; in two factors, so that denormal results round once. */
+OCC_HOT occ_vf occ_vscale(occ_vf p, occ_vi n)
 {
-    occ_vf x = occ_vat_most(occ_vat_least(a, occ_vset(-104.0f)), occ_vset(89.0f));
+    const occ_vi half = (n >> 1) & occ_viset(~0x7fffff);
+    return p * occ_vpower_of(half) * occ_vpower_of(n - half);
+}
+
+OCC_MATH occ_vf occ_vexp(occ_vf a)
+{
     occ_vi n;
-    occ_vf p = occ_vexp_parts(x, &n);
-    occ_vi half = n >> 1;
-    return p * occ_vpower(half) * occ_vpower(n - half);
+    const occ_vf p = occ_vexp_parts(occ_vat_most(occ_vat_least(a, occ_vset(-104.0f)), occ_vset(89.0f)), &n);
+    return occ_vscale(p, n);
+}
+
+/* a = m * 2^e with m in [sqrt 1/2, sqrt 2), for a >= 0; returns m - 1. */
+OCC_HOT occ_vf occ_vlog_parts(occ_vf a, occ_vi *e)
+{
+    const occ_vi tiny = occ_vmask_lt(a, occ_vset(1.17549435e-38f)), root = occ_viset(0x3f3504f3);
+    const occ_vi bits = occ_vwrap_add(occ_vbits(occ_vpick(tiny, a * occ_vset(8388608.0f), a)), -root);
+    *e = (bits >> 23) - (tiny & occ_viset(23));
+    return occ_vfrom_bits((bits & occ_viset(0x007fffff)) + root) - occ_vset(1.0f);
+}
+
+/* log(1 + f), f in [sqrt 1/2 - 1, sqrt 2 - 1], plus a smaller number. */
+OCC_HOT occ_vf occ_vlog_near(occ_vf f, occ_vf smaller)
+{
+    const occ_vf z = f * f;
+    occ_vf p = occ_vfma(occ_vset(-7.63442963e-2f), f, occ_vset(1.27615496e-1f));
+    p = occ_vfma(p, f, occ_vset(-1.31601945e-1f));
+    p = occ_vfma(p, f, occ_vset(1.42017618e-1f));
+    p = occ_vfma(p, f, occ_vset(-1.66233569e-1f));
+    p = occ_vfma(p, f, occ_vset(2.00012267e-1f));
+    p = occ_vfma(p, f, occ_vset(-2.50008225e-1f));
+    p = occ_vfma(p, f, occ_vset(3.33333313e-1f));
+    return f + occ_vfma(p * f, z, occ_vfma(occ_vset(-0.5f), z, smaller));
 }
 
 /* log x = log m + e ln 2 with m in [sqrt 1/2, sqrt 2). */
-OCC_STEP occ_vf occ_vlog(occ_vf a)
+OCC_MATH occ_vf occ_vlog(occ_vf a)
 {
-    occ_vi tiny = occ_vmask_lt(a, occ_vset(1.17549435e-38f));
-    occ_vf x = occ_vpick(tiny, a * occ_vset(8388608.0f), a);
-    occ_vi bits = occ_vbits(x) - occ_viset(0x3f3504f3);
-    occ_vi e = (bits >> 23) - (tiny & occ_viset(23));
-    occ_vf m = occ_vfrom_bits((bits & occ_viset(0x007fffff)) + occ_viset(0x3f3504f3));
-    occ_vf f = m - occ_vset(1.0f), power = occ_vfrom_int(e);
-    occ_vf p = occ_vset(-7.63442963e-2f);
-    p = p * f + occ_vset(1.27615496e-1f);
-    p = p * f + occ_vset(-1.31601945e-1f);
-    p = p * f + occ_vset(1.42017618e-1f);
-    p = p * f + occ_vset(-1.66233569e-1f);
-    p = p * f + occ_vset(2.00012267e-1f);
-    p = p * f + occ_vset(-2.50008225e-1f);
-    p = p * f + occ_vset(3.33333313e-1f);
-    p = p * f * (f * f) - occ_vset(0.5f) * (f * f) - power * occ_vset(2.12194440e-4f);
-    occ_vf y = power * occ_vset(0.693359375f) + (f + p), zero = occ_vset(0.0f);
-    occ_vf infinity = occ_vset((float)INFINITY);
-    y = occ_vpick(occ_vmask_eq(a, infinity), infinity, y);
+    const occ_vf zero = occ_vset(0.0f), infinity = occ_vset((float)INFINITY);
+    occ_vi e;
+    const occ_vf f = occ_vlog_parts(a, &e), power = occ_vfrom_int(e);
+    occ_vf y = occ_vfma(power, occ_vset(0.693359375f), occ_vlog_near(f, power * occ_vset(-2.12194440e-4f)));
+    y = occ_vpick(occ_vmask_lt(a, infinity), y, a);
     y = occ_vpick(occ_vmask_eq(a, zero), -infinity, y);
-    y = occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
-    return occ_vpick(occ_vmask_nan(a), a, y);
+    return occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
 }
 
 /* An odd polynomial near 0, 1 - 2 / (e^2|x| + 1) beyond, which is 1 from 10 on. */
-OCC_STEP occ_vf occ_vtanh(occ_vf a)
+OCC_MATH occ_vf occ_vtanh(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(10.0f)), z = x * x, one = occ_vset(1.0f);
-    occ_vf p = occ_vset(-5.70497848e-3f);
-    p = p * z + occ_vset(2.06390787e-2f);
-    p = p * z + occ_vset(-5.37397116e-2f);
-    p = p * z + occ_vset(1.33314416e-1f);
-    p = p * z + occ_vset(-3.33332807e-1f);
-    p = p * z * a + a;
+    occ_vf p = occ_vfma(occ_vset(-5.70497848e-3f), z, occ_vset(2.06390787e-2f));
+    p = occ_vfma(p, z, occ_vset(-5.37397116e-2f));
+    p = occ_vfma(p, z, occ_vset(1.33314416e-1f));
+    p = occ_vfma(p, z, occ_vset(-3.33332807e-1f));
+    p = occ_vfma(p * z, a, a);
     occ_vf big = one - occ_vset(2.0f) / (occ_vexp_near(x + x) + one);
     return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vsign_of(big, a));
 }
 
-/* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|. What 1 + e loses of a small e is added again (Higham 2002, problem 1.5). */
-OCC_STEP occ_vf occ_vsoftplus(occ_vf a)
+/* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|; where 1 + e passes sqrt 2, half of it. */
+OCC_MATH occ_vf occ_vsoftplus(occ_vf a)
 {
-    const occ_vf one = occ_vset(1.0f), e = occ_vexp(-occ_vabs(a)), u = one + e;
-    const occ_vf y = occ_vat_least(a, occ_vset(0.0f)) + (occ_vlog(u) + (e - (u - one)) / u);
-    return occ_vpick(occ_vmask_nan(a), a, y);
+    const occ_vf one = occ_vset(1.0f), zero = occ_vset(0.0f), e = occ_vexp(-occ_vabs(a));
+    const occ_vi large = occ_vmask_lt(occ_vset(0.414213562f), e);
+    const occ_vf f = occ_vpick(large, (e - one) * occ_vset(0.5f), e);
+    const occ_vf twice = occ_vfrom_bits(large & occ_vbits(occ_vset(0.693147181f)));
+    return occ_vat_least(a, zero) + (occ_vlog_near(f, zero) + twice);
 }
 
 /* 1 / (1 + e^-x); where that is no normal number, the least that e^88 gives. */
-OCC_STEP occ_vf occ_vsigmoid(occ_vf a)
+OCC_MATH occ_vf occ_vsigmoid(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vat_least(-a, occ_vset(-87.0f)), occ_vset(88.0f));
     return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
@@ -108,18 +133,18 @@ OCC_STEP occ_vf occ_vsigmoid(occ_vf a)
 
 /* An odd polynomial up to 1, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on the result
  * rounds to 1. */
-OCC_STEP occ_vf occ_verf(occ_vf a)
+OCC_MATH occ_vf occ_verf(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
     occ_vf zz = z * z, tt = t * t; /* pairs of terms do not wait for each other */
-    occ_vf p = occ_vset(7.85385782e-5f) * zz + (occ_vset(-8.01019254e-4f) * z + occ_vset(5.18832775e-3f));
-    p = p * zz + (occ_vset(-2.68538110e-2f) * z + occ_vset(1.12835854e-1f));
-    p = p * z + occ_vset(-3.76126260e-1f);
-    p = p * z * a + occ_vset(1.28379107e-1f) * a + a;
-    occ_vf q = occ_vset(5.47943753e-4f) * t + occ_vset(-1.57198607e-4f);
-    q = q * tt + (occ_vset(5.17461263e-3f) * t + occ_vset(1.50916325e-2f));
-    q = q * tt + (occ_vset(5.90484850e-2f) * t + occ_vset(2.04075158e-1f));
-    q = q * tt + (occ_vset(4.22010243e-1f) * t + occ_vset(1.26665640f));
+    occ_vf p = occ_vfma(occ_vset(7.85385782e-5f), zz, occ_vfma(occ_vset(-8.01019254e-4f), z, occ_vset(5.18832775e-3f)));
+    p = occ_vfma(p, zz, occ_vfma(occ_vset(-2.68538110e-2f), z, occ_vset(1.12835854e-1f)));
+    p = occ_vfma(p, z, occ_vset(-3.76126260e-1f));
+    p = occ_vfma(p * z, a, occ_vset(1.28379107e-1f) * a) + a;
+    occ_vf q = occ_vfma(occ_vset(5.47943753e-4f), t, occ_vset(-1.57198607e-4f));
+    q = occ_vfma(q, tt, occ_vfma(occ_vset(5.17461263e-3f), t, occ_vset(1.50916325e-2f)));
+    q = occ_vfma(q, tt, occ_vfma(occ_vset(5.90484850e-2f), t, occ_vset(2.04075158e-1f)));
+    q = occ_vfma(q, tt, occ_vfma(occ_vset(4.22010243e-1f), t, occ_vset(1.26665640f)));
     q = q * q;
     q = q * q;
     q = q * q;

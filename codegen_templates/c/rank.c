@@ -7,7 +7,8 @@
 #define TPL_N f32
 #endif
 
-#define OCC_TOGETHER 16 /* neighbours whose best so far is kept */
+#define OCC_TOGETHER 16 /* neighbours that are looked at together */
+#define OCC_LINE 64     /* columns whose best so far is kept in registers, where there are as many */
 
 /* Whether element a (at place i) comes before element b (at place k): larger (smaller) first, the lower place among
  * equals, NaN as the largest of all. */
@@ -106,31 +107,99 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
     return 0;
 }
 
-/* argmax - the place of the largest (smallest) of n elements; the first or the last among equals.
+/* All ones where element a takes the place of b, the best so far, else 0: of such masks compilers make vectors. */
+OCC_HOT int32_t occ_better_TPL_N(TPL_T a, TPL_T b, int64_t largest, int64_t last)
+{
+    return -(largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b));
+}
+
+/* Joins the elements x [count], found at `here`, to the best ones so far and the places where those were found. */
+OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, int32_t here, int64_t count, int64_t largest,
+                                   int64_t last)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t better = occ_better_TPL_N(x[i], best[i], largest, last);
+
+        best[i] = better ? x[i] : best[i];
+        place[i] = (here & better) | (place[i] & ~better);
+    }
+}
+
+/* y [count] of as many neighbouring columns of n elements, `inner` apart; count: at most OCC_TOGETHER or a multiple of it up to
+ * OCC_LINE. */
+OCC_HOT void occ_argmax_columns_TPL_N(int64_t *y, const TPL_T *x, int64_t n, int64_t inner, int64_t count, int64_t largest,
+                                      int64_t last)
+{
+    const int64_t step = occ_min(count, OCC_TOGETHER);
+    TPL_T         best[OCC_LINE];
+    int32_t       place[OCC_LINE];
+
+    for (int64_t i = 0; i < count; i++) {
+        best[i] = x[i];
+        place[i] = 0;
+    }
+    for (int64_t k = 1; k < n; k++)
+        for (int64_t i = 0; i < count; i += step)
+            occ_argmax_join_TPL_N(best + i, place + i, x + k * inner + i, (int32_t)k, step, largest, last);
+    for (int64_t i = 0; i < count; i++)
+        y[i] = place[i];
+}
+
+/* The place of the best of n elements that are neighbours: the best of each residue first, then the best of those. */
+OCC_HOT int64_t occ_argmax_row_TPL_N(const TPL_T *x, int64_t n, int64_t largest, int64_t last)
+{
+    int64_t k = 0, place = 0;
+    TPL_T   top = x[0];
+
+    if (n >= 2 * OCC_TOGETHER) {
+        TPL_T   best[OCC_TOGETHER];
+        int32_t turn[OCC_TOGETHER]; /* that found it; -1: it is the first element of all */
+
+        for (int64_t i = 0; i < OCC_TOGETHER; i++) {
+            best[i] = top;
+            turn[i] = -1;
+        }
+        for (; k + OCC_TOGETHER <= n; k += OCC_TOGETHER)
+            occ_argmax_join_TPL_N(best, turn, x + k, (int32_t)(k / OCC_TOGETHER), OCC_TOGETHER, largest, last);
+        for (int64_t i = 0; i < OCC_TOGETHER; i++) {
+            const int64_t at = turn[i] < 0 ? 0 : turn[i] * OCC_TOGETHER + i;
+
+            if (occ_better_TPL_N(best[i], top, largest, 0) || (best[i] == top && (last ? at > place : at < place))) {
+                top = best[i];
+                place = at;
+            }
+        }
+    }
+    for (; k < n; k++)
+        if (occ_better_TPL_N(x[k], top, largest, last)) {
+            top = x[k];
+            place = k;
+        }
+    return place;
+}
+
+/* argmax - the place of the largest (smallest) of n elements, 1 <= n < 2^31; the first or the last among equals. NaN is no
+ * better than any, and none better than it.
  *   y [outer][inner], x [outer][n][inner] */
 OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t largest,
                                  int64_t last)
 {
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t first = 0; first < inner; first += OCC_TOGETHER) {
-            const int64_t count = occ_min(OCC_TOGETHER, inner - first);
-            const TPL_T  *from = x + o * n * inner + first;
-            TPL_T         best[OCC_TOGETHER];
-            int64_t      *place = y + o * inner + first;
+    for (int64_t o = 0; o < outer; o++, y += inner, x += n * inner) {
+        int64_t i = 0;
 
-            for (int64_t i = 0; i < count; i++) {
-                best[i] = from[i];
-                place[i] = 0;
-            }
-            for (int64_t k = 1; k < n; k++)
-                for (int64_t i = 0; i < count; i++) {
-                    const TPL_T a = from[k * inner + i], b = best[i];
-                    const int   better = largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b);
-
-                    best[i] = better ? a : b;
-                    place[i] = better ? k : place[i];
-                }
+        if (inner == 1) {
+            *y = occ_argmax_row_TPL_N(x, n, largest, last);
+            continue;
         }
+        for (; i + OCC_LINE <= inner; i += OCC_LINE)
+            occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_LINE, largest, last);
+        for (; inner >= OCC_TOGETHER && i < inner; i += OCC_TOGETHER) { /* the last ones are found twice where they are fewer */
+            i = occ_min(i, inner - OCC_TOGETHER);
+            occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_TOGETHER, largest, last);
+        }
+        if (inner < OCC_TOGETHER)
+            occ_argmax_columns_TPL_N(y, x, n, inner, inner, largest, last);
+    }
 }
 
 /* nonzero - the coordinates of every element that is not zero, one row of y for each axis; count: how many.

@@ -3,7 +3,7 @@
  * The recurrence matrix lies in panels of 32 gates, [gates / 32][hidden][32], the last panel as narrow as what is left. */
 #include "occ_base.h"
 #include "occ_vec.h"
-#include "occ_vmath.h"
+#include "occ_vapart.h"
 
 /* Activations that ONNX names, with up to two parameters. */
 #define OCC_RECUR_SIGMOID 0
@@ -27,9 +27,9 @@ OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_ac
         x = occ_vmin(occ_vmax(x, occ_vset(-limit)), occ_vset(limit));
     switch (kind) {
     case OCC_RECUR_SIGMOID:
-        return occ_vsigmoid(x);
+        return occ_vsigmoid_apart(x);
     case OCC_RECUR_TANH:
-        return occ_vtanh(x);
+        return occ_vtanh_apart(x);
     case OCC_RECUR_RELU:
         return occ_vmax(x, zero);
     case OCC_RECUR_AFFINE:
@@ -39,15 +39,15 @@ OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_ac
     case OCC_RECUR_THRESHOLDED:
         return occ_vselect(occ_vlt(x, alpha), zero, x);
     case OCC_RECUR_SCALED_TANH:
-        return occ_vmul(alpha, occ_vtanh(occ_vmul(beta, x)));
+        return occ_vmul(alpha, occ_vtanh_apart(occ_vmul(beta, x)));
     case OCC_RECUR_HARD_SIGMOID:
         return occ_vmin(occ_vmax(occ_vadd(occ_vmul(alpha, x), beta), zero), one);
     case OCC_RECUR_ELU:
-        return occ_vselect(occ_vlt(x, zero), occ_vmul(alpha, occ_vsub(occ_vexp(x), one)), x);
+        return occ_vselect(occ_vlt(x, zero), occ_vmul(alpha, occ_vsub(occ_vexp_apart(x), one)), x);
     case OCC_RECUR_SOFTSIGN:
         return occ_vdiv(x, occ_vadd(one, occ_vabs(x)));
     default:
-        return occ_vadd(occ_vmax(x, zero), occ_vlog(occ_vadd(one, occ_vexp(occ_vneg(occ_vabs(x))))));
+        return occ_vadd(occ_vmax(x, zero), occ_vlog_apart(occ_vadd(one, occ_vexp_apart(occ_vneg(occ_vabs(x))))));
     }
 }
 

@@ -2,7 +2,7 @@
  * elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
 #include "occ_base.h"
 #include "occ_vec.h"
-#include "occ_vmath.h"
+#include "occ_vapart.h"
 
 /* What is computed of the terms. */
 #define OCC_REDUCE_SUM 0
@@ -61,7 +61,7 @@ OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind
     case OCC_REDUCE_SUMSQUARE:
         return sum + term * term;
     case OCC_REDUCE_LOGSUMEXP:
-        return occ_vadd(sum, occ_vexp(occ_vsub(term, top)));
+        return occ_vadd(sum, occ_vexp_apart(occ_vsub(term, top)));
     case OCC_REDUCE_SPREAD:
         term = occ_vsub(term, top);
         return sum + term * term;
@@ -88,9 +88,9 @@ OCC_HOT occ_vf occ_reduce_end(occ_vf sum, occ_vf top, float count, int64_t kind)
     case OCC_REDUCE_L2:
         return occ_vsqrt(sum);
     case OCC_REDUCE_LOGSUM:
-        return occ_vlog(sum);
+        return occ_vlog_apart(sum);
     case OCC_REDUCE_LOGSUMEXP:
-        return occ_vadd(occ_vlog(sum), top);
+        return occ_vadd(occ_vlog_apart(sum), top);
     default:
         return sum;
     }
@@ -114,6 +114,51 @@ OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_e
             sum = occ_reduce_join(sum, occ_vload(x + walk.offset, n), top, kind);
         while (occ_walk_next(&walk, dim, stride));
     return sum;
+}
+
+#define OCC_REDUCE_ROWS 4       /* of terms that are joined together */
+#define OCC_REDUCE_LINE 1024    /* neighbouring results that rows are joined to while these stay in the nearest cache */
+
+/* Joins the rows x + at[0], x + at[1], ... of n terms each to as many results, one row after the other. */
+OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_t rows, int64_t n, int64_t kind)
+{
+    for (int64_t c = 0; c < n; c += OCC_W) {
+        const int lanes = (int)occ_min(OCC_W, n - c);
+        occ_vf    sum = occ_vload(y + c, lanes);
+
+        OCC_UNROLL(OCC_REDUCE_ROWS)
+        for (int64_t r = 0; r < rows; r++)
+            sum = occ_reduce_join(sum, occ_vload(x + at[r] + c, lanes), occ_vset(0.0f), kind);
+        occ_vstore(y + c, sum, lanes);
+    }
+}
+
+/* n neighbouring results, kept in y while the rows of their terms go by. For kinds without `top`. */
+OCC_HOT void occ_reduce_line(float *y, const float *x, int64_t n, int64_t rank, const occ_extent *dim, const occ_extent *stride,
+                             int64_t count, int64_t kind)
+{
+    occ_walk walk = {rank, {0}, 0};
+
+    for (int64_t c = 0; c < n; c += OCC_W)
+        occ_vstore(y + c, occ_vset(occ_reduce_start(kind)), (int)occ_min(OCC_W, n - c));
+    for (int64_t k = 0; k < count; k += OCC_REDUCE_ROWS) {
+        const int64_t rows = occ_min(OCC_REDUCE_ROWS, count - k);
+        int64_t       at[OCC_REDUCE_ROWS];
+
+        for (int64_t r = 0; r < rows; r++) {
+            at[r] = walk.offset;
+            occ_walk_next(&walk, dim, stride);
+        }
+        if (rows == OCC_REDUCE_ROWS)
+            occ_reduce_rows(y, x, at, OCC_REDUCE_ROWS, n, kind);
+        for (int64_t r = 0; r < rows && rows < OCC_REDUCE_ROWS; r++)
+            occ_reduce_rows(y, x, at + r, 1, n, kind);
+    }
+    for (int64_t c = 0; c < n; c += OCC_W) {
+        const int lanes = (int)occ_min(OCC_W, n - c);
+
+        occ_vstore(y + c, occ_reduce_end(occ_vload(y + c, lanes), occ_vset(0.0f), (float)count, kind), lanes);
+    }
 }
 
 /* One result: terms along the innermost reduced axis (stride s) by vectors, four at a time to hide latency. */
@@ -159,13 +204,17 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
                                const occ_extent *rstride)
 {
     const int64_t last = krank - 1, wide = kdim[last] > 1 && kxstride[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
+    const int64_t lines = wide && kystride[last] == 1 && kdim[last] >= 8 * OCC_W && kind != OCC_REDUCE_LOGSUMEXP;
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
     int64_t       count = occ_count(rrank, rdim), places = occ_count(krank, kdim);
 
     if (!places)
         return;
     do {
-        for (int64_t c = 0; c < kdim[last]; c += wide ? OCC_W : 1) {
+        for (int64_t c = 0; lines && c < kdim[last]; c += OCC_REDUCE_LINE)
+            occ_reduce_line(y + to.offset + c, x + from.offset + c, occ_min(OCC_REDUCE_LINE, kdim[last] - c), rrank, rdim, rstride,
+                            count, kind);
+        for (int64_t c = 0; !lines && c < kdim[last]; c += wide ? OCC_W : 1) {
             const float *terms = x + from.offset + c * kxstride[last];
             int          n = wide ? (int)occ_min(OCC_W, kdim[last] - c) : 1;
             occ_vf       top = occ_vset(0.0f), sum;

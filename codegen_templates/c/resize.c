@@ -132,24 +132,70 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
     }
 }
 
+/* n lanes of each of `vectors` neighbouring vectors of y: the sums of the rows of x, `inner` long, that `taps` indices name. */
+OCC_HOT void occ_resample_vectors(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner,
+                                  int64_t taps, int vectors, int n)
+{
+    occ_vf sum[4];
+
+    OCC_UNROLL(4)
+    for (int v = 0; v < vectors; v++)
+        sum[v] = occ_vset(0.0f);
+    for (int64_t k = 0; k < taps; k++) {
+        const float *from = x + index[k] * inner;
+        const occ_vf share = occ_vset(weight ? (float)weight[k] : 1.0f);
+
+        OCC_UNROLL(4)
+        for (int v = 0; v < vectors; v++) {
+            const occ_vf term = occ_vload(from + v * OCC_W, n);
+
+            sum[v] = weight ? sum[v] + term * share : term;
+        }
+    }
+    OCC_UNROLL(4)
+    for (int v = 0; v < vectors; v++)
+        occ_vstore(y + v * OCC_W, sum[v], n);
+}
+
+/* One row of y, inner elements. */
+OCC_HOT void occ_resample_row(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner, int64_t taps)
+{
+    int64_t c = 0;
+
+    for (; c + 4 * OCC_W <= inner; c += 4 * OCC_W)
+        occ_resample_vectors(y + c, x + c, index, weight, inner, taps, 4, OCC_W);
+    for (; c < inner; c += OCC_W)
+        occ_resample_vectors(y + c, x + c, index, weight, inner, taps, 1, (int)occ_min(OCC_W, inner - c));
+}
+
+/* One element of y, where the elements of x are neighbours. */
+OCC_HOT float occ_resample_point(const float *x, const int64_t *index, const double *weight, int64_t taps)
+{
+    float sum = 0.0f;
+
+    OCC_UNROLL(4)
+    for (int64_t k = 0; k < taps; k++)
+        sum = weight ? sum + x[index[k]] * (float)weight[k] : x[index[k]];
+    return sum;
+}
+
 /* resample - y[o][i][n] = sum over taps of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
  *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the element itself */
 OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const double *weight, int64_t outer, int64_t in,
                                  int64_t out, int64_t inner, int64_t taps, float outside)
 {
     for (int64_t o = 0; o < outer; o++, x += in * inner)
-        for (int64_t i = 0; i < out; i++, y += inner)
-            for (int64_t c = 0; c < inner; c += OCC_W) {
-                const int n = (int)occ_min(OCC_W, inner - c);
-                occ_vf    sum = occ_vset(index[i * taps] < 0 ? outside : 0.0f);
+        for (int64_t i = 0; i < out; i++, y += inner) {
+            const double *share = weight ? weight + i * taps : NULL;
 
-                for (int64_t k = 0; k < taps && index[i * taps] >= 0; k++) {
-                    const occ_vf term = occ_vload(x + index[i * taps + k] * inner + c, n);
-
-                    sum = weight ? sum + term * occ_vset((float)weight[i * taps + k]) : term;
-                }
-                occ_vstore(y + c, sum, n);
-            }
+            if (index[i * taps] < 0)
+                for (int64_t c = 0; c < inner; c++)
+                    y[c] = outside;
+            else if (inner == 1)
+                *y = occ_resample_point(x, index + i * taps, share, taps);
+            else
+                occ_resample_row(y, x, index + i * taps, share, inner, taps);
+        }
 }
 
 /* resample - the same for doubles. */

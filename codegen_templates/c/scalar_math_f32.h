@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "occ_vmath.h"
+#include "occ_vapart.h"
 #include "scalar_float.h"
 
 OCC_HOT float occ_sqrt_f32(float a)
@@ -16,27 +16,27 @@ OCC_HOT float occ_sqrt_f32(float a)
 /* One lane of the vector form: the same bits wherever an expression is computed. */
 OCC_INLINE float occ_exp_f32(float a)
 {
-    return occ_vlane(occ_vexp(occ_vset(a)), 0);
+    return occ_vlane(occ_vexp_apart(occ_vset(a)), 0);
 }
 
 OCC_INLINE float occ_log_f32(float a)
 {
-    return occ_vlane(occ_vlog(occ_vset(a)), 0);
+    return occ_vlane(occ_vlog_apart(occ_vset(a)), 0);
 }
 
 OCC_INLINE float occ_tanh_f32(float a)
 {
-    return occ_vlane(occ_vtanh(occ_vset(a)), 0);
+    return occ_vlane(occ_vtanh_apart(occ_vset(a)), 0);
 }
 
 OCC_INLINE float occ_sigmoid_f32(float a)
 {
-    return occ_vlane(occ_vsigmoid(occ_vset(a)), 0);
+    return occ_vlane(occ_vsigmoid_apart(occ_vset(a)), 0);
 }
 
 OCC_INLINE float occ_erf_f32(float a)
 {
-    return occ_vlane(occ_verf(occ_vset(a)), 0);
+    return occ_vlane(occ_verf_apart(occ_vset(a)), 0);
 }
 
 OCC_INLINE float occ_sin_f32(float a)
@@ -96,12 +96,12 @@ OCC_HOT float occ_atanh_f32(float a)
 
 OCC_INLINE float occ_softplus_f32(float a)
 {
-    return occ_vlane(occ_vsoftplus(occ_vset(a)), 0);
+    return occ_vlane(occ_vsoftplus_apart(occ_vset(a)), 0);
 }
 
-OCC_HOT float occ_pow_f32(float a, float b)
+OCC_INLINE float occ_pow_f32(float a, float b)
 {
-    return powf(a, b);
+    return occ_vlane(occ_vpow_apart(occ_vset(a), occ_vset(b)), 0);
 }
 
 /* The remainder with the sign of a. */

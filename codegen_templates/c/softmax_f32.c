@@ -31,7 +31,7 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
     for (int64_t i = 0; i < axis && kind == OCC_SOFTMAX; i++)
         occ_vstore(y + i * sy, occ_vdiv(occ_vload(y + i * sy, n), sum), n);
     if (kind == OCC_SOFTMAX_LOG) {
-        sum = occ_vlog(sum);
+        sum = occ_vlog_apart(sum);
         for (int64_t i = 0; i < axis; i++)
             occ_vstore(y + i * sy, occ_vsub(occ_vsub(occ_vload(x + i * sx, n), top), sum), n);
     }
@@ -72,7 +72,7 @@ OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kin
     const occ_extent dim[1] = {axis}, one[1] = {1};
     const occ_vf     top = occ_vset(occ_reduce_terms(x, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
     const occ_vf     sum = occ_vset(occ_softmax_weights(y, x, axis, top, kind));
-    const occ_vf     by = kind == OCC_SOFTMAX ? occ_vrecip(sum) : occ_vadd(occ_vlog(sum), top);
+    const occ_vf     by = kind == OCC_SOFTMAX ? occ_vrecip(sum) : occ_vadd(occ_vlog_apart(sum), top);
 
     for (int64_t i = 0; i < axis; i += OCC_W) {
         int n = (int)occ_min(OCC_W, axis - i);

@@ -7,6 +7,7 @@ typedef struct Printer {
     Emit         *emit;
     const Scalar *expr;
     bool          vector;
+    bool          apart;               /* long functions are called, not written into the loop */
     DType         stored;              /* scalar class: what the function takes and returns */
     bool          uses_acc, uses_e, uses_c;
     Text          body, literals;      /* literals: of a vector expression, those that are not zero, in the order of their use */
@@ -179,7 +180,7 @@ static void put_operator(Printer *p, const ScalarNode *n)
     if (p->vector && !info->vector)
         refuse(p, "an operator that has no vector form");
     if (p->vector)
-        text_printf(&p->body, "occ_v%s(", vector_name(p, n));
+        text_printf(&p->body, "occ_v%s%s(", vector_name(p, n), p->apart && info->apart ? "_apart" : "");
     else
         text_printf(&p->body, "occ_%s_%s(", info->name, suffix(dtype));
     for (int i = 0; i < info->arity; i++) {
@@ -287,9 +288,9 @@ static const Scalar *identity(Emit *emit, DType stored)
     return expr;
 }
 
-const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, Loc loc)
+const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc)
 {
-    Printer      p = {.emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .body = text_new(emit->arena), .loc = loc};
+    Printer      p = {.emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .apart = apart, .body = text_new(emit->arena), .loc = loc};
     StepFunction made;
     const char  *element, *literals = "";
 

@@ -126,19 +126,43 @@ int lower_mod(Lower *lower, Node *node)
     return p ? emit(lower, node, p, op2(lower, p, node_int(node, "fmod", 0) ? SCALAR_fmod : SCALAR_mod, args[0], args[1])) : -1;
 }
 
+/* Powers that products, square roots and quotients give within two units in the last place. */
+static bool has_short_form(double exponent)
+{
+    return exponent == 2.0 || exponent == 3.0 || exponent == -1.0 || fabs(exponent) == 0.5;
+}
+
+/* As pow has them: the root of -0 is 0, and -infinity has one. */
+static int short_power(Lower *lower, Pending *p, int base, double exponent)
+{
+    int root, infinite;
+
+    if (exponent == 2.0)
+        return op1(lower, p, SCALAR_square, base);
+    if (exponent == 3.0)
+        return op2(lower, p, SCALAR_mul, op1(lower, p, SCALAR_square, base), base);
+    if (exponent == -1.0)
+        return op1(lower, p, SCALAR_recip, base);
+    infinite = op2(lower, p, SCALAR_eq, base, number(lower, p, base, -(double)INFINITY));
+    root = op1(lower, p, SCALAR_sqrt, op2(lower, p, SCALAR_add, base, number(lower, p, base, 0.0)));
+    root = scalar_op(lower, p->expr, SCALAR_select, infinite, number(lower, p, base, (double)INFINITY), root);
+    return exponent < 0.0 ? op1(lower, p, SCALAR_recip, root) : root;
+}
+
 /* The result has the base's type; mixed types compute in double, where every 32-bit exponent is exact. */
 int lower_pow(Lower *lower, Node *node)
 {
-    double   exponent;
-    bool     square = const_scalar(node->in[1], &exponent) && exponent == 2.0 && node->in[0]->type.dtype == DTYPE_F32;
+    double   exponent = 0.0;
+    bool     is_float = node->in[0]->type.dtype == DTYPE_F32;
+    bool     is_short = is_float && const_scalar(node->in[1], &exponent) && has_short_form(exponent);
     int      args[2], base;
-    Pending *p = lower_elementwise(lower, node, square, args);
+    Pending *p = lower_elementwise(lower, node, is_short || (is_float && node->in[1]->type.dtype == DTYPE_F32), args);
     DType    a, b;
 
     if (!p)
         return -1;
-    if (square && type_elements(&node->out[0]->type) == type_elements(&node->in[0]->type))
-        return emit(lower, node, p, op1(lower, p, SCALAR_square, args[0]));
+    if (is_short && type_elements(&node->out[0]->type) == type_elements(&node->in[0]->type))
+        return emit(lower, node, p, short_power(lower, p, args[0], exponent));
     a = p->expr->node[args[0]].dtype;
     b = p->expr->node[args[1]].dtype;
     if (a == b)

@@ -359,6 +359,9 @@ int lower_argmax(Lower *lower, Node *node)
     Operand x, y;
     Step   *step;
 
+    if (node->in[0]->type.dim[axis].max > INT32_MAX)
+        return diag_unsupported(lower->diag, node->loc, "found an axis of %lld elements, wanted 2147483647 at most",
+                                (long long)node->in[0]->type.dim[axis].max);
     if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "argmax", x.dtype));

@@ -2,7 +2,7 @@
  * running the generated code give the same bits. */
 #include "program/interpret.h"
 
-#include "codegen_templates/c/occ_vmath.h"
+#include "codegen_templates/c/occ_vpow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -275,6 +275,7 @@ static occ_vf load_lanes(const ScalarNode *n, const occ_expr *e, int64_t c, int 
 #define VECTOR_CASE_1(name, arity)                                                                                     \
     case SCALAR_##name:                                                                                                \
         return VECTOR_CALL_##arity(name);
+#define VECTOR_CASE_2 VECTOR_CASE_1
 
 static occ_vf vector_operator(ScalarOp op, occ_vf a, occ_vf b, occ_vf c)
 {

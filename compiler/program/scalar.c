@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const ScalarInfo table[] = {
-#define SCALAR(name, arity, vector, result) {#name, arity, vector, #result[0]},
+#define SCALAR(name, arity, vector, result) {#name, arity, vector != 0, vector == 2, #result[0]},
 #include "schemas/scalars.def"
 };
 

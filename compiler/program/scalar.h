@@ -44,7 +44,7 @@ enum { SCALAR_MAX_OPERANDS = 8 };
 typedef struct ScalarInfo {
     const char *name;
     int         arity;
-    bool        vector;
+    bool        vector, apart; /* it has a form on vectors; a long one, which kernels other than maps call */
     char        result; /* 'S' or 'B' */
 } ScalarInfo;
 const ScalarInfo *scalar_info(ScalarOp op); /* NULL below SCALAR_FIRST_ROW */
