@@ -1,5 +1,5 @@
 /* norm_lower.c - normalisations: moments over some axes, then one elementwise expression that joins its neighbours; and
- * softmax along one axis. */
+ * softmax and normalisation by neighbours along one axis. */
 #include "ops/attention.h"
 #include "ops/rules.h"
 #include "program/lower.h"
@@ -281,34 +281,39 @@ int lower_group_norm(Lower *lower, Node *node)
 
 /* -------------------------------------------------------------------------------------------------------------- softmax */
 
-int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int kind)
+/* Append the number of axes but `axis`, at least one, their extents, strides in y and strides in x, the smallest stride last. */
+static void put_kept(Lower *lower, Step *step, const Operand *x, const Operand *y, int axis)
 {
     int    nk = 0;
     Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1];
-    Step  *step;
 
-    for (int i = 0; i < x.rank; i++)
+    for (int i = 0; i < x->rank; i++)
         if (i != axis) {
-            kx[nk] = x.stride[i];
-            ky[nk] = y.stride[i];
-            kdim[nk++] = x.dim[i];
+            kx[nk] = x->stride[i];
+            ky[nk] = y->stride[i];
+            kdim[nk++] = x->dim[i];
         }
     axes_by_stride(nk, (Extent *[]){kx, ky, kdim}, 3);
     if (!nk) {
         kx[0] = ky[0] = kdim[0] = extent_const(1);
         nk = 1;
     }
-    step = step_begin(lower, node, "softmax_f32");
+    step_int(lower, step, nk);
+    step_extents(lower, step, nk, kdim);
+    step_extents(lower, step, nk, ky);
+    step_extents(lower, step, nk, kx);
+}
+
+int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int kind)
+{
+    Step *step = step_begin(lower, node, "softmax_f32");
     step_writes(lower, step, y);
     step_reads(lower, step, x);
     step_int(lower, step, kind);
     step_extent(lower, step, x.rank ? x.dim[axis] : extent_const(1));
     step_extent(lower, step, x.rank ? x.stride[axis] : extent_const(1));
     step_extent(lower, step, x.rank ? y.stride[axis] : extent_const(1));
-    step_int(lower, step, nk);
-    step_extents(lower, step, nk, kdim);
-    step_extents(lower, step, nk, ky);
-    step_extents(lower, step, nk, kx);
+    put_kept(lower, step, &x, &y, axis);
     return step_end(lower, step);
 }
 
@@ -347,4 +352,29 @@ int lower_log_softmax(Lower *lower, Node *node)
 int lower_hardmax(Lower *lower, Node *node)
 {
     return softmax(lower, node, 2);
+}
+
+/* --------------------------------------------------------------------------------------------------------- by neighbours */
+
+int lower_lrn(Lower *lower, Node *node)
+{
+    int64_t size = node_int(node, "size", 1);
+    Operand x, y;
+    Step   *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    step = step_begin(lower, node, "lrn_f32");
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, x.dim[1]);
+    step_extent(lower, step, x.stride[1]);
+    step_extent(lower, step, y.stride[1]);
+    step_int(lower, step, (size - 1) / 2);
+    step_int(lower, step, size / 2);
+    step_float(lower, step, (double)(node_float(node, "alpha", 1e-4f) / (float)size));
+    step_float(lower, step, (double)node_float(node, "bias", 1.0f));
+    step_float(lower, step, (double)node_float(node, "beta", 0.75f));
+    put_kept(lower, step, &x, &y, 1);
+    return step_end(lower, step);
 }

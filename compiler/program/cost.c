@@ -346,7 +346,7 @@ static double other_operations(const Core *core, const Step *step)
     if (kernel_is(step, "attention"))
         return product_named(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
                (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) * 2.4 / lanes;
-    if (kernel_is(step, "softmax") || kernel_is(step, "moments"))
+    if (kernel_is(step, "softmax") || kernel_is(step, "lrn") || kernel_is(step, "moments"))
         return product_named(step, "kdim") * (double)value(step, "axis", 0) * 20.0 / lanes;
     if (kernel_is(step, "reduce"))
         return product_named(step, "kdim") * product_named(step, "rdim") * 4.0 / lanes;

@@ -438,6 +438,7 @@ static const PartRule rules[] = {
     {"copy_", offer_map, take_map, work_map},
     {"reduce_", offer_kept, take_kept, work_reduce},
     {"softmax_f32", offer_kept, take_kept, work_softmax},
+    {"lrn_f32", offer_kept, take_kept, work_softmax},
     {"moments_f32", offer_kept, take_kept, work_reduce},
     {"resample_f32", offer_outer, take_outer, work_resample},
 };

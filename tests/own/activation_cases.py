@@ -54,3 +54,40 @@ ACTIVATION += [
     pooled("padding_of_a_mean_that_pads_itself", ", pads = [1, 1, 1, 1]", [0, 0, 1, 1, 0, 0, 1, 1]),
     pooled("padding_of_a_mean_that_counts_its_own", ", pads = [1, 1, 1, 1], count_include_pad = 1", [0, 0, 1, 1, 0, 0, 1, 1]),
 ]
+
+EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-40, 3e38, -3e38, 0.7, 1e-30]
+
+
+def power(exponent, dtype="float"):
+    x = np.concatenate([np.array(EDGES, np.float32), np.linspace(-5.0, 9.0, 57, dtype=np.float32)])
+    model = HEAD + f"""
+        main (float[{len(x)}] x) => (float[{len(x)}] y) {{
+          n = Constant <value = {dtype} {{{exponent}}}> ()
+          y = Pow (x, n)
+        }}"""
+    name = f"power_{exponent}_{dtype}".replace("-", "minus_").replace(".", "_")
+    return dict(name=name, group="power", model=model, inputs=[dict(x=x)])
+
+
+def neighbours(name, dtype, shape, size, alpha, beta, bias):
+    """ONNX Runtime takes neither doubles nor windows of even extent, and the reference sums for as many channels as images."""
+    def wanted(inputs):
+        squares = np.pad(np.square(inputs["x"].astype(np.float64)), ((0, 0), ((size - 1) // 2, size // 2), (0, 0), (0, 0)))
+        sums = sum(squares[:, i:i + shape[1]] for i in range(size))
+        return [(inputs["x"] / (bias + alpha / size * sums) ** beta).astype(inputs["x"].dtype)]
+
+    extents = ", ".join(map(str, shape))
+    attributes = f"size = {size}, alpha = {alpha}, beta = {beta}, bias = {bias}"
+    model = HEAD + f"main ({dtype}[{extents}] x) => ({dtype}[{extents}] y) {{ y = LRN <{attributes}> (x) }}"
+    x = np.linspace(-4.0, 5.0, int(np.prod(shape)), dtype=np.float64 if dtype == "double" else np.float32).reshape(shape)
+    return dict(name=name, group="neighbours", model=model, inputs=[dict(x=x)], wanted=wanted)
+
+
+ACTIVATION += [
+    *(power(exponent) for exponent in ("0.5", "-0.5", "2.0", "3.0", "-1.0", "2.5", "-3.0", "0.0")),
+    power("2", "int64"),
+    power("5", "int32"),
+    neighbours("neighbours_of_four", "float", (2, 7, 3, 5), 4, 0.3, 0.6, 2.0),
+    neighbours("neighbours_beyond_all", "float", (1, 3, 4, 9), 9, 0.3, 0.5, 1.0),
+    neighbours("neighbours_of_doubles", "double", (1, 9, 4, 3), 3, 0.3, 0.75, 1.0),
+]

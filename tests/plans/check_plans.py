@@ -154,7 +154,7 @@ def quantised():
 
 
 def normalised():
-    """Means over neighbouring channels follow the squares that they are made of, beside the tensor that is divided."""
+    """Normalisation by neighbours needs nothing but its input and its result."""
     nodes = [("Conv", ["x", "w"], "c", {}), ("Relu", ["c"], "r", {}), ("LRN", ["r"], "n", {"size": 5}), ("GlobalAveragePool", ["n"], "y", {})]
     return nets.network(nodes, (1, 8, 48, 48), {"w": nets.weights(32, 8, 1, 1)}), 2 * 48 * 48 * 32 * 4
 

@@ -1,0 +1,106 @@
+/* lrn_f32.c - each element over a power of the sum of squares of its neighbours along one axis: by vectors along that axis where its
+ * elements follow each other, else by vectors of what does. */
+#include "reduce_f32.c"
+
+#define OCC_LRN_CHUNK 256 /* elements that are made together */
+#define OCC_LRN_REACH 64  /* neighbours on one side, at most, where the squares of a chunk wait in a line */
+
+/* How far the windows reach along an axis of `axis` elements, and what becomes of a sum u: (factor * u + bias)^beta divides. */
+typedef struct occ_lrn {
+    int64_t axis, before, behind;
+    float   factor, bias, beta;
+} occ_lrn;
+
+/* Roots where the usual exponents allow them. */
+OCC_HOT occ_vf occ_lrn_divide(occ_vf x, occ_vf sum, const occ_lrn *l)
+{
+    const occ_vf base = occ_vfma(sum, occ_vset(l->factor), occ_vset(l->bias));
+    occ_vf       root;
+
+    if (l->beta != 0.75f && l->beta != 0.5f)
+        return x / occ_vpow_apart(base, occ_vset(l->beta));
+    root = occ_vsqrt(base);
+    return x / (l->beta == 0.5f ? root : root * occ_vsqrt(root));
+}
+
+/* n neighbours at each of all places along the axis, whose elements are sx and sy apart. */
+OCC_HOT void occ_lrn_lanes(float *y, const float *x, int64_t n, int64_t sx, int64_t sy, const occ_lrn *l)
+{
+    for (int64_t c = 0; c < l->axis; c++) {
+        const int64_t first = occ_max(0, c - l->before), last = occ_min(l->axis - 1, c + l->behind);
+
+        for (int64_t i = 0; i < n; i += OCC_W) {
+            const int lanes = (int)occ_min(OCC_W, n - i);
+            occ_vf    sum = occ_vset(0.0f);
+
+            for (int64_t k = first; k <= last; k++) {
+                const occ_vf v = occ_vload(x + k * sx + i, lanes);
+
+                sum = occ_vfma(v, v, sum);
+            }
+            occ_vstore(y + c * sy + i, occ_lrn_divide(occ_vload(x + c * sx + i, lanes), sum, l), lanes);
+        }
+    }
+}
+
+/* line[i] = the square of element from + i along the axis; what lies outside counts as 0. */
+OCC_HOT void occ_lrn_squares(float *line, const float *x, int64_t from, int64_t count, int64_t axis)
+{
+    const int64_t first = occ_min(count, occ_max(0, -from)), last = occ_max(first, occ_min(count, axis - from));
+
+    for (int64_t i = 0; i < first; i++)
+        line[i] = 0.0f;
+    for (int64_t i = first; i < last; i += OCC_W) {
+        const int n = (int)occ_min(OCC_W, last - i);
+
+        occ_vstore(line + i, occ_vsquare(occ_vload(x + from + i, n)), n);
+    }
+    for (int64_t i = last; i < count; i++)
+        line[i] = 0.0f;
+}
+
+/* One place whose elements along the axis are neighbours. */
+OCC_HOT void occ_lrn_row(float *y, const float *x, const occ_lrn *l)
+{
+    float line[OCC_LRN_CHUNK + 2 * OCC_LRN_REACH + OCC_W];
+
+    for (int64_t from = 0; from < l->axis; from += OCC_LRN_CHUNK) {
+        const int64_t n = occ_min(OCC_LRN_CHUNK, l->axis - from);
+
+        occ_lrn_squares(line, x, from - l->before, l->before + n + l->behind, l->axis);
+        for (int64_t i = 0; i < n; i += OCC_W) {
+            const int lanes = (int)occ_min(OCC_W, n - i);
+            occ_vf    sum = occ_vset(0.0f);
+
+            for (int64_t k = 0; k <= l->before + l->behind; k++)
+                sum = occ_vadd(sum, occ_vload(line + i + k, lanes));
+            occ_vstore(y + from + i, occ_lrn_divide(occ_vload(x + from + i, lanes), sum, l), lanes);
+        }
+    }
+}
+
+/* lrn - y = x / (bias + factor * (sum of squares of the `before` elements before x, of x and of the `behind` behind it))^beta along
+ * `axis` elements at strides sx and sy, for every place of the kept axes: extents kdim [krank], krank >= 1, strides ky and kx. */
+OCC_INLINE void occ_lrn_f32(float *y, const float *x, int64_t axis, int64_t sx, int64_t sy, int64_t before, int64_t behind,
+                            float factor, float bias, float beta, int64_t krank, const occ_extent *kdim, const occ_extent *ky,
+                            const occ_extent *kx)
+{
+    const occ_lrn l = {axis, before, behind, factor, bias, beta};
+    const int64_t last = krank - 1, row = sx == 1 && sy == 1 && before <= OCC_LRN_REACH && behind <= OCC_LRN_REACH;
+    const int64_t step = !row && kx[last] == 1 && ky[last] == 1 ? OCC_LRN_CHUNK : 1;
+    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
+
+    if (!occ_count(krank, kdim))
+        return;
+    do {
+        for (int64_t i = 0; i < kdim[last]; i += step) {
+            float       *yi = y + to.offset + i * ky[last];
+            const float *xi = x + from.offset + i * kx[last];
+
+            if (row)
+                occ_lrn_row(yi, xi, &l);
+            else
+                occ_lrn_lanes(yi, xi, occ_min(step, kdim[last] - i), sx, sy, &l);
+        }
+    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+}
