@@ -18,7 +18,7 @@
 #define OCC_MATH OCC_HOT
 #endif
 
-/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r, and n in the bits of an exponent. Rounding to n by adding 1.5 * 2^23.
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r - 1, and n in the bits of an exponent. Rounding to n by adding 1.5 * 2^23.
  * |x| < 2^21. */
 OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
 {
@@ -29,7 +29,7 @@ OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
     p = occ_vfma(p, r, occ_vset(1.66665211e-1f));
     p = occ_vfma(p, r, occ_vset(4.99999940e-1f));
     *n = occ_vshift_left(occ_vbits(t), 23);
-    return occ_vfma(p, r * r, r) + occ_vset(1.0f);
+    return occ_vfma(p, r * r, r);
 }
 
 /* 2^n for -126 <= n <= 127, of which the exponent's bits are given; some power of two, or NaN, for others. */
@@ -42,8 +42,8 @@ OCC_HOT occ_vf occ_vpower_of(occ_vi n)
 OCC_HOT occ_vf occ_vexp_near(occ_vf x)
 {
     occ_vi n;
-    occ_vf p = occ_vexp_parts(x, &n);
-    return p * occ_vpower_of(n);
+    occ_vf part = occ_vexp_parts(x, &n), power = occ_vpower_of(n);
+    return occ_vfma(part, power, power);
 }
 
 /* e^x for x <= 0, and NaN; 0 below -87, where weights no longer count. */
@@ -63,7 +63,7 @@ OCC_MATH occ_vf occ_vexp(occ_vf a)
 {
     occ_vi n;
     const occ_vf p = occ_vexp_parts(occ_vat_most(occ_vat_least(a, occ_vset(-104.0f)), occ_vset(89.0f)), &n);
-    return occ_vscale(p, n);
+    return occ_vscale(p + occ_vset(1.0f), n);
 }
 
 /* a = m * 2^e with m in [sqrt 1/2, sqrt 2), for a >= 0; returns m - 1. */
@@ -101,17 +101,13 @@ OCC_MATH occ_vf occ_vlog(occ_vf a)
     return occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
 }
 
-/* An odd polynomial near 0, 1 - 2 / (e^2|x| + 1) beyond, which is 1 from 10 on. */
+/* m / (m + 2) with m = e^2x - 1, which is 1 or -1 from 10 on; zero keeps its sign. */
 OCC_MATH occ_vf occ_vtanh(occ_vf a)
 {
-    occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(10.0f)), z = x * x, one = occ_vset(1.0f);
-    occ_vf p = occ_vfma(occ_vset(-5.70497848e-3f), z, occ_vset(2.06390787e-2f));
-    p = occ_vfma(p, z, occ_vset(-5.37397116e-2f));
-    p = occ_vfma(p, z, occ_vset(1.33314416e-1f));
-    p = occ_vfma(p, z, occ_vset(-3.33332807e-1f));
-    p = occ_vfma(p * z, a, a);
-    occ_vf big = one - occ_vset(2.0f) / (occ_vexp_near(x + x) + one);
-    return occ_vpick(occ_vmask_lt(x, occ_vset(0.625f)), p, occ_vsign_of(big, a));
+    const occ_vf x = occ_vat_most(occ_vat_least(a, occ_vset(-10.0f)), occ_vset(10.0f)), one = occ_vset(1.0f);
+    occ_vi n;
+    const occ_vf part = occ_vexp_parts(x + x, &n), power = occ_vpower_of(n), m = occ_vfma(part, power, power - one);
+    return occ_vfrom_bits(occ_vbits(m / (m + (one + one))) | (occ_vbits(a) & occ_viset(INT32_MIN)));
 }
 
 /* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|; where 1 + e passes sqrt 2, half of it. */

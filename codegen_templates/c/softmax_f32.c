@@ -37,6 +37,27 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
     }
 }
 
+#if OCC_W > 1
+#define OCC_SOFTMAX_LINE 16 /* rows side by side that are gathered: a line of the cache */
+#define OCC_SOFTMAX_AXIS 64 /* their elements at most */
+
+/* The same for up to a line of rows, in memory of its own: where sx is a power of two, the elements of a row push each other out of
+ * the cache before they are read again. */
+OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
+{
+    float kept[OCC_SOFTMAX_AXIS * OCC_SOFTMAX_LINE];
+
+    for (int64_t i = 0; i < axis; i++)
+        for (int64_t c = 0; c < n; c += OCC_W)
+            occ_vstore(kept + i * OCC_SOFTMAX_LINE + c, occ_vload(x + i * sx + c, (int)occ_min(OCC_W, n - c)), OCC_W);
+    for (int64_t c = 0; c < n; c += OCC_W)
+        occ_softmax_lanes(kept + c, kept + c, OCC_W, axis, OCC_SOFTMAX_LINE, OCC_SOFTMAX_LINE, kind);
+    for (int64_t i = 0; i < axis; i++)
+        for (int64_t c = 0; c < n; c += OCC_W)
+            occ_vstore(y + i * sy + c, occ_vload(kept + i * OCC_SOFTMAX_LINE + c, OCC_W), (int)occ_min(OCC_W, n - c));
+}
+#endif
+
 /* y = e^(x - top), unless only the sum of that is asked for, which is returned. Four vectors at a time hide latency. */
 OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
 {
@@ -87,7 +108,12 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
                                 const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
 {
     const int64_t last = krank - 1, row = sx == 1 && sy == 1 && kind != OCC_SOFTMAX_HARD;
-    const int64_t step = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
+    const int64_t lanes = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
+#if OCC_W > 1
+    const int64_t gathered = lanes > 1 && axis >= 8 && axis <= OCC_SOFTMAX_AXIS, step = gathered ? OCC_SOFTMAX_LINE : lanes;
+#else
+    const int64_t step = lanes;
+#endif
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
     int64_t       places = axis * occ_count(krank, kdim);
 
@@ -100,6 +126,10 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
 
             if (row)
                 occ_softmax_row(yc, xc, axis, kind);
+#if OCC_W > 1
+            else if (gathered)
+                occ_softmax_gathered(yc, xc, occ_min(step, kdim[last] - c), axis, sx, sy, kind);
+#endif
             else
                 occ_softmax_lanes(yc, xc, (int)occ_min(step, kdim[last] - c), axis, sx, sy, kind);
         }

@@ -61,7 +61,7 @@ static void check_function(Vector vector, Exact exact, double most, const char *
     }
 FUNCTION_TEST(exp, exp, 1.0)
 FUNCTION_TEST(log, log, 0.9)
-FUNCTION_TEST(tanh, tanh, 1.4)
+FUNCTION_TEST(tanh, tanh, 2.5)
 FUNCTION_TEST(sigmoid, sigmoid, 2.5)
 FUNCTION_TEST(softplus, softplus, 1.9)
 FUNCTION_TEST(erf, erf, 2.4)
