@@ -16,29 +16,53 @@ OCC_HOT occ_vf occ_pool_start(int64_t kind)
     return occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
 }
 
+/* The rows of x that are joined from the top down: where the first tap of the first one is, perhaps outside, and how far apart
+ * they are, elements. */
+typedef struct occ_pool_rows {
+    const float *x;
+    int64_t      first, planes, rows, plane, row;
+} occ_pool_rows;
+
+/* n lanes of each of `vectors` neighbouring vectors of a line, from column j on. */
+OCC_HOT void occ_pool_columns(float *line, const occ_pool_rows *r, int64_t j, int vectors, int n, int64_t kind, float p)
+{
+    occ_vf sum[4];
+
+    OCC_UNROLL(4)
+    for (int v = 0; v < vectors; v++)
+        sum[v] = occ_pool_start(kind);
+    for (int64_t d = 0; d < r->planes; d++)
+        for (int64_t h = 0; h < r->rows; h++) {
+            const float *row = r->x + (r->first + d * r->plane + h * r->row + j);
+
+            OCC_UNROLL(4)
+            for (int v = 0; v < vectors; v++)
+                sum[v] = occ_pool_join(sum[v], occ_vload(row + v * OCC_W, n), kind, p);
+        }
+    OCC_UNROLL(4)
+    for (int v = 0; v < vectors; v++)
+        occ_vstore(line + j + v * OCC_W, sum[v], n);
+}
+
 /* line[j] = the taps above each other at column from + j, `span` columns; those outside the input count as nothing. */
 OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_extent *xdim,
                            const occ_extent *xstride, const occ_extent *dilation, const occ_pool_taps *t, int64_t kind, float p)
 {
-    const int64_t begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, xdim[4] - from));
+    const int64_t       begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, xdim[4] - from));
+    const int64_t       top = (t->begin[0] + t->axis[0].first * dilation[0]) * xstride[2] +
+                        (t->begin[1] + t->axis[1].first * dilation[1]) * xstride[3];
+    const occ_pool_rows r = {x, from + top, t->axis[0].last - t->axis[0].first, t->axis[1].last - t->axis[1].first,
+                             dilation[0] * xstride[2], dilation[1] * xstride[3]};
+    int64_t             j = begin;
 
-    for (int64_t j = 0; j < begin; j++)
-        line[j] = occ_vlane(occ_pool_start(kind), 0);
-    for (int64_t j = end; j < span; j++)
-        line[j] = occ_vlane(occ_pool_start(kind), 0);
-    for (int64_t j = begin; j < end; j += OCC_W) {
-        const int    n = (int)occ_min(OCC_W, end - j);
-        const float *column = x + from + j;
-        occ_vf       sum = occ_pool_start(kind);
-
-        for (int64_t d = t->axis[0].first; d < t->axis[0].last; d++)
-            for (int64_t h = t->axis[1].first; h < t->axis[1].last; h++) {
-                const int64_t at = (t->begin[0] + d * dilation[0]) * xstride[2] + (t->begin[1] + h * dilation[1]) * xstride[3];
-
-                sum = occ_pool_join(sum, occ_vload(column + at, n), kind, p);
-            }
-        occ_vstore(line + j, sum, n);
-    }
+    for (int64_t i = 0; i < begin; i++)
+        line[i] = occ_vlane(occ_pool_start(kind), 0);
+    for (int64_t i = end; i < span; i++)
+        line[i] = occ_vlane(occ_pool_start(kind), 0);
+    for (; j + 4 * OCC_W <= end; j += 4 * OCC_W)
+        occ_pool_columns(line, &r, j, 4, OCC_W, kind, p);
+    for (; j < end; j += OCC_W)
+        occ_pool_columns(line, &r, j, 1, (int)occ_min(OCC_W, end - j), kind, p);
 }
 
 /* Elements at a distance of `stride`; two vectors may be read. */
