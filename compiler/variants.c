@@ -80,7 +80,7 @@ static int plan_in_time(const Lowering *lowering, const Variant *without, int64_
 /* Where there is room: between `least`, which has all cascades, and the variant without. */
 static int choose_in_time(const Lowering *lowering, const Variant *least, const Variant *without, Variant *v)
 {
-    int found = plan_in_time(lowering, without, least->plan.peak + least->plan.peak / WORTH_CASCADES,
+    int found = plan_in_time(lowering, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
                              without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
 
     if (found < 0)
