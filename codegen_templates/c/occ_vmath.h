@@ -164,7 +164,7 @@ OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
     cosine = cosine * z + occ_vset(4.16666456e-2f);
     cosine = cosine * (z * z) + (occ_vset(1.0f) - occ_vset(0.5f) * z);
     sine = occ_vpick(-(quarter & one), cosine, sine);
-    return occ_vfrom_bits(occ_vbits(sine) ^ ((quarter & (one + one)) << 30));
+    return occ_vfrom_bits(occ_vbits(sine) ^ occ_vshift_left(quarter & (one + one), 30));
 }
 
 /* Numbers that are too large for that, infinities and NaN are left to the C library. */
