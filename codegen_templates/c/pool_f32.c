@@ -34,7 +34,7 @@ OCC_HOT occ_vf occ_pool_join(occ_vf sum, occ_vf term, int64_t kind, float p)
         return occ_vadd(sum, term);
     if (p == 2.0f)
         return sum + term * term;
-    return occ_vadd(sum, occ_vselect(occ_vlt(occ_vset(0.0f), term), occ_vexp_apart(occ_vmul(occ_vset(p), occ_vlog_apart(term))), occ_vset(0.0f)));
+    return occ_vadd(sum, occ_vpow_apart(term, occ_vset(p)));
 }
 
 OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
@@ -45,7 +45,7 @@ OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
         return occ_vdiv(sum, count);
     if (p == 2.0f)
         return occ_vsqrt(sum);
-    return occ_vselect(occ_vlt(occ_vset(0.0f), sum), occ_vexp_apart(occ_vmul(occ_vset(1.0f / p), occ_vlog_apart(sum))), occ_vset(0.0f));
+    return occ_vpow_apart(sum, occ_vset(1.0f / p));
 }
 
 /* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches behind. */
