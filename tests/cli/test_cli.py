@@ -1,6 +1,7 @@
 """The command line from outside: every option, every exit status, every class of broken model. Usage: test_cli.py OCCAMYC [CC]"""
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -214,6 +215,18 @@ class Cli(unittest.TestCase):
     def test_an_impossible_error_is_refused(self):
         for error in ("0", "2", "small"):
             self.fails(1, "--winograd-error: found '%s'" % error, "convolution.onnx", "--winograd-error=" + error)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "flags of x86")
+    def test_a_named_instruction_set_is_compiled_for_it_and_refused_for_less(self):
+        flags = [("x86-64", "-march=x86-64"), ("x86-64-v3", "-march=x86-64-v3"), ("x86-64-v4", "-march=x86-64-v4"),
+                 ("x86-64-v4-vnni", "-march=x86-64-v4 -mavx512vnni")]
+        for (_, less), (target, enough) in zip(flags, flags[1:]):
+            self.run_it("convolution.onnx", "--target=" + target, "-o", "set.c", "--quiet")
+            command = [*CC.split(), "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-c", "set.c", "-o", "set.o"]
+            subprocess.run([*command, *enough.split()], cwd=self.folder, check=True)
+            refused = subprocess.run([*command, *less.split()], cwd=self.folder, capture_output=True, text=True)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("made for --target=%s:" % target, refused.stderr)
 
     def test_a_table_costs_the_time_of_the_rows_that_are_picked(self):
         self.run_it("words.onnx", "--target=x86-64-v3", "--report=words.json", "--quiet")

@@ -24,7 +24,7 @@ static double least(const Core *core, const ConvShape *s)
 
 static void no_prediction_beats_the_peak(void **state)
 {
-    static const char *const names[] = {"portable", "native", "x86-64-v3", "x86-64-v4", "armv8", "cortex-m"};
+    static const char *const names[] = {"portable", "native", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "armv8", "cortex-m"};
 
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
