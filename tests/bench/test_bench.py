@@ -1,11 +1,13 @@
 """Tests of the benchmark's own parts: test_bench.py OCCAMYC CC MODEL.onnx FOLDER. Nothing here depends on how long anything takes."""
 
+import shutil
 import sys
 import tempfile
 import types
 import unittest
 from pathlib import Path
 
+import counts
 import kernels
 import programs
 import report
@@ -41,6 +43,27 @@ class Running(unittest.TestCase):
         bodies = dict(kernels.FUNCTION.findall(text))
         self.assertTrue(all(function in bodies for _, function, _ in steps))
         self.assertGreater(sum(kernels.multiplications(bodies[function])[1] for _, function, _ in steps), 10000)
+
+
+class Counts(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("valgrind"), "SKIPPED: valgrind is not installed (make bench-counts does that)")
+    def test_instructions_are_those_of_one_run_and_the_same_again(self):
+        args = types.SimpleNamespace(cc=CC + " -O1", folder=Path(FOLDER) / "counts", occamyc=Path(OCCAMYC).resolve())
+        name, once = counts.count(args, Path(MODEL))
+        self.assertEqual(name, Path(MODEL).stem)
+        self.assertEqual(counts.count(args, Path(MODEL)), (name, once))
+        self.assertGreater(once, 10000)  # as many products are there at least
+
+    def test_the_page_is_read_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "counts.md"
+            self.assertEqual(counts.read_page(page), {})
+            page.write_text(counts.HEAD.format(cc="cc", version="1") + "| digits | 18,378 |\n")
+            self.assertEqual(counts.read_page(page), {"digits": 18378})
+
+    def test_extents_that_are_known_only_while_running_are_no_fixed_ones(self):
+        self.assertTrue(counts.is_fixed(Path(MODEL)))
+        self.assertFalse(counts.is_fixed(Path(MODEL).with_name("reverse.onnx")))
 
 
 class Multiplications(unittest.TestCase):
