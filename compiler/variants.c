@@ -102,10 +102,12 @@ static int choose_cascades(const Lowering *lowering, Variant *v)
 
     if (lower_and_plan(lowering, CASCADE_OFF, 0, roomy ? 0 : most, &without) < 0)
         return -1;
-    if (roomy || is_small(lowering, &without, most)) {
+    if (is_small(lowering, &without, most)) {
         *v = without;
-        return is_small(lowering, &without, most) ? 0 : choose_in_time(lowering, &least, &without, v);
+        return 0;
     }
+    if (roomy)
+        return choose_in_time(lowering, &least, &without, v);
     most = least.plan.peak + least.plan.peak / WORTH_CASCADE;
     if (lower_and_plan(lowering, CASCADE_AUTO, most, most, v) < 0)
         return -1;

@@ -1,6 +1,7 @@
 /* lrn_f32.c - each element over a power of the sum of squares of its neighbours along one axis: by vectors along that axis where its
  * elements follow each other, else by vectors of what does. */
-#include "reduce_f32.c"
+#include "occ_vapart.h"
+#include "occ_walk.h"
 
 #define OCC_LRN_CHUNK 256 /* elements that are made together */
 #define OCC_LRN_REACH 64  /* neighbours on one side, at most, where the squares of a chunk wait in a line */

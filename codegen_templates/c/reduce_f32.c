@@ -3,6 +3,7 @@
 #include "occ_base.h"
 #include "occ_vec.h"
 #include "occ_vapart.h"
+#include "occ_walk.h"
 
 /* What is computed of the terms. */
 #define OCC_REDUCE_SUM 0
@@ -16,24 +17,6 @@
 #define OCC_REDUCE_LOGSUM 8
 #define OCC_REDUCE_LOGSUMEXP 9
 #define OCC_REDUCE_SPREAD 10 /* sum of squared distances to `top` */
-
-/* A place in a nest of loops: extents, strides, counters. */
-typedef struct occ_walk {
-    int64_t rank, at[8], offset;
-} occ_walk;
-
-/* Step to the next place; 0 after the last. */
-OCC_HOT int occ_walk_next(occ_walk *walk, const occ_extent *dim, const occ_extent *stride)
-{
-    for (int64_t r = walk->rank; r-- > 0;) {
-        walk->offset += stride[r];
-        if (++walk->at[r] < dim[r])
-            return 1;
-        walk->offset -= walk->at[r] * stride[r];
-        walk->at[r] = 0;
-    }
-    return 0;
-}
 
 /* The value that an empty set of terms gives. */
 OCC_HOT float occ_reduce_start(int64_t kind)

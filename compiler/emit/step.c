@@ -145,7 +145,7 @@ static int build(Builder *b)
         else if (param->kind == PARAM_EXPR)
             text_put(&b->call, "&expr");
         else if (param->kind == PARAM_FN)
-            text_put(&b->call, emit_expression(b->emit, b->step->expr, param->ctype, strcmp(k->file, "map_vf.c") != 0,
+            text_put(&b->call, emit_expression(b->emit, b->step->expr, param->ctype, !k->open,
                                                b->step->norigin ? b->step->origin[0]->loc : (Loc){0}));
         else if (others < b->step->narg)
             put_arg(b, param, &b->step->arg[others++]);

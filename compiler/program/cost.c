@@ -401,16 +401,17 @@ static double byte_products(const Core *core, const Step *step)
 double cost_step(const Core *core, const Program *program, const Step *step)
 {
     ConvShape shape;
-    double    operations, epilogue, activations;
+    double    operations, epilogue;
+    bool      in_floats, in_bytes;
 
     if (step->kind != STEP_KERNEL)
         return 0.0;
-    activations = bytes_from(program, step, step->nparam, false) / core->near;
     epilogue = results(step) / core->lanes * expression_operations(step) / core->rate;
-    if (conv_shape_of(step, &shape))
-        return epilogue + activations + float_products(core, step, &shape);
-    if (kernel_is(step, "conv_q") || kernel_is(step, "winograd_q"))
-        return epilogue + activations + byte_products(core, step);
+    in_floats = conv_shape_of(step, &shape);
+    in_bytes = kernel_is(step, "conv_q") || kernel_is(step, "winograd_q");
+    if (in_floats || in_bytes)
+        return epilogue + bytes_from(program, step, step->nparam, false) / core->near +
+               (in_floats ? float_products(core, step, &shape) : byte_products(core, step));
     operations = kernel_is(step, "matmul_f32") ? stack_time(core, step) : other_operations(core, step);
     return CALL + epilogue + overlapped(operations / core->rate, bytes_from(program, step, 0, true) / core->far) +
            bytes_from(program, step, 0, false) / core->near;

@@ -47,6 +47,7 @@ typedef struct Kernel {
     bool         by_groups; /* KERNEL_BY_GROUPS: in groups of square tiles, each read before it is written: see lag.h */
     bool         same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
     bool         by_table; /* KERNEL_BY_TABLE: y is made of rows of its second operand that a table names: see lag.h */
+    bool         open; /* KERNEL_OPEN: long functions of its expression are written into its loop */
     /* p: pointer parameters in order; a: the others in order; expr, fn: as the kernel declares them (cast inside). */
     int        (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
 } Kernel;

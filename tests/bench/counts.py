@@ -10,8 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import onnx
-
 import programs
 
 HEAD = """# Instructions of a run
@@ -25,10 +23,7 @@ Written by `make bench-counts`. Instructions that one run executes, of the defau
 
 
 def is_fixed(model):
-    graph = onnx.load(model, load_external_data=False).graph
-    constants = {t.name for t in graph.initializer}
-    dims = [d for v in graph.input if v.name not in constants for d in v.type.tensor_type.shape.dim]
-    return all(d.dim_value > 0 for d in dims)
+    return all(d.dim_value > 0 for value in programs.graph_inputs(model) for d in value.type.tensor_type.shape.dim)
 
 
 def count(args, model):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import onnx
 
+import programs
+
 RUNTIMES = ("onnxruntime", "openvino") # that take any model
 LIBRARIES = (*RUNTIMES, "ncnn")
 PEERS = (*LIBRARIES, "emx")
@@ -26,9 +28,7 @@ def run(command, folder):
 
 def takes_images(model):
     """One input of floats, of fixed extents: what ncnn's converter is used for here."""
-    graph = onnx.load(model, load_external_data=False).graph
-    constants = {t.name for t in graph.initializer}
-    inputs = [i.type.tensor_type for i in graph.input if i.name not in constants]
+    inputs = [value.type.tensor_type for value in programs.graph_inputs(model)]
     return len(inputs) == 1 and inputs[0].elem_type == onnx.TensorProto.FLOAT and len(inputs[0].shape.dim) == 4
 
 

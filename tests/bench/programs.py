@@ -24,6 +24,13 @@ def run_quietly(command, folder):
     return time.monotonic() - start
 
 
+def graph_inputs(model):
+    """What a caller of the model of this file must give: initialisers are listed as inputs in old files."""
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {t.name for t in graph.initializer}
+    return [value for value in graph.input if value.name not in constants]
+
+
 class Network:
     """One model, generated into a folder and built there in one or several ways."""
 
@@ -59,11 +66,10 @@ class Network:
 
     def inputs(self):
         """Raw files, all of set 0 first; drawn once. Integers index tables of at least two rows."""
-        graph = onnx.load(self.model, load_external_data=False).graph
-        constants, paths = {t.name for t in graph.initializer}, []
+        values, paths = graph_inputs(self.model), []
         random = np.random.default_rng(zlib.crc32(self.name.encode()))
         for s in range(SETS):
-            for i, value in enumerate(v for v in graph.input if v.name not in constants):
+            for i, value in enumerate(values):
                 shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
                 dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
                 drawn = random.standard_normal(shape) if np.issubdtype(dtype, np.floating) else random.integers(0, 2, shape)

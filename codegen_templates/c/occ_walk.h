@@ -1,0 +1,25 @@
+/* occ_walk.h - a walk over the places of a nest of loops, with one offset. Knows nothing of what lies there. */
+#ifndef OCC_WALK_H
+#define OCC_WALK_H
+
+#include "occ_base.h"
+
+/* A place in a nest of loops: extents, strides, counters. */
+typedef struct occ_walk {
+    int64_t rank, at[8], offset;
+} occ_walk;
+
+/* Step to the next place; 0 after the last. */
+OCC_HOT int occ_walk_next(occ_walk *walk, const occ_extent *dim, const occ_extent *stride)
+{
+    for (int64_t r = walk->rank; r-- > 0;) {
+        walk->offset += stride[r];
+        if (++walk->at[r] < dim[r])
+            return 1;
+        walk->offset -= walk->at[r] * stride[r];
+        walk->at[r] = 0;
+    }
+    return 0;
+}
+
+#endif
