@@ -123,7 +123,7 @@ static int try_exact(Portfolio *f)
 static int try_apart(Portfolio *f)
 {
     int64_t bound = f->result->bound;
-    int     status = apart_improve(f->space, &f->effort, f->result->witness, enough(f), worth(f), f->offset, &bound);
+    int     status = apart_improve(f->space, &f->effort, enough(f), worth(f), f->offset, &bound);
 
     keep_best(f);
     raise_bound(f, bound);

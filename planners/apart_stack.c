@@ -1,0 +1,397 @@
+/* apart_stack.c - what several windows of one section say together.
+ * Those that may not overlap lie one above the other like tasks on a machine, with memory as the time: what a set of them needs
+ * between its lowest begin and its highest end must be there; one that cannot lie below or within a set lies above it; and one
+ * that cannot lie lowest lies above the least end of the others. (Edge finding as by Nuijten 1994, in the form of Baptiste, Le Pape
+ * and Nuijten, "Constraint-Based Scheduling", 2001, and not-first; both also upside down.)
+ * Where windows may overlap as far as a permit admits, the smaller one is cut by that first. Where offsets are multiples of a
+ * grain, so are the ends of layers; what lies at other offsets gives up what it may find unused of a layer's last cell. */
+#include "apart_net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LAYERS = 16 };         /* of a stack; larger ones say too little for what they cost */
+
+/* ------------------------------------------------------------------------------------------------------------ the layers */
+
+/* Adds a window, joined with those of the same buffer that it touches. */
+static int add_window(Layer *layer, int count, Layer one)
+{
+    for (int k = count; k-- > 0 && layer[k].buffer == one.buffer;)
+        if (layer[k].to == one.from || layer[k].from == one.to) {
+            one.from = one.from < layer[k].from ? one.from : layer[k].from;
+            one.to = one.to > layer[k].to ? one.to : layer[k].to;
+            memmove(&layer[k], &layer[k + 1], (size_t)(--count - k) * sizeof *layer);
+        }
+    layer[count++] = one;
+    return count;
+}
+
+/* The buffers in question by their first section, and of those the ones that are live in the present one, by index. */
+typedef struct Sweep {
+    int *order, next, count;
+    int *alive, nalive;
+} Sweep;
+
+/* Goes on to the next section: its live windows, and how many; more than MOST_LAYERS if it is too many. */
+static int live_windows(const Space *s, Sweep *w, int section, Layer layer[MOST_LAYERS + 1])
+{
+    int count = 0, kept = 0;
+
+    for (int i = 0; i < w->nalive; i++)
+        if (s->end[w->alive[i]] > section)
+            w->alive[kept++] = w->alive[i];
+    for (; w->next < w->count && s->begin[w->order[w->next]] <= section; w->next++) {
+        int at = kept++;
+        for (; at > 0 && w->alive[at - 1] > w->order[w->next]; at--)
+            w->alive[at] = w->alive[at - 1];
+        w->alive[at] = w->order[w->next];
+    }
+    w->nalive = kept;
+    for (int k = 0; k < kept && count <= MOST_LAYERS; k++)
+        for (int b = w->alive[k], i = s->span_at[b]; i < s->span_at[b + 1] && count <= MOST_LAYERS; i++)
+            if (s->span[i].begin <= section && section < s->span[i].end)
+                count = add_window(layer, count, (Layer){b, s->span[i].lo, s->span[i].hi});
+    return count;
+}
+
+/* Does every layer lie within one of the others? */
+static bool is_covered(const Layer *layer, int count, const Layer *other, int nother)
+{
+    for (int i = 0, k = 0; i < count; i++) {
+        for (k = 0; k < nother; k++)
+            if (other[k].buffer == layer[i].buffer && other[k].from <= layer[i].from && layer[i].to <= other[k].to)
+                break;
+        if (k == nother)
+            return false;
+    }
+    return true;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const Layer *a = left, *b = right;
+    int64_t      x = a->to - a->from, y = b->to - b->from;
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a->buffer != b->buffer ? a->buffer - b->buffer : (a->from > b->from) - (a->from < b->from);
+}
+
+/* Cuts x by what it may share with y: the distances of their offsets at which the two would meet are to lie within one gap. Of
+ * several the one that leaves most of it; empty if none leaves anything. */
+static void cut(const Space *s, Layer *x, const Layer *y)
+{
+    Layer best = {x->buffer, 0, 0};
+
+    for (int i = s->near_at[x->buffer]; i < s->near_at[x->buffer + 1]; i++) {
+        if (s->near[i].other != y->buffer)
+            continue;
+        for (int k = 0; k < s->near[i].ngap; k++) {
+            const Clash *gap = &s->gap[s->near[i].gap + k];
+            Layer        one = {x->buffer, y->to - gap->to, y->from - gap->from};
+            one.from = one.from > x->from ? one.from : x->from;
+            one.to = one.to < x->to ? one.to : x->to;
+            if (one.to - one.from > best.to - best.from)
+                best = one;
+        }
+    }
+    *x = best;
+}
+
+/* Cuts the layers so that no way to lie lets two of them overlap; returns how many are left. */
+static int cut_all(const Space *s, Layer *layer, int count)
+{
+    int kept = 0;
+
+    qsort(layer, (size_t)count, sizeof *layer, by_size);
+    for (int i = 0; i < count; i++) {
+        Layer one = layer[i];
+        for (int k = 0; k < kept && one.from < one.to; k++)
+            if (layer[k].buffer != one.buffer)
+                cut(s, &one, &layer[k]);
+        if (one.from < one.to)
+            layer[kept++] = one;
+    }
+    return kept;
+}
+
+static int64_t bytes_of(const Layer *layer, int count)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += layer[i].to - layer[i].from;
+    return sum;
+}
+
+/* In cells of the largest alignment, if that makes more of them. */
+static int round_to_cells(const Space *s, Layer *layer, int count)
+{
+    Layer   cell[MOST_LAYERS];
+    int64_t grain = 1, rest = 0;
+    int     kept = 0;
+
+    for (int i = 0; i < count; i++)
+        grain = space_align(s, layer[i].buffer, 0) > grain ? space_align(s, layer[i].buffer, 0) : grain;
+    for (int i = 0; i < count; i++) {
+        Layer one = {layer[i].buffer, round_up(layer[i].from, grain), round_up(layer[i].to, grain)};
+        if (space_align(s, one.buffer, 0) % grain)
+            continue;
+        rest = one.to - layer[i].to > rest ? one.to - layer[i].to : rest;
+        if (one.from < one.to)
+            cell[kept++] = one;
+    }
+    for (int i = 0; i < count; i++)
+        if (space_align(s, layer[i].buffer, 0) % grain && layer[i].from + rest < layer[i].to)
+            cell[kept++] = (Layer){layer[i].buffer, layer[i].from + rest, layer[i].to};
+    if (bytes_of(cell, kept) < bytes_of(layer, count))
+        return count;
+    memcpy(layer, cell, (size_t)kept * sizeof *cell);
+    return kept;
+}
+
+static bool add_stack(Net *net, size_t *room, const Layer *layer, int count)
+{
+    if ((size_t)net->nlayer + MOST_LAYERS > *room) {
+        size_t larger = 2 * *room + MOST_LAYERS;
+        Layer *grown = realloc(net->layer, larger * sizeof *grown);
+        if (!grown)
+            return false;
+        net->layer = grown;
+        *room = larger;
+    }
+    memcpy(net->layer + net->nlayer, layer, (size_t)count * sizeof *layer);
+    net->stack[net->nstack++] = (Stack){net->nlayer, count};
+    net->nlayer += count;
+    return true;
+}
+
+/* A stack for every section, unless that before or after it says as much. */
+static bool add_stacks(Net *net, Sweep *sweep)
+{
+    Layer  now[MOST_LAYERS + 1], after[MOST_LAYERS + 1], before[MOST_LAYERS + 1];
+    int    count = live_windows(net->space, sweep, 0, now), nafter, nbefore = 0;
+    size_t room = 0;
+
+    for (int t = 0; t < net->space->nsection; t++, count = nafter) {
+        nafter = live_windows(net->space, sweep, t + 1, after);
+        if (count <= MOST_LAYERS && !is_covered(now, count, before, nbefore) && (nafter > MOST_LAYERS || !is_covered(now, count, after, nafter))) {
+            memcpy(before, now, (size_t)count * sizeof *now);
+            nbefore = count;
+            count = round_to_cells(net->space, now, cut_all(net->space, now, count));
+            if (count > 2 && !add_stack(net, &room, now, count))
+                return false;      /* of two the pair says as much */
+        }
+        memcpy(now, after, (size_t)nafter * sizeof *now);
+    }
+    return true;
+}
+
+typedef struct Birth {
+    int section, buffer;
+} Birth;
+
+static int by_birth(const void *left, const void *right)
+{
+    const Birth *a = left, *b = right;
+    return a->section != b->section ? a->section - b->section : a->buffer - b->buffer;
+}
+
+/* The stacks of all sections; false on lack of memory. */
+static bool find_stacks(Net *net)
+{
+    size_t n = (size_t)net->space->n + 1;
+    Birth *birth = malloc(n * sizeof *birth);
+    Sweep  sweep = {.order = malloc(n * sizeof(int)), .alive = malloc(n * sizeof(int))};
+    bool   good = birth && sweep.order && sweep.alive;
+
+    for (int b = 0; good && b < net->space->n; b++)
+        if (net->in[b])
+            birth[sweep.count++] = (Birth){net->space->begin[b], b};
+    if (good)
+        qsort(birth, (size_t)sweep.count, sizeof *birth, by_birth);
+    for (int i = 0; i < sweep.count; i++)
+        sweep.order[i] = birth[i].buffer;
+    good = good && add_stacks(net, &sweep);
+    free(birth);
+    free(sweep.order);
+    free(sweep.alive);
+    return good;
+}
+
+/* stack_at and stack_of from the stacks. */
+static void index_stacks(Net *net)
+{
+    int n = net->space->n;
+
+    for (int i = 0; i < net->nlayer; i++)
+        net->stack_at[net->layer[i].buffer + 1]++;
+    for (int b = 0; b < n; b++)
+        net->stack_at[b + 1] += net->stack_at[b];
+    for (int k = net->nstack; k-- > 0;)
+        for (int i = 0; i < net->stack[k].nlayer; i++)
+            net->stack_of[--net->stack_at[net->layer[net->stack[k].layer_at + i].buffer + 1]] = k;
+    memmove(net->stack_at, net->stack_at + 1, (size_t)n * sizeof *net->stack_at);
+    net->stack_at[n] = net->nlayer;
+}
+
+int stacks_open(Net *net)
+{
+    size_t n = (size_t)net->space->n + 2, most = (size_t)net->space->nsection + 1;
+
+    net->stack = malloc(most * sizeof *net->stack);
+    net->stack_at = calloc(n, sizeof *net->stack_at);
+    net->waiting_stack = malloc(most * sizeof *net->waiting_stack);
+    net->stack_waits = calloc(most, sizeof *net->stack_waits);
+    if (!net->stack || !net->stack_at || !net->waiting_stack || !net->stack_waits || !find_stacks(net))
+        return PLAN_ENOMEM;
+    net->stack_of = malloc(((size_t)net->nlayer + 1) * sizeof *net->stack_of);
+    if (!net->stack_of)
+        return PLAN_ENOMEM;
+    index_stacks(net);
+    return PLAN_OK;
+}
+
+void stacks_close(Net *net)
+{
+    free(net->stack);
+    free(net->layer);
+    free(net->stack_at);
+    free(net->stack_of);
+    free(net->waiting_stack);
+    free(net->stack_waits);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- narrowing */
+
+/* A layer as a task: it takes `length` bytes, begins at `begin` or above and ends at `end` or below. */
+typedef struct Task {
+    int64_t begin, end, length;
+    int64_t raised;                /* what is proven of its begin */
+    int     layer;
+} Task;
+
+static void sort_by_falling_begin(Task *task, int count)
+{
+    for (int i = 1; i < count; i++) {
+        Task one = task[i];
+        int  at = i;
+        for (; at > 0 && task[at - 1].begin < one.begin; at--)
+            task[at] = task[at - 1];
+        task[at] = one;
+    }
+}
+
+/* Edge finding for the tasks that end at `end` or below: of the sets of all of them that begin at some height or above. False when
+ * one of these does not fit. */
+static bool find_edges(Task *task, int count, int64_t end)
+{
+    int64_t sum = 0, least = INT64_MIN, within[MOST_LAYERS], highest = INT64_MIN;
+
+    for (int i = 0; i < count; i++) {
+        if (task[i].end <= end) {
+            sum += task[i].length;
+            least = task[i].begin + sum > least ? task[i].begin + sum : least;
+            if (least > end)
+                return false;
+        }
+        within[i] = least;         /* the least end of those that begin here or above */
+    }
+    for (int i = count; i-- > 0;) {
+        Task *one = &task[i];
+        if (one->end <= end) {
+            highest = one->begin + sum > highest ? one->begin + sum : highest;
+            sum -= one->length;
+            continue;
+        }
+        if (sum > 0 && one->begin + sum + one->length > end && within[i] > one->raised)
+            one->raised = within[i];
+        if (highest > INT64_MIN && highest + one->length > end && least > one->raised)
+            one->raised = least;
+    }
+    return true;
+}
+
+/* A task that cannot lie below all of a set begins at the least end of one of them: of the sets of those that end at `end` or below
+ * and whose own least ends are at some height or above. `order`: by falling least end. */
+static void raise_not_lowest(Task *task, int count, const int *order, int64_t end)
+{
+    for (int i = 0; i < count; i++) {
+        int64_t sum = task[i].begin + task[i].length;
+
+        for (int k = 0; k < count; k++) {
+            const Task *other = &task[order[k]];
+            if (other->begin + other->length <= task[i].raised)
+                break;
+            if (order[k] == i || other->end > end)
+                continue;
+            sum += other->length;
+            if (sum > end) {
+                task[i].raised = other->begin + other->length;
+                break;
+            }
+        }
+    }
+}
+
+static void order_by_least_end(const Task *task, int count, int *order)
+{
+    for (int i = 0; i < count; i++) {
+        int at = i;
+        for (; at > 0 && task[order[at - 1]].begin + task[order[at - 1]].length < task[i].begin + task[i].length; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* Raises begins; false when the tasks do not fit. */
+static bool raise(Task *task, int count)
+{
+    int order[MOST_LAYERS];
+
+    sort_by_falling_begin(task, count);
+    order_by_least_end(task, count, order);
+    for (int i = 0; i < count; i++) {
+        bool before = false;
+        for (int k = 0; k < i && !before; k++)
+            before = task[k].end == task[i].end;
+        if (before)
+            continue;
+        if (!find_edges(task, count, task[i].end))
+            return false;
+        raise_not_lowest(task, count, order, task[i].end);
+    }
+    return true;
+}
+
+bool stack_narrow(Net *net, int stack)
+{
+    const Layer *layer = net->layer + net->stack[stack].layer_at;
+    int          count = net->stack[stack].nlayer;
+    Task         task[MOST_LAYERS];
+
+    for (int i = 0; i < count; i++) {
+        int64_t begin = net->lo[layer[i].buffer] + layer[i].from;
+        task[i] = (Task){begin, net->hi[layer[i].buffer] + layer[i].to, layer[i].to - layer[i].from, begin, i};
+    }
+    if (!raise(task, count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const Layer *one = &layer[task[i].layer];
+        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, task[i].raised - one->from, net->hi[one->buffer]))
+            return false;
+    }
+    for (int i = 0; i < count; i++) {   /* upside down */
+        int64_t begin = -net->hi[layer[i].buffer] - layer[i].to;
+        task[i] = (Task){begin, -net->lo[layer[i].buffer] - layer[i].from, layer[i].to - layer[i].from, begin, i};
+    }
+    if (!raise(task, count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const Layer *one = &layer[task[i].layer];
+        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, net->lo[one->buffer], -task[i].raised - one->to))
+            return false;
+    }
+    return true;
+}
