@@ -419,7 +419,7 @@ OCC_HOT int occ_conv_is_narrow(int64_t width)
  *   xstride, ystride  elements between images, channels, planes, rows, columns
  *   kernel, stride, dilation, pad  {depth, height, width}; pad: before the first element
  *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the next;
- *           steps of k for each prefetched line of weights, -1: none}; 0: chosen here
+ *           steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights}; 0: chosen here
  *   pitch  [nx]: of each operand of the expression, elements between two pixels in row-major order (its channels follow) */
 OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, float *y, int64_t groups,
                              const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
@@ -440,7 +440,8 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
     }
     const int64_t high = flat ? 1 : rows, images = rows == ydim[3] ? xdim[0] : 1;
     const int64_t tiles = high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
-    const int64_t pace = tile[2] ? tile[2] : occ_conv_pace(kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1], tiles, vectors);
+    const int64_t weights = tile[2] == -2 ? INT64_MAX : kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1];
+    const int64_t pace = tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
     occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, pace,
                                flat);
     if (e)

@@ -18,7 +18,7 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
     occ_vf b[OCC_CONV_TAPS];
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = 0; n < taps; n++)
-        b[n] = occ_vload(w + n * g->outputs, lanes);
+        b[n] = occ_vload(w + n * g->inputs, lanes);
     OCC_UNROLL(OCC_DEPTH_REACH)
     for (int64_t p = first; p < last; p++) {
         occ_vf v = occ_vload(x + p * g->xaxis[2], lanes);
@@ -46,7 +46,7 @@ OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
             occ_depthwise_taps(g, acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
-                               g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->outputs + from, edge, c, columns, lanes);
+                               g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->inputs + from, edge, c, columns, lanes);
     occ_hide_literals(&g->e);
     occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
@@ -101,9 +101,9 @@ OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, in
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const float *from_x = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
-            const float *w = g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->outputs + from;
+            const float *w = g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->inputs + from;
             for (int64_t n = t.first; n < t.last; n++)
-                acc = occ_vfma(occ_vload(from_x + n * g->dilation[2] * g->xaxis[2], lanes), occ_vload(w + n * g->outputs, lanes), acc);
+                acc = occ_vfma(occ_vload(from_x + n * g->dilation[2] * g->xaxis[2], lanes), occ_vload(w + n * g->inputs, lanes), acc);
         }
     occ_conv_store(g, &b, &acc, y, occ_conv_pixel(g, image, z, r, c), 1, 1);
 }
@@ -127,7 +127,7 @@ OCC_STEP void occ_depthwise_shared(const float *x, const float *w, const float *
 
 /* depthwise - y = expression(bias + sum over taps of x * w), padded with zeros.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
- *   w     [tap][channels];  bias  [channels], or NULL
+ *   w     [tap][channels];  bias  [channels], or NULL; of the channels, which xdim has, the first ones are made, which ydim has
  *   rows are made OCC_DEPTH_COLUMNS pixels at a time, so that y may follow x closely through the same memory
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_depthwise_f32(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,

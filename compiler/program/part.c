@@ -1,5 +1,6 @@
 /* part.c - which steps are cut into how many parts: each rule offers cuts along axes of the result, the one with the best
- * balance is taken, and more parts than threads where they are as even and need no scratch of their own. */
+ * balance is taken, or two of them where that is more even, and more parts than threads where they are as even and need no
+ * scratch of their own. */
 #include "program/part.h"
 #include "program/part_rules.h"
 #include "support/int.h"
@@ -7,7 +8,7 @@
 #include <string.h>
 
 enum {
-    PART_MICROSECONDS = 20, /* of work, at least, in each part: below, waking a thread costs more than it saves */
+    PART_MICROSECONDS = 10, /* of work, at least, in each part: below, handing it over costs more than it saves */
     PARTS_EACH = 4          /* for each thread, at most */
 };
 
@@ -41,9 +42,20 @@ static double busiest(const Cut *cut, int64_t parts, int64_t threads)
     return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
 }
 
-/* A way to cut a step: `cut` of those that its rule offers, into `parts` parts. */
+/* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along `other` of
+ * those that are left over; above 1 where there are none, or too few. */
+static double evenly(const Cut *cut, const Cut *other, int64_t threads)
+{
+    int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
+
+    if (each == 0 || left == 0 || grains_of(other) < threads)
+        return 2.0;
+    return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) / (double)cut->units;
+}
+
+/* A way to cut a step: `cut` and `rest` of those that its rule offers (Step.cut, Step.rest), into `parts` parts. */
 typedef struct Way {
-    int    cut;
+    int    cut, rest;
     int    parts; /* below 2: the step stays whole */
     double share; /* that it leaves to the busiest thread, times the weight of the cut */
 } Way;
@@ -54,22 +66,36 @@ static bool is_better(const Way *way, const Way *best)
     return best->parts < 2 || way->share < 0.98 * best->share || (way->share <= best->share && way->cut == best->cut);
 }
 
+/* Each thread takes as much along one cut, and the rest is shared along another: where neither cut alone is even. */
+static void try_both(const Cuts *cuts, int threads, Way *best)
+{
+    for (int i = 0; i < cuts->count; i++)
+        for (int k = 0; k < cuts->count; k++) {
+            Way way = {i, k, 2 * threads, i == k ? 2.0 : evenly(&cuts->cut[i], &cuts->cut[k], threads)};
+
+            if (way.share < 1.0 && is_better(&way, best))
+                *best = way;
+        }
+}
+
 /* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of them. */
 static Way best_way(const Step *step, const PartRule *rule, int threads, int each)
 {
     Cuts cuts = {.count = 0};
-    Way  best = {0, 0, 1.0};
+    Way  best = {0, -1, 0, 1.0};
 
     rule->offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         for (int more = 1; more <= each; more++) {
             const Cut *cut = &cuts.cut[i];
-            Way        way = {i, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
+            Way        way = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
 
             way.share = busiest(cut, way.parts, threads) * cut->weight;
             if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
                 best = way;
         }
+    if (rule->both)
+        try_both(&cuts, threads, &best);
     return best;
 }
 
@@ -100,6 +126,7 @@ static void partition_step(Program *program, Step *step, int threads)
         return;
     step->parts = way.parts;
     step->cut = way.cut;
+    step->rest = way.rest;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->parts;
@@ -116,7 +143,6 @@ static Step copy_step(const Program *program, const Step *step)
 {
     Step part = *step;
 
-    part.parts = 1;
     part.operand = arena_array(program->arena, Operand, step->noperand + 1);
     memcpy(part.operand, step->operand, (size_t)step->noperand * sizeof *part.operand);
     part.arg = arena_array(program->arena, Arg, step->narg + 1);
@@ -132,18 +158,41 @@ static Step copy_step(const Program *program, const Step *step)
     return part;
 }
 
+/* Piece `index` of `count` along a cut. */
+static void take_piece(const PartRule *rule, Step *part, const Cut *cut, int index, int count)
+{
+    int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
+
+    rule->take(part, cut->axis, lo, int_min(hi, cut->units));
+}
+
+/* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those leave. */
+static void take_with_rest(const PartRule *rule, Step *part, const Cuts *cuts, int index)
+{
+    const Cut *cut = &cuts->cut[part->cut];
+    int        count = part->parts / 2;
+    int64_t    each = grains_of(cut) / count * cut->grain;
+
+    if (index % 2 == 0) {
+        rule->take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        return;
+    }
+    rule->take(part, cut->axis, count * each, cut->units);
+    take_piece(rule, part, &cuts->cut[part->rest], index / 2, count);
+}
+
 Step step_part(const Program *program, const Step *step, int index)
 {
     const PartRule *rule = part_rule(step);
-    Step        part = copy_step(program, step);
-    Cuts        cuts = {.count = 0};
-    const Cut  *cut = &cuts.cut[step->cut];
-    int64_t     lo, hi;
+    Step            part = copy_step(program, step);
+    Cuts            cuts = {.count = 0};
 
     rule->offer(step, &cuts);
-    lo = grains_of(cut) * index / step->parts * cut->grain;
-    hi = grains_of(cut) * (index + 1) / step->parts * cut->grain;
-    rule->take(&part, cut->axis, lo, int_min(hi, cut->units));
+    if (step->rest >= 0)
+        take_with_rest(rule, &part, &cuts, index);
+    else
+        take_piece(rule, &part, &cuts.cut[step->cut], index, step->parts);
+    part.parts = 1;
     for (int k = 0; k < part.noperand; k++) {
         const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];
 

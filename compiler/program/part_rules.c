@@ -97,9 +97,12 @@ static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
     }
 }
 
+/* Vectors take a tenth of what elements do one by one. */
 static double work_map(const Step *step)
 {
-    return product(step, "dim") * (0.5 + 0.25 * (step->expr ? step->expr->nnode : 0));
+    double each = 0.5 + 0.25 * (step->expr ? step->expr->nnode : 0);
+
+    return product(step, "dim") * (strncmp(step->kernel->name, "map_vf_", 7) ? each : 0.1 * each);
 }
 
 /* --------------------------------------------------------------------------------------------- convolutions and pooling */
@@ -142,7 +145,16 @@ static void offer_conv(const Step *step, Cuts *cuts)
         offer(cuts, 1, value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
 }
 
+/* As the convolutions before and after are, which take six channels to one: weights have more channels than images have places. */
 static void offer_depthwise(const Step *step, Cuts *cuts)
+{
+    bool deep = (double)value(step, "ydim", 1) > 7.0 * places(step) / (double)value(step, "ydim", 1);
+
+    offer_space(step, cuts, 1, deep ? 1.15 : 1.0);
+    offer(cuts, 1, value(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
+}
+
+static void offer_depthwise_bytes(const Step *step, Cuts *cuts)
 {
     offer_space(step, cuts, 1, 1.0);
 }
@@ -212,17 +224,21 @@ static void take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
         part_shift(part, k, lo * inner_stride(part, k - part->nparam));
 }
 
-/* A part of the weights counts as few, but rows in blocks would read them again and again as well. */
-static void keep_rows(Step *part)
+/* A part of the weights counts as few, but comes from as far away as the whole, and rows in blocks would read it again and again. */
+static void keep_choices(Step *part)
 {
-    if (value(part, "tile", 1) == 0 && product(part, "kernel") * (double)(value(part, "xdim", 1) * value(part, "ydim", 1)) > 160 * 1024)
+    double weights = product(part, "kernel") * (double)(value(part, "xdim", 1) * value(part, "ydim", 1));
+
+    if (value(part, "tile", 1) == 0 && weights > 160 * 1024)
         set(part, "tile", 1, value(part, "ydim", 3));
+    if (value(part, "tile", 2) == 0 && weights >= 40 * 1024)
+        set(part, "tile", 2, -2);
 }
 
 static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
 {
     if (axis == 1 && step_argument(part, "tile"))
-        keep_rows(part);
+        keep_choices(part);
     if (axis == 0)
         take_images(part, lo, hi);
     else if (axis == 1)
@@ -242,13 +258,24 @@ static void take_conv_bytes(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift(part, pointer(part, "sums"), lo);
 }
 
-/* Of each tap the weights of all channels follow each other, and the kernel's row of them stays whole. */
-static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+/* Images, or what is nearest to rows. */
+static void take_rows(Step *part, int axis, int64_t lo, int64_t hi)
 {
     if (axis == 0)
         take_images(part, lo, hi);
     else
         take_space(part, axis, lo, hi);
+}
+
+/* Of each tap the weights of all channels follow each other: xdim stays, by which the kernel goes from tap to tap. */
+static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis != 1) {
+        take_rows(part, axis, lo, hi);
+        return;
+    }
+    take_channels(part, lo, hi, 1);
+    part_shift(part, pointer(part, "x"), lo * value(part, "xstride", 1));
 }
 
 static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
@@ -260,7 +287,7 @@ static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
         part_shift(part, pointer(part, "u"), lo * value(part, "xdim", 1));
         return;
     }
-    take_depthwise(part, axis, lo, hi);
+    take_rows(part, axis, lo, hi);
     tiles = value(part, "ydim", 0) * int_ceil_div(value(part, "ydim", 3), m) * int_ceil_div(value(part, "ydim", 4), m);
     set(part, "group", 0, int_min(value(part, "group", 0), tiles));
 }
@@ -277,18 +304,23 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift(part, pointer(part, "y"), lo * value(part, "ystride", axis));
 }
 
-static double work_conv(const Step *step)
-{
-    return places(step) * product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) / 25.0;
-}
-
-/* One row of a product waits for its weights. */
-static double work_bytes(const Step *step)
+/* Of a kernel that makes so many products and reads so many weights a nanosecond: few pixels wait for the weights. */
+static double work_at(const Step *step, double products, double reads)
 {
     double weights = product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "ydim", 1) * value(step, "groups", 0));
     double pixels = places(step) / (double)value(step, "ydim", 1);
 
-    return weights * (pixels / 60.0 > 1.0 / 13.0 ? pixels / 60.0 : 1.0 / 13.0);
+    return weights * (pixels / products > 1.0 / reads ? pixels / products : 1.0 / reads);
+}
+
+static double work_conv(const Step *step)
+{
+    return work_at(step, 25.0, 5.0);
+}
+
+static double work_bytes(const Step *step)
+{
+    return work_at(step, 60.0, 13.0);
 }
 
 static double work_winograd(const Step *step)
@@ -298,7 +330,7 @@ static double work_winograd(const Step *step)
 
 static double work_window(const Step *step)
 {
-    return places(step) * product(step, "kernel") / 8.0;
+    return places(step) * product(step, "kernel") / 16.0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- products */
@@ -394,7 +426,7 @@ static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
 
 static double work_reduce(const Step *step)
 {
-    return product(step, "kdim") * product(step, "rdim") * 0.4;
+    return product(step, "kdim") * product(step, "rdim") * 0.2;
 }
 
 static double work_softmax(const Step *step)
@@ -423,24 +455,24 @@ static double work_resample(const Step *step)
 /* ----------------------------------------------------------------------------------------------------------- the table */
 
 static const PartRule rules[] = {
-    {"conv_f32", offer_conv, take_conv, work_conv},
-    {"conv_q_", offer_conv, take_conv_bytes, work_bytes},
-    {"depthwise_q_", offer_depthwise, take_depthwise, work_window},
-    {"winograd_q_", offer_winograd, take_winograd, work_winograd},
-    {"winograd_f32", offer_winograd, take_winograd, work_winograd},
-    {"depthwise_f32", offer_depthwise, take_depthwise, work_window},
-    {"pool_f32", offer_pool, take_pool, work_window},
-    {"pool_planes_f32", offer_pool, take_pool, work_window},
-    {"maxpool_", offer_pool, take_pool, work_window},
-    {"matmul_f32", offer_matmul, take_matmul, work_matmul},
-    {"attention_f32", offer_matmul, take_attention, work_attention},
-    {"map_", offer_map, take_map, work_map},
-    {"copy_", offer_map, take_map, work_map},
-    {"reduce_", offer_kept, take_kept, work_reduce},
-    {"softmax_f32", offer_kept, take_kept, work_softmax},
-    {"lrn_f32", offer_kept, take_kept, work_softmax},
-    {"moments_f32", offer_kept, take_kept, work_reduce},
-    {"resample_f32", offer_outer, take_outer, work_resample},
+    {"conv_f32", offer_conv, take_conv, work_conv, true},
+    {"conv_q_", offer_conv, take_conv_bytes, work_bytes, true},
+    {"depthwise_q_", offer_depthwise_bytes, take_rows, work_window, false},
+    {"winograd_q_", offer_winograd, take_winograd, work_winograd, false},
+    {"winograd_f32", offer_winograd, take_winograd, work_winograd, false},
+    {"depthwise_f32", offer_depthwise, take_depthwise, work_window, false},
+    {"pool_f32", offer_pool, take_pool, work_window, false},
+    {"pool_planes_f32", offer_pool, take_pool, work_window, false},
+    {"maxpool_", offer_pool, take_pool, work_window, false},
+    {"matmul_f32", offer_matmul, take_matmul, work_matmul, false},
+    {"attention_f32", offer_matmul, take_attention, work_attention, false},
+    {"map_", offer_map, take_map, work_map, false},
+    {"copy_", offer_map, take_map, work_map, false},
+    {"reduce_", offer_kept, take_kept, work_reduce, false},
+    {"softmax_f32", offer_kept, take_kept, work_softmax, false},
+    {"lrn_f32", offer_kept, take_kept, work_softmax, false},
+    {"moments_f32", offer_kept, take_kept, work_reduce, false},
+    {"resample_f32", offer_outer, take_outer, work_resample, false},
 };
 
 const PartRule *part_rule(const Step *step)

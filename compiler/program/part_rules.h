@@ -23,6 +23,7 @@ typedef struct PartRule {
     void      (*offer)(const Step *step, Cuts *cuts);
     void      (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) */
     double    (*work)(const Step *step);                             /* nanoseconds on one core, roughly */
+    bool        both;   /* a part may be taken along one axis and then along another; it has no scratch */
 } PartRule;
 
 const PartRule *part_rule(const Step *step); /* NULL: the step stays whole */

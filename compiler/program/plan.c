@@ -82,10 +82,25 @@ static void unmerge(Program *program, Merges *merges)
     program_liveness(program);
 }
 
+static bool is_cut(const Program *program)
+{
+    for (int s = 0; s < program->nstep; s++)
+        if (program->step[s].parts > 1)
+            return true;
+    return false;
+}
+
+/* The plan with results merged into operands is taken where it is smaller; where steps are cut, also one that is as small: parts
+ * then touch less memory, and no other part's. */
+static bool takes_merged(const Program *program, const Plan *merged, const Plan *apart)
+{
+    return is_smaller(merged, apart) || (is_cut(program) && !is_smaller(apart, merged));
+}
+
 enum { FEW_NODES = 10000 };
 
-/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged, or
- * one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
+/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged (or
+ * as small as the least, see above), or one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
  * effort left for the others where they can be no smaller. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
@@ -97,14 +112,14 @@ static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
         return 0;
     if (plan_worth(p, worth, plan) < 0)
         return -1;
-    if (plan->peak < apart || plan->bound > int_min(worth, p->worth))
+    if (plan->peak < apart + is_cut(p->program) || plan->bound > int_min(worth, p->worth))
         return 1;
     p->nodes = plan->peak == apart ? FEW_NODES : 0;
     return 0;
 }
 
-/* The plan of the present order, with results merged into operands where only that can save memory and does. The program
- * is left as the plan wants it; *merges undoes what was merged. */
+/* The plan of the present order, with results merged into operands or without, as takes_merged has it. The program is left
+ * as the plan wants it; *merges undoes what was merged. */
 static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     int  status = plan_merged(p, worth, plan, merges);
@@ -120,9 +135,9 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (status < 0)
         return -1;
     merge(p->program, merges);
-    if (plan_worth(p, int_min(worth, plan->peak - 1), &merged) < 0)
+    if (plan_worth(p, int_min(worth, plan->peak - !is_cut(p->program)), &merged) < 0)
         return -1;
-    if (is_smaller(&merged, plan)) {
+    if (takes_merged(p->program, &merged, plan)) {
         *plan = merged;
         return 0;
     }

@@ -91,6 +91,7 @@ typedef struct Step {
     Range           body[2];
     int             parts;   /* pieces that may run at the same time (part.h); below 2: the step is whole */
     int             cut;     /* where parts > 1: which of the cuts that its rule offers */
+    int             rest;    /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
     int             queue;   /* 0: compute */
     int             after;   /* step of another queue to wait for, or -1 */
     const Node    **origin;  /* the nodes it computes; for comments, reports and messages */

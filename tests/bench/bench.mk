@@ -1,5 +1,5 @@
 # Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-plain`,
-# `make bench-int8`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
+# `make bench-int8`, `make bench-speedup`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
@@ -20,6 +20,10 @@ $(BENCH_VENV)/stamp: tests/bench/requirements.txt
 
 bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
+
+# Each step with one thread and with two, by turns.
+bench-speedup: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/speedup.py $(BENCH_COMMON) --document=docs/performance.md
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
@@ -59,7 +63,7 @@ bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
 	    --rounds=$(BENCH_ROUNDS) $(BENCH_RUNTIMES) --document=docs/operators.md
 
-.PHONY: bench bench-plain bench-int8 bench-kernels bench-onednn bench-operators
+.PHONY: bench bench-plain bench-int8 bench-speedup bench-kernels bench-onednn bench-operators
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench

@@ -95,7 +95,35 @@ def print_row(name, result):
     print(f"{name:20} {'  '.join(words)}  ours/best {ratio[0]:.3f} ({ratio[1]:.3f}, {ratio[2]:.3f})", flush=True)
 
 
-def parse_arguments():
+def measure_row(args, name):
+    """None: nobody else takes the network."""
+    result = measure(args, name)
+    if len(result) == 1:
+        print(f"{name:20} SKIPPED: nobody else takes it", flush=True)
+        return None
+    print_row(name, result)
+    return result
+
+
+def renew(args, key, measured):
+    """The results under this key, those of the chosen networks made anew by measured(name); the document is written from all."""
+    store = args.folder / "results.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    part = results.setdefault(key, {})
+    for name in args.networks.replace(",", " ").split() or NETWORKS:
+        if not (Path(args.models) / f"{name}.onnx").exists():
+            print(f"{name:20} SKIPPED: no such model in {args.models}", flush=True)
+            continue
+        result = measured(name)
+        if result:
+            part[name] = result
+            store.write_text(json.dumps(results, indent=1))
+    if args.document:
+        report.write(Path(args.document), results, NETWORKS, QUANTISED, args.flags)
+    return part
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--models", required=True)
@@ -111,6 +139,10 @@ def parse_arguments():
     parser.add_argument("--plain", action="store_true", help="compiled with plain -O2, against emx-onnx-cgen's code compiled so")
     parser.add_argument("--tuned", action="store_true", help="time --target=native as well")
     parser.add_argument("--document", default="", help="performance.md, written anew")
+    return parser
+
+
+def parse(parser):
     args = parser.parse_args()
     processors = int(subprocess.run(["nproc"], stdout=subprocess.PIPE, text=True).stdout)
     if args.plain:
@@ -118,29 +150,14 @@ def parse_arguments():
     args.cpus = args.cpus or (str(processors - 1) if args.threads == 1 else f"0-{args.threads - 1}")
     args.folder = Path(args.folder).resolve()
     args.occamyc = Path(args.occamyc).resolve()
+    args.folder.mkdir(parents=True, exist_ok=True)
     return args
 
 
 def main():
-    args = parse_arguments()
-    args.folder.mkdir(parents=True, exist_ok=True)
-    store = args.folder / "results.json"
-    results = json.loads(store.read_text()) if store.exists() else {}
-    part = results.setdefault("plain" if args.plain else str(args.threads), {})
-    for name in args.networks.replace(",", " ").split() or NETWORKS:
-        if not (Path(args.models) / f"{name}.onnx").exists():
-            print(f"{name:20} SKIPPED: no such model in {args.models}", flush=True)
-            continue
-        result = measure(args, name)
-        if len(result) == 1:
-            print(f"{name:20} SKIPPED: nobody else takes it", flush=True)
-            continue
-        part[name] = result
-        print_row(name, result)
-        store.write_text(json.dumps(results, indent=1))
+    args = parse(arguments())
+    part = renew(args, "plain" if args.plain else str(args.threads), lambda name: measure_row(args, name))
     print("geometric mean of ours / best of the others: %.3f by medians, %.3f by minima, %.3f by processor time" % report.means(part.values()))
-    if args.document:
-        report.write(Path(args.document), results, NETWORKS, QUANTISED, args.flags)
 
 
 if __name__ == "__main__":

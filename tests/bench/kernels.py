@@ -111,7 +111,7 @@ def print_network(args, name, peak):
     whole = ["--cascade=off"] if args.onednn else [] # strips of an image are other convolutions
     options = ["--target=native", "--report=report.json", *whole, *args.options.split()]
     network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, options)
-    program = network.build(args.cc, args.flags, profile=True)
+    program = network.build(args.cc, args.flags, steps=programs.BUSY)
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
     for _ in range(args.rounds):
         running.run(2)

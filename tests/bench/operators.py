@@ -128,7 +128,7 @@ def write_models(folder):
 
 
 def main():
-    args = bench.parse_arguments()
+    args = bench.parse(bench.arguments())
     names = write_models(Path(args.models))
     store = args.folder / "operators.json"
     results = json.loads(store.read_text()) if store.exists() else {}

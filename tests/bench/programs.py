@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 
 SETS = 4  # of inputs, which rotate
+BUSY, WALL = "CLOCK_PROCESS_CPUTIME_ID", "CLOCK_MONOTONIC"  # what steps are timed by: of processors, of the wall
 HERE = Path(__file__).resolve().parent
 
 
@@ -46,9 +47,11 @@ class Network:
         side = self.folder / "model.c.weights"
         return f"{side.stat().st_size} {zlib.crc32(side.read_bytes())}" if side.exists() else ""
 
-    def build(self, cc, flags, profile=False):
-        """The program; made anew only where its text or its flags differ from those of the last time."""
-        words = cc.split() + flags.split() + (["-include", str(HERE / "profile.h")] if profile else [])
+    def build(self, cc, flags, steps=None):
+        """The program, made anew only where its text or its flags differ from those of the last time; `steps`: the clock that
+        times each step, BUSY or WALL."""
+        timed = ["-include", str(HERE / "profile.h"), f"-DBENCH_STEP_CLOCK={steps}"] if steps else []
+        words = cc.split() + flags.split() + timed
         mark = hashlib.sha256(" ".join(words).encode())
         for file in (self.source, self.folder / "main.c", HERE / "driver.c"):
             mark.update(file.read_bytes())
@@ -60,7 +63,7 @@ class Network:
         target = program.with_suffix(".o")
         took = run_quietly([*words, "-c", "-o", target, "model.c"], self.folder)
         driver = [*cc.split(), "-O2", f'-DBENCH_HOST="{self.folder / "main.c"}"', f"-I{self.folder}"]
-        run_quietly([*driver, HERE / "driver.c", target, "-o", program, "-lm", "-pthread"], self.folder)
+        run_quietly([*driver, *timed, HERE / "driver.c", target, "-o", program, "-lm", "-pthread"], self.folder)
         stamp.write_text(f"{mark.hexdigest()} {took:.2f}\n")
         return program
 
@@ -130,3 +133,4 @@ class Running:
 
     def end(self):
         self.process.communicate()
+        self.words.close()

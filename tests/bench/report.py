@@ -59,6 +59,25 @@ def tuned_table(part, names):
     return lines
 
 
+def whole_speedup(results, name, engine):
+    """Of whole runs, by minima."""
+    one, two = (results.get(key, {}).get(name, {}).get(engine) for key in ("1", "2"))
+    return f"{one['least'] / two['least']:.2f}" if one and two else "-"
+
+
+def speedup_table(results, names):
+    engines = ("ours", *RUNTIMES)
+    lines = [f"| network | sum of steps, 1 thread, ms | 2 threads | speed-up | of the loop | whole runs: ours | {' | '.join(TITLES[e] for e in RUNTIMES)} |",
+             "|---" * (len(engines) + 5) + "|"]
+    part = results["speedup"]
+    for name in names:
+        r, whole = part[name], " | ".join(whole_speedup(results, name, e) for e in engines)
+        lines.append(f"| {name} | {r['one']:.2f} | {r['two']:.2f} | {r['one'] / r['two']:.2f} | {2 * r['pace'][0] / r['pace'][1]:.2f} | {whole} |")
+    mean = [geometric(part[n]["one"] / part[n]["two"] for n in names), geometric(2 * part[n]["pace"][0] / part[n]["pace"][1] for n in names)]
+    lines.append(f"| geometric mean | | | {mean[0]:.2f} | {mean[1]:.2f} |{' |' * len(engines)}")
+    return lines
+
+
 def distance(figures):
     return "{1} of {0}, {2}".format(*figures["distance"]) if figures.get("distance") else "-"
 
@@ -118,7 +137,8 @@ def plot(part, names):
 HEAD = """# Performance
 
 Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX Runtime, OpenVINO and, for images of floats, ncnn
-(converted by its pnnx, single precision). Written by `make bench`, `make bench-plain` and `make bench-int8`; do not edit.
+(converted by its pnnx, single precision). Written by `make bench`, `make bench-plain`,
+`make bench-int8` and `make bench-speedup`; do not edit.
 
 - Machine: {machine}; programs that wanted a core when this was written: {load:.0f}. On a busy machine only the last column of
   the first table says much.
@@ -129,6 +149,15 @@ Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX 
   ours from the start of the process, theirs from before the library is imported.
 """
 
+
+SPEEDUP = """## Own speed-up with two threads
+
+Written by `make bench-speedup`: the output for one thread and that of `--threads=2` run by turns on the same two processors; the
+least time of each step over all turns, summed over the steps, since whole runs on a shared machine mostly show who else had a
+processor. Beside it what the machine gave in the same minutes, measured alike with a loop of multiplications and additions in
+registers, one chunk of a millisecond on one thread and two on two; and, rougher, the fastest whole run with one thread over the
+fastest with two, of the tables above.
+"""
 
 TITLE = {"1": "## 1 thread", "plain": "## Generated C against generated C, both compiled with plain `-O2`"}
 
@@ -141,6 +170,9 @@ exact. Counted against ONNX Runtime with its exact sums turned on; rounding of s
 def write(document, results, order, quantised, flags):
     lines = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)]
     for key, part in sorted(results.items()):
+        if key == "speedup":
+            lines += [SPEEDUP, *speedup_table(results, [n for n in order if n in part]), ""]
+            continue
         names, small = [n for n in order if n in part], [n for n in quantised if n in part]
         tuned = [n for n in names if "native" in part[n]]
         lines += [TITLE.get(key, f"## {key} threads"), ""]

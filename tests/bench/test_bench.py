@@ -11,6 +11,7 @@ import counts
 import kernels
 import programs
 import report
+import speedup
 
 OCCAMYC, CC, MODEL, FOLDER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 
@@ -34,7 +35,7 @@ class Running(unittest.TestCase):
         self.assertGreater(min(running.times), 0.0)
 
     def test_every_step_is_timed_and_described(self):
-        running = self.start(profile=True)
+        running = self.start(steps=programs.BUSY)
         running.run(1)
         text = self.network.source.read_text()
         steps, (times, calls) = kernels.STEP.findall(text), running.steps()
@@ -43,6 +44,17 @@ class Running(unittest.TestCase):
         bodies = dict(kernels.FUNCTION.findall(text))
         self.assertTrue(all(function in bodies for _, function, _ in steps))
         self.assertGreater(sum(kernels.multiplications(bodies[function])[1] for _, function, _ in steps), 10000)
+
+    def test_steps_are_timed_with_one_thread_and_with_two(self):
+        args = types.SimpleNamespace(cc=CC, flags="-O1", folder=Path(FOLDER).resolve() / "speedup", occamyc=Path(OCCAMYC).resolve(), cpus="0",
+                                     options="", seconds=0.0)
+        args.folder.mkdir(parents=True, exist_ok=True)
+        least = speedup.least_steps(args, Path(MODEL))
+        for network, times in least:
+            self.assertTrue(all(times[step] > 0 for step in speedup.describe(network)))
+        self.assertEqual(*(speedup.describe(network) for network, _ in least))
+        one, two = speedup.pace(speedup.build_pace(args), "0", 2)
+        self.assertGreater(min(one, two), 0)
 
 
 class Counts(unittest.TestCase):
@@ -128,6 +140,14 @@ class Page(unittest.TestCase):
             self.assertIn("| network | ours, ms | emx-onnx-cgen | ours / best |", page)
             self.assertIn("| net | 2.00 (1.00) | 40.00 (50.00) | 0.05 | 0.02 | 0.10 |", page)
             self.assertIn("| net | 2.00 (1.00) | 1.00 (1.00) | 2.00 | 1.25 |", page)
+
+    def test_a_second_thread_gains_what_the_steps_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report.versions = lambda: "none"
+            results = {"1": {"net": self.RESULT}, "2": {"net": {**self.RESULT, "openvino": {"median": 3.0, "least": 1.25, "busy": 4.0}}},
+                       "speedup": {"net": {"one": 9.0, "two": 5.0, "pace": [100, 101]}}}
+            report.write(Path(folder) / "page.md", results, ["net"], [], "-O2")
+            self.assertIn("| net | 9.00 | 5.00 | 1.80 | 1.98 | 1.00 | 1.00 | 1.60 |", (Path(folder) / "page.md").read_text())
 
     def test_quantised_networks_have_tables_of_their_own(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,28 +2,29 @@
 #include "conv_check.h"
 #include "depthwise_f32.c"
 
-/* [tap][channel] from panels of one channel. */
-static float *unpack(const Conv *c, const float *w)
+/* [tap][channels] from panels of one channel, of which there may be fewer: what lies between counts for nothing. */
+static float *unpack(const Conv *c, const float *w, int64_t channels)
 {
     int64_t taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
-    float  *to = test_floats(taps * c->groups);
+    float  *to = test_floats(taps * channels);
 
     for (int64_t t = 0; t < taps; t++)
-        for (int64_t g = 0; g < c->groups; g++)
-            to[t * c->groups + g] = w[g * taps + t];
+        for (int64_t g = 0; g < channels; g++)
+            to[t * channels + g] = g < c->groups ? w[g * taps + t] : 1e6f;
     return to;
 }
 
 static void run_variable(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,
                          const int64_t *ys, const occ_extent *pitch, const occ_expr *e)
 {
-    occ_extent xdim[] = {c->batch, c->groups, c->in[0], c->in[1], c->in[2]};
+    int64_t    channels = c->groups + c->groups % 3 * 7;
+    occ_extent xdim[] = {c->batch, channels, c->in[0], c->in[1], c->in[2]};
     occ_extent ydim[] = {c->batch, c->groups, c->out[0], c->out[1], c->out[2]};
-    float     *taps = unpack(c, w);
+    float     *taps = unpack(c, w, channels);
 
     occ_depthwise_f32(x, taps, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
                       e ? epilogue : NULL);
-    test_release(taps, c->kernel[0] * c->kernel[1] * c->kernel[2] * c->groups);
+    test_release(taps, c->kernel[0] * c->kernel[1] * c->kernel[2] * channels);
 }
 
 static void random_geometry(void **state)
@@ -47,34 +48,35 @@ static void random_geometry(void **state)
     }
 }
 
-/* name, channels, width in, out, kernel, stride, dilation, pad */
+/* name, channels made, of the weights, width in, out, kernel, stride, dilation, pad */
 #define LITERALS(DEPTHWISE) \
-    DEPTHWISE(plain_3x3, 32, 14, 14, 3, 1, 1, 1) DEPTHWISE(odd_channels, 21, 9, 9, 3, 1, 1, 1) \
-    DEPTHWISE(narrow_map, 40, 7, 7, 3, 1, 1, 1) DEPTHWISE(strided, 24, 15, 8, 3, 2, 1, 1) DEPTHWISE(wide_5x5, 16, 14, 14, 5, 1, 1, 2) \
-    DEPTHWISE(wide_7x7, 12, 14, 14, 7, 1, 1, 3) DEPTHWISE(dilated, 8, 11, 11, 3, 1, 2, 2) DEPTHWISE(tiny, 5, 2, 2, 3, 1, 1, 1) \
-    DEPTHWISE(even_kernel, 9, 8, 9, 4, 1, 1, 2) DEPTHWISE(beyond_edges, 4, 3, 11, 3, 1, 1, 5)
+    DEPTHWISE(plain_3x3, 32, 32, 14, 14, 3, 1, 1, 1) DEPTHWISE(odd_channels, 21, 21, 9, 9, 3, 1, 1, 1) \
+    DEPTHWISE(narrow_map, 40, 40, 7, 7, 3, 1, 1, 1) DEPTHWISE(strided, 24, 24, 15, 8, 3, 2, 1, 1) DEPTHWISE(wide_5x5, 16, 16, 14, 14, 5, 1, 1, 2) \
+    DEPTHWISE(wide_7x7, 12, 12, 14, 14, 7, 1, 1, 3) DEPTHWISE(dilated, 8, 8, 11, 11, 3, 1, 2, 2) DEPTHWISE(tiny, 5, 5, 2, 2, 3, 1, 1, 1) \
+    DEPTHWISE(even_kernel, 9, 9, 8, 9, 4, 1, 1, 2) DEPTHWISE(beyond_edges, 4, 4, 3, 11, 3, 1, 1, 5) \
+    DEPTHWISE(first_channels, 32, 80, 7, 7, 5, 1, 1, 2) DEPTHWISE(one_of_many, 1, 5, 10, 5, 3, 2, 1, 1)
 
-#define LITERAL(name, ch, width, made, k, s, d, p)                                                                             \
+#define LITERAL(name, ch, of, width, made, k, s, d, p)                                                                         \
     OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
                              const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
     {                                                                                                                          \
-        static const occ_extent xdim[] = {1, ch, 1, width, width}, ydim[] = {1, ch, 1, made, made};                            \
+        static const occ_extent xdim[] = {1, of, 1, width, width}, ydim[] = {1, ch, 1, made, made};                            \
         static const occ_extent xstride[] = {width * width * ch, 1, width * width * ch, width * ch, ch};                       \
         static const occ_extent ystride[] = {made * made * ch, 1, made * made * ch, made * ch, ch};                            \
         static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};         \
         static const occ_extent literal_pitch[] = {ch + 5, 0};                                                                 \
-        float *taps = unpack(c, w);                                                                                            \
+        float *taps = unpack(c, w, of);                                                                                        \
         (void)xs, (void)ys, (void)pitch;                                                                                       \
         occ_depthwise_f32(x, taps, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 2, literal_pitch, e, \
                           epilogue);                                                                                           \
-        test_release(taps, k * k * ch);                                                                                        \
+        test_release(taps, k * k * of);                                                                                        \
     }
 LITERALS(LITERAL)
 
 static void literal_geometry(void **state)
 {
     (void)state;
-#define CHECK(name, ch, width, made, k, s, d, p)                                                                      \
+#define CHECK(name, ch, of, width, made, k, s, d, p)                                                                  \
     {                                                                                                                 \
         Conv c = {1, ch, 1, 1, {1, width, width}, {1, made, made}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
         check(&c, run_##name, 0, 1);                                                                                  \

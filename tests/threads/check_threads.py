@@ -125,10 +125,14 @@ MODELS = {
     "winograd": (convolution((1, 64, 45, 39), 64, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "transformed": (transformed(), {"winograd"}),
     "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
+    "depthwise_channels": (convolution((1, 672, 7, 7), 672, (5, 5), pads=[2, 2, 2, 2], group=672), {"depthwise"}),
+    "channels_and_rows": (convolution((1, 480, 7, 7), 160, (1, 1)), {"conv"}),
+    "one_pixel": (convolution((1, 960, 1, 1), 240, (1, 1)), {"conv"}),
     "residual": (residual(), {"conv"}),
     "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
     "bytes_winograd": (of_bytes((1, 64, 45, 39), 68, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "bytes_channels": (of_bytes((1, 160, 7, 7), 352, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2]), {"conv"}),
+    "bytes_both": (of_bytes((1, 480, 7, 7), 160, (1, 1)), {"conv"}),
     "bytes_apart": (of_bytes((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "attention": (attention((1, 6, 150, 64)), {"attention"}),
     "many_keys": (attention((1, 1, 1100, 24)), {"attention"}),
@@ -136,7 +140,7 @@ MODELS = {
     "product": (product(), {"matmul"}),
     "norm": (norm(), {"moments", "map"}),
     "moved": (moved(), {"map", "reduce"}),
-    "pooled": (pooled(), {"pool", "map"}),
+    "pooled": (pooled(), {"pool"}),
     "resized": (resized(), {"resample"}),
 }
 
