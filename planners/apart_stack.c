@@ -317,20 +317,25 @@ static bool find_edges(Task *task, int count, int64_t end)
  * and whose own least ends are at some height or above. `order`: by falling least end. */
 static void raise_not_lowest(Task *task, int count, const int *order, int64_t end)
 {
-    for (int i = 0; i < count; i++) {
-        int64_t sum = task[i].begin + task[i].length;
+    int64_t all = 0;
 
-        for (int k = 0; k < count; k++) {
+    for (int i = 0; i < count; i++)
+        all += task[i].end <= end ? task[i].length : 0;
+    for (int i = 0; i < count; i++) {
+        Task   *one = &task[i];
+        int64_t sum = one->begin + one->length;
+
+        if (sum + all - (one->end <= end ? one->length : 0) <= end)
+            continue;              /* below all of them */
+        for (int k = 0; k < count && sum <= end; k++) {
             const Task *other = &task[order[k]];
-            if (other->begin + other->length <= task[i].raised)
+            if (other->begin + other->length <= one->raised)
                 break;
             if (order[k] == i || other->end > end)
                 continue;
             sum += other->length;
-            if (sum > end) {
-                task[i].raised = other->begin + other->length;
-                break;
-            }
+            if (sum > end)
+                one->raised = other->begin + other->length;
         }
     }
 }

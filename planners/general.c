@@ -34,42 +34,6 @@ static int below(Walk *w, int count)
     return count > 0 ? (int)(next_random(&w->seed) % (uint64_t)count) : 0;
 }
 
-typedef struct Ranked {
-    int64_t offset;
-    int     fixed, buffer;
-} Ranked;
-
-static int bottom_first(const void *left, const void *right)
-{
-    const Ranked *a = left, *b = right;
-
-    if (a->fixed != b->fixed)
-        return a->fixed > b->fixed ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->buffer - b->buffer;
-}
-
-/* The order from the bottom of a plan to its top. */
-static int order_of(Walk *w, const int64_t *offset, int *order)
-{
-    int     n = w->space->n;
-    Ranked *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
-
-    if (!ranked)
-        return PLAN_ENOMEM;
-    w->fixed = 0;
-    for (int b = 0; b < n; b++) {
-        ranked[b] = (Ranked){offset[b], w->space->problem->buffer[b].fixed >= 0, b};
-        w->fixed += ranked[b].fixed;
-    }
-    qsort(ranked, (size_t)n, sizeof *ranked, bottom_first);
-    for (int i = 0; i < n; i++)
-        order[i] = ranked[i].buffer;
-    free(ranked);
-    return PLAN_OK;
-}
-
 static void move(int *order, int from, int to)
 {
     int buffer = order[from];
@@ -136,7 +100,7 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
 /* The order of the best plan with a few buffers moved to the bottom. */
 static int shake(Walk *w, const int64_t *best, int times)
 {
-    int status = order_of(w, best, w->trial);
+    int status = greedy_rank_plan(w->space, best, w->trial);
 
     for (int i = 0; !status && i < times && w->fixed < w->space->n; i++)
         move(w->trial, w->fixed + below(w, w->space->n - w->fixed), w->fixed);
@@ -156,6 +120,8 @@ int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *off
     int64_t peak = space_peak(s, offset, NULL);
     int     status = w.order && w.trial && w.offset && w.greedy ? PLAN_OK : PLAN_ENOMEM;
 
+    for (int b = 0; b < s->n; b++)
+        w.fixed += s->problem->buffer[b].fixed >= 0;
     for (int idle = 0; !status && idle < SHAKES && peak > enough && !effort_is_over(effort); idle++) {
         bool gained;
         status = shake(&w, offset, idle % 4);

@@ -81,6 +81,21 @@ int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
     return load && ranked ? PLAN_OK : PLAN_ENOMEM;
 }
 
+int greedy_rank_plan(const Space *s, const int64_t *offset, int *buffer)
+{
+    Ranked *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+
+    if (!ranked)
+        return PLAN_ENOMEM;
+    for (int b = 0; b < s->n; b++)
+        ranked[b] = (Ranked){s->problem->buffer[b].fixed >= 0, (double)offset[b], 0, b};
+    qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
+    for (int i = 0; i < s->n; i++)
+        buffer[i] = ranked[i].buffer;
+    free(ranked);
+    return PLAN_OK;
+}
+
 static void insert(Greedy *g, int b, int region, const int64_t *offset)
 {
     int low = 0, high = g->count++;

@@ -5,6 +5,7 @@
 #include "exact.h"
 #include "general.h"
 #include "regions.h"
+#include "rest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static int try_skyline(Portfolio *f)
 {
     int status = PLAN_OK;
 
-    if (!f->space->plain || f->space->fixed || f->space->nregion > 1)
+    if (f->space->fixed || f->space->nregion > 1)
         return PLAN_OK;
     for (int order = 0; order < SKYLINE_ORDERS && !status && !satisfied(f) && (order == 0 || !is_spent(f)); order++) {
         status = skyline_place(f->space, order, f->offset);
@@ -138,6 +139,15 @@ static int try_walk(Portfolio *f, int64_t peak)
     return status || space_peak(f->space, f->offset, NULL) >= f->result->peak ? status : try_apart(f);
 }
 
+/* What is on top and what shares a cell, where only the last bytes are missing. */
+static int try_rests(Portfolio *f)
+{
+    int status = rest_improve(f->space, &f->effort, f->result->witness, enough(f), f->offset);
+
+    keep_best(f);
+    return status;
+}
+
 /* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk until little is left to
  * gain, while there is effort for a proof, and then a further one. */
 static int try_general(Portfolio *f)
@@ -150,6 +160,8 @@ static int try_general(Portfolio *f)
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
     memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
     status = try_apart(f);
+    if (!status && !satisfied(f))
+        status = try_rests(f);
     if (!status && !satisfied(f))
         status = try_walk(f, enough(f) + enough(f) / LITTLE);
     if (!status && !satisfied(f))

@@ -280,7 +280,7 @@ static void dive_close(Dive *d)
     free(d->skyline.cell);
 }
 
-int skyline_place(const Space *s, int order, int64_t *offset)
+int skyline_place_some(const Space *s, int order, int first, const bool *left_out, int64_t *offset)
 {
     Dive d = {.queue = {.last = -1}};
     bool good;
@@ -290,15 +290,22 @@ int skyline_place(const Space *s, int order, int64_t *offset)
     d.watch = malloc(((size_t)s->n + 1) * sizeof *d.watch);
     d.top = calloc((size_t)s->nsection + 1, sizeof *d.top);
     good = d.rank && d.align && d.watch && d.top && skyline_open(&d.skyline, s->nsection) && rank_all(s, order, d.rank);
+    if (good && first >= 0)
+        d.rank[first] = -1;
     for (int b = 0; b < s->n && good; b++) {
         offset[b] = 0;
         d.align[b] = space_align(s, b, 0);
         d.watch[b] = s->begin[b];
-        if (space_live(s, b))
+        if (space_live(s, b) && !(left_out && left_out[b]))
             good = push(&d.queue, (Entry){0, d.rank[b], b});
     }
     while (good && gather_lowest(&d.queue, &good))
         good = place_lowest(s, &d, offset);
     dive_close(&d);
     return good ? PLAN_OK : PLAN_ENOMEM;
+}
+
+int skyline_place(const Space *s, int order, int64_t *offset)
+{
+    return skyline_place_some(s, order, -1, NULL, offset);
 }

@@ -109,6 +109,9 @@ int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *off
 /* The order itself, buffer[n]. */
 int greedy_rank(const Space *space, GreedyOrder order, int *buffer);
 
+/* The order from the bottom of a plan to its top; fixed buffers first, as in every order. */
+int greedy_rank_plan(const Space *space, const int64_t *offset, int *buffer);
+
 /* Room for placements one after another. greedy_open: NULL on lack of memory. */
 typedef struct Greedy Greedy;
 Greedy *greedy_open(const Space *space);
@@ -123,8 +126,11 @@ bool greedy_place_moved(Greedy *greedy, const int *buffer, int moved, int64_t li
 
 enum { SKYLINE_ORDERS = 6 };
 
-/* A plan for a plain space of one region with nothing fixed, lowest support first; order 0 .. SKYLINE_ORDERS-1 breaks
- * ties. O((n + pushes) log m). PLAN_OK or PLAN_ENOMEM. */
+/* A plan of one region with nothing fixed, lowest support first; order 0 .. SKYLINE_ORDERS-1 breaks ties. Every buffer counts as
+ * live whole, and no permit is used. O((n + pushes) log m). PLAN_OK or PLAN_ENOMEM. */
 int skyline_place(const Space *space, int order, int64_t *offset);
+
+/* The same with one buffer, unless it is -1, before all others, and without those that are left out, whose offsets are 0. */
+int skyline_place_some(const Space *space, int order, int first, const bool *left_out, int64_t *offset);
 
 #endif
