@@ -1,20 +1,18 @@
 # Tests; included by the top Makefile.
-include tests/deps.mk tests/onnx.mk tests/isa.mk
+include tests/deps.mk tests/onnx.mk
 -include $(wildcard tests/*/*.mk)
 
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
-# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all.
-CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-cli \
-          check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 \
-          check-threads check-widths check-plans check-winograd check-milp \
-          check-models check-real check-own \
-          check-code check-order check-same check-table check-install \
-          check-infer \
-          check-bench \
-          check-onnx
+# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all. Two run at
+# a time: the longest first of those that come after the quick ones.
+CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors \
+          check-onnx \
+          check-plans check-real check-threads check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own \
+          check-same check-widths check-milp check-order check-models check-cli check-infer \
+          check-winograd check-bench check-table check-install
 
 check: deps
-	$(MAKE) --no-print-directory all
+	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
 
 # Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/.

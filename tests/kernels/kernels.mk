@@ -1,5 +1,6 @@
 # Tests of kernel templates: `make check-kernels`. Each test_*.c includes the template itself and is built for every vector
-# width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down.
+# width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down;
+# KERNEL_RUNNER stands before each test, for an emulator (tests/isa/isa.mk).
 KERNEL_CCS    ?= gcc clang
 KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made
 KERNEL_TESTS  := $(patsubst tests/kernels/%.c,%,$(wildcard tests/kernels/test_*.c))
@@ -9,6 +10,7 @@ KERNEL_FLAGS_w1  := -DOCC_FORCE_SCALAR
 KERNEL_FLAGS_w4  := $(if $(filter x86_64,$(shell uname -m)),-msse2)
 KERNEL_FLAGS_w8  := -mavx2 -mfma -mf16c
 KERNEL_FLAGS_w16 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
+KERNEL_FLAGS_w16vnni := $(KERNEL_FLAGS_w16) -mavx512vnni
 # Sixteen lanes made of narrower vectors: the same text as for AVX-512, on any machine.
 KERNEL_FLAGS_w16made := -DOCC_FORCE_WIDTH=16 -Wno-psabi
 KERNEL_CAN_w1  := yes
@@ -16,6 +18,7 @@ KERNEL_CAN_w4  := yes
 KERNEL_CAN_w16made := yes
 KERNEL_CAN_w8  := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo yes)
 KERNEL_CAN_w16 := $(shell grep -qw avx512bw /proc/cpuinfo 2>/dev/null && echo yes)
+KERNEL_CAN_w16vnni := $(shell grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null && echo yes)
 
 # Templates of several element types: the TPL_ names written in, as the embed tool does. $(1): file, $(2): suffix, $(3): type.
 KERNEL_GEN := $(BUILD)/tests/kernels/gen
@@ -31,7 +34,7 @@ $(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/ker
 
 check-kernel-$(1)-$(2)-$(3): $(BUILD)/tests/kernels/$(1)-$(2)-$(3)
 	@echo "== $(1) $(2) $(3)$(if $(KERNEL_CAN_$(3)),, (compiled only: this machine cannot run it))"
-	$(if $(KERNEL_CAN_$(3)),@$$<)
+	$(if $(KERNEL_CAN_$(3)),@$(KERNEL_RUNNER) $$<)
 
 .PHONY: check-kernel-$(1)-$(2)-$(3)
 endef

@@ -1,13 +1,18 @@
-"""Runs the goals that it is given, one after the other, and adds up what they say they passed, failed and skipped.
+"""Runs the goals that it is given, two at a time, and adds up what they say they passed, failed and skipped.
 
 A goal's lines 'N passed, N failed[, N skipped]', CMocka's '[  PASSED  ] N test(s).' and unittest's 'Ran N tests' count; a goal that fails without such a
-line counts as one failure. Each goal's output stays in a file. The last line is the sum."""
+line counts as one failure. Each goal's output stays in a file; two goals must not make the same file. The last line is
+the sum."""
+import concurrent.futures
+import os
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+AT_ONCE = 2                                             # most goals use one processor most of their time
+JOBS = max(1, (os.cpu_count() or 1) // AT_ONCE)         # of each goal
 PLAIN = re.compile(r"^(?:\S+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
 UNITTEST_FAILED = re.compile(r"^FAILED \((?:failures=(\d+))?(?:, )?(?:errors=(\d+))?", re.M)
@@ -34,26 +39,28 @@ def count(text, status):
 
 
 def run(goal, logs):
+    """One goal and its lines for the reader: its sum, what it skipped, the end of what failed."""
     start = time.time()
-    done = subprocess.run(["make", "--no-print-directory", *goal.split("+")], stdout=subprocess.PIPE,
+    done = subprocess.run(["make", "--no-print-directory", f"JOBS={JOBS}", *goal.split("+")], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace")
     name = goal.split("+")[0]
     (logs / f"{name}.log").write_text(done.stdout)
     result = count(done.stdout, done.returncode)
-    print(f"{name:<16} {result[0]:6} passed {result[1]:4} failed {result[2]:4} skipped {time.time() - start:7.0f} s",
-          flush=True)
-    for line in done.stdout.splitlines():
-        if "skip" in line.lower() and result[2]:
-            print("    " + line[:160])
+    lines = [f"{name:<16} {result[0]:6} passed {result[1]:4} failed {result[2]:4} skipped {time.time() - start:7.0f} s"]
+    printed = done.stdout.splitlines()
+    if result[2]:
+        lines += ["    " + line[:160] for line in printed if "skip" in line.lower()]
     if result[1]:
-        print("\n".join("    " + line[:200] for line in done.stdout.splitlines()[-25:]))
+        lines += ["    " + line[:200] for line in printed[-25:]]
+    print("\n".join(lines), flush=True)
     return result
 
 
 def main():
     logs = Path(sys.argv[1])
     logs.mkdir(parents=True, exist_ok=True)
-    results = [run(goal, logs) for goal in sys.argv[2:]]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        results = list(pool.map(lambda goal: run(goal, logs), sys.argv[2:]))
     passed, failed, skipped = (sum(result[i] for result in results) for i in range(3))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0

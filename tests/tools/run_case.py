@@ -192,6 +192,7 @@ def parse_arguments():
     parser.add_argument("--cc", default="cc", help="C compiler and its target flags")
     parser.add_argument("--cflags", default=host.STRICT, help="replace the strict C99 flags")
     parser.add_argument("--runner", default="", help="emulator that the host program is run by")
+    parser.add_argument("--run-limit", type=float, default=host.Toolchain.run_limit, help="seconds of one run at most")
     parser.add_argument("--flag", action="append", default=[], help="one more argument for occamyc")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", default="build/case_runs", help="folder of generated files; failures stay there")
@@ -215,7 +216,8 @@ def choose_folders(arguments, listed):
 def main():
     arguments = parse_arguments()
     start = time.time()
-    tools = host.Toolchain(os.path.abspath(arguments.occamyc), arguments.cc, arguments.cflags, flags=arguments.flag, runner=arguments.runner)
+    tools = host.Toolchain(os.path.abspath(arguments.occamyc), arguments.cc, arguments.cflags, flags=arguments.flag,
+                           runner=arguments.runner, run_limit=arguments.run_limit)
     listed = read_list(arguments.list) if arguments.list else []
     results = run_all(tools, choose_folders(arguments, listed), arguments.work, arguments.jobs, arguments.verbose)
     print_table(results, arguments.verbose)
