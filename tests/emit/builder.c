@@ -335,3 +335,26 @@ void (*build_symbol(void *handle, const char *name))(void)
     memcpy(&function, &object, sizeof function);
     return function;
 }
+
+Build *two_maps(const char *name, int64_t n)
+{
+    Build  *b = build_new(name);
+    float  *w = arena_array(b->arena, float, n);
+    Type    type = tensor(DTYPE_F32, 2, 1, n, 0);
+    int     x = build_in(b, "x", type), z = build_out(b, "z", type), y = build_act(b, "y", DTYPE_F32, n), weight;
+    Scalar *s = scalar_new(b, true, DTYPE_F32), *t = scalar_new(b, true, DTYPE_F32);
+    Operand read[2];
+
+    for (int64_t i = 0; i < n; i++)
+        w[i] = (float)i * 0.5f - 3.0f;
+    weight = build_weight(b, "bias*/", DTYPE_F32, n, w);
+    node_op(b, s, SCALAR_mul, node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1), node_load(b, s, DTYPE_F32, 1, 1), -1),
+            node_literal(b, s, DTYPE_F32, 2.0), -1);
+    read[0] = whole(b, x, type, OPERAND_READS);
+    read[1] = whole(b, weight, type, OPERAND_READS);
+    build_map(b, "scale", s, whole(b, y, type, OPERAND_WRITES), extent_const(n), 2, read);
+    node_op(b, t, SCALAR_square, node_load(b, t, DTYPE_F32, 0, 1), -1, -1);
+    read[0] = whole(b, y, type, OPERAND_READS);
+    build_map(b, "square", t, whole(b, z, type, OPERAND_WRITES), extent_const(n), 1, read);
+    return b;
+}

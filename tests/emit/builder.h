@@ -45,6 +45,9 @@ int     node_op(Build *b, Scalar *s, ScalarOp op, int x, int y, int z);
 /* y[i] = expr for i < n: the flat map kernel. The expression's operands follow. */
 Step *build_map(Build *b, const char *node, Scalar *expr, Operand y, Extent n, int nx, const Operand *x);
 
+/* Two such steps, not yet emitted: y = (x + w) * 2, then z = y * y; x and z of 1 x n floats, w of n, y in the arena. */
+Build *two_maps(const char *name, int64_t n);
+
 /* Plan (liveness, planner, checks) and emit; fails the running test with the message otherwise. */
 void build_emit(Build *b);
 void build_emit_again(Build *b); /* without planning */

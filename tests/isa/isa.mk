@@ -10,7 +10,7 @@ ISA_CASES = $(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --jobs=
 
 # Runs the words behind it with {run} standing for: on an emulated PC. $(1): Bochs's name of the processor.
 PC_KERNEL := $(BUILD)/isa/kernel/vmlinuz
-ON_PC      = $(PYTHON) tests/isa/emulator.py --cpu=$(1) --kernel=$(PC_KERNEL) --folder=$(BUILD)/isa/$(1) --machines=$(JOBS)
+ON_PC      = $(PYTHON) tests/isa/emulator.py --cpu=$(1) --kernel=$(PC_KERNEL) --folder=$(BUILD)/isa/pc/$@ --machines=$(JOBS)
 
 # Debian's kernel is unpacked under the build folder, not installed.
 $(PC_KERNEL):
