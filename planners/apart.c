@@ -16,7 +16,7 @@
 
 enum { SHARE = 8 };                                /* part of the effort that one search may take */
 enum { NEAR_PART = 256 };                          /* of the peak: bytes that are near it */
-enum { FEW_NODES = 1000, PART_NODES = 2000 };      /* of the first search for all buffers, and of one for some of them */
+enum { FEW_NODES = 1000, PARTS = 8 };              /* of the first search for all buffers; one for some of them has so many times more */
 enum { MOST_CENTRES = 16 };                        /* around which it is asked for some of the buffers */
 
 static int64_t size_of(const Net *net, int32_t b)
@@ -145,6 +145,23 @@ static bool is_settled(const Quest *q)
     return most < q->enough || most < *q->bound;
 }
 
+/* The least peak above `height` that a plan of the buffers in question can have: one of them ends there, at its alignment. */
+static int64_t next_peak(const Net *net, int64_t height)
+{
+    const PlanBuffer *buffer = net->space->problem->buffer;
+    int64_t           next = INT64_MAX;
+
+    for (int b = 0; b < net->space->n; b++) {
+        int64_t above = height + 1 - buffer[b].size, end;
+
+        if (!net->in[b])
+            continue;
+        end = buffer[b].size + (buffer[b].fixed >= 0 ? buffer[b].fixed : round_up(above > 0 ? above : 0, space_align(net->space, b, 0)));
+        next = height < end && end < next ? end : next;
+    }
+    return next < INT64_MAX ? next : height + 1;
+}
+
 /* Asks for a plan of `most` bytes with no more than so many nodes: one that was found for all buffers goes to offset, that there
  * is none raises the bound. */
 static SearchAnswer ask(Quest *q, Net *net, int64_t most, int64_t nodes)
@@ -158,45 +175,60 @@ static SearchAnswer ask(Quest *q, Net *net, int64_t most, int64_t nodes)
     answer = find(net, most, &share);
     q->effort->nodes = before - (nodes - share.nodes);
     if (answer == SEARCH_NONE)
-        *q->bound = most + 1;
+        *q->bound = next_peak(net, most);
     if (answer == SEARCH_FOUND && net->all)
         memcpy(q->offset, net->lo, (size_t)net->space->n * sizeof *q->offset);
     return answer;
 }
 
-/* Raises the bound to what some of the buffers need, as far as that is found out soon. */
-static void raise_bound(Quest *q, Net *net)
+/* The end of the highest buffer in question where they lie lowest. */
+static int64_t peak_of(const Net *net)
 {
-    int64_t most = useful(q);
+    int64_t peak = 0;
 
-    if (ask(q, net, *q->bound, PART_NODES) != SEARCH_NONE || is_settled(q) || ask(q, net, most, PART_NODES) == SEARCH_NONE)
-        return;
-    while (*q->bound < most) {
-        int64_t middle = *q->bound + (most - *q->bound) / 2;
-        if (ask(q, net, middle, PART_NODES) != SEARCH_NONE)
-            most = middle;
-    }
+    for (int b = 0; b < net->space->n; b++)
+        if (net->in[b] && net->lo[b] + size_of(net, b) > peak)
+            peak = net->lo[b] + size_of(net, b);
+    return peak;
 }
 
-/* The same for the buffers within `reach` sections of one. */
-static int raise_around(Quest *q, int centre, int reach)
+/* Raises the bound to what the buffers in question need: asks in turn just below the least peak that is found, and halfway down to
+ * the bound. False when so many nodes do not suffice. */
+static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 {
-    Net net;
-    int status = net_open(&net, q->space, centre, reach);
+    int64_t      most = useful(q) + 1, end = q->effort->nodes - nodes;
+    SearchAnswer answer = ask(q, net, *q->bound, nodes);
 
-    if (status)
-        return status;
-    if (net.pair && !net.all)
-        raise_bound(q, &net);
-    status = net.no_memory ? PLAN_ENOMEM : PLAN_OK;
-    net_close(&net);
-    return status;
+    for (bool below = true; answer == SEARCH_NONE && *q->bound < most && !is_settled(q); below = !below) {
+        answer = ask(q, net, below ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, q->effort->nodes - end);
+        if (answer == SEARCH_FOUND) {
+            most = peak_of(net);
+            answer = SEARCH_NONE;
+        }
+    }
+    return answer != SEARCH_STOPPED;
 }
 
 typedef struct Centre {
     int64_t bytes;                 /* live there */
     int     section;
+    int     asked;                 /* buffers around it of which it is known what they need */
 } Centre;
+
+/* The same for the buffers within `reach` sections of the centre, unless the same were in question before. */
+static int raise_around(Quest *q, Centre *centre, int reach, int64_t nodes)
+{
+    Net net;
+    int status = net_open(&net, q->space, centre->section, reach);
+
+    if (status)
+        return status;
+    if (net.pair && !net.all && net.count > centre->asked && raise_bound(q, &net, nodes))
+        centre->asked = net.count;
+    status = net.no_memory ? PLAN_ENOMEM : PLAN_OK;
+    net_close(&net);
+    return status;
+}
 
 static int by_bytes(const void *left, const void *right)
 {
@@ -207,14 +239,15 @@ static int by_bytes(const void *left, const void *right)
 /* The sections with more live bytes than those beside them, the fullest first; returns how many. */
 static int find_centres(const Space *s, Centre *centre)
 {
-    int count = 0;
+    int     count = 0;
+    int64_t before = 0;
 
     for (int t = 0; t < s->nsection; t++)
-        centre[t] = (Centre){0, t};
+        centre[t] = (Centre){0, t, 0};
     for (int i = 0; i < s->span_at[s->n]; i++)
         for (int t = s->span[i].begin; t < s->span[i].end; t++)
             centre[t].bytes += s->span[i].hi - s->span[i].lo;
-    for (int t = 0, before = 0; t < s->nsection; t++) {
+    for (int t = 0; t < s->nsection; t++) {
         int64_t now = centre[t].bytes;
         bool    most = now > before && (t + 1 == s->nsection || now >= centre[t + 1].bytes);
         before = now;
@@ -245,18 +278,18 @@ static void lower(Quest *q, Net *net)
 
 /* Searches all buffers for a plan that reaches the bound, a little longer each time, and in between ever more of the buffers around
  * the centres for a higher bound. */
-static int meet(Quest *q, Net *net, const Centre *centre, int count)
+static int meet(Quest *q, Net *net, Centre *centre, int count)
 {
     int     status = PLAN_OK;
     int64_t nodes = FEW_NODES;
 
-    ask(q, net, *q->bound, nodes);
+    raise_bound(q, net, nodes);
     for (int reach = 1; reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2) {
         for (int i = 0; i < count && i < MOST_CENTRES && !status && !is_settled(q); i++)
-            status = raise_around(q, centre[i].section, reach);
+            status = raise_around(q, &centre[i], reach, PARTS * nodes);
         nodes *= 2;
         if (reach > 1 && !status && !is_settled(q))
-            ask(q, net, *q->bound, nodes);
+            raise_bound(q, net, nodes);
     }
     return status;
 }

@@ -126,6 +126,7 @@ int net_open(Net *net, const Space *s, int middle, int reach)
     *net = (Net){.space = s, .in = calloc(n, sizeof *net->in), .all = true};
     for (int b = 0; net->in && b < s->n; b++) {
         net->in[b] = space_live(s, b) && s->begin[b] <= middle + reach && s->end[b] > middle - reach;
+        net->count += net->in[b];
         net->all &= net->in[b] || !space_live(s, b);
     }
     if (!net->in)

@@ -42,6 +42,7 @@ typedef struct Stack {             /* layer[layer_at] .. of one section */
 typedef struct Net {
     const Space *space;
     bool        *in;               /* [n] is part of the question */
+    int          count;            /* of those */
     bool         all;              /* every live buffer is */
     Pair        *pair;
     int          npair;

@@ -100,8 +100,9 @@ static bool takes_merged(const Program *program, const Plan *merged, const Plan 
 enum { FEW_NODES = 10000 };
 
 /* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged (or
- * as small as the least, see above), or one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
- * effort left for the others where they can be no smaller. */
+ * as small as the least, see above), or one in which there is no hope, and even less in those. Else 0, with the peak of what was
+ * planned, if anything was, and little effort left for the others where they can be no smaller, or hardly: no plan of what is merged
+ * is. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     int64_t apart = plan_bound(p);
@@ -114,7 +115,7 @@ static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
         return -1;
     if (plan->peak < apart + is_cut(p->program) || plan->bound > int_min(worth, p->worth))
         return 1;
-    p->nodes = plan->peak == apart ? FEW_NODES : 0;
+    p->nodes = plan->peak == apart || plan->peak == plan->bound ? FEW_NODES : 0;
     return 0;
 }
 
