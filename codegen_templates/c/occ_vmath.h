@@ -127,16 +127,17 @@ OCC_MATH occ_vf occ_vsigmoid(occ_vf a)
     return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
 }
 
-/* An odd polynomial up to 1, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on the result
+/* An odd polynomial up to 1.2, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on the result
  * rounds to 1. */
 OCC_MATH occ_vf occ_verf(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
     occ_vf zz = z * z, tt = t * t; /* pairs of terms do not wait for each other */
-    occ_vf p = occ_vfma(occ_vset(7.85385782e-5f), zz, occ_vfma(occ_vset(-8.01019254e-4f), z, occ_vset(5.18832775e-3f)));
-    p = occ_vfma(p, zz, occ_vfma(occ_vset(-2.68538110e-2f), z, occ_vset(1.12835854e-1f)));
-    p = occ_vfma(p, z, occ_vset(-3.76126260e-1f));
-    p = occ_vfma(p * z, a, occ_vset(1.28379107e-1f) * a) + a;
+    occ_vf p = occ_vfma(occ_vset(-7.43047212e-6f), z, occ_vset(1.03191363e-4f));
+    p = occ_vfma(p, zz, occ_vfma(occ_vset(-8.32434976e-4f), z, occ_vset(5.20750554e-3f)));
+    p = occ_vfma(p, zz, occ_vfma(occ_vset(-2.68594995e-2f), z, occ_vset(1.12836584e-1f)));
+    p = occ_vfma(p, zz, occ_vfma(occ_vset(-3.76126289e-1f), z, occ_vset(1.28379166e-1f)));
+    p = occ_vfma(p, a, a);
     occ_vf q = occ_vfma(occ_vset(5.47943753e-4f), t, occ_vset(-1.57198607e-4f));
     q = occ_vfma(q, tt, occ_vfma(occ_vset(5.17461263e-3f), t, occ_vset(1.50916325e-2f)));
     q = occ_vfma(q, tt, occ_vfma(occ_vset(5.90484850e-2f), t, occ_vset(2.04075158e-1f)));
@@ -144,7 +145,7 @@ OCC_MATH occ_vf occ_verf(occ_vf a)
     q = q * q;
     q = q * q;
     q = q * q;
-    return occ_vpick(occ_vmask_lt(x, one), p, occ_vsign_of(one - one / q, a));
+    return occ_vpick(occ_vmask_lt(x, occ_vset(1.2f)), p, occ_vsign_of(one - one / q, a));
 }
 
 /* The sine of |a| < 2048 plus `turn` quarters of a circle: the nearest multiple n of a quarter is taken off in four parts, of which

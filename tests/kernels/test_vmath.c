@@ -1,4 +1,4 @@
-/* test_vmath.c - mathematics of float vectors against the C library in double precision: every 1009th float there is. */
+/* test_vmath.c - mathematics of float vectors against the C library in double precision: every 251st float there is. */
 #include "kernel_test.h"
 
 #include "occ_bytes.h"
@@ -31,22 +31,30 @@ static double ulps(float got, double want)
     return fabs((double)got - want) / step;
 }
 
+/* OCC_W floats at a time, STEP apart in the order of their bits. */
 static void check_function(Vector vector, Exact exact, double most, const char *name)
 {
+    enum { STEP = 251 };
     double worst = 0.0;
     float  at = 0.0f;
 
-    for (uint64_t i = 0; i <= 0xffffffffu; i += 1009) {
-        uint32_t bits = (uint32_t)i;
-        float    x, got;
-        double   error;
+    for (uint64_t i = 0; i <= 0xffffffffu; i += STEP * OCC_W) {
+        float  x[OCC_W], got[OCC_W];
+        occ_vf v;
 
-        memcpy(&x, &bits, sizeof x);
-        got = occ_vlane(vector(occ_vset(x)), (int)(i % OCC_W));
-        error = ulps(got, exact((double)x));
-        if (error > worst) {
-            worst = error;
-            at = x;
+        for (uint32_t lane = 0; lane < OCC_W; lane++) {
+            uint32_t bits = (uint32_t)i + STEP * lane;
+            memcpy(x + lane, &bits, sizeof bits);
+        }
+        memcpy(&v, x, sizeof v);
+        v = vector(v);
+        memcpy(got, &v, sizeof got);
+        for (int lane = 0; lane < OCC_W; lane++) {
+            double error = ulps(got[lane], exact((double)x[lane]));
+            if (error > worst) {
+                worst = error;
+                at = x[lane];
+            }
         }
     }
     if (!(worst <= most))
@@ -61,10 +69,10 @@ static void check_function(Vector vector, Exact exact, double most, const char *
     }
 FUNCTION_TEST(exp, exp, 1.0)
 FUNCTION_TEST(log, log, 0.9)
-FUNCTION_TEST(tanh, tanh, 2.5)
-FUNCTION_TEST(sigmoid, sigmoid, 2.5)
-FUNCTION_TEST(softplus, softplus, 1.9)
-FUNCTION_TEST(erf, erf, 2.4)
+FUNCTION_TEST(tanh, tanh, 2.6)
+FUNCTION_TEST(sigmoid, sigmoid, 2.4)
+FUNCTION_TEST(softplus, softplus, 1.8)
+FUNCTION_TEST(erf, erf, 1.9)
 FUNCTION_TEST(sin, sin, 2.0)
 FUNCTION_TEST(cos, cos, 2.0)
 FUNCTION_TEST(sqrt, sqrt, 0.5)
