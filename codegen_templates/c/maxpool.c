@@ -23,6 +23,7 @@ OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, TPL_T *y, int64_t *place, cons
                 int64_t       begin[3], best = 0, some = 0;
                 TPL_T         top = 0;
 
+                OCC_UNROLL(3)
                 for (int k = 0; k < 3; k++) {
                     begin[k] = at[k] * stride[k] - pad[k];
                     w[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);

@@ -49,6 +49,7 @@ OCC_INLINE void occ_maxpool_bytes_TPL_N(const TPL_T *x, TPL_T *y, const occ_exte
         occ_window w[3];
         int64_t begin[3];
 
+        OCC_UNROLL(3)
         for (int k = 0; k < 3; k++) {
             begin[k] = at[k] * stride[k] - pad[k];
             w[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);

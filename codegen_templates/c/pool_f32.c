@@ -68,6 +68,7 @@ OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_extent *x
 {
     occ_pool_taps t = {{{0, 0}, {0, 0}, {0, 0}}, {begin[0], begin[1], begin[2]}, 1};
 
+    OCC_UNROLL(3) /* literal dilations then divide nothing */
     for (int k = 0; k < 3; k++) {
         t.axis[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
         t.count *= occ_pool_count(begin[k], xdim[2 + k], kernel[k], dilation[k], pad_end[k], kind);
