@@ -4,6 +4,7 @@
 #define OCC_EXPR_H
 
 #include "occ_bytes.h"
+#include "occ_vrows.h"
 
 /* What an expression reads besides the kernel's accumulator. */
 typedef struct occ_expr {

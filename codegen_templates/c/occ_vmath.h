@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "occ_vec.h"
+#include "occ_vrows.h"
 
 /* Maps write these functions into their loops, where several elements are on their way at a time; kernels whose tiles fill the
  * registers call them: see occ_vapart.h. */

@@ -1,7 +1,7 @@
 /* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels where
  * channels follow each other, else one result at a time. */
 #include "occ_base.h"
-#include "occ_vec.h"
+#include "occ_vrows.h"
 #include "occ_vapart.h"
 
 #define OCC_POOL_MAX 0

@@ -1,7 +1,7 @@
 /* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor, by vectors along the axis whose
  * elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
 #include "occ_base.h"
-#include "occ_vec.h"
+#include "occ_vrows.h"
 #include "occ_vapart.h"
 #include "occ_walk.h"
 
