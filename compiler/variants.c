@@ -7,6 +7,8 @@
 #include "program/lower.h"
 #include "program/part.h"
 
+#include <string.h>
+
 /* What a change must save: one part in so many. */
 enum {
     WORTH_CASCADES = 16, /* to have any */
@@ -35,6 +37,9 @@ static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
     PlanOptions options = lowering->options.plan;
 
     options.worth = worth;
+    v->text = text_new(lowering->diag->arena);
+    if (v->program->cascades)
+        program_print(&v->text, v->program);
     program_liveness(v->program);
     if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
         return -1;
@@ -45,6 +50,35 @@ static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t 
 {
     *v = (Variant){.cascade = cascade, .floor = floor};
     return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, worth, v);
+}
+
+/* Takes the plan of another variant if that is of the same program, with cascades. */
+static bool take_plan(const Lowering *lowering, const Variant *known, Variant *v)
+{
+    Text text = text_new(lowering->diag->arena);
+
+    if (!v->program->cascades || v->program->cascades != known->program->cascades)
+        return false;
+    program_print(&text, v->program);
+    if (text.size != known->text.size || memcmp(text.data, known->text.data, text.size))
+        return false;
+    v->program = known->program;
+    v->plan = known->plan;
+    v->text = known->text;
+    return true;
+}
+
+/* With cascades of tensors from `floor` bytes on; the plan is that of a variant known, if it is the same program. */
+static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t floor, int64_t worth, Variant *v)
+{
+    Variant before = *v;
+
+    *v = (Variant){.cascade = CASCADE_AUTO, .floor = floor};
+    if (variant_lower(lowering, v) < 0)
+        return -1;
+    if (take_plan(lowering, least, v) || take_plan(lowering, &before, v))
+        return 0;
+    return make_plan(lowering, worth, v);
 }
 
 /* Whether the plan is within `most` bytes and --max-ram. */
@@ -66,10 +100,11 @@ static bool is_in_time(const Variant *v, const Variant *without)
 
 /* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns 1; 0: no
  * such plan is below `most` bytes. */
-static int plan_in_time(const Lowering *lowering, const Variant *without, int64_t floor, int64_t most, Variant *v)
+static int plan_in_time(const Lowering *lowering, const Variant *least, const Variant *without, int64_t floor, int64_t most, Variant *v)
 {
+    *v = *least;
     for (; floor < most; floor += floor / 2 + 1) {
-        if (lower_and_plan(lowering, CASCADE_AUTO, floor, most, v) < 0)
+        if (plan_cascades(lowering, least, floor, most, v) < 0)
             return -1;
         if (v->plan.peak < most && is_in_time(v, without))
             return 1;
@@ -80,7 +115,7 @@ static int plan_in_time(const Lowering *lowering, const Variant *without, int64_
 /* Where there is room: between `least`, which has all cascades, and the variant without. */
 static int choose_in_time(const Lowering *lowering, const Variant *least, const Variant *without, Variant *v)
 {
-    int found = plan_in_time(lowering, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
+    int found = plan_in_time(lowering, least, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
                              without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
 
     if (found < 0)
@@ -109,7 +144,7 @@ static int choose_cascades(const Lowering *lowering, Variant *v)
     if (roomy)
         return choose_in_time(lowering, &least, &without, v);
     most = least.plan.peak + least.plan.peak / WORTH_CASCADE;
-    if (lower_and_plan(lowering, CASCADE_AUTO, most, most, v) < 0)
+    if (plan_cascades(lowering, &least, most, most, v) < 0)
         return -1;
     if (!is_small(lowering, v, most))
         *v = least;

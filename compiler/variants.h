@@ -7,6 +7,7 @@
 #include "graph/ir.h"
 #include "options.h"
 #include "program/plan.h"
+#include "support/text.h"
 
 /* What all variants share. */
 typedef struct Lowering {
@@ -21,6 +22,7 @@ typedef struct Variant {
     int64_t    floor;   /* bytes: the options' cascade_floor */
     Program   *program;
     double     time;    /* predicted nanoseconds of a run, before planning cuts scratch down */
+    Text       text;    /* the program as it was before planning, if it has cascades */
     Plan       plan;
 } Variant;
 

@@ -16,7 +16,7 @@
 
 enum { SHARE = 8 };                                /* part of the effort that one search may take */
 enum { NEAR_PART = 256 };                          /* of the peak: bytes that are near it */
-enum { FEW_NODES = 1000, PARTS = 8 };              /* of the first search for all buffers; one for some of them has so many times more */
+enum { FEW_NODES = 2000, PARTS = 4 };              /* of the first search for all buffers; one for some of them has so many times more */
 enum { MOST_CENTRES = 16 };                        /* around which it is asked for some of the buffers */
 
 static int64_t size_of(const Net *net, int32_t b)
@@ -284,12 +284,11 @@ static int meet(Quest *q, Net *net, Centre *centre, int count)
     int64_t nodes = FEW_NODES;
 
     raise_bound(q, net, nodes);
-    for (int reach = 1; reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2) {
+    for (int reach = 1, round = 0; reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2, round++) {
         for (int i = 0; i < count && i < MOST_CENTRES && !status && !is_settled(q); i++)
             status = raise_around(q, &centre[i], reach, PARTS * nodes);
-        nodes *= 2;
-        if (reach > 1 && !status && !is_settled(q))
-            raise_bound(q, net, nodes);
+        if (round % 2 && !status && !is_settled(q))
+            raise_bound(q, net, nodes *= 2);
     }
     return status;
 }

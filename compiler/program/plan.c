@@ -97,7 +97,7 @@ static bool takes_merged(const Program *program, const Plan *merged, const Plan 
     return is_smaller(merged, apart) || (is_cut(program) && !is_smaller(apart, merged));
 }
 
-enum { FEW_NODES = 10000 };
+enum { FEW_NODES = 25000 };
 
 /* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged (or
  * as small as the least, see above), or one in which there is no hope, and even less in those. Else 0, with the peak of what was
