@@ -298,14 +298,17 @@ int apart_improve(const Space *s, Effort *effort, int64_t enough, int64_t worth,
     Quest   q = {s, effort, enough, worth, offset, bound};
     Net     net;
     Centre *centre;
+    int64_t spared = effort->nodes / 2;   /* for smaller plans, where the bound is not reached */
     int     status = is_settled(&q) ? PLAN_OK : net_open(&net, s, 0, s->nsection);
 
     if (status || is_settled(&q))
         return status;
     centre = malloc(((size_t)s->nsection + 1) * sizeof *centre);
     status = centre ? PLAN_OK : PLAN_ENOMEM;
+    effort->nodes -= spared;
     if (net.pair && !status)
         status = meet(&q, &net, centre, find_centres(s, centre));
+    effort->nodes += spared;
     if (net.pair && !status)
         lower(&q, &net);
     status = status ? status : net.no_memory ? PLAN_ENOMEM : PLAN_OK;
