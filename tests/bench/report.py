@@ -157,7 +157,7 @@ least time of each step over all turns, summed over the steps, since whole runs 
 processor. Beside it what the machine gave in the same minutes, measured alike with a loop of multiplications and additions in
 registers, one chunk of a millisecond on one thread and two on two; and, rougher, the fastest whole run with one thread over the
 fastest with two, of the tables above. A step of many milliseconds is seldom alone on a busy machine: networks of few long steps
-(VGG-16, SRGAN, BERT) gain more than can be seen there.
+(VGG-16, SRGAN, BERT) may gain more than is seen there.
 """
 
 TITLE = {"1": "## 1 thread", "plain": "## Generated C against generated C, both compiled with plain `-O2`"}
