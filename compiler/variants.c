@@ -27,6 +27,9 @@ int variant_lower(const Lowering *lowering, Variant *variant)
                     &variant->program, lowering->diag) < 0)
         return -1;
     program_partition(variant->program, options.threads);
+    variant->text = text_new(lowering->diag->arena);
+    if (variant->program->cascades)
+        program_print(&variant->text, variant->program);
     variant->time = cost_program(core, variant->program);
     return program_check(variant->program, lowering->diag);
 }
@@ -37,9 +40,6 @@ static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
     PlanOptions options = lowering->options.plan;
 
     options.worth = worth;
-    v->text = text_new(lowering->diag->arena);
-    if (v->program->cascades)
-        program_print(&v->text, v->program);
     program_liveness(v->program);
     if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
         return -1;
@@ -53,18 +53,12 @@ static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t 
 }
 
 /* Takes the plan of another variant if that is of the same program, with cascades. */
-static bool take_plan(const Lowering *lowering, const Variant *known, Variant *v)
+static bool take_plan(const Variant *known, Variant *v)
 {
-    Text text = text_new(lowering->diag->arena);
-
-    if (!v->program->cascades || v->program->cascades != known->program->cascades)
-        return false;
-    program_print(&text, v->program);
-    if (text.size != known->text.size || memcmp(text.data, known->text.data, text.size))
+    if (!v->program->cascades || v->text.size != known->text.size || memcmp(v->text.data, known->text.data, v->text.size))
         return false;
     v->program = known->program;
     v->plan = known->plan;
-    v->text = known->text;
     return true;
 }
 
@@ -76,7 +70,7 @@ static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t
     *v = (Variant){.cascade = CASCADE_AUTO, .floor = floor};
     if (variant_lower(lowering, v) < 0)
         return -1;
-    if (take_plan(lowering, least, v) || take_plan(lowering, &before, v))
+    if (take_plan(least, v) || take_plan(&before, v))
         return 0;
     return make_plan(lowering, worth, v);
 }

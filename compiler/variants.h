@@ -22,7 +22,7 @@ typedef struct Variant {
     int64_t    floor;   /* bytes: the options' cascade_floor */
     Program   *program;
     double     time;    /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text       text;    /* the program as it was before planning, if it has cascades */
+    Text       text;    /* the program as it was lowered, if it has cascades */
     Plan       plan;
 } Variant;
 

@@ -117,7 +117,6 @@ static bool net_room(Net *net, size_t n, size_t pairs, size_t ways)
     return net->pair && net->way && net->pair_at && net->pair_of && net->lo && net->hi && net->choice && net->queue && net->queued;
 }
 
-/* The buffers live within `reach` sections of the middle. Without pairs where these are too many. */
 int net_open(Net *net, const Space *s, int middle, int reach)
 {
     size_t  n = (size_t)s->n + 1;
@@ -175,7 +174,6 @@ void net_wake(Net *net, int32_t b)
     net->queue[(net->head + net->waiting++) % net->space->n] = b;
 }
 
-/* Cuts the range of b to [lo, hi] and to what its alignment allows; false when nothing is left. */
 bool net_narrow(Net *net, int32_t b, int64_t lo, int64_t hi)
 {
     int64_t align = space_align(net->space, b, 0);

@@ -50,7 +50,7 @@ static int live_windows(const Space *s, Sweep *w, int section, Layer layer[MOST_
     w->nalive = kept;
     for (int k = 0; k < kept && count <= MOST_LAYERS; k++)
         for (int b = w->alive[k], i = s->span_at[b]; i < s->span_at[b + 1] && count <= MOST_LAYERS; i++)
-            if (s->span[i].begin <= section && section < s->span[i].end)
+            if (span_is_live(&s->span[i], section))
                 count = add_window(layer, count, (Layer){b, s->span[i].lo, s->span[i].hi});
     return count;
 }
@@ -370,33 +370,32 @@ static bool raise(Task *task, int count)
     return true;
 }
 
+/* Raises the ranges of the layers' buffers, or lowers them: then everything is looked at upside down. */
+static bool narrow_from(Net *net, const Layer *layer, int count, bool below)
+{
+    Task task[MOST_LAYERS];
+
+    for (int i = 0; i < count; i++) {
+        const Layer *one = &layer[i];
+        int64_t      begin = net->lo[one->buffer] + one->from, end = net->hi[one->buffer] + one->to;
+        task[i] = (Task){below ? begin : -end, below ? end : -begin, one->to - one->from, below ? begin : -end, i};
+    }
+    if (!raise(task, count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const Layer *one = &layer[task[i].layer];
+        int64_t      lo = net->lo[one->buffer], hi = net->hi[one->buffer];
+        if (task[i].raised > task[i].begin &&
+            !net_narrow(net, one->buffer, below ? task[i].raised - one->from : lo, below ? hi : -task[i].raised - one->to))
+            return false;
+    }
+    return true;
+}
+
 bool stack_narrow(Net *net, int stack)
 {
     const Layer *layer = net->layer + net->stack[stack].layer_at;
     int          count = net->stack[stack].nlayer;
-    Task         task[MOST_LAYERS];
 
-    for (int i = 0; i < count; i++) {
-        int64_t begin = net->lo[layer[i].buffer] + layer[i].from;
-        task[i] = (Task){begin, net->hi[layer[i].buffer] + layer[i].to, layer[i].to - layer[i].from, begin, i};
-    }
-    if (!raise(task, count))
-        return false;
-    for (int i = 0; i < count; i++) {
-        const Layer *one = &layer[task[i].layer];
-        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, task[i].raised - one->from, net->hi[one->buffer]))
-            return false;
-    }
-    for (int i = 0; i < count; i++) {   /* upside down */
-        int64_t begin = -net->hi[layer[i].buffer] - layer[i].to;
-        task[i] = (Task){begin, -net->lo[layer[i].buffer] - layer[i].from, layer[i].to - layer[i].from, begin, i};
-    }
-    if (!raise(task, count))
-        return false;
-    for (int i = 0; i < count; i++) {
-        const Layer *one = &layer[task[i].layer];
-        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, net->lo[one->buffer], -task[i].raised - one->to))
-            return false;
-    }
-    return true;
+    return narrow_from(net, layer, count, true) && narrow_from(net, layer, count, false);
 }

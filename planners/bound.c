@@ -192,7 +192,7 @@ static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t *sum, P
         if (sum[t] <= best)
             continue;
         for (int i = 0; i < count && grain > 1; i++)
-            if (s->span[i].begin <= t && t < s->span[i].end)
+            if (span_is_live(&s->span[i], t))
                 live[nlive++] = &s->span[i];
         sum[t] -= unused_cells(s, live, nlive, grain);
         if (sum[t] > best) {

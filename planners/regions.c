@@ -133,7 +133,7 @@ static double loss_at(const Filling *f, const Split *s, int section)
             if (f->choice[b] == -1 || space->lag_at[b] < space->lag_at[b + 1])
                 continue;
             for (int k = space->span_at[b]; k < space->span_at[b + 1]; k++)
-                if (space->span[k].begin <= section && section < space->span[k].end)
+                if (span_is_live(&space->span[k], section))
                     bytes += space->span[k].hi - space->span[k].lo;
             if (!bytes)
                 continue;

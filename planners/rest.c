@@ -41,7 +41,7 @@ static int64_t rest_of(const Rests *r, int b)
 static bool is_live(const Space *s, int b, int32_t section)
 {
     for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++)
-        if (s->span[i].begin <= section && section < s->span[i].end)
+        if (span_is_live(&s->span[i], section))
             return true;
     return false;
 }

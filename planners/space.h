@@ -75,6 +75,11 @@ int space_clashes(const Space *space, int b, int j, int64_t offset_j, Clash *cla
 int  near_open(Space *space);
 void near_close(Space *space);
 
+static inline bool span_is_live(const PlanSpan *span, int32_t section)
+{
+    return span->begin <= section && section < span->end;
+}
+
 /* x rounded up to a multiple of align (>= 1). */
 static inline int64_t round_up(int64_t x, int64_t align)
 {

@@ -43,7 +43,7 @@ bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' $(BENCH_RUNTIMES) \
 	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
 
-$(BUILD)/bench/peak: tests/bench/peak.c $(wildcard codegen_templates/c/occ_*.h)
+$(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(wildcard codegen_templates/c/occ_*.h)
 	@mkdir -p $(@D)
 	$(CC) -O2 -march=native -Icodegen_templates/c -o $@ $< -lm
 

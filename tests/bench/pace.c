@@ -3,14 +3,14 @@
  * either over many turns. Usage: pace TURNS */
 #define _GNU_SOURCE
 
-#include "occ_vec.h"
+#include "registers.h"
 #include "../../runtime/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { SUMS = 10, STEPS = 200000, THREADS = 2 };
+enum { STEPS = 200000, THREADS = 2 };
 
 static int64_t now(void)
 {
@@ -20,21 +20,10 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Ten independent sums, so that neither latency nor loads limit; `context`: a float for each part, which uses them. */
+/* `context`: a float for each part, which takes the result. */
 static void chunk(void *context, int64_t index)
 {
-    occ_vf sum[SUMS], factor = occ_vset(0.999f), addend = occ_vset((float)index);
-
-    for (int i = 0; i < SUMS; i++)
-        sum[i] = occ_vset((float)i);
-    for (int k = 0; k < STEPS; k++) {
-        OCC_UNROLL(10)
-        for (int i = 0; i < SUMS; i++)
-            sum[i] = sum[i] * factor + addend;
-    }
-    for (int i = 1; i < SUMS; i++)
-        sum[0] += sum[i];
-    ((float *)context)[index] = occ_vsum_lanes(sum[0]);
+    ((float *)context)[index] = work_in_registers(STEPS, (float)index);
 }
 
 static int64_t lesser(int64_t a, int64_t b)

@@ -89,12 +89,11 @@ def boot_parameters(header, files_size):
     return bytes(page)
 
 
-def make_machine(cc, folder, kernel, cpu):
-    """ROM, disk image and settings of one PC in `folder`."""
+def make_machine(cc, folder, kernel, cpu, files):
+    """ROM, disk image and settings of one PC in a folder; `files`: the archive of its root file system."""
     os.makedirs(folder, exist_ok=True)
     with open(kernel, "rb") as file:
         image = file.read()
-    files = guest_files(cc, folder)
     body = image[((image[0x1f1] or 4) + 1) * SECTOR:]
     parameters = boot_parameters(image[0x1f1:0x202 + image[0x201]], len(files))
     loads, sectors = [], b""
@@ -223,9 +222,11 @@ def run_words(folders, words):
 def run_machines(arguments):
     folders = [os.path.abspath(os.path.join(arguments.folder, str(i))) for i in range(arguments.machines)]
     processes = []
+    os.makedirs(arguments.folder, exist_ok=True)
+    files = guest_files(arguments.cc, arguments.folder)
     try:
         for folder in folders:
-            make_machine(arguments.cc, folder, arguments.kernel, arguments.cpu)
+            make_machine(arguments.cc, folder, arguments.kernel, arguments.cpu, files)
             processes.append(start_machine(folder))
         for folder, process in zip(folders, processes):
             with open(os.path.join(folder, "disk.img"), "rb") as disk:

@@ -95,7 +95,7 @@ def moved():
 def pooled():
     return network([("MaxPool", ["x"], "m", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
                     ("AveragePool", ["m"], "a", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
-                    ("GlobalAveragePool", ["a"], "g", {}), ("Mul", ["a", "g"], "y", {})], (1, 80, 91, 77)), []
+                    ("GlobalAveragePool", ["a"], "g", {}), ("Mul", ["a", "g"], "y", {})], (1, 160, 91, 77)), []
 
 
 def resized():
@@ -140,7 +140,7 @@ MODELS = {
     "product": (product(), {"matmul"}),
     "norm": (norm(), {"moments", "map"}),
     "moved": (moved(), {"map", "reduce"}),
-    "pooled": (pooled(), {"pool"}),
+    "pooled": (pooled(), {"pool", "map"}),
     "resized": (resized(), {"resample"}),
 }
 
