@@ -4,11 +4,13 @@
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-/* Floats of input and results of a block of rows; where a line of pixels has deep inputs, tiles and steps of k taken together:
- * that part of a panel of weights takes a third of the nearest cache. */
+/* Floats of input and results of a block of rows; where a line of pixels has more inputs than OCC_LINE_LEAST, tiles and steps of
+ * k taken together: that part of a panel of weights takes a third of the nearest cache, or of the second where a tile of wide
+ * vectors is longer at each row of the panel than that row is on its way from there. */
 #define OCC_BLOCK (32 * 1024)
 #define OCC_LINE_TILES 24
-#define OCC_LINE_DEPTH 96
+#define OCC_LINE_LEAST 96
+#define OCC_LINE_DEPTH (OCC_W == 16 ? 384 : 96)
 
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
@@ -145,7 +147,7 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin, int64_t end)
 {
-    const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 && g->inputs > OCC_LINE_DEPTH &&
+    const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 && g->inputs > OCC_LINE_LEAST &&
                      g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 && g->stride[2] == 1 &&
                      g->out[2] > 2 * OCC_TILE_ROWS(vectors) && vectors >= OCC_TILE_VECTORS;
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
@@ -409,6 +411,13 @@ OCC_HOT int occ_conv_is_narrow(int64_t width)
     return OCC_W == 8 && width > OCC_TILE_ROWS(2) && width <= OCC_TILE_ROWS(1);
 }
 
+/* Whether the pixels of a tile of two vectors would share one set of the nearest cache, and are more than its ways: a line of
+ * input is read anew for each of its floats then. */
+OCC_HOT int occ_conv_is_crowded(const occ_extent *xstride, const occ_extent *stride)
+{
+    return OCC_W == 16 && OCC_KNOWN(xstride[4]) && xstride[4] * stride[2] % 1024 == 0;
+}
+
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
  *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs;
@@ -430,8 +439,9 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
     const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(xdim, ydim, kernel, stride), ydim[3]);
     const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
+    const int wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(xstride, stride));
     const int vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
-                        : tile[0] == 4 && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0  ? 4
+                        : wide && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0          ? 4
                                                                                    : OCC_TILE_VECTORS;
     if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
         !(flat || occ_conv_fits(xdim, ydim, kernel, stride, dilation, pad, vectors))) {

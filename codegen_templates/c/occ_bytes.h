@@ -15,6 +15,9 @@ typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_a
 #define OCC_BYTES_AVX2 /* compilers make long detours of vectors of 8 bytes */
 typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #endif
+#if OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
+#define OCC_BYTES_AVX512 /* the same of widening 16 bytes */
+#endif
 
 /* Bytes as integers. */
 OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
@@ -28,12 +31,12 @@ OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
         some[i] = p[i];
     p = n < OCC_W ? some : p;
     {
-#if defined(OCC_BYTES_AVX2)
+#if defined(OCC_BYTES_AVX2) || defined(OCC_BYTES_AVX512)
         occ_vi v;
         if (is_signed)
-            __asm__("vpmovsxbd %1, %0" : "=x"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
+            __asm__("vpmovsxbd %1, %0" : "=v"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
         else
-            __asm__("vpmovzxbd %1, %0" : "=x"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
+            __asm__("vpmovzxbd %1, %0" : "=v"(v) : "m"(*(const uint8_t(*)[OCC_W])p));
         return v;
 #else
         occ_vb b;

@@ -23,6 +23,10 @@ OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
 #if defined(__AVX__) && OCC_W == 8
     v = __builtin_ia32_minps256(__builtin_ia32_maxps256(v, occ_vset(lo)), occ_vset(hi));
     return (occ_vi)__builtin_ia32_cvtps2dq256(v);
+#elif defined(__AVX512F__) && OCC_W == 16 && !defined(OCC_FORCE_WIDTH)
+    __asm__("vmaxps %2, %1, %0" : "=v"(v) : "v"(v), "v"(occ_vset(lo))); /* NaN becomes lo */
+    __asm__("vminps %2, %1, %0" : "=v"(v) : "v"(v), "v"(occ_vset(hi)));
+    return (occ_vi)__builtin_ia32_cvtps2dq512_mask(v, (occ_vi){0}, OCC_ALL_LANES, 4);
 #else
     const occ_vf magic = occ_vset(12582912.0f); /* 1.5 * 2^23: whole numbers are neighbours from here on */
     v = occ_vpick(occ_vmask_lt(occ_vset(lo), v), v, occ_vset(lo));

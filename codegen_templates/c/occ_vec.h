@@ -31,6 +31,13 @@ typedef float occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_ali
 typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
 #endif
 
+/* The mask of all 16 lanes, as the compiler's builtins take it. */
+#if defined(__clang__)
+#define OCC_ALL_LANES ((unsigned short)-1)
+#else
+#define OCC_ALL_LANES (-1)
+#endif
+
 /* Holds a vector in a register: else GCC reads it from memory again at each use. */
 #if OCC_W > 1 && !defined(OCC_FORCE_WIDTH) && defined(__x86_64__)
 #define OCC_HOLD(v) __asm__("" : "+v"(v))
@@ -70,10 +77,8 @@ OCC_HOT occ_vi occ_viset(int32_t a)
  * others, by what else it finds in reach, and the parts of a step must agree in every bit. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
-#if OCC_W == 16 && defined(__AVX512F__) && defined(__clang__)
-    return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
-#elif OCC_W == 16 && defined(__AVX512F__)
-    return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
+#if OCC_W == 16 && defined(__AVX512F__)
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, OCC_ALL_LANES, 4);
 #elif OCC_W == 8 && defined(__FMA__)
     return __builtin_ia32_vfmaddps256(a, b, c);
 #elif OCC_W == 4 && defined(__FMA__)
@@ -210,7 +215,7 @@ OCC_HOT occ_vf occ_vat_least(occ_vf a, occ_vf bound)
 #if defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
     return __builtin_ia32_maxps512(bound, a, 4);
 #elif defined(__AVX512F__) && OCC_W == 16
-    return __builtin_ia32_maxps512_mask(bound, a, a, -1, 4);
+    return __builtin_ia32_maxps512_mask(bound, a, a, OCC_ALL_LANES, 4);
 #elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maxps256(bound, a);
 #elif defined(__SSE2__) && OCC_W == 4
@@ -225,7 +230,7 @@ OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
 #if defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
     return __builtin_ia32_minps512(bound, a, 4);
 #elif defined(__AVX512F__) && OCC_W == 16
-    return __builtin_ia32_minps512_mask(bound, a, a, -1, 4);
+    return __builtin_ia32_minps512_mask(bound, a, a, OCC_ALL_LANES, 4);
 #elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_minps256(bound, a);
 #elif defined(__SSE2__) && OCC_W == 4

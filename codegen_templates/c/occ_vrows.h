@@ -73,6 +73,8 @@ OCC_HOT occ_vf occ_vrecip(occ_vf a)
  * zero. */
 #if OCC_W == 8 && defined(__AVX__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_VWHOLE(a, way) __builtin_ia32_roundps256(a, way)
+#elif OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
+#define OCC_VWHOLE(a, way) __builtin_ia32_rndscaleps_mask(a, way, a, OCC_ALL_LANES, 4)
 #elif OCC_W == 4 && defined(__SSE4_1__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_VWHOLE(a, way) __builtin_ia32_roundps(a, way)
 #endif

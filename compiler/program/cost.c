@@ -147,11 +147,12 @@ double cost_direct(const Core *core, const ConvShape *s, int64_t vectors)
     bool    flat = is_flat(s);
     int64_t width = flat ? s->out[0] * s->out[1] * s->out[2] : s->out[2], height = flat ? 1 : s->out[0] * s->out[1];
     bool    narrow = core->lanes == 8 && width > core->rows[1] && width <= core->rows[0];
+    bool    crowded = core->lanes == 16 && s->groups * s->inputs * s->stride[2] % 1024 == 0;
     double  depth = product_of(s->kernel, 3) * (double)s->inputs;
     double  weights = 4.0 * depth * (double)(s->outputs * s->groups), time;
 
     if (vectors != 1 && vectors != 2 && vectors != 4)
-        vectors = narrow ? 1 : 2;
+        vectors = narrow ? 1 : crowded ? 4 : 2;
     if (vectors == 4 && (core->lanes <= 4 || s->outputs % (4 * core->lanes)))
         vectors = 2;
     time = (double)(s->batch * s->groups) * blocks_time(core, height, width, s->outputs, vectors, depth);

@@ -13,6 +13,7 @@
     CONV(only_padding, 3, 8, 2, 6, 3, 1, 1, 3, 1, 0, 0, 0) CONV(lone_channel, 1, 1, 10, 10, 3, 1, 1, 1, 1, 0, 0, 0) \
     CONV(deep_line, 200, 72, 14, 14, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line_paced, 97, 33, 9, 9, 1, 1, 1, 0, 1, 0, 0, 4) \
     CONV(deep_line_wide, 100, 144, 14, 14, 1, 1, 1, 0, 1, 4, 0, 0) \
+    CONV(crowded, 1024, 128, 5, 5, 1, 1, 1, 0, 1, 0, 0, 0) CONV(crowded_strided, 512, 64, 9, 5, 1, 2, 1, 0, 1, 0, 0, 0) \
     CONV(deep_strided, 130, 32, 14, 7, 3, 2, 1, 1, 1, 0, 0, 8) CONV(deep_skipping, 70, 64, 13, 7, 1, 2, 1, 0, 1, 0, 0, 4) \
     CONV(deep_groups, 40, 32, 12, 12, 3, 1, 1, 1, 2, 0, 12, 4) CONV(deep_dilated, 20, 32, 14, 12, 5, 1, 2, 3, 1, 0, 0, 2)
 
