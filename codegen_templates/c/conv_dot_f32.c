@@ -12,10 +12,12 @@ OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const flo
         b[j] = occ_vload(w + j * plane, n);
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
-        const occ_vf a = occ_vload(x + i * across, n);
+        occ_vf a = occ_vload(x + i * across, n);
+        if (OCC_W == 16) /* whose loads are as long as its sums */
+            OCC_HOLD(a);
         OCC_UNROLL(4)
         for (int j = 0; j < outputs; j++)
-            acc[i * outputs + j] += a * b[j];
+            acc[i * outputs + j] = occ_vfma(a, b[j], acc[i * outputs + j]);
     }
 }
 

@@ -68,19 +68,44 @@ static int finish_after(Lower *lower, Pending *p, Operand y)
     return finish(lower, p, y);
 }
 
+/* Whether the taps of a row follow each other, as conv_dot_f32 needs them. */
+static bool is_gapless(const Operand *x, int64_t channels)
+{
+    return extent_is(x->stride[CHANNEL], 1) && extent_is(x->stride[x->rank - 1], channels);
+}
+
+/* The image that the step reads. */
+static int close_gaps(Lower *lower, const Pending *p, const Conv *c, Operand *x)
+{
+    Type type;
+
+    *x = c->x;
+    if (!c->dot || is_gapless(x, c->inputs))
+        return 0;
+    type = p->node->in[0]->type;
+    for (int i = 0; i < x->rank; i++)
+        type.dim[i] = x->dim[i];
+    *x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "taps");
+    return lower_copy(lower, NULL, c->x, *x);
+}
+
 int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 {
     const Window *w = &c->window;
     const int64_t tile[3] = {c->vectors, 0, c->pace};
-    Step         *step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
+    Operand       x;
+    Step         *step;
 
-    step_reads(lower, step, c->x);
+    if (close_gaps(lower, p, c, &x) < 0)
+        return -1;
+    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
+    step_reads(lower, step, x);
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
     step_writes(lower, step, y);
     if (!c->depthwise && !c->dot)
         step_int(lower, step, c->groups);
-    spatial_images(lower, step, &c->x, c->depthwise ? c->groups : c->inputs, &y, c->depthwise ? c->groups : c->outputs);
+    spatial_images(lower, step, &x, c->depthwise ? c->groups : c->inputs, &y, c->depthwise ? c->groups : c->outputs);
     spatial_ints(lower, step, w->kernel, w->naxes, 1);
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
@@ -174,17 +199,17 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
-/* Weights of a convolution with few outputs: [output][tap][input]. Its input has channels and columns without gaps. */
+/* Weights of a convolution with few outputs: [output][tap][input]. An input that is known already has no gaps; strips of a cascade
+ * have none either, and what else comes in their place may be copied. */
 static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
 {
     const Value  *constant = lower_constant(lower, node->in[1]);
     const int64_t dim[3] = {c->outputs, taps, c->inputs};
     const float  *from;
     float        *to;
-    int           last = c->x.rank - 1;
 
-    if (!constant || !c->x.rank || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
-        c->window.dilation[c->window.naxes - 1] != 1 || !extent_is(c->x.stride[last], c->inputs) || !extent_is(c->x.stride[CHANNEL], 1))
+    if (!constant || c->before || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
+        c->window.dilation[c->window.naxes - 1] != 1 || (c->x.rank && !is_gapless(&c->x, c->inputs)))
         return false;
     from = const_aligned(lower->arena, constant);
     to = arena_array(lower->program->arena, float, c->outputs * taps * c->inputs + 1);

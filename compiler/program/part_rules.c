@@ -154,7 +154,7 @@ static void offer_depthwise(const Step *step, Cuts *cuts)
     offer(cuts, 1, value(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
 }
 
-static void offer_depthwise_bytes(const Step *step, Cuts *cuts)
+static void offer_rows(const Step *step, Cuts *cuts)
 {
     offer_space(step, cuts, 1, 1.0);
 }
@@ -318,6 +318,12 @@ static double work_conv(const Step *step)
     return work_at(step, 25.0, 5.0);
 }
 
+/* One group, and all lanes at work whatever the outputs are. */
+static double work_dot(const Step *step)
+{
+    return places(step) * product(step, "kernel") * (double)value(step, "xdim", 1) / 25.0;
+}
+
 static double work_bytes(const Step *step)
 {
     return work_at(step, 60.0, 13.0);
@@ -456,8 +462,9 @@ static double work_resample(const Step *step)
 
 static const PartRule rules[] = {
     {"conv_f32", offer_conv, take_conv, work_conv, true},
+    {"conv_dot_f32", offer_rows, take_rows, work_dot, false},
     {"conv_q_", offer_conv, take_conv_bytes, work_bytes, true},
-    {"depthwise_q_", offer_depthwise_bytes, take_rows, work_window, false},
+    {"depthwise_q_", offer_rows, take_rows, work_window, false},
     {"winograd_q_", offer_winograd, take_winograd, work_winograd, false},
     {"winograd_f32", offer_winograd, take_winograd, work_winograd, false},
     {"depthwise_f32", offer_depthwise, take_depthwise, work_window, false},

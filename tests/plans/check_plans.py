@@ -167,6 +167,13 @@ def below_zero():
     return nets.network(nodes, (1, 3, 176, 176), constants, result=(1, 48, 88, 88)), 191520
 
 
+def shown():
+    """An image of three channels of a wide one, whose strips are read without gaps: lanes run along its inputs, strips or not."""
+    constants = {"a": nets.weights(64, 3, 3, 3), "b": nets.weights(3, 64, 5, 5)}
+    nodes = [("Conv", ["x", "a"], "t", {"pads": [1] * 4}), ("Relu", ["t"], "r", {}), ("Conv", ["r", "b"], "y", {"pads": [2] * 4})]
+    return nets.network(nodes, (1, 3, 96, 96), constants), 96 * 96 * 16 * 4
+
+
 def cropped():
     """Windows that begin inside their input, which no strip does: padding of fewer than no rows."""
     constants = {"a": nets.weights(16, 3, 3, 3), "b": nets.weights(16, 16, 3, 3), "d": nets.weights(16, 1, 3, 3)}
@@ -177,7 +184,7 @@ def cropped():
 
 
 MODELS = {"cascade": cascade, "quantised": quantised, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
-          "strips": strips, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
+          "strips": strips, "shown": shown, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
 
 
 def arena_size(folder):

@@ -118,6 +118,7 @@ MODELS = {
     "rows": (convolution((1, 24, 61, 53), 40, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
     "strided": (convolution((1, 3, 131, 129), 36, (5, 5), pads=[2, 1, 2, 2], strides=[2, 2], dilations=[2, 1]), {"conv"}),
     "channels": (convolution((1, 160, 7, 7), 352, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
+    "few_outputs": (convolution((1, 24, 61, 53), 3, (5, 5), pads=[2, 1, 2, 2]), {"conv"}),
     "images": (convolution((5, 32, 20, 20), 64, (1, 1)), {"conv"}),
     "groups": (convolution((1, 64, 40, 40), 64, (3, 3), pads=[1, 1, 1, 1], group=4), {"conv"}),
     "line": (convolution((1, 64, 3001), 64, (9,), pads=[4, 4]), {"conv"}),
