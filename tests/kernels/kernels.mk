@@ -2,7 +2,7 @@
 # width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down;
 # KERNEL_RUNNER stands before each test, for an emulator (tests/isa/isa.mk).
 KERNEL_CCS    ?= gcc clang
-KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made
+KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made $(if $(KERNEL_CAN_w16vnni),w16vnni)
 KERNEL_TESTS  := $(patsubst tests/kernels/%.c,%,$(wildcard tests/kernels/test_*.c))
 KERNEL_ONLY   ?= $(KERNEL_TESTS)
 KERNEL_WARN   := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror

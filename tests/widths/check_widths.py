@@ -1,5 +1,5 @@
-"""Whole networks at every width of vectors: the same C file, built for 1, 4 and 8 lanes, and 16 where the machine has them, must
-give the same answers.
+"""Whole networks at every width of vectors: the same C file, built for 1, 4 and 8 lanes, and 16 where the machine has them (with and
+without dot products of bytes), must give the same answers.
 
 Networks of floats agree within what other orders of additions explain, those of bytes in every bit. The scalar build is the
 oracle of the others: it shares no tile with them.
@@ -42,13 +42,15 @@ def machine_has(flag):
 
 
 def widths():
-    """Lanes -> flags of the C compiler; 4 and 8 are made of what there is where the machine has other vectors."""
+    """Lanes, or lanes and what else -> flags of the C compiler; 4 and 8 are made of what there is where the machine has other vectors."""
     found = {1: "-DOCC_FORCE_SCALAR", 4: "-DOCC_FORCE_WIDTH=4", 8: "-DOCC_FORCE_WIDTH=8"}
     if platform.machine() == "x86_64":
         found[4] = "-msse2"
         found[8] = "-mavx2 -mfma" if machine_has("avx2") else found[8]
         if machine_has("avx512bw"):
             found[16] = "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma"
+        if machine_has("avx512_vnni"):
+            found["16vnni"] = f"{found[16]} -mavx512vnni"
     elif platform.machine() == "aarch64":
         found[4] = ""
     return found
