@@ -64,9 +64,10 @@ static int mark(const Program *program, const bool *full, Graph *graph)
 
 int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan)
 {
-    bool *full = arena_array(program->arena, bool, program->nstep + 1);
+    bool    *full = arena_array(program->arena, bool, program->nstep + 1);
+    int64_t *live = program_live_bytes(program, options->io_arena);
 
     for (int s = 0; s < program->nstep; s++)
-        full[s] = program_live_bytes(program, options->io_arena, s) >= plan->bound;
+        full[s] = live[s] >= plan->bound;
     return mark(program, full, program->model->main);
 }

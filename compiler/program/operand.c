@@ -110,7 +110,7 @@ Arg *step_argument(const Step *step, const char *name)
 
         if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
             continue;
-        if (!strcmp(param->name, name))
+        if (*param->name == *name && !strcmp(param->name, name)) /* mostly decided without a call */
             return arg < step->narg ? &step->arg[arg] : NULL;
         arg++;
     }

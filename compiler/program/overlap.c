@@ -290,24 +290,23 @@ static bool can_block(const Program *program, int index, Geometry *g)
            g->ydim[HEIGHT] * g->ydim[WIDTH] >= 2 * coarse.pixels;
 }
 
-/* The step's result is born where its input dies, and the step has more than so many bytes. */
-static bool wants_block(const Program *program, int io_arena, int index, int64_t above)
+/* The step's result is born where its input dies. */
+static bool wants_block(const Program *program, int index)
 {
     const Operand *x, *y;
 
-    return find_pair(program, &program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index) &&
-           program_live_bytes(program, io_arena, index) > above;
+    return find_pair(program, &program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index);
 }
 
-/* Bytes live in a step whose result follows its input. */
-static int64_t joint_bytes(const Program *program, int io_arena, int index)
+/* Bytes that a step saves whose result follows its input. */
+static int64_t joint_bytes(const Program *program, int index)
 {
-    int64_t lag, live = program_live_bytes(program, io_arena, index);
+    int64_t lag;
     int     x, y;
 
     if (!step_overlaps(program, index, &x, &y, &lag))
-        return live;
-    return live - int_min(program->buffer[x].size, program->buffer[y].size - lag);
+        return 0;
+    return int_min(program->buffer[x].size, program->buffer[y].size - lag);
 }
 
 /* Scratch lives whole, so its spans stay right. */
@@ -401,18 +400,21 @@ static void shrink(Program *program, Step *step, Blocks *blocks)
 
 Blocks program_block(Program *program, int io_arena, int64_t above)
 {
-    Blocks blocks = {.count = 0};
+    Blocks   blocks = {.count = 0};
+    int64_t *live = program_live_bytes(program, io_arena);
 
     for (int s = 0; s < program->nstep; s++) {
+        Step    *step = &program->step[s];
         Geometry g;
 
-        if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, io_arena, s, above))) {
-            block_step(program, &program->step[s], g, coarse, &blocks);
-            if (above == EVERY_STEP || joint_bytes(program, io_arena, s) > above)
-                block_step(program, &program->step[s], g, fine, &blocks);
-        }
-        else if (program->step[s].kind == STEP_KERNEL && program_live_bytes(program, io_arena, s) > above)
-            shrink(program, &program->step[s], &blocks);
+        if (step->kind != STEP_KERNEL || live[s] <= above)
+            continue;
+        if (can_block(program, s, &g) && (above == EVERY_STEP || wants_block(program, s))) {
+            block_step(program, step, g, coarse, &blocks);
+            if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
+                block_step(program, step, g, fine, &blocks);
+        } else
+            shrink(program, step, &blocks);
     }
     return blocks;
 }

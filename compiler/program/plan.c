@@ -32,14 +32,23 @@ int64_t buffer_live_bytes(const Buffer *buffer, int step)
     return bytes;
 }
 
-int64_t program_live_bytes(const Program *program, int io_arena, int step)
+int64_t *program_live_bytes(const Program *program, int io_arena)
 {
-    int64_t bytes = 0;
+    int64_t *live = arena_array(program->arena, int64_t, program->nstep + 1);
 
-    for (int b = 0; b < program->nbuffer; b++)
-        if (buffer_is_planned(&program->buffer[b], io_arena))
-            bytes += buffer_live_bytes(&program->buffer[b], step);
-    return bytes;
+    for (int b = 0; b < program->nbuffer; b++) { /* what begins and ends with each step */
+        const Buffer *buffer = &program->buffer[b];
+
+        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
+            int64_t bytes = buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+
+            live[buffer->span[i].begin] += bytes;
+            live[buffer->span[i].end] -= bytes;
+        }
+    }
+    for (int s = 1; s < program->nstep; s++)
+        live[s] += live[s - 1];
+    return live;
 }
 
 /* The plan of the program as it stands, of use at `worth` bytes at most. */

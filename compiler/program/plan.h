@@ -17,8 +17,8 @@ int64_t plan_extent(const Plan *plan);
 /* Bytes of the buffer that are live in `step`. */
 int64_t buffer_live_bytes(const Buffer *buffer, int step);
 
-/* Bytes of planned buffers that are live in `step`, overlaps counted twice. */
-int64_t program_live_bytes(const Program *program, int io_arena, int step);
+/* Bytes of planned buffers that are live in each step, overlaps counted twice: [nstep], in the program's arena. */
+int64_t *program_live_bytes(const Program *program, int io_arena);
 
 /* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as it is known
  * to run, else once; of two branches each counts half. */

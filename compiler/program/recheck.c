@@ -23,7 +23,8 @@ typedef struct Recheck {
     bool          *wanted;   /* by step, nstep + 1: they are read there or later */
     int           *list;     /* steps with forward set */
     int            nlist;
-    bool          *whole;    /* by buffer, see always_whole */
+    int           *lowest;   /* by step, nstep + 1: of those that can follow it, see find_lowest */
+    bool          *whole;    /* by buffer, see find_whole */
     int64_t      **cut;      /* by buffer: bytes at which its pieces meet */
     int           *ncut, *ccut;
     int          **user;     /* by buffer: steps with an operand on it */
@@ -104,19 +105,38 @@ static int check_step(const Recheck *r, int index)
     return 0;
 }
 
-/* Does every write of the buffer begin at its first byte and leave no gaps? Then each replaces what the one before wrote,
+/* Does every write of a buffer begin at its first byte and leave no gaps? Then each replaces what the one before wrote,
  * even where extents are known only while running. */
-static bool always_whole(const Program *program, int buffer)
+static void find_whole(Recheck *r)
 {
-    for (int s = 0; s < program->nstep; s++)
-        for (int k = 0; k < program->step[s].noperand; k++) {
-            const Operand *x = &program->step[s].operand[k];
+    const Program *p = r->program;
 
-            if (x->buffer == buffer && (x->access & OPERAND_WRITES) &&
+    r->whole = arena_array(p->arena, bool, p->nbuffer + 1);
+    for (int b = 0; b < p->nbuffer; b++)
+        r->whole[b] = true;
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            const Operand *x = &p->step[s].operand[k];
+
+            if (x->buffer >= 0 && (x->access & OPERAND_WRITES) &&
                 !(operand_is_solid(x) && extent_is_const(x->offset) && x->offset.max == 0))
-                return false;
+                r->whole[x->buffer] = false;
         }
-    return true;
+}
+
+/* Loops nest, so what can follow a step by any path is not below the lowest that it or a step after it jumps to. */
+static void find_lowest(Recheck *r)
+{
+    int nstep = r->program->nstep;
+
+    r->lowest = arena_array(r->program->arena, int, nstep + 1);
+    r->lowest[nstep] = nstep;
+    for (int s = nstep; s-- > 0;) {
+        r->lowest[s] = r->lowest[s + 1] < s ? r->lowest[s + 1] : s;
+        for (int k = 0; k < 2; k++)
+            if (r->flow[s].next[k] >= 0 && r->flow[s].next[k] < r->lowest[s])
+                r->lowest[s] = r->flow[s].next[k];
+    }
 }
 
 /* The step surely replaces all bytes of the piece, without reading them first through the same operand. */
@@ -152,8 +172,8 @@ static bool reads_some(const Recheck *r, int index, const Piece *piece)
     return false;
 }
 
-/* Mark the steps that can follow `start` before the bytes are replaced. */
-static void spread(Recheck *r, int start, const Piece *piece)
+/* Mark the steps that can follow `start` before the bytes are replaced, but none from which no step `upto` or before can be reached. */
+static void spread(Recheck *r, int start, const Piece *piece, int upto)
 {
     int taken = 0;
 
@@ -163,7 +183,7 @@ static void spread(Recheck *r, int start, const Piece *piece)
             for (int k = 0; k < 2; k++) {
                 int next = r->flow[at].next[k];
 
-                if (next >= 0 && next < r->program->nstep && !r->forward[next]) {
+                if (next >= 0 && next < r->program->nstep && r->lowest[next] <= upto && !r->forward[next]) {
                     r->forward[next] = true;
                     r->list[r->nlist++] = next;
                 }
@@ -226,21 +246,23 @@ static int check_passage(const Recheck *r, int index, Bytes bytes)
 /* Follow what `start` puts into a piece (start nstep + 1: before the first step). */
 static int check_piece(Recheck *r, int start, const Piece *piece)
 {
-    int64_t base = r->plan->offset[piece->buffer];
-    Bytes   bytes = {piece->buffer, base + piece->lo, base + piece->hi};
-    int     failed = 0;
+    const Buffer *buffer = &r->program->buffer[piece->buffer];
+    int64_t       base = r->plan->offset[piece->buffer];
+    Bytes         bytes = {piece->buffer, base + piece->lo, base + piece->hi};
+    bool          at_end = buffer->kind == BUFFER_OUT || buffer->lasting;
+    int           nuser = r->nuser[piece->buffer], failed = 0;
 
-    for (int i = 0; i < r->nuser[piece->buffer]; i++)
+    for (int i = 0; i < nuser; i++)
         r->uses[r->user[piece->buffer][i]] = true;
-    spread(r, start, piece);
-    trace_back(r, piece, r->program->buffer[piece->buffer].kind == BUFFER_OUT || r->program->buffer[piece->buffer].lasting);
+    spread(r, start, piece, at_end ? r->program->nstep : nuser ? r->user[piece->buffer][nuser - 1] : -1);
+    trace_back(r, piece, at_end);
     for (int i = 0; i < r->nlist && !failed; i++)
         if (r->wanted[r->list[i]])
             failed = check_passage(r, r->list[i], bytes);
     for (int i = 0; i < r->nlist; i++)
         r->forward[r->list[i]] = r->wanted[r->list[i]] = false;
     r->forward[r->program->nstep] = r->wanted[r->program->nstep] = false;
-    for (int i = 0; i < r->nuser[piece->buffer]; i++)
+    for (int i = 0; i < nuser; i++)
         r->uses[r->user[piece->buffer][i]] = false;
     return failed;
 }
@@ -378,9 +400,8 @@ int program_recheck(const Program *program, const Plan *plan, Diag *diag)
     r.forward = arena_array(program->arena, bool, program->nstep + 1);
     r.wanted = arena_array(program->arena, bool, program->nstep + 1);
     r.list = arena_array(program->arena, int, program->nstep + 1);
-    r.whole = arena_array(program->arena, bool, program->nbuffer + 1);
-    for (int b = 0; b < program->nbuffer; b++)
-        r.whole[b] = plan->offset[b] >= 0 && always_whole(program, b);
+    find_lowest(&r);
+    find_whole(&r);
     find_cuts(&r);
     find_users(&r);
     for (int s = 0; s < program->nstep; s++) {

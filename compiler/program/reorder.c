@@ -254,27 +254,24 @@ static bool lives_in_one_unit(const TouchList *list)
     return list->n && list->touch[0].unit == list->touch[list->n - 1].unit;
 }
 
-/* Bytes of what lives inside a unit only, at its fullest step. */
-static int64_t inner_bytes(const Search *s, Unit unit)
+/* Bytes of what lives inside each unit only, at its fullest step: in s->scratch. */
+static void find_inner_bytes(Search *s)
 {
-    int64_t most = 0;
+    int64_t *inner = arena_array(s->arena, int64_t, s->program->nstep + 1);
 
-    for (int step = unit.begin; step < unit.end; step++) {
-        int64_t bytes = 0;
+    for (int b = 0; b < s->program->nbuffer; b++) {
+        const Buffer *buffer = &s->program->buffer[b];
 
-        for (int b = 0; b < s->program->nbuffer; b++) {
-            const Buffer *buffer = &s->program->buffer[b];
-
-            if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT || !buffer_is_planned(buffer, s->io_arena) ||
-                !lives_in_one_unit(&s->buffer[b]))
-                continue;
-            for (int i = 0; i < buffer->nspan; i++)
-                if (buffer->span[i].begin <= step && step < buffer->span[i].end)
-                    bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
-        }
-        most = bytes > most ? bytes : most;
+        if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT || !buffer_is_planned(buffer, s->io_arena) ||
+            !lives_in_one_unit(&s->buffer[b]))
+            continue;
+        for (int i = 0; i < buffer->nspan; i++)
+            for (int step = buffer->span[i].begin; step < buffer->span[i].end; step++)
+                inner[step] += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
     }
-    return most;
+    for (int u = 0; u < s->order->nunit; u++)
+        for (int step = s->order->unit[u].begin; step < s->order->unit[u].end; step++)
+            s->scratch[u] = int_max(s->scratch[u], inner[step]);
 }
 
 static void find_values(Search *s)
@@ -292,8 +289,7 @@ static void find_values(Search *s)
     for (int i = 0; i < s->program->nslot; i++)
         edges_of(s, &s->slot[i]);
     edges_of_checks(s);
-    for (int u = 0; u < s->order->nunit; u++)
-        s->scratch[u] = inner_bytes(s, s->order->unit[u]);
+    find_inner_bytes(s);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- entry points */

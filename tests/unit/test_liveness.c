@@ -83,8 +83,8 @@ static void a_concat_parent_is_a_staircase(void **state)
     assert_true(world_live(w, p, 0, 1));
     assert_false(world_live(w, p, 4, 1));
     assert_true(world_live(w, p, 4, 2));
-    assert_int_equal(program_live_bytes(w->program, 0, 1), 4);
-    assert_int_equal(program_live_bytes(w->program, 0, 3), 8);
+    assert_int_equal(program_live_bytes(w->program, 0)[1], 4);
+    assert_int_equal(program_live_bytes(w->program, 0)[3], 8);
 }
 
 static void inputs_live_from_the_start_and_outputs_to_the_end(void **state)
