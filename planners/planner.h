@@ -55,6 +55,7 @@ typedef struct PlanLimits {
     double   seconds;              /* processor time; 0: none, and then the answer is reproducible */
     uint64_t seed;                 /* of the restarts; any value */
     int64_t  worth;                /* bytes: of no use is a plan of more, and none may be looked for; 0: none */
+    int64_t  least;                /* bytes: the caller has a proof that no plan needs less; 0: none */
     int      fit;                  /* nonzero: the first plan within capacity will do, smaller ones are not looked for */
 } PlanLimits;
 

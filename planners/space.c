@@ -352,6 +352,10 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
         space_close(&space);
         return PLAN_OK;
     }
+    if (!status && limits->least > result->bound && space.nregion == 1) {
+        result->bound = limits->least;
+        result->proof = PLAN_PROOF_SEARCH;
+    }
     if (!status)
         status = strategy(&space, limits, result);
     if (status) {

@@ -220,11 +220,49 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     return NULL;
 }
 
+/* Every plan of b is one of a: each buffer is as large there at least, and lives where it does in a and no shorter, and may overlap
+ * others as much as in a at most. */
+static bool is_looser(const PlanProblem *a, const PlanProblem *b)
+{
+    if (a->nbuffer != b->nbuffer || a->nspan != b->nspan || a->nstep != b->nstep)
+        return false;
+    for (int i = 0; i < a->nbuffer; i++)
+        if (a->buffer[i].size > b->buffer[i].size || a->buffer[i].align != b->buffer[i].align || a->buffer[i].regions != b->buffer[i].regions)
+            return false;
+    for (int i = 0; i < a->nspan; i++) {
+        const PlanSpan *x = &a->span[i], *y = &b->span[i];
+
+        if (x->buffer != y->buffer || x->begin != y->begin || x->end != y->end || x->lo != y->lo || x->hi > y->hi)
+            return false;
+    }
+    for (int i = 0, k = 0; k < b->npermit; k++, i++) { /* both in the order of the steps */
+        const PlanPermit *y = &b->permit[k];
+
+        while (i < a->npermit && (a->permit[i].a != y->a || a->permit[i].b != y->b))
+            i++;
+        if (i == a->npermit || a->permit[i].d1 > y->d1 || a->permit[i].d2 > y->d2)
+            return false;
+    }
+    return true;
+}
+
+/* What every plan of the problem needs because looser ones that were solved need it. */
+static int64_t known_bound(const Planning *planning, const PlanProblem *problem)
+{
+    int64_t bound = 0;
+
+    for (int i = 0; i < planning->nsolved; i++)
+        if (planning->solved[i].result.bound > bound && is_looser(&planning->solved[i].problem, problem))
+            bound = planning->solved[i].result.bound;
+    return bound;
+}
+
 /* The answer to a problem that was not met before. */
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
-    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes};
+    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes,
+                                 .least = known_bound(planning, &bridge->problem)};
     char               why[160];
 
     *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
