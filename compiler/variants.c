@@ -171,5 +171,7 @@ int variant_plan(const Lowering *lowering, Variant *variant)
         return -1;
     if (variant->cascade == CASCADE_AUTO && variant->program->cascades && choose_cascades(lowering, variant) < 0)
         return -1;
-    return choose_copies(lowering, variant);
+    if (choose_copies(lowering, variant) < 0)
+        return -1;
+    return program_confirm(variant->program, &lowering->options.plan, &variant->plan, lowering->diag);
 }

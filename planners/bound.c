@@ -173,12 +173,11 @@ static int64_t next_grain(const Space *s, int64_t above)
     return grain;
 }
 
-/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them. sum[] holds nsection + 1
- * zeroes, live[] has room for all spans. */
-static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t *sum, PlanSpan **live, int32_t *section)
+/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them, if it is above `best`. sum[]
+ * holds nsection + 1 zeroes, live[] has room for all spans. */
+static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, int64_t *sum, PlanSpan **live, int32_t *section)
 {
-    int     count = s->span_at[s->n];
-    int64_t best = 0;
+    int count = s->span_at[s->n];
 
     for (int i = 0; i < count; i++) {
         int64_t cells = cells_of(s, &s->span[i], grain);
@@ -213,21 +212,26 @@ static void enter(PlanSpan **live, int *nlive, PlanSpan *span)
     live[at] = span;
 }
 
-static int drop_dead(PlanSpan **live, int nlive, int32_t step)
+/* Keeps those that live on, and sums up their cells. */
+static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t step, int64_t grain, int64_t *sum)
 {
     int kept = 0;
 
+    *sum = 0;
     for (int i = 0; i < nlive; i++)
-        if (live[i]->end > step)
+        if (live[i]->end > step) {
+            *sum += cells_of(s, live[i], grain);
             live[kept++] = live[i];
+        }
     return kept;
 }
 
-/* Where permits are: sweep over the sections, spans sorted by their first one. */
-static int64_t bound_of_permitted(const Space *s, int64_t grain, PlanSpan *span, PlanSpan **live, char *taken, int32_t *section)
+/* Where permits are: sweep over the sections, spans sorted by their first one; only where they are above `best` side by side, what
+ * permits save is asked. */
+static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, PlanSpan *span, PlanSpan **live, char *taken,
+                                  int32_t *section)
 {
-    int     count = s->span_at[s->n], nlive = 0;
-    int64_t best = 0;
+    int count = s->span_at[s->n], nlive = 0;
 
     for (int i = 0; i < count; i++)
         span[i] = s->span[i];
@@ -235,9 +239,13 @@ static int64_t bound_of_permitted(const Space *s, int64_t grain, PlanSpan *span,
     for (int i = 0; i < count;) {
         int32_t now = span[i].begin;
         int64_t sum;
-        nlive = drop_dead(live, nlive, now);
-        for (; i < count && span[i].begin == now; i++)
+        nlive = drop_dead(s, live, nlive, now, grain, &sum);
+        for (; i < count && span[i].begin == now; i++) {
             enter(live, &nlive, &span[i]);
+            sum += cells_of(s, &span[i], grain);
+        }
+        if (sum <= best)
+            continue;
         sum = union_with_permits(s, live, nlive, grain, taken);
         if (sum > best) {
             best = sum;
@@ -260,18 +268,21 @@ static int64_t bound_of_one(const Space *s, int64_t best, int32_t *section)
     return best;
 }
 
-/* The bound in cells of this grain, and a section that reaches it. */
-static int64_t bound_in_cells(const Space *s, int64_t grain, int32_t *section)
+/* The bound in cells of this grain, and a section that reaches it, where it is above `best`; else that. */
+static int64_t bound_in_cells(const Space *s, int64_t grain, int64_t best, int32_t *section)
 {
     size_t     count = (size_t)s->span_at[s->n];
-    int64_t   *sum = calloc((size_t)s->nsection + 1, sizeof *sum), best = PLAN_ENOMEM;
+    int64_t   *sum = calloc((size_t)s->nsection + 1, sizeof *sum);
     PlanSpan  *span = malloc((count + 1) * sizeof *span);
     PlanSpan **live = malloc((count + 1) * sizeof *live);
     char      *taken = malloc(count + 1);
 
-    if (sum && span && live && taken)
-        best = s->problem->npermit ? bound_of_permitted(s, grain, span, live, taken, section)
-                                   : bound_of_strangers(s, grain, sum, live, section);
+    if (!sum || !span || !live || !taken)
+        best = PLAN_ENOMEM;
+    else if (s->problem->npermit)
+        best = bound_of_permitted(s, grain, best, span, live, taken, section);
+    else
+        best = bound_of_strangers(s, grain, best, sum, live, section);
     free(sum);
     free(span);
     free(live);
@@ -281,17 +292,11 @@ static int64_t bound_in_cells(const Space *s, int64_t grain, int32_t *section)
 
 int64_t bound_live(const Space *s, int32_t *witness)
 {
-    int32_t section = 0, other = 0;
-    int64_t best = bound_in_cells(s, 1, &section), grain = 1;
+    int32_t section = 0;
+    int64_t best = bound_in_cells(s, 1, 0, &section), grain = 1;
 
-    for (int tries = 0; best >= 0 && tries < MOST_GRAINS && (grain = next_grain(s, grain)) > 0; tries++) {
-        int64_t bound = bound_in_cells(s, grain, &other);
-
-        if (bound < 0 || bound > best) {
-            best = bound;
-            section = other;
-        }
-    }
+    for (int tries = 0; best >= 0 && tries < MOST_GRAINS && (grain = next_grain(s, grain)) > 0; tries++)
+        best = bound_in_cells(s, grain, best, &section);
     if (best < 0)
         return PLAN_ENOMEM;
     best = bound_of_one(s, best, &section);

@@ -153,7 +153,7 @@ static int solve_stretch(Planner *q, int32_t *order, int count, int64_t *bound)
         if (status)
             return status < 0 ? status : PLAN_OK;
     }
-    for (int width = 8; width <= 512 && (int64_t)width * count <= q->states; width *= 8) {
+    for (int width = 8; width <= 512 && (int64_t)width * count <= q->states; width *= 4) {
         int64_t found = beam_order(q->graph, order, count, q->live, q->done, peak, width, &q->states);
         if (found < 0)
             return (int)found;

@@ -25,8 +25,16 @@ typedef struct Extension {
     int32_t  parent, step;
 } Extension;
 
+typedef struct Weight {            /* of a value that a step reads and that is not kept */
+    int32_t  value;
+    int64_t  bytes, reuse;
+} Weight;
+
 typedef struct Beam {
     const OrderGraph *graph;
+    Weight    *weight;             /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
+    int       *weight_at;
+    int64_t   *made, *unread;      /* [nstep] bytes of a step's results, and of those that die at once */
     int        width, nstate;
     State     *state, *next;       /* [width] */
     Extension *extension;
@@ -45,24 +53,41 @@ static uint64_t mix(uint64_t z)
 /* Bytes live during step t and after it. */
 static void weigh(const Beam *b, const State *s, int t, int64_t *during, int64_t *after)
 {
+    const int64_t *scratch = b->graph->problem->scratch;
+    int64_t        freed = b->unread[t], reuse = 0;
+
+    for (int k = b->weight_at[t]; k < b->weight_at[t + 1]; k++) {
+        const Weight *w = &b->weight[k];
+        if (s->wanted[w->value] > 1)
+            continue;
+        freed += w->bytes;
+        reuse = w->reuse > reuse ? w->reuse : reuse;
+    }
+    *during = s->live + b->made[t] + (scratch ? scratch[t] : 0) - (reuse < b->made[t] ? reuse : b->made[t]);
+    *after = s->live + b->made[t] - freed;
+}
+
+static void find_weights(Beam *b)
+{
     const OrderGraph   *g = b->graph;
     const OrderProblem *p = g->problem;
-    int64_t             made = 0, freed = 0, reuse = 0;
+    int                 n = 0;
 
-    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
-        const OrderValue *v = &p->value[g->make[k]];
-        made += v->bytes;
-        freed += g->user_at[g->make[k]] == g->user_at[g->make[k] + 1] && !v->keep ? v->bytes : 0;
+    for (int t = 0; t < p->nstep; t++) {
+        b->made[t] = b->unread[t] = 0;
+        for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
+            const OrderValue *v = &p->value[g->make[k]];
+            b->made[t] += v->bytes;
+            b->unread[t] += g->user_at[g->make[k]] == g->user_at[g->make[k] + 1] && !v->keep ? v->bytes : 0;
+        }
+        b->weight_at[t] = n;
+        for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
+            const OrderUse *use = &p->use[g->read[k]];
+            if (!p->value[use->value].keep)
+                b->weight[n++] = (Weight){use->value, p->value[use->value].bytes, use->reuse};
+        }
     }
-    for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
-        const OrderUse *use = &p->use[g->read[k]];
-        if (p->value[use->value].keep || s->wanted[use->value] > 1)
-            continue;
-        freed += p->value[use->value].bytes;
-        reuse = use->reuse > reuse ? use->reuse : reuse;
-    }
-    *during = s->live + made + (p->scratch ? p->scratch[t] : 0) - (reuse < made ? reuse : made);
-    *after = s->live + made - freed;
+    b->weight_at[p->nstep] = n;
 }
 
 static bool add_extension(Beam *b, Extension one)
@@ -211,7 +236,11 @@ static bool reserve(Beam *b, int count)
     b->state = calloc((size_t)b->width, sizeof *b->state);
     b->next = calloc((size_t)b->width, sizeof *b->next);
     b->past = malloc((size_t)count * (size_t)b->width * sizeof *b->past + 1);
-    if (!b->state || !b->next || !b->past)
+    b->weight = malloc(((size_t)b->graph->problem->nuse + 1) * sizeof *b->weight);
+    b->weight_at = malloc(n * sizeof *b->weight_at);
+    b->made = malloc(n * sizeof *b->made);
+    b->unread = malloc(n * sizeof *b->unread);
+    if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at || !b->made || !b->unread)
         return false;
     for (int i = 0; i < 2 * b->width; i++) {
         State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
@@ -236,6 +265,10 @@ static void give_back(Beam *b)
     free(b->next);
     free(b->past);
     free(b->extension);
+    free(b->weight);
+    free(b->weight_at);
+    free(b->made);
+    free(b->unread);
 }
 
 int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
@@ -244,8 +277,10 @@ int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t s
     Beam b = {.graph = graph, .width = width, .below = peak};
     bool going = reserve(&b, count), memory = going;
 
-    if (going)
+    if (going) {
+        find_weights(&b);
         begin(&b, order, count, start, done);
+    }
     for (int level = 0; level < count && going; level++) {
         for (int i = 0; i < b.nstate && memory; i++)
             memory = extend(&b, i);

@@ -12,7 +12,7 @@
 #include "planner.h"
 
 typedef struct Node {
-    StepSet done;
+    StepSet done, ready;           /* ready: to be executed next, without those that are done */
     int64_t live, peak;
     int32_t parent;                /* node, or -1 */
     int16_t count;                 /* steps done */
@@ -155,6 +155,41 @@ static bool reach(Frontier *f, const Node *state)
     return heap_push(f, f->nnode++);
 }
 
+/* The first step of the set from `i` on, or n. */
+static int next_in(const Range *r, const StepSet *set, int i)
+{
+    for (; i < r->n; i = (i / 64 + 1) * 64) {
+        uint64_t rest = set->word[i / 64] >> (i % 64);
+        if (rest)
+            return i + __builtin_ctzll(rest);
+    }
+    return r->n;
+}
+
+/* A step is done: those after it may have become ready. */
+static void step_done(const Range *r, Node *state, int i, int64_t live)
+{
+    const StepSet *after = &r->after[i];
+
+    state->live = live;
+    step_add(&state->done, i);
+    state->ready.word[i / 64] &= ~(UINT64_C(1) << (i % 64));
+    state->count++;
+    for (int k = next_in(r, after, i + 1); k < r->n; k = next_in(r, after, k + 1))
+        if (step_within(&r->before[k], &state->done))
+            step_add(&state->ready, k);
+}
+
+static Node before_all(const Range *r, int64_t peak)
+{
+    Node state = {.live = r->start, .peak = peak, .parent = -1, .step = -1};
+
+    for (int i = 0; i < r->n; i++)
+        if (step_within(&r->before[i], &state.done))
+            step_add(&state.ready, i);
+    return state;
+}
+
 /* Executes one step; false if the peak passes what is of interest. */
 static bool advance(const Frontier *f, Node *state, int i)
 {
@@ -162,9 +197,7 @@ static bool advance(const Frontier *f, Node *state, int i)
 
     range_execute(f->range, &state->done, state->live, i, &during, &after);
     state->peak = during > state->peak ? during : state->peak;
-    state->live = after;
-    step_add(&state->done, i);
-    state->count++;
+    step_done(f->range, state, i, after);
     return state->peak < f->below;
 }
 
@@ -173,18 +206,17 @@ static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
 {
     const Range *r = f->range;
 
-    for (int i = 0; i < r->n; i++) {
+    StepSet      open = step_both(&state->ready, &r->frugal);
+
+    for (int i = next_in(r, &open, 0); i < r->n; i = next_in(r, &open, i + 1)) {
         int64_t during, after;
-        if (step_in(&state->done, i) || !step_within(&r->before[i], &state->done))
-            continue;
         range_execute(r, &state->done, state->live, i, &during, &after);
         if (during > state->peak || after > state->live)
             continue;
-        state->live = after;
-        step_add(&state->done, i);
-        state->count++;
+        step_done(r, state, i, after);
         if (noted)
             noted[(*nnoted)++] = i;
+        open = step_both(&state->ready, &r->frugal);
         i = -1;                    /* others may have become ready */
     }
 }
@@ -192,11 +224,10 @@ static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
 static bool expand(Frontier *f, int32_t from)
 {
     const Range *r = f->range;
+    StepSet      ready = f->node[from].ready;
 
-    for (int i = 0; i < r->n; i++) {
+    for (int i = next_in(r, &ready, 0); i < r->n; i = next_in(r, &ready, i + 1)) {
         Node next = f->node[from];
-        if (step_in(&next.done, i) || !step_within(&r->before[i], &next.done))
-            continue;
         next.parent = from;
         next.step = (int16_t)i;
         if (!advance(f, &next, i))
@@ -213,7 +244,7 @@ static void trace(const Frontier *f, int32_t node, int32_t *order)
 {
     const Range *r = f->range;
     int          way[RANGE_STEPS + 1], length = 0, count = 0, steps[RANGE_STEPS];
-    Node         state = {.live = r->start};
+    Node         state = before_all(r, 0);
 
     for (int32_t at = node; at >= 0; at = f->node[at].parent)
         way[length++] = at;
@@ -233,7 +264,7 @@ static void trace(const Frontier *f, int32_t node, int32_t *order)
 static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
 {
     Range *r = f->range;
-    Node   root = {.live = r->start, .peak = floor, .parent = -1, .step = -1};
+    Node   root = before_all(r, floor);
 
     settle(f, &root, NULL, NULL);
     if (!reach(f, &root))
@@ -346,6 +377,18 @@ static void find_bound(Range *r, const int *producer)
     }
 }
 
+/* Steps that may cost nothing once they are the last to read their values. */
+static void find_frugal(Range *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        int64_t kept = r->made[i] - r->unread[i];
+        for (int k = r->read_at[i]; k < r->read_at[i + 1]; k++)
+            kept -= r->value[r->read[k].value].stays ? 0 : r->value[r->read[k].value].bytes;
+        if (kept <= 0)
+            step_add(&r->frugal, i);
+    }
+}
+
 /* Step i of the stretch: its values and what must precede it. */
 static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int i, int *producer)
 {
@@ -367,8 +410,10 @@ static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, co
         r->read[r->read_at[i + 1]++] = (RangeRead){number_value(r, g, number, done, use->value), use->reuse};
     }
     for (int k = g->before_at[t]; k < g->before_at[t + 1]; k++)
-        if (number->local[g->before[k]] >= 0)
+        if (number->local[g->before[k]] >= 0) {
             step_add(&r->before[i], number->local[g->before[k]]);
+            step_add(&r->after[number->local[g->before[k]]], i);
+        }
 }
 
 int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, int64_t start, const char *done)
@@ -398,6 +443,7 @@ int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, i
         for (int i = 0; i < count; i++)
             fill_step(r, g, &number, done, i, producer);
         find_bound(r, producer);
+        find_frugal(r);
     } else {
         range_close(r);
         r->n = -1;

@@ -45,7 +45,7 @@ typedef struct RangeRead {
 typedef struct Range {
     int         n;                 /* steps */
     int32_t     step[RANGE_STEPS]; /* as they stand now */
-    StepSet     before[RANGE_STEPS];
+    StepSet     before[RANGE_STEPS], after[RANGE_STEPS];
     int64_t     made[RANGE_STEPS];            /* bytes of a step's results */
     int64_t     unread[RANGE_STEPS];          /* of these, bytes that die at once */
     int64_t     scratch[RANGE_STEPS];
@@ -53,6 +53,7 @@ typedef struct Range {
     RangeRead  *read;
     RangeValue *value;
     int         nvalue;
+    StepSet     frugal;            /* steps that make no more than what they read, and so may free as much */
     int64_t     start;             /* bytes live before the stretch */
     int64_t     bound;             /* bytes: the least that the hungriest step needs */
 } Range;
@@ -85,7 +86,16 @@ static inline void step_add(StepSet *set, int i)
     set->word[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* a \ b is empty, where b may have one more step, extra (-1: none). */
+static inline StepSet step_both(const StepSet *a, const StepSet *b)
+{
+    StepSet both;
+
+    for (int w = 0; w < RANGE_WORDS; w++)
+        both.word[w] = a->word[w] & b->word[w];
+    return both;
+}
+
+/* a \ b is empty. */
 static inline bool step_within(const StepSet *a, const StepSet *b)
 {
     for (int w = 0; w < RANGE_WORDS; w++)

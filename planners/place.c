@@ -70,6 +70,23 @@ static bool is_spent(const Portfolio *f)
     return effort_is_over(&left);
 }
 
+/* From the bottom to the top of the plan of a similar problem. */
+static int try_like(Portfolio *f)
+{
+    Greedy *greedy = greedy_open(f->space);
+    int    *buffer = malloc(((size_t)f->space->n + 1) * sizeof *buffer);
+    int     status = greedy && buffer ? greedy_rank_plan(f->space, f->limits->like, buffer) : PLAN_ENOMEM;
+
+    if (!status) {
+        greedy_place_ranked(greedy, buffer, false, f->offset, f->region);
+        f->result->nodes += f->space->n;
+        keep_best(f);
+    }
+    greedy_close(greedy);
+    free(buffer);
+    return status;
+}
+
 static int try_greedy(Portfolio *f)
 {
     int status = PLAN_OK;
@@ -198,7 +215,11 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
     f.offset = calloc((size_t)s->n + 1, sizeof *f.offset);
     f.region = calloc((size_t)s->n + 1, sizeof *f.region);
     result->peak = INT64_MAX;
-    status = f.offset && f.region ? try_greedy(&f) : PLAN_ENOMEM;
+    status = f.offset && f.region ? PLAN_OK : PLAN_ENOMEM;
+    if (!status && limits->like)
+        status = try_like(&f);
+    if (!status && (result->peak == INT64_MAX || !satisfied(&f)))
+        status = try_greedy(&f);
     if (!status)
         status = try_skyline(&f);
     if (!status)

@@ -57,6 +57,7 @@ typedef struct PlanLimits {
     int64_t  worth;                /* bytes: of no use is a plan of more, and none may be looked for; 0: none */
     int64_t  least;                /* bytes: the caller has a proof that no plan needs less; 0: none */
     int      fit;                  /* nonzero: the first plan within capacity will do, smaller ones are not looked for */
+    const int64_t *like;           /* [nbuffer] offsets of a plan of a similar problem, which is tried first; NULL: none */
 } PlanLimits;
 
 typedef enum PlanStatus {

@@ -246,23 +246,24 @@ static bool is_looser(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
-/* What every plan of the problem needs because looser ones that were solved need it. */
-static int64_t known_bound(const Planning *planning, const PlanProblem *problem)
+/* Of the looser problems that were solved the one of which most is known to be needed, as it then is of this one; or NULL. */
+static const PlanResult *solved_looser(const Planning *planning, const PlanProblem *problem)
 {
-    int64_t bound = 0;
+    const PlanResult *most = NULL;
 
     for (int i = 0; i < planning->nsolved; i++)
-        if (planning->solved[i].result.bound > bound && is_looser(&planning->solved[i].problem, problem))
-            bound = planning->solved[i].result.bound;
-    return bound;
+        if ((!most || planning->solved[i].result.bound > most->bound) && is_looser(&planning->solved[i].problem, problem))
+            most = &planning->solved[i].result;
+    return most;
 }
 
 /* The answer to a problem that was not met before. */
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
+    const PlanResult  *looser = solved_looser(planning, &bridge->problem);
     PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes,
-                                 .least = known_bound(planning, &bridge->problem)};
+                                 .least = looser ? looser->bound : 0, .like = looser ? looser->offset : NULL};
     char               why[160];
 
     *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
@@ -286,10 +287,12 @@ static void open_bridge(const Planning *planning, Bridge *bridge)
 
 int64_t plan_bound(Planning *planning)
 {
-    Bridge bridge;
+    Bridge            bridge;
+    const PlanResult *looser;
 
     open_bridge(planning, &bridge);
-    return plan_lower_bound(&bridge.problem);
+    looser = solved_looser(planning, &bridge.problem);
+    return int_max(plan_lower_bound(&bridge.problem), looser ? looser->bound : 0);
 }
 
 int plan_once(Planning *planning, Plan *plan)

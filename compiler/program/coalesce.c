@@ -2,7 +2,7 @@
  *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the planner
  *            may overlap the two, and never must
  *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
- *            since that binds the planner, plan.c undoes merges that do not pay
+ *            since that binds the planner, plan.c undoes merges that cost memory
  * requires: spans */
 #include "program/operand.h"
 #include "program/plan.h"

@@ -91,27 +91,11 @@ static void unmerge(Program *program, Merges *merges)
     program_liveness(program);
 }
 
-static bool is_cut(const Program *program)
-{
-    for (int s = 0; s < program->nstep; s++)
-        if (program->step[s].parts > 1)
-            return true;
-    return false;
-}
-
-/* The plan with results merged into operands is taken where it is smaller; where steps are cut, also one that is as small: parts
- * then touch less memory, and no other part's. */
-static bool takes_merged(const Program *program, const Plan *merged, const Plan *apart)
-{
-    return is_smaller(merged, apart) || (is_cut(program) && !is_smaller(apart, merged));
-}
-
 enum { FEW_NODES = 25000 };
 
-/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one below every plan with nothing merged (or
- * as small as the least, see above), or one in which there is no hope, and even less in those. Else 0, with the peak of what was
- * planned, if anything was, and little effort left for the others where they can be no smaller, or hardly: no plan of what is merged
- * is. */
+/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one that no plan with nothing merged is below,
+ * or one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
+ * effort left for the others where no plan of what is merged is smaller. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     int64_t apart = plan_bound(p);
@@ -122,14 +106,14 @@ static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
         return 0;
     if (plan_worth(p, worth, plan) < 0)
         return -1;
-    if (plan->peak < apart + is_cut(p->program) || plan->bound > int_min(worth, p->worth))
+    if (plan->peak <= apart || plan->bound > int_min(worth, p->worth))
         return 1;
-    p->nodes = plan->peak == apart || plan->peak == plan->bound ? FEW_NODES : 0;
+    p->nodes = plan->peak == plan->bound ? FEW_NODES : 0;
     return 0;
 }
 
-/* The plan of the present order, with results merged into operands or without, as takes_merged has it. The program is left
- * as the plan wants it; *merges undoes what was merged. */
+/* The plan of the present order, with results merged into operands unless that takes more: merged ones touch less memory. The
+ * program is left as the plan wants it; *merges undoes what was merged. */
 static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     int  status = plan_merged(p, worth, plan, merges);
@@ -145,9 +129,9 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (status < 0)
         return -1;
     merge(p->program, merges);
-    if (plan_worth(p, int_min(worth, plan->peak - !is_cut(p->program)), &merged) < 0)
+    if (plan_worth(p, int_min(worth, plan->peak), &merged) < 0)
         return -1;
-    if (takes_merged(p->program, &merged, plan)) {
+    if (!is_smaller(plan, &merged)) {
         *plan = merged;
         return 0;
     }
@@ -290,11 +274,13 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
     Changes  changes = {.merges = {.count = 0}};
     Planning p = {.program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
 
-    if ((options->reorder ? plan_orders : plan_best)(&p, plan, &changes) < 0)
-        return -1;
-    if (is_useless(&p, plan)) /* nobody will run it or ask what others need */
-        return 0;
-    if (plan_compare(&p, plan) < 0)
-        return -1;
-    return program_recheck(program, plan, diag);
+    return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
+}
+
+/* Of the plan that is taken: checks it a second time, and adds what the greedy planners make of the program. */
+int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    Planning p = {.program = program, .options = options, .diag = diag};
+
+    return plan_compare(&p, plan) < 0 ? -1 : program_recheck(program, plan, diag);
 }

@@ -90,7 +90,7 @@ typedef struct Planning {
  * larger than need be. Returns 0, or -1 with a message. */
 int plan_once(Planning *planning, Plan *plan);
 
-/* Bytes that every plan of the program as it stands needs in a step; little effort. Negative on lack of memory. Needs spans. */
+/* Bytes that every plan of the program as it stands needs, as far as little effort tells. Needs spans. */
 int64_t plan_bound(Planning *planning);
 
 /* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside it. */

@@ -190,6 +190,7 @@ void program_print(struct Text *text, const Program *program);             /* st
 int  program_check(const Program *program, Diag *diag);                    /* every invariant (check.c) */
 void program_liveness(Program *program);                                   /* spans of every buffer: Occamy, Algorithm 1 (liveness.c) */
 int  program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);  /* plan.c: the bridge to planners/ */
+int  program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag); /* a plan to be run: see plan.c */
 void plan_print(struct Text *text, const Program *program, const Plan *plan);
 
 /* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the start of

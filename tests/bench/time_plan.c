@@ -1,6 +1,6 @@
-/* time_plan.c - milliseconds of processor time that the search for order and placement takes: one compilation after another,
- * for each a line for every search in it and an empty one. The arguments are occamyc's. Linked with --wrap=program_plan; read by
- * memory.py. */
+/* time_plan.c - milliseconds of processor time that planning takes: one compilation after another, for each a line for every
+ * search for order and placement in it, one for the check of what is taken, and an empty one. The arguments are occamyc's. Linked
+ * with --wrap=program_plan and --wrap=program_confirm; read by memory.py. */
 #include "compile.h"
 #include "program/program.h"
 
@@ -12,15 +12,29 @@ enum { TIMES = 5 };
 
 int __real_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+int __real_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+int __wrap_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+
+static int timed(int (*run)(Program *, const PlanOptions *, Plan *, Diag *), Program *program, const PlanOptions *options, Plan *plan,
+                 Diag *diag)
+{
+    clock_t began = clock();
+    int     status = run(program, options, plan, diag);
+
+    printf("%.2f\n", 1000.0 * (double)(clock() - began) / CLOCKS_PER_SEC);
+    return status;
+}
 
 /* Takes the place of program_plan. */
 int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    clock_t began = clock();
-    int     status = __real_program_plan(program, options, plan, diag);
+    return timed(__real_program_plan, program, options, plan, diag);
+}
 
-    printf("%.2f\n", 1000.0 * (double)(clock() - began) / CLOCKS_PER_SEC);
-    return status;
+/* Takes the place of program_confirm. */
+int __wrap_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    return timed(__real_program_confirm, program, options, plan, diag);
 }
 
 static int compile_once(int count, char **argument)

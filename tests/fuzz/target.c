@@ -73,7 +73,7 @@ static int plan(Model *model, CascadeUse cascade, Diag *diag)
     if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) || program_check(program, diag))
         return -1;
     program_liveness(program);
-    return program_plan(program, &options.plan, &found, diag);
+    return program_plan(program, &options.plan, &found, diag) ? -1 : program_confirm(program, &options.plan, &found, diag);
 }
 
 static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)

@@ -204,6 +204,50 @@ static void a_plan_of_more_than_it_is_worth_is_not_searched_for(void **state)
     assert_true(spared > 0);
 }
 
+/* The same with shorter windows: every plan of s is one of it. The spans are the caller's. */
+static PlanProblem loosen(const Sample *s, PlanSpan *span, uint64_t *seed)
+{
+    PlanProblem looser = s->problem;
+
+    for (int i = 0; i < looser.nspan; i++) {
+        span[i] = s->problem.span[i];
+        if (oracle_random(seed) % 2)
+            span[i].hi -= (span[i].hi - span[i].lo) / 4;
+    }
+    looser.span = span;
+    return looser;
+}
+
+/* What a looser problem needs is a bound, and its plan a hint: the answer is as good as without them and found with less effort. */
+static void a_looser_problem_helps(void **state)
+{
+    uint64_t seed = 31;
+    int64_t  alone = 0, helped = 0;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        Sample      s;
+        PlanSpan    span[ORACLE_SPANS];
+        int64_t     hint[ORACLE_BUFFERS], offset[ORACLE_BUFFERS];
+        PlanResult  loose = {.offset = hint}, r = {.offset = offset};
+        PlanProblem looser;
+        PlanLimits  limits = {0};
+        oracle_sample(&s, &seed, 7, WITH_ALL & ~(unsigned)WITH_FIXED);
+        looser = loosen(&s, span, &seed);
+        assert_int_equal(plan_place(&looser, NULL, &loose), PLAN_OK);
+        assert_int_equal(plan_place(&s.problem, NULL, &r), PLAN_OK);
+        alone += r.nodes;
+        limits.least = loose.bound;
+        limits.like = hint;
+        assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
+        assert_int_equal(r.peak, oracle_least_peak(&s.problem, LIMIT));
+        assert_int_equal(r.bound, r.peak);
+        helped += r.nodes;
+    }
+    print_message("%lld nodes, %lld with the looser problem's answer\n", (long long)alone, (long long)helped);
+    assert_true(helped < alone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_fits_into_no_rest_of_a_cell_counts_whole),
         cmocka_unit_test(a_rest_is_taken_once),
         cmocka_unit_test(a_plan_of_more_than_it_is_worth_is_not_searched_for),
+        cmocka_unit_test(a_looser_problem_helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
