@@ -350,6 +350,20 @@ static void order_by_least_end(const Task *task, int count, int *order)
     }
 }
 
+/* Whether every task has room below all those that end at `end` or below: then these raise nothing. */
+static bool has_room(const Task *task, int count, int64_t end)
+{
+    int64_t all = 0, highest = INT64_MIN; /* end of a task with all of them above it */
+
+    for (int i = 0; i < count; i++) {
+        bool    within = task[i].end <= end;
+        int64_t top = task[i].begin + (within ? 0 : task[i].length);
+        all += within ? task[i].length : 0;
+        highest = top > highest ? top : highest;
+    }
+    return highest + all <= end;
+}
+
 /* Raises begins; false when the tasks do not fit. */
 static bool raise(Task *task, int count)
 {
@@ -358,7 +372,7 @@ static bool raise(Task *task, int count)
     sort_by_falling_begin(task, count);
     order_by_least_end(task, count, order);
     for (int i = 0; i < count; i++) {
-        bool before = false;
+        bool before = has_room(task, count, task[i].end);
         for (int k = 0; k < i && !before; k++)
             before = task[k].end == task[i].end;
         if (before)
