@@ -285,10 +285,12 @@ static int meet(Quest *q, Net *net, Centre *centre, int count)
 
     raise_bound(q, net, nodes);
     for (int reach = 1, round = 0; reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2, round++) {
+        int64_t before = *q->bound;
         for (int i = 0; i < count && i < MOST_CENTRES && !status && !is_settled(q) && !effort_is_over(q->effort); i++)
             status = raise_around(q, &centre[i], reach, PARTS * nodes);
-        if (round % 2 && !status && !is_settled(q))
-            raise_bound(q, net, nodes *= 2);
+        nodes *= round % 2 ? 2 : 1;
+        if ((round % 2 || *q->bound > before) && !status && !is_settled(q))
+            raise_bound(q, net, nodes);
     }
     return status;
 }
