@@ -294,11 +294,11 @@ static void find_values(Search *s)
 
 /* ---------------------------------------------------------------------------------------------------------- entry points */
 
-enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000 };
+enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000, AGAIN = 4 };
 
-static int search(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
+static int search(Search *s, const OrderProblem *problem, int share, OrderResult *result, Diag *diag)
 {
-    OrderLimits limits = {.states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES)};
+    OrderLimits limits = {.states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES) / share};
 
     *result = (OrderResult){.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
     if (order_best(problem, &limits, result) != PLAN_OK)
@@ -324,7 +324,7 @@ static int search_again(Search *s, const OrderProblem *problem, OrderResult *res
     careful.use = use;
     if (result->status == ORDER_OPTIMAL || !differs)
         return 0;
-    if (search(s, &careful, &other, diag) < 0)
+    if (search(s, &careful, AGAIN, &other, diag) < 0)
         return -1;
     other.peak = order_peak(problem, other.order);
     if (other.peak < result->peak) {
@@ -361,7 +361,7 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
         return 0;
     problem = (OrderProblem){.value = s.value, .nvalue = s.nvalue, .use = s.use, .nuse = s.nuse, .edge = s.edge, .nedge = s.nedge,
                              .scratch = s.scratch, .nstep = out->nunit};
-    if (search(&s, &problem, &result, diag) < 0 || search_again(&s, &problem, &result, diag) < 0)
+    if (search(&s, &problem, 1, &result, diag) < 0 || search_again(&s, &problem, &result, diag) < 0)
         return -1;
     for (int u = 0; u < out->nunit; u++)
         out->order[u] = result.order[u];
