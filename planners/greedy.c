@@ -336,6 +336,41 @@ static int bigger_first(const Space *s, const PlanLimits *limits, PlanResult *re
     return run_greedy(s, GREEDY_BIGGER, false, result);
 }
 
+/* All four on one space. */
+static int greedy_peaks(const Space *s, int64_t peak[4])
+{
+    static const struct {
+        GreedyOrder order;
+        bool        tight;
+    } four[4] = {{GREEDY_BIRTH, false}, {GREEDY_BIRTH, true}, {GREEDY_LONGER, false}, {GREEDY_BIGGER, false}};
+    int64_t *offset = calloc((size_t)s->n + 1, sizeof *offset);
+    int32_t *region = calloc((size_t)s->n + 1, sizeof *region);
+    int      status = offset && region ? PLAN_OK : PLAN_ENOMEM;
+
+    for (int i = 0; i < 4 && !status; i++) {
+        status = greedy_place(s, four[i].order, four[i].tight, offset, region);
+        peak[i] = status ? 0 : space_peak(s, offset, region);
+    }
+    free(offset);
+    free(region);
+    return status;
+}
+
+int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4])
+{
+    Space space;
+    char  why[160];
+    int   status = plan_validate(problem, why);
+
+    if (status)
+        return status;
+    if (space_open(&space, problem, 0))
+        return PLAN_ENOMEM;
+    status = greedy_peaks(&space, peak);
+    space_close(&space);
+    return status;
+}
+
 int plan_first_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
     return plan_run(problem, limits, result, first_fit);

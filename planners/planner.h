@@ -104,6 +104,9 @@ int plan_best_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResu
 int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result); /* by lifetime; lowest gap */
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result); /* by size; lowest gap */
 
+/* The peaks of these four, in this order. Returns as they do, without a reason. */
+int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
+
 /* Lowest support first (skyline.c): O((n + p) log n), p retries; about a second for 10^5 buffers. Problems with windows,
  * permits, fixed buffers or several regions fall back to the greedy orders. nodes = n. */
 int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);

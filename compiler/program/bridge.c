@@ -317,19 +317,11 @@ int plan_once(Planning *planning, Plan *plan)
 
 int plan_compare(Planning *planning, Plan *plan)
 {
-    PlanLimits limits = {.seconds = planning->options->seconds};
-    PlanResult result;
-    Bridge     bridge;
+    Bridge bridge;
 
     open_bridge(planning, &bridge);
-    result = new_result(&bridge);
-    for (int i = 0; i < 4; i++) {
-        const PlanPlanner *planner = plan_planner(greedy_name[i]);
-
-        if (!planner || planner->place(&bridge.problem, &limits, &result) != PLAN_OK)
-            return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", greedy_name[i], result.why);
-        plan->greedy[i] = result.peak;
-    }
+    if (plan_greedy_peaks(&bridge.problem, plan->greedy) != PLAN_OK)
+        return diag_bug(planning->diag, (Loc){0}, "the greedy planners failed");
     plan->planner = finder(plan, planning->options->planner ? planning->options->planner : "auto");
     return 0;
 }

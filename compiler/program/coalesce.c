@@ -161,21 +161,41 @@ static bool works_at_equal_addresses(const Step *step)
     return step->kernel->same_place || (step->parts > 1 && step->kernel->in_place);
 }
 
+/* The first pair of a result and an operand of the step that can be one. */
+static bool find_merge(const Program *program, int index, int *from, int *to)
+{
+    const Step *step = &program->step[index];
+
+    if (step->kind != STEP_KERNEL || !works_at_equal_addresses(step))
+        return false;
+    for (int i = 0; i < step->nparam; i++)
+        for (int k = step->nparam; k < step->noperand; k++)
+            if (can_merge(program, index, &step->operand[i], &step->operand[k])) {
+                *from = step->operand[i].buffer;
+                *to = step->operand[k].buffer;
+                return true;
+            }
+    return false;
+}
+
+bool program_can_merge(const Program *program)
+{
+    int from, to;
+
+    for (int s = 0; s < program->nstep; s++)
+        if (find_merge(program, s, &from, &to))
+            return true;
+    return false;
+}
+
 Merges program_merge(Program *program)
 {
     Merges merges = {.count = 0};
+    int    from, to;
 
-    for (int s = 0; s < program->nstep; s++) {
-        const Step *step = &program->step[s];
-        bool        done = step->kind != STEP_KERNEL || !works_at_equal_addresses(step);
-
-        for (int i = 0; i < step->nparam && !done; i++)
-            for (int k = step->nparam; k < step->noperand && !done; k++)
-                if (can_merge(program, s, &step->operand[i], &step->operand[k])) {
-                    merge(program, &merges, step->operand[i].buffer, step->operand[k].buffer);
-                    done = true;
-                }
-    }
+    for (int s = 0; s < program->nstep; s++)
+        if (find_merge(program, s, &from, &to))
+            merge(program, &merges, from, to);
     return merges;
 }
 

@@ -98,11 +98,14 @@ enum { FEW_NODES = 25000 };
  * effort left for the others where no plan of what is merged is smaller. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
-    int64_t apart = plan_bound(p);
+    int64_t apart;
 
     plan->peak = INT64_MAX;
+    if (!program_can_merge(p->program))
+        return 0;
+    apart = plan_bound(p);
     merge(p->program, merges);
-    if (!merges->count || p->options->nregion > 1 || plan_bound(p) > apart)
+    if (p->options->nregion > 1 || plan_bound(p) > apart)
         return 0;
     if (plan_worth(p, worth, plan) < 0)
         return -1;

@@ -70,6 +70,7 @@ typedef struct Merges {
     int    count, capacity;
 } Merges;
 
+bool   program_can_merge(const Program *program); /* needs spans */
 Merges program_merge(Program *program);
 void   program_unmerge(Merges *merges);
 
