@@ -127,7 +127,7 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (!merges->count)
         return plan_worth(p, worth, plan);
     unmerge(p->program, merges);
-    status = plan_worth(p, int_min(worth, plan->peak), plan);
+    status = plan_worth(p, int_min(worth, plan->peak - 1), plan);
     p->nodes = 0;
     if (status < 0)
         return -1;
