@@ -248,6 +248,26 @@ static void a_looser_problem_helps(void **state)
     assert_true(helped < alone);
 }
 
+/* Found in one go or one by one. */
+static void four_peaks_are_those_of_the_four_planners(void **state)
+{
+    static const PlanFn four[4] = {plan_first_fit, plan_best_fit, plan_longer_first, plan_bigger_first};
+    uint64_t seed = 43;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        Sample  s;
+        int64_t offset[ORACLE_BUFFERS], peak[4];
+        oracle_sample(&s, &seed, 7, WITH_ALL & ~(unsigned)WITH_FIXED);
+        assert_int_equal(plan_greedy_peaks(&s.problem, peak), PLAN_OK);
+        for (int k = 0; k < 4; k++) {
+            PlanResult r = {.offset = offset};
+            assert_int_equal(four[k](&s.problem, NULL, &r), PLAN_OK);
+            assert_int_equal(peak[k], r.peak);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_rest_is_taken_once),
         cmocka_unit_test(a_plan_of_more_than_it_is_worth_is_not_searched_for),
         cmocka_unit_test(a_looser_problem_helps),
+        cmocka_unit_test(four_peaks_are_those_of_the_four_planners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
