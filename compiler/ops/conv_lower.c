@@ -242,13 +242,25 @@ static void choose_way(Lower *lower, Node *node, Conv *c)
     }
 }
 
+static void place_constant(Lower *lower, const Value *constant, PanelShape shape, Conv *c)
+{
+    const int64_t stride[4] = {shape.taps * c->inputs * c->outputs, shape.taps * c->inputs, shape.taps, 1};
+
+    if (panels_made_before(lower, constant, shape, c->winograd.m, &c->w))
+        return;
+    if (c->winograd.m)
+        c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m, constant->name);
+    else
+        c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);
+    panels_keep(lower, constant, shape, c->winograd.m, &c->w);
+}
+
 static int place_weights(Lower *lower, Node *node, Conv *c)
 {
     const Type   *type = &node->in[1]->type;
     PanelShape    shape = {c->groups, c->outputs, c->inputs, 1};
     const Value  *constant;
     Operand       w;
-    int64_t       stride[4];
 
     if (c->depthwise)
         return place_taps(lower, node, c);
@@ -259,15 +271,7 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
         return 0;
     constant = lower_constant(lower, node->in[1]);
     if (constant) {
-        if (c->winograd.m) {
-            c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m, node->in[1]->name);
-            return 0;
-        }
-        stride[3] = 1;
-        stride[2] = shape.taps;
-        stride[1] = shape.taps * c->inputs;
-        stride[0] = stride[1] * c->outputs;
-        c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, node->in[1]->name);
+        place_constant(lower, constant, shape, c);
         return 0;
     }
     if (lower_input(lower, node, 1, &w) < 0 || panels_computed(lower, w, shape, &c->w) < 0)

@@ -40,6 +40,45 @@ Operand panels_constant(Lower *lower, const void *data, PanelShape s, const int6
     return lower_weight(lower, to, DTYPE_F32, 1, &elements, name);
 }
 
+/* Elements of a constant of the model in another order. */
+typedef struct Arranged {
+    const void *from; /* where the constant lies, which is for good */
+    PanelShape  shape;
+    int64_t     m, elements;
+    const void *to;
+} Arranged;
+
+/* The elements of a constant where they lie, if all of them are there. */
+static const void *lasting_source(const Value *constant)
+{
+    return constant->data->splat ? NULL : constant->data->data;
+}
+
+bool panels_made_before(Lower *lower, const Value *constant, PanelShape s, int64_t m, Operand *out)
+{
+    const Model *model = lower->model;
+
+    for (int i = 0; i < model->narranged; i++) {
+        const Arranged *a = &model->arranged[i];
+
+        if (a->from != lasting_source(constant) || a->m != m || a->shape.groups != s.groups || a->shape.outputs != s.outputs ||
+            a->shape.inputs != s.inputs || a->shape.taps != s.taps)
+            continue;
+        *out = lower_weight(lower, a->to, DTYPE_F32, 1, &a->elements, constant->name);
+        return true;
+    }
+    return false;
+}
+
+void panels_keep(Lower *lower, const Value *constant, PanelShape s, int64_t m, const Operand *made)
+{
+    Model   *model = lower->model;
+    Arranged a = {lasting_source(constant), s, m, made->dim[0].max, lower->program->buffer[made->buffer].source};
+
+    if (a.from && lower->program->arena == model->arena) /* else it does not outlive the lowering */
+        ARENA_PUSH(model->arena, model->arranged, model->narranged, model->carranged, a);
+}
+
 /* One copy for all whole blocks, one for the narrow last block of each group. */
 static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, int64_t first, int64_t blocks)
 {

@@ -1,9 +1,11 @@
 # Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-plain`,
 # `make bench-int8`, `make bench-speedup`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
+#   BENCH_PAGE=docs/performance.md (what is written; another machine's figures have a page of their own)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
 BENCH_THREADS  ?= 1
+BENCH_PAGE     ?= docs/performance.md
 BENCH_MODELS   ?= $(BUILD)/models
 BENCH_VENV     := $(BUILD)/bench/venv
 BENCH_PYTHON   := $(BENCH_VENV)/bin/python
@@ -19,15 +21,15 @@ $(BENCH_VENV)/stamp: tests/bench/requirements.txt
 	@touch $@
 
 bench: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
-	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=$(BENCH_PAGE)
 
 # Each step with one thread and with two, by turns.
 bench-speedup: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
-	$(BENCH_PYTHON) tests/bench/speedup.py $(BENCH_COMMON) --document=docs/performance.md
+	$(BENCH_PYTHON) tests/bench/speedup.py $(BENCH_COMMON) --document=$(BENCH_PAGE)
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
-	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=2 --plain --document=docs/performance.md
+	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --rounds=2 --plain --document=$(BENCH_PAGE)
 
 # Converters such as ncnn's take networks of floats only.
 BENCH_RUNTIMES := --peers='onnxruntime openvino'
@@ -41,7 +43,7 @@ $(BUILD)/models/%_int8.onnx: $(BENCH_MODELS)/%.onnx tests/bench/quantise.py $(BE
 
 bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.onnx,$(BENCH_INT8))
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' $(BENCH_RUNTIMES) \
-	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=docs/performance.md
+	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=$(BENCH_PAGE)
 
 $(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(wildcard codegen_templates/c/occ_*.h)
 	@mkdir -p $(@D)

@@ -24,7 +24,8 @@ that same program and know what may overlap (*bigger-first* is greedy by size, w
 what `occamyc` takes; a proof by the bound says that no placement of this order of steps is smaller, *order* that no order of
 these steps needs less. *without cascades* is `--cascade=off`, *without Winograd* `--winograd=off`, *io* adds `--io=arena` to that: then inputs and outputs are
 counted. *TiGrIS*: {tigris}, inputs and outputs counted. *ONNX Runtime*: growth of the process in its first run, one
-thread, inputs and outputs counted (of {ort}). *ms*: search for order and placement{touched}.
+thread, inputs and outputs counted (of {ort}). *ms*: planning of one compilation: order, placement and proof of every program that is
+weighed (with and without cascades, with copies), and the check of what is taken{touched}.
 
 """
 
@@ -63,7 +64,7 @@ def compile_it(args, path, *options):
 
 
 def planning_seconds(args, path, flags):
-    """Processor time of the searches for order and placement in one compilation: the least of some."""
+    """Processor time of all planning in one compilation: the least of some."""
     done = subprocess.run([args.time_plan, path, *flags], capture_output=True, text=True, check=True)
     return min(sum(map(float, part.split())) for part in done.stdout.split("\n\n") if part.strip()) / 1000
 

@@ -180,7 +180,7 @@ def write(document, results, order, quantised, flags):
         if names:
             lines += [*time_table(part, names), ""]
         if names and key == "1":
-            lines += ["![time of ours over that of the best of the others](performance.svg)", "", *size_table(part, names), ""]
+            lines += [f"![time of ours over that of the best of the others]({document.with_suffix('.svg').name})", "", *size_table(part, names), ""]
             document.with_suffix(".svg").write_text(plot(part, names))
         if tuned:
             lines += ["The default output, compiled as above, and the output of `--target=native`, in the same run.", "",
