@@ -192,19 +192,23 @@ static int64_t peak_of(const Net *net)
     return peak;
 }
 
-/* Raises the bound to what the buffers in question need: asks in turn just below the least peak that is found, and halfway down to
- * the bound. False when so many nodes do not suffice. */
+/* Raises the bound to what the buffers in question need: asks just below the least peak that is found, or halfway down to the bound
+ * where plans took more effort of late than showing that there is none. False when so many nodes do not suffice. */
 static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 {
-    int64_t      most = useful(q) + 1, end = q->effort->nodes - nodes;
+    int64_t      most = useful(q) + 1, begin = q->effort->nodes, end = begin - nodes, plan = 0, none;
     SearchAnswer answer = ask(q, net, *q->bound, nodes);
 
-    for (bool below = true; answer == SEARCH_NONE && *q->bound < most && !is_settled(q); below = !below) {
-        answer = ask(q, net, below ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, q->effort->nodes - end);
+    none = begin - q->effort->nodes;
+    while (answer == SEARCH_NONE && *q->bound < most && !is_settled(q)) {
+        begin = q->effort->nodes;
+        answer = ask(q, net, plan <= none ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, begin - end);
         if (answer == SEARCH_FOUND) {
             most = peak_of(net);
+            plan = begin - q->effort->nodes;
             answer = SEARCH_NONE;
-        }
+        } else
+            none = begin - q->effort->nodes;
     }
     return answer != SEARCH_STOPPED;
 }
