@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { SHARE = 8 };                                /* part of the effort that one search may take */
-enum { NEAR_PART = 256 };                          /* of the peak: bytes that are near it */
+enum { NEAR_PART = 256, MUCH_PART = 32 };          /* of the peak: bytes that are near it, and more than are little */
 enum { FEW_NODES = 2000, PARTS = 4 };              /* of the first search for all buffers; one for some of them has so many times more */
 enum { MOST_CENTRES = 16 };                        /* around which it is asked for some of the buffers */
 
@@ -193,7 +193,8 @@ static int64_t peak_of(const Net *net)
 }
 
 /* Raises the bound to what the buffers in question need: asks just below the least peak that is found, or halfway down to the bound
- * where plans took more effort of late than showing that there is none. False when so many nodes do not suffice. */
+ * where much lies between, or plans took more effort of late than showing that there is none. False when so many nodes do not
+ * suffice. */
 static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 {
     int64_t      most = useful(q) + 1, begin = q->effort->nodes, end = begin - nodes, plan = 0, none;
@@ -201,8 +202,10 @@ static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 
     none = begin - q->effort->nodes;
     while (answer == SEARCH_NONE && *q->bound < most && !is_settled(q)) {
+        bool below = plan <= none && most - *q->bound <= most / MUCH_PART;
+
         begin = q->effort->nodes;
-        answer = ask(q, net, plan <= none ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, begin - end);
+        answer = ask(q, net, below ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, begin - end);
         if (answer == SEARCH_FOUND) {
             most = peak_of(net);
             plan = begin - q->effort->nodes;
