@@ -3,6 +3,8 @@
 
 #include "program/operand.h"
 
+#include <string.h>
+
 /* The only step that writes the buffer, or NULL. */
 static const Step *only_writer(const Program *program, int buffer)
 {
@@ -37,6 +39,18 @@ static bool is_constant(const Program *program, const Step *step)
     return true;
 }
 
+/* What a weight holds: files have it at any address, copies are aligned. */
+static void *contents_of(const Program *program, const Buffer *weight)
+{
+    void *copy;
+
+    if ((uintptr_t)weight->source % sizeof(int64_t) == 0)
+        return (void *)(uintptr_t)weight->source;
+    copy = arena_calloc(program->arena, (size_t)weight->size + 1, 1);
+    memcpy(copy, weight->source, (size_t)weight->size);
+    return copy;
+}
+
 /* Memory for one run of the step, by Buffer.id. */
 static void **memory_of(const Program *program, const Step *step)
 {
@@ -46,7 +60,7 @@ static void **memory_of(const Program *program, const Step *step)
         const Buffer *buffer = step->operand[k].buffer < 0 ? NULL : &program->buffer[step->operand[k].buffer];
 
         if (buffer)
-            memory[buffer->id] = buffer->kind == BUFFER_WEIGHT ? (void *)(uintptr_t)buffer->source
+            memory[buffer->id] = buffer->kind == BUFFER_WEIGHT ? contents_of(program, buffer)
                                                                : arena_calloc(program->arena, (size_t)buffer->size + 1, 1);
     }
     return memory;
@@ -62,7 +76,7 @@ const int64_t *program_table(const Program *program, const Operand *x, bool *com
         return NULL;
     *computed = program->buffer[x->buffer].kind != BUFFER_WEIGHT;
     if (!*computed)
-        return (const int64_t *)program->buffer[x->buffer].source + x->offset.max;
+        return (const int64_t *)contents_of(program, &program->buffer[x->buffer]) + x->offset.max;
     writer = only_writer(program, x->buffer);
     if (!writer || !is_constant(program, writer))
         return NULL;

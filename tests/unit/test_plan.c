@@ -190,6 +190,29 @@ static void a_merge_that_costs_memory_is_undone(void **state)
     assert_true(w->program->buffer[c].nspan > 0);
 }
 
+/* Model files hold integers at any address. */
+static void a_table_at_an_odd_address_is_read(void **state)
+{
+    static const int64_t row[4] = {0, 2, 1, -3};
+    World         *w = *state;
+    int64_t        file[5];
+    int            b = world_buffer(w, BUFFER_WEIGHT, sizeof row);
+    Operand        x = {.buffer = b, .dtype = DTYPE_I64, .rank = 1, .access = OPERAND_READS};
+    const int64_t *table;
+    bool           computed;
+
+    memcpy((char *)file + 1, row, sizeof row);
+    w->program->buffer[b].source = (char *)file + 1;
+    x.dim[0] = extent_const(4);
+    x.stride[0] = extent_const(1);
+    x.offset = extent_const(0);
+    table = program_table(w->program, &x, &computed);
+    assert_non_null(table);
+    assert_int_equal((uintptr_t)table % sizeof *table, 0);
+    assert_memory_equal(table, row, sizeof row);
+    assert_false(computed);
+}
+
 static void copies_of_scratch_and_alignment_count(void **state)
 {
     World *w = *state;
@@ -443,6 +466,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_merge_where_the_kernel_itself_reads_it, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_table_at_an_odd_address_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_merge_that_costs_nothing_stays, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_merge_that_costs_memory_is_undone, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
