@@ -306,43 +306,46 @@ int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset,
     return status;
 }
 
-static int run_greedy(const Space *s, GreedyOrder order, bool tight, PlanResult *result)
+/* Occamy's four: in which order, and whether into the tightest gap. */
+enum { FIRST_FIT, BEST_FIT, LONGER_FIRST, BIGGER_FIRST };
+static const struct {
+    GreedyOrder order;
+    bool        tight;
+} four[4] = {{GREEDY_BIRTH, false}, {GREEDY_BIRTH, true}, {GREEDY_LONGER, false}, {GREEDY_BIGGER, false}};
+
+static int run_greedy(const Space *s, int which, PlanResult *result)
 {
     result->nodes += s->n;
-    return greedy_place(s, order, tight, result->offset, result->region);
+    return greedy_place(s, four[which].order, four[which].tight, result->offset, result->region);
 }
 
 static int first_fit(const Space *s, const PlanLimits *limits, PlanResult *result)
 {
     (void)limits;
-    return run_greedy(s, GREEDY_BIRTH, false, result);
+    return run_greedy(s, FIRST_FIT, result);
 }
 
 static int best_fit(const Space *s, const PlanLimits *limits, PlanResult *result)
 {
     (void)limits;
-    return run_greedy(s, GREEDY_BIRTH, true, result);
+    return run_greedy(s, BEST_FIT, result);
 }
 
 static int longer_first(const Space *s, const PlanLimits *limits, PlanResult *result)
 {
     (void)limits;
-    return run_greedy(s, GREEDY_LONGER, false, result);
+    return run_greedy(s, LONGER_FIRST, result);
 }
 
 static int bigger_first(const Space *s, const PlanLimits *limits, PlanResult *result)
 {
     (void)limits;
-    return run_greedy(s, GREEDY_BIGGER, false, result);
+    return run_greedy(s, BIGGER_FIRST, result);
 }
 
 /* All four on one space. */
 static int greedy_peaks(const Space *s, int64_t peak[4])
 {
-    static const struct {
-        GreedyOrder order;
-        bool        tight;
-    } four[4] = {{GREEDY_BIRTH, false}, {GREEDY_BIRTH, true}, {GREEDY_LONGER, false}, {GREEDY_BIGGER, false}};
     int64_t *offset = calloc((size_t)s->n + 1, sizeof *offset);
     int32_t *region = calloc((size_t)s->n + 1, sizeof *region);
     int      status = offset && region ? PLAN_OK : PLAN_ENOMEM;

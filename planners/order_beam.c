@@ -13,7 +13,7 @@
 typedef struct State {
     int64_t  live, peak;
     uint64_t set;                  /* hash of the executed steps */
-    int32_t *wanted;               /* [nvalue] uses to come; waits follows it in memory */
+    int32_t *wanted;               /* [nvalue] uses to come */
     int32_t *waits;                /* [nstep] predecessors to come */
     int32_t *ready;                /* steps that wait for nothing */
     int      nready;
@@ -37,7 +37,6 @@ typedef struct Beam {
     int64_t   *made, *unread;      /* [nstep] bytes of a step's results, and of those that die at once */
     int        width, nstate;
     State     *state, *next;       /* [width] */
-    uint64_t  *kept;               /* [width] sets of the states of the next level */
     Extension *extension;
     int        nextension, room;
     struct Past { int32_t parent, step; } *past;     /* [count][width] */
@@ -167,7 +166,8 @@ static void adopt(Beam *b, const Extension *e, State *to)
     to->live = e->live;
     to->peak = e->peak;
     to->set = e->set;
-    memcpy(to->wanted, from->wanted, (size_t)(g->problem->nvalue + g->problem->nstep) * sizeof *to->wanted);
+    memcpy(to->wanted, from->wanted, (size_t)g->problem->nvalue * sizeof *to->wanted);
+    memcpy(to->waits, from->waits, (size_t)g->problem->nstep * sizeof *to->waits);
     to->nready = 0;
     for (int i = 0; i < from->nready; i++)
         if (from->ready[i] != e->step)
@@ -193,10 +193,9 @@ static bool next_level(Beam *b, int level)
         b->extension[0] = b->extension[--b->nextension];
         sift(b->extension, b->nextension, 0);
         for (int k = 0; k < kept && !known; k++)
-            known = b->kept[k] == best.set;
+            known = b->next[k].set == best.set;
         if (known)
             continue;
-        b->kept[kept] = best.set;
         b->past[(size_t)level * (size_t)b->width + (size_t)kept] = (struct Past){best.parent, best.step};
         adopt(b, &best, &b->next[kept++]);
     }
@@ -232,25 +231,24 @@ static void begin(Beam *b, const int32_t *order, int count, int64_t start, const
 
 static bool reserve(Beam *b, int count)
 {
-    size_t n = (size_t)b->graph->problem->nstep + 1, v = (size_t)b->graph->problem->nvalue;
+    size_t n = (size_t)b->graph->problem->nstep + 1, v = (size_t)b->graph->problem->nvalue + 1;
 
     b->state = calloc((size_t)b->width, sizeof *b->state);
     b->next = calloc((size_t)b->width, sizeof *b->next);
-    b->kept = malloc((size_t)b->width * sizeof *b->kept);
     b->past = malloc((size_t)count * (size_t)b->width * sizeof *b->past + 1);
     b->weight = malloc(((size_t)b->graph->problem->nuse + 1) * sizeof *b->weight);
     b->weight_at = malloc(n * sizeof *b->weight_at);
     b->made = malloc(n * sizeof *b->made);
     b->unread = malloc(n * sizeof *b->unread);
-    if (!b->state || !b->next || !b->kept || !b->past || !b->weight || !b->weight_at || !b->made || !b->unread)
+    if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at || !b->made || !b->unread)
         return false;
     for (int i = 0; i < 2 * b->width; i++) {
         State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
-        s->wanted = malloc((v + n) * sizeof *s->wanted);
+        s->wanted = malloc(v * sizeof *s->wanted);
+        s->waits = malloc(n * sizeof *s->waits);
         s->ready = malloc(n * sizeof *s->ready);
-        if (!s->wanted || !s->ready)
+        if (!s->wanted || !s->waits || !s->ready)
             return false;
-        s->waits = s->wanted + v;
     }
     return true;
 }
@@ -260,11 +258,11 @@ static void give_back(Beam *b)
     for (int i = 0; i < 2 * b->width && b->state && b->next; i++) {
         State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
         free(s->wanted);
+        free(s->waits);
         free(s->ready);
     }
     free(b->state);
     free(b->next);
-    free(b->kept);
     free(b->past);
     free(b->extension);
     free(b->weight);

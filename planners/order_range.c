@@ -205,7 +205,6 @@ static bool advance(const Frontier *f, Node *state, int i)
 static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
 {
     const Range *r = f->range;
-
     StepSet      open = step_both(&state->ready, &r->frugal);
 
     for (int i = next_in(r, &open, 0); i < r->n; i = next_in(r, &open, i + 1)) {

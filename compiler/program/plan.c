@@ -22,13 +22,18 @@ int64_t plan_extent(const Plan *plan)
     return plan->share[plan->nshare - 1].base + plan->share[plan->nshare - 1].peak;
 }
 
+int64_t span_bytes(const Buffer *buffer, const Span *span)
+{
+    return buffer->copies > 1 ? buffer_bytes(buffer) : span->hi - span->lo;
+}
+
 int64_t buffer_live_bytes(const Buffer *buffer, int step)
 {
     int64_t bytes = 0;
 
     for (int i = 0; i < buffer->nspan; i++)
         if (buffer->span[i].begin <= step && step < buffer->span[i].end)
-            bytes += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+            bytes += span_bytes(buffer, &buffer->span[i]);
     return bytes;
 }
 
@@ -40,10 +45,8 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
         const Buffer *buffer = &program->buffer[b];
 
         for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
-            int64_t bytes = buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
-
-            live[buffer->span[i].begin] += bytes;
-            live[buffer->span[i].end] -= bytes;
+            live[buffer->span[i].begin] += span_bytes(buffer, &buffer->span[i]);
+            live[buffer->span[i].end] -= span_bytes(buffer, &buffer->span[i]);
         }
     }
     for (int s = 1; s < program->nstep; s++)

@@ -14,6 +14,9 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena);
 /* End of the last memory, when they lie one behind the other as in Plan.offset. */
 int64_t plan_extent(const Plan *plan);
 
+/* Bytes that one of the buffer's spans keeps: of several copies all. */
+int64_t span_bytes(const Buffer *buffer, const Span *span);
+
 /* Bytes of the buffer that are live in `step`. */
 int64_t buffer_live_bytes(const Buffer *buffer, int step);
 

@@ -267,7 +267,7 @@ static void find_inner_bytes(Search *s)
             continue;
         for (int i = 0; i < buffer->nspan; i++)
             for (int step = buffer->span[i].begin; step < buffer->span[i].end; step++)
-                inner[step] += buffer->copies > 1 ? buffer_bytes(buffer) : buffer->span[i].hi - buffer->span[i].lo;
+                inner[step] += span_bytes(buffer, &buffer->span[i]);
     }
     for (int u = 0; u < s->order->nunit; u++)
         for (int step = s->order->unit[u].begin; step < s->order->unit[u].end; step++)
