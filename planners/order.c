@@ -29,14 +29,9 @@ typedef struct Planner {
 static int64_t execute(const OrderGraph *g, char *done, int64_t *live, int t)
 {
     const OrderProblem *p = g->problem;
-    int64_t             made = 0, unread = 0, freed = 0, reuse = 0, during;
+    int64_t             made = g->made[t], freed = g->unread[t], reuse = 0, during;
 
     done[t] = 1;
-    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
-        int v = g->make[k];
-        made += p->value[v].bytes;
-        unread += g->user_at[v] == g->user_at[v + 1] && !p->value[v].keep ? p->value[v].bytes : 0;
-    }
     for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
         const OrderUse *use = &p->use[g->read[k]];
         bool            last = !p->value[use->value].keep;
@@ -48,7 +43,7 @@ static int64_t execute(const OrderGraph *g, char *done, int64_t *live, int t)
         reuse = use->reuse > reuse ? use->reuse : reuse;
     }
     during = *live + made + (p->scratch ? p->scratch[t] : 0) - (reuse < made ? reuse : made);
-    *live += made - unread - freed;
+    *live += made - freed;
     return during;
 }
 
@@ -208,16 +203,14 @@ static int find_cuts(const OrderGraph *g, char *cut)
 static int64_t local_need(const OrderGraph *g, int t)
 {
     const OrderProblem *p = g->problem;
-    int64_t             made = 0, need = p->scratch ? p->scratch[t] : 0, reuse = 0;
+    int64_t             need = g->made[t] + (p->scratch ? p->scratch[t] : 0), reuse = 0;
 
-    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++)
-        made += p->value[g->make[k]].bytes;
     for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
         const OrderUse *use = &p->use[g->read[k]];
         need += p->value[use->value].bytes;
         reuse = use->reuse > reuse ? use->reuse : reuse;
     }
-    return need + made - (reuse < made ? reuse : made);
+    return need - (reuse < g->made[t] ? reuse : g->made[t]);
 }
 
 /* Stretch by stretch along the order. */
@@ -277,7 +270,7 @@ int order_best(const OrderProblem *p, const OrderLimits *limits, OrderResult *re
     for (int t = 0; t < p->nstep; t++)
         result->order[t] = t;
     for (int v = 0; v < p->nvalue; v++)
-        if (p->value[v].producer < 0 && (p->value[v].keep || graph.user_at[v] < graph.user_at[v + 1]))
+        if (p->value[v].producer < 0 && order_is_wanted(&graph, v))
             q.live += p->value[v].bytes;
     q.bound = q.live;
     for (int t = 0; t < p->nstep; t++)

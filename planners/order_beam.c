@@ -34,7 +34,6 @@ typedef struct Beam {
     const OrderGraph *graph;
     Weight    *weight;             /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
     int       *weight_at;
-    int64_t   *made, *unread;      /* [nstep] bytes of a step's results, and of those that die at once */
     int        width, nstate;
     State     *state, *next;       /* [width] */
     Extension *extension;
@@ -54,7 +53,7 @@ static uint64_t mix(uint64_t z)
 static void weigh(const Beam *b, const State *s, int t, int64_t *during, int64_t *after)
 {
     const int64_t *scratch = b->graph->problem->scratch;
-    int64_t        freed = b->unread[t], reuse = 0;
+    int64_t        made = b->graph->made[t], freed = b->graph->unread[t], reuse = 0;
 
     for (int k = b->weight_at[t]; k < b->weight_at[t + 1]; k++) {
         const Weight *w = &b->weight[k];
@@ -63,8 +62,8 @@ static void weigh(const Beam *b, const State *s, int t, int64_t *during, int64_t
         freed += w->bytes;
         reuse = w->reuse > reuse ? w->reuse : reuse;
     }
-    *during = s->live + b->made[t] + (scratch ? scratch[t] : 0) - (reuse < b->made[t] ? reuse : b->made[t]);
-    *after = s->live + b->made[t] - freed;
+    *during = s->live + made + (scratch ? scratch[t] : 0) - (reuse < made ? reuse : made);
+    *after = s->live + made - freed;
 }
 
 static void find_weights(Beam *b)
@@ -74,12 +73,6 @@ static void find_weights(Beam *b)
     int                 n = 0;
 
     for (int t = 0; t < p->nstep; t++) {
-        b->made[t] = b->unread[t] = 0;
-        for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
-            const OrderValue *v = &p->value[g->make[k]];
-            b->made[t] += v->bytes;
-            b->unread[t] += g->user_at[g->make[k]] == g->user_at[g->make[k] + 1] && !v->keep ? v->bytes : 0;
-        }
         b->weight_at[t] = n;
         for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
             const OrderUse *use = &p->use[g->read[k]];
@@ -238,9 +231,7 @@ static bool reserve(Beam *b, int count)
     b->past = malloc((size_t)count * (size_t)b->width * sizeof *b->past + 1);
     b->weight = malloc(((size_t)b->graph->problem->nuse + 1) * sizeof *b->weight);
     b->weight_at = malloc(n * sizeof *b->weight_at);
-    b->made = malloc(n * sizeof *b->made);
-    b->unread = malloc(n * sizeof *b->unread);
-    if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at || !b->made || !b->unread)
+    if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at)
         return false;
     for (int i = 0; i < 2 * b->width; i++) {
         State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
@@ -267,8 +258,6 @@ static void give_back(Beam *b)
     free(b->extension);
     free(b->weight);
     free(b->weight_at);
-    free(b->made);
-    free(b->unread);
 }
 
 int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,

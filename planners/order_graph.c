@@ -166,9 +166,20 @@ static void file_all(const OrderProblem *p, const Filing f[5], bool fill)
     }
 }
 
+static void sum_results(OrderGraph *g)
+{
+    for (int t = 0; t < g->problem->nstep; t++)
+        for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
+            int64_t bytes = g->problem->value[g->make[k]].bytes;
+            g->made[t] += bytes;
+            g->unread[t] += order_is_wanted(g, g->make[k]) ? 0 : bytes;
+        }
+}
+
 void order_graph_close(OrderGraph *g)
 {
-    int *all[] = {g->make_at, g->make, g->read_at, g->read, g->user_at, g->user, g->before_at, g->before, g->after_at, g->after};
+    void *all[] = {g->make_at, g->make, g->read_at, g->read, g->user_at, g->user, g->before_at, g->before, g->after_at, g->after,
+                   g->made, g->unread};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -181,9 +192,9 @@ int order_graph_open(OrderGraph *g, const OrderProblem *p)
     *g = (OrderGraph){p, calloc(steps, sizeof(int)), calloc(values, sizeof(int)), calloc(steps, sizeof(int)),
                       calloc(edges, sizeof(int)), calloc(values, sizeof(int)), calloc(edges, sizeof(int)),
                       calloc(steps, sizeof(int)), calloc(edges, sizeof(int)), calloc(steps, sizeof(int)),
-                      calloc(edges, sizeof(int))};
+                      calloc(edges, sizeof(int)), calloc(steps, sizeof(int64_t)), calloc(steps, sizeof(int64_t))};
     if (!g->make_at || !g->make || !g->read_at || !g->read || !g->user_at || !g->user || !g->before_at || !g->before ||
-        !g->after_at || !g->after) {
+        !g->after_at || !g->after || !g->made || !g->unread) {
         order_graph_close(g);
         return PLAN_ENOMEM;
     }
@@ -193,5 +204,6 @@ int order_graph_open(OrderGraph *g, const OrderProblem *p)
     for (int k = 0; k < 5; k++)
         filing_sum(f[k], k == 2 ? p->nvalue : p->nstep);
     file_all(p, f, true);
+    sum_results(g);
     return PLAN_OK;
 }

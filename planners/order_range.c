@@ -395,14 +395,11 @@ static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, co
     int                 t = r->step[i];
 
     r->scratch[i] = p->scratch ? p->scratch[t] : 0;
-    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++) {
-        int v = g->make[k];
-        r->made[i] += p->value[v].bytes;
-        if (g->user_at[v] == g->user_at[v + 1] && !p->value[v].keep)
-            r->unread[i] += p->value[v].bytes;
-        else
-            producer[number_value(r, g, number, done, v)] = i;
-    }
+    r->made[i] = g->made[t];
+    r->unread[i] = g->unread[t];
+    for (int k = g->make_at[t]; k < g->make_at[t + 1]; k++)
+        if (order_is_wanted(g, g->make[k]))
+            producer[number_value(r, g, number, done, g->make[k])] = i;
     r->read_at[i + 1] = r->read_at[i];
     for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
         const OrderUse *use = &p->use[g->read[k]];

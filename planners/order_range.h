@@ -17,7 +17,14 @@ typedef struct OrderGraph {
     int     *user_at, *user;       /* steps that read value v */
     int     *before_at, *before;   /* steps that must precede step t, with repetitions */
     int     *after_at, *after;     /* steps that must follow step t, with repetitions */
+    int64_t *made, *unread;        /* [nstep] bytes of a step's results, and of those that die at once */
 } OrderGraph;
+
+/* Does somebody read value v, or is it kept? Else it dies with the step that makes it. */
+static inline bool order_is_wanted(const OrderGraph *g, int v)
+{
+    return g->user_at[v] < g->user_at[v + 1] || g->problem->value[v].keep;
+}
 
 /* PLAN_OK or PLAN_ENOMEM; the problem must be well formed. */
 int  order_graph_open(OrderGraph *graph, const OrderProblem *problem);

@@ -203,8 +203,7 @@ int rest_improve(const Space *s, Effort *effort, int32_t step, int64_t enough, i
 
     if (s->fixed || s->nregion > 1 || step < 0)
         return PLAN_OK;
-    while (r.section + 1 < s->nsection && s->step_at[r.section + 1] <= step)
-        r.section++;
+    r.section = space_section(s, step);
     find_rests(&r);
     if (peak - enough >= 2 * r.grain)
         return PLAN_OK;

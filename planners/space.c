@@ -22,7 +22,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static int32_t section_of(const Space *s, int32_t step)
+int32_t space_section(const Space *s, int32_t step)
 {
     int32_t low = 0, high = s->nsection;
 
@@ -51,8 +51,8 @@ static void compress_time(Space *s, int count)
             s->step_at[kept++] = s->step_at[i];
     s->nsection = kept ? kept - 1 : 0;
     for (int i = 0; i < count; i++) {
-        s->span[i].begin = section_of(s, s->span[i].begin);
-        s->span[i].end = section_of(s, s->span[i].end);
+        s->span[i].begin = space_section(s, s->span[i].begin);
+        s->span[i].end = space_section(s, s->span[i].end);
     }
 }
 

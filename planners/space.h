@@ -50,6 +50,9 @@ typedef struct Space {
 int  space_open(Space *space, const PlanProblem *problem, int64_t capacity);
 void space_close(Space *space);
 
+/* The section that begins at a step; nsection where the last one ends. The step is one of step_at[]. */
+int32_t space_section(const Space *space, int32_t step);
+
 /* Is buffer b ever live? */
 static inline bool space_live(const Space *s, int b)
 {
