@@ -127,7 +127,8 @@ typedef struct Quest {
     Effort      *effort;
     int64_t      enough, worth;
     int64_t     *offset;           /* [n] best plan so far */
-    int64_t     *bound;            /* what is proven */
+    int64_t     *bound;            /* what is proven, */
+    bool        *core;             /* and [n] of which buffers; or NULL */
 } Quest;
 
 /* The largest plan that would be of use. */
@@ -162,6 +163,14 @@ static int64_t next_peak(const Net *net, int64_t height)
     return next < INT64_MAX ? next : height + 1;
 }
 
+/* The buffers in question need so many bytes. */
+static void prove(Quest *q, const Net *net, int64_t bytes)
+{
+    *q->bound = bytes;
+    if (q->core)
+        memcpy(q->core, net->in, (size_t)net->space->n * sizeof *q->core);
+}
+
 /* Asks for a plan of `most` bytes with no more than so many nodes: one that was found for all buffers goes to offset, that there
  * is none raises the bound. */
 static SearchAnswer ask(Quest *q, Net *net, int64_t most, int64_t nodes)
@@ -175,7 +184,7 @@ static SearchAnswer ask(Quest *q, Net *net, int64_t most, int64_t nodes)
     answer = find(net, most, &share);
     q->effort->nodes = before - (nodes - share.nodes);
     if (answer == SEARCH_NONE)
-        *q->bound = next_peak(net, most);
+        prove(q, net, next_peak(net, most));
     if (answer == SEARCH_FOUND && net->all)
         memcpy(q->offset, net->lo, (size_t)net->space->n * sizeof *q->offset);
     return answer;
@@ -302,9 +311,9 @@ static int meet(Quest *q, Net *net, Centre *centre, int count)
     return status;
 }
 
-int apart_improve(const Space *s, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound)
+int apart_improve(const Space *s, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound, bool *core)
 {
-    Quest   q = {s, effort, enough, worth, offset, bound};
+    Quest   q = {s, effort, enough, worth, offset, bound, core};
     Net     net;
     Centre *centre;
     int64_t spared = effort->nodes / 2;   /* for smaller plans, where the bound is not reached */

@@ -106,7 +106,17 @@ static bool too_large(const Space *s)
     return pairs > MOST_PAIRS;
 }
 
-int exact_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset, int64_t *bound)
+/* The part needs so many bytes. */
+static void prove(const Part *p, int64_t own, int64_t *bound, bool *core, int n)
+{
+    *bound = own;
+    for (int b = 0; b < n && core; b++)
+        core[b] = false;
+    for (int b = 0; b < p->n && core; b++)
+        core[p->origin[b]] = true;
+}
+
+int exact_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset, int64_t *bound, bool *core)
 {
     Part        *part;
     const Part **order;
@@ -133,7 +143,8 @@ int exact_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offse
             continue;
         search = search_open(order[k]);
         status = search ? solve_part(&v, order[k], search, &own) : PLAN_ENOMEM;
-        *bound = own > *bound ? own : *bound;
+        if (own > *bound)
+            prove(order[k], own, bound, core, s->n);
         v.enough = own > v.enough ? own : v.enough;
         if (search)
             search_close(search);

@@ -127,7 +127,7 @@ static int try_exact(Portfolio *f)
     if (satisfied(f) || (f->space->nregion == 1 && bound > f->space->region[0].size))
         return PLAN_OK;
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
-    status = exact_improve(f->space, &f->effort, enough(f), f->offset, &bound);
+    status = exact_improve(f->space, &f->effort, enough(f), f->offset, &bound, f->result->core);
     f->result->nodes += before - f->effort.nodes;
     if (status)
         return status;
@@ -141,7 +141,7 @@ static int try_exact(Portfolio *f)
 static int try_apart(Portfolio *f)
 {
     int64_t bound = f->result->bound;
-    int     status = apart_improve(f->space, &f->effort, enough(f), worth(f), f->offset, &bound);
+    int     status = apart_improve(f->space, &f->effort, enough(f), worth(f), f->offset, &bound, f->result->core);
 
     keep_best(f);
     raise_bound(f, bound);

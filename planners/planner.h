@@ -8,6 +8,7 @@
 #ifndef OCC_PLANNER_H
 #define OCC_PLANNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bytes [lo,hi) of a buffer are live in steps [begin,end). A plain tensor has one span with lo = 0, hi = size; one that
@@ -84,6 +85,8 @@ typedef struct PlanResult {
     char       why[160];           /* one sentence: the proof, the gap, or what is wrong with the problem */
     PlanProof  proof;
     int32_t    witness;            /* a step whose live bytes reach the live bound, or -1 */
+    bool      *core;               /* [nbuffer] caller-owned, or NULL: buffers that need `bound` bytes even alone; none of them where
+                                    * it is limits->least */
 } PlanResult;
 
 /* What every function below returns; the problem and the limits are never changed. */

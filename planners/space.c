@@ -323,6 +323,16 @@ static void conclude(const Space *s, PlanResult *result)
         result->proof = PLAN_PROOF_NONE;
 }
 
+/* The buffers whose live bytes are the bound; of several regions all. */
+static void note_core(const PlanProblem *problem, PlanResult *result)
+{
+    for (int b = 0; b < problem->nbuffer && result->core; b++)
+        result->core[b] = problem->nregion > 1;
+    for (int i = 0; i < problem->nspan && result->core; i++)
+        if (problem->span[i].begin <= result->witness && result->witness < problem->span[i].end)
+            result->core[problem->span[i].buffer] = true;
+}
+
 int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy)
 {
     static const PlanLimits none = {0};
@@ -347,6 +357,7 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
         return PLAN_ENOMEM;
     }
     result->bound = bound_live(&space, &result->witness);
+    note_core(problem, result);
     status = result->bound < 0 ? PLAN_ENOMEM : PLAN_OK;
     if (!status && hopeless(&space, result)) {
         space_close(&space);
@@ -354,6 +365,8 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
     }
     if (!status && limits->least > result->bound && space.nregion == 1) {
         result->bound = limits->least;
+        for (int b = 0; b < problem->nbuffer && result->core; b++)
+            result->core[b] = false;
         result->proof = PLAN_PROOF_SEARCH;
     }
     if (!status)

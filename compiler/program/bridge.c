@@ -8,25 +8,27 @@
 
 #include <string.h>
 
-struct Solved {
-    PlanProblem problem;
-    PlanResult  result;
-    int64_t     worth; /* what it was solved for, see PlanLimits */
-    bool        full;  /* with full effort */
-};
 
 /* ---------------------------------------------------------------------------------------------------------- the problem */
 
 typedef struct Bridge {
     Program     *program;
     PlanBuffer  *buffer;
-    PlanSpan    *span;
+    PlanSpan    *span;    /* buffer by buffer */
     PlanPermit  *permit;
-    int         *index;  /* by Buffer.id: position in the problem, or -1 */
-    int         *origin; /* by position: Buffer.id */
+    int         *index;   /* by Buffer.id: position in the problem, or -1 */
+    int         *origin;  /* by position: Buffer.id */
+    int         *span_at; /* by position: its first span; one more for the end */
     PlanRegion   region[MAX_REGIONS];
     PlanProblem  problem;
 } Bridge;
+
+struct Solved {
+    Bridge     bridge;
+    PlanResult result;
+    int64_t    worth; /* what it was solved for, see PlanLimits */
+    bool       full;  /* with full effort */
+};
 
 static void add_buffer(Bridge *bridge, const Buffer *buffer)
 {
@@ -46,6 +48,7 @@ static void add_buffer(Bridge *bridge, const Buffer *buffer)
         }
         bridge->span[bridge->problem.nspan++] = whole;
     }
+    bridge->span_at[at + 1] = bridge->problem.nspan;
 }
 
 static void add_permit(Bridge *bridge, const Permit *permit)
@@ -66,6 +69,7 @@ static void build_problem(Bridge *bridge, int io_arena)
     bridge->buffer = arena_array(program->arena, PlanBuffer, program->nbuffer + 1);
     bridge->index = arena_array(program->arena, int, program->nbuffer + 1);
     bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
+    bridge->span_at = arena_array(program->arena, int, program->nbuffer + 2);
     bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
     bridge->permit = arena_array(program->arena, PlanPermit, program->npermit + 1);
     for (int b = 0; b < program->nbuffer; b++) {
@@ -105,7 +109,8 @@ static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-firs
 static PlanResult new_result(const Bridge *bridge)
 {
     return (PlanResult){.offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1),
-                        .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1)};
+                        .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1),
+                        .core = arena_array(bridge->program->arena, bool, bridge->problem.nbuffer + 1)};
 }
 
 /* Who found it: the first of the four greedy planners that reaches the same peak, else the search. */
@@ -211,7 +216,7 @@ static bool is_solved_for(const Solved *solved, int64_t worth)
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
 {
     for (int i = 0; i < planning->nsolved; i++) {
-        const PlanProblem *other = &planning->solved[i].problem;
+        const PlanProblem *other = &planning->solved[i].bridge.problem;
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan && problem->npermit == other->npermit &&
             problem->nstep == other->nstep && is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
@@ -220,57 +225,103 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     return NULL;
 }
 
-/* Every plan of b is one of a: each buffer is as large there at least, and lives where it does in a and no shorter, and may overlap
- * others as much as in a at most. */
-static bool is_looser(const PlanProblem *a, const PlanProblem *b)
+/* The buffer is as large in b at least, and lives where it does in a and no shorter. */
+static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
 {
-    if (a->nbuffer != b->nbuffer || a->nspan != b->nspan || a->nstep != b->nstep)
+    const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[k];
+    int               count = a->span_at[i + 1] - a->span_at[i];
+
+    if (x->size > y->size || x->align != y->align || x->regions != y->regions || b->span_at[k + 1] - b->span_at[k] != count)
         return false;
-    for (int i = 0; i < a->nbuffer; i++)
-        if (a->buffer[i].size > b->buffer[i].size || a->buffer[i].align != b->buffer[i].align || a->buffer[i].regions != b->buffer[i].regions)
-            return false;
-    for (int i = 0; i < a->nspan; i++) {
-        const PlanSpan *x = &a->span[i], *y = &b->span[i];
+    for (int s = 0; s < count; s++) {
+        const PlanSpan *u = &a->span[a->span_at[i] + s], *v = &b->span[b->span_at[k] + s];
 
-        if (x->buffer != y->buffer || x->begin != y->begin || x->end != y->end || x->lo != y->lo || x->hi > y->hi)
-            return false;
-    }
-    for (int i = 0, k = 0; k < b->npermit; k++, i++) { /* both in the order of the steps */
-        const PlanPermit *y = &b->permit[k];
-
-        while (i < a->npermit && (a->permit[i].a != y->a || a->permit[i].b != y->b))
-            i++;
-        if (i == a->npermit || a->permit[i].d1 > y->d1 || a->permit[i].d2 > y->d2)
+        if (u->begin != v->begin || u->end != v->end || u->lo != v->lo || u->hi > v->hi)
             return false;
     }
     return true;
 }
 
-/* Of the looser problems that were solved the one of which most is known to be needed, as it then is of this one; or NULL. */
-static const PlanResult *solved_looser(const Planning *planning, const PlanProblem *problem)
+/* What b permits between these buffers a permits as well. Both are in the order of the steps. */
+static bool has_permits(const Bridge *a, const bool *among, const Bridge *b)
 {
-    const PlanResult *most = NULL;
+    for (int i = 0, k = 0; k < b->problem.npermit; k++) {
+        const PlanPermit *wanted = &b->permit[k];
+        int               x = a->index[b->origin[wanted->a]], y = a->index[b->origin[wanted->b]];
 
-    for (int i = 0; i < planning->nsolved; i++)
-        if ((!most || planning->solved[i].result.bound > most->bound) && is_looser(&planning->solved[i].problem, problem))
-            most = &planning->solved[i].result;
+        if (x < 0 || y < 0 || !among[x] || !among[y])
+            continue;
+        while (i < a->problem.npermit && (a->permit[i].a != x || a->permit[i].b != y))
+            i++;
+        if (i == a->problem.npermit || a->permit[i].d1 > wanted->d1 || a->permit[i].d2 > wanted->d2)
+            return false;
+    }
+    return true;
+}
+
+/* Of the buffers of a that are among these, every plan of b is one of a. */
+static bool is_looser(const Bridge *a, const bool *among, const Bridge *b)
+{
+    if (a->problem.nstep != b->problem.nstep)
+        return false;
+    for (int i = 0; i < a->problem.nbuffer; i++) {
+        int k = among[i] ? b->index[a->origin[i]] : -1;
+
+        if (among[i] && (k < 0 || !is_looser_buffer(a, i, b, k)))
+            return false;
+    }
+    return has_permits(a, among, b);
+}
+
+/* Of the solved problems whose core is looser than that of this one the one of which most is known to be needed, as it then is of
+ * this one; or NULL. */
+static const Solved *solved_looser(const Planning *planning, const Bridge *bridge)
+{
+    const Solved *most = NULL;
+
+    for (int i = 0; i < planning->nsolved; i++) {
+        const Solved *solved = &planning->solved[i];
+
+        if ((!most || solved->result.bound > most->result.bound) && is_looser(&solved->bridge, solved->result.core, bridge))
+            most = solved;
+    }
     return most;
+}
+
+/* The buffers of which the bound is known are those of the looser problem. */
+static void take_core(const Bridge *bridge, const Solved *looser, PlanResult *result)
+{
+    for (int i = 0; i < looser->bridge.problem.nbuffer; i++)
+        if (looser->result.core[i])
+            result->core[bridge->index[looser->bridge.origin[i]]] = true;
+}
+
+static bool has_core(const PlanResult *result, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (result->core[i])
+            return true;
+    return false;
 }
 
 /* The answer to a problem that was not met before. */
 static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
-    const PlanResult  *looser = solved_looser(planning, &bridge->problem);
+    const Solved      *looser = solved_looser(planning, bridge);
+    bool               same = looser && looser->bridge.problem.nbuffer == bridge->problem.nbuffer;
     PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes,
-                                 .least = looser ? looser->bound : 0, .like = looser ? looser->offset : NULL};
+                                 .least = looser ? looser->result.bound : 0, .like = same ? looser->result.offset : NULL};
     char               why[160];
 
-    *solved = (Solved){.problem = bridge->problem, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
+    *solved = (Solved){.bridge = *bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
+    solved->bridge.problem.region = solved->bridge.region;
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
+    if (looser && !has_core(&solved->result, bridge->problem.nbuffer))
+        take_core(bridge, looser, &solved->result);
     return 0;
 }
 
@@ -287,12 +338,12 @@ static void open_bridge(const Planning *planning, Bridge *bridge)
 
 int64_t plan_bound(Planning *planning)
 {
-    Bridge            bridge;
-    const PlanResult *looser;
+    Bridge        bridge;
+    const Solved *looser;
 
     open_bridge(planning, &bridge);
-    looser = solved_looser(planning, &bridge.problem);
-    return int_max(plan_lower_bound(&bridge.problem), looser ? looser->bound : 0);
+    looser = solved_looser(planning, &bridge);
+    return int_max(plan_lower_bound(&bridge.problem), looser ? looser->result.bound : 0);
 }
 
 int plan_once(Planning *planning, Plan *plan)

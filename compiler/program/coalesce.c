@@ -155,6 +155,29 @@ static void merge(Program *program, Merges *merges, int from, int to)
     gone->nspan = 0;
 }
 
+/* Takes the spans that were remembered and remembers those of now. */
+static void exchange_spans(Program *program, Merges *merges)
+{
+    for (int b = 0; b < program->nbuffer; b++) {
+        Buffer *buffer = &program->buffer[b], *other = &merges->buffer[b], before = *buffer;
+
+        buffer->span = other->span;
+        buffer->nspan = other->nspan;
+        buffer->cspan = other->cspan;
+        other->span = before.span;
+        other->nspan = before.nspan;
+        other->cspan = before.cspan;
+    }
+}
+
+static void exchange_buffer(Merge *merge)
+{
+    int before = merge->operand->buffer;
+
+    merge->operand->buffer = merge->buffer;
+    merge->buffer = before;
+}
+
 /* Permits cannot say so, merging can. */
 static bool works_at_equal_addresses(const Step *step)
 {
@@ -188,21 +211,31 @@ bool program_can_merge(const Program *program)
     return false;
 }
 
-Merges program_merge(Program *program)
+void program_merge(Program *program, Merges *merges)
 {
-    Merges merges = {.count = 0};
-    int    from, to;
+    int from, to;
 
+    *merges = (Merges){.buffer = arena_array(program->arena, Buffer, program->nbuffer + 1)};
+    exchange_spans(program, merges);
+    for (int b = 0; b < program->nbuffer; b++) /* merge adds to copies of the spans */
+        for (int i = 0; i < merges->buffer[b].nspan; i++)
+            ARENA_PUSH(program->arena, program->buffer[b].span, program->buffer[b].nspan, program->buffer[b].cspan, merges->buffer[b].span[i]);
     for (int s = 0; s < program->nstep; s++)
         if (find_merge(program, s, &from, &to))
-            merge(program, &merges, from, to);
-    return merges;
+            merge(program, merges, from, to);
+    program_liveness(program);
 }
 
-void program_unmerge(Merges *merges)
+void program_unmerge(Program *program, Merges *merges)
 {
-    while (merges->count > 0) {
-        merges->count--;
-        merges->merge[merges->count].operand->buffer = merges->merge[merges->count].buffer;
-    }
+    for (int i = merges->count; i-- > 0;) /* an operand may have moved twice */
+        exchange_buffer(&merges->merge[i]);
+    exchange_spans(program, merges);
+}
+
+void program_merge_again(Program *program, Merges *merges)
+{
+    for (int i = 0; i < merges->count; i++)
+        exchange_buffer(&merges->merge[i]);
+    exchange_spans(program, merges);
 }

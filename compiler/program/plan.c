@@ -79,25 +79,10 @@ static bool is_smaller(const Plan *a, const Plan *b)
     return a->peak < b->peak;
 }
 
-static void merge(Program *program, Merges *merges)
-{
-    *merges = program_merge(program);
-    if (merges->count)
-        program_liveness(program);
-}
-
-static void unmerge(Program *program, Merges *merges)
-{
-    if (!merges->count)
-        return;
-    program_unmerge(merges);
-    program_liveness(program);
-}
-
 enum { FEW_NODES = 25000 };
 
-/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: one that no plan with nothing merged is below,
- * or one in which there is no hope, and even less in those. Else 0, with the peak of what was planned, if anything was, and little
+/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: no plan with nothing merged is below it, or of
+ * use. Else 0, with the peak of what was planned, if anything was, and little
  * effort left for the others where no plan of what is merged is smaller. */
 static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
@@ -107,12 +92,12 @@ static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (!program_can_merge(p->program))
         return 0;
     apart = plan_bound(p);
-    merge(p->program, merges);
+    program_merge(p->program, merges);
     if (p->options->nregion > 1 || plan_bound(p) > apart)
         return 0;
     if (plan_worth(p, worth, plan) < 0)
         return -1;
-    if (plan->peak <= apart || plan->bound > int_min(worth, p->worth))
+    if (plan->peak <= apart || apart > int_min(worth, p->worth))
         return 1;
     p->nodes = plan->peak == plan->bound ? FEW_NODES : 0;
     return 0;
@@ -129,19 +114,20 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
         return status < 0 ? -1 : 0;
     if (!merges->count)
         return plan_worth(p, worth, plan);
-    unmerge(p->program, merges);
+    program_unmerge(p->program, merges);
     status = plan_worth(p, int_min(worth, plan->peak - 1), plan);
     p->nodes = 0;
     if (status < 0)
         return -1;
-    merge(p->program, merges);
+    program_merge_again(p->program, merges);
     if (plan_worth(p, int_min(worth, plan->peak), &merged) < 0)
         return -1;
     if (!is_smaller(plan, &merged)) {
         *plan = merged;
         return 0;
     }
-    unmerge(p->program, merges);
+    program_unmerge(p->program, merges);
+    merges->count = 0;
     p->program->npermit = 0;
     program_coalesce(p->program);
     return 0;
@@ -158,7 +144,9 @@ enum { NO_BLOCKS = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
-    unmerge(program, &changes->merges);
+    if (changes->merges.count)
+        program_unmerge(program, &changes->merges);
+    changes->merges.count = 0;
     program_unblock(program, &changes->blocks);
 }
 

@@ -61,21 +61,22 @@ typedef struct Blocks {
 Blocks program_block(Program *program, int io_arena, int64_t above);
 void   program_unblock(Program *program, Blocks *blocks);
 
-/* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). Changes the
- * operands of steps; permits and spans must be made again afterwards, and again after undoing. */
+/* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). */
 typedef struct Merge {
     Operand *operand;
-    int      buffer; /* that it had before */
+    int      buffer; /* that it has when they are merged, if they are not, and the other way round */
 } Merge;
 
 typedef struct Merges {
-    Merge *merge;
-    int    count, capacity;
+    Merge  *merge;
+    int     count, capacity;
+    Buffer *buffer; /* by Buffer.id: the spans that it has in the same way */
 } Merges;
 
-bool   program_can_merge(const Program *program); /* needs spans */
-Merges program_merge(Program *program);
-void   program_unmerge(Merges *merges);
+bool program_can_merge(const Program *program);               /* needs spans */
+void program_merge(Program *program, Merges *merges);         /* leaves right spans; permits must be made again, as after the others */
+void program_unmerge(Program *program, Merges *merges);       /* which were merged */
+void program_merge_again(Program *program, Merges *merges);   /* which were undone, and nothing else changed since */
 
 /* One search for a plan: what it plans, and the problems that it has solved (bridge.c). */
 typedef struct Solved Solved;

@@ -10,11 +10,38 @@
 
 enum { LIMIT = 64 };               /* bytes: above the peak of every sample */
 
-/* One sample: the plan is right, the proof true, the bound below the least peak. Returns 1 if optimality was claimed. */
+/* These buffers of a sample alone. */
+static void restrict_to(const Sample *all, const bool *among, Sample *s)
+{
+    int index[ORACLE_BUFFERS];
+
+    s->problem = (PlanProblem){.buffer = s->buffer, .span = s->span, .permit = s->permit, .nstep = all->problem.nstep};
+    for (int b = 0; b < all->problem.nbuffer; b++)
+        if (among[b]) {
+            index[b] = s->problem.nbuffer;
+            s->buffer[s->problem.nbuffer++] = all->buffer[b];
+        }
+    for (int i = 0; i < all->problem.nspan; i++)
+        if (among[all->span[i].buffer]) {
+            s->span[s->problem.nspan] = all->span[i];
+            s->span[s->problem.nspan++].buffer = index[all->span[i].buffer];
+        }
+    for (int i = 0; i < all->problem.npermit; i++)
+        if (among[all->permit[i].a] && among[all->permit[i].b]) {
+            s->permit[s->problem.npermit] = all->permit[i];
+            s->permit[s->problem.npermit].a = index[all->permit[i].a];
+            s->permit[s->problem.npermit++].b = index[all->permit[i].b];
+        }
+}
+
+/* One sample: the plan is right, the proof true, also of the core alone, the bound below the least peak. Returns 1 if optimality was
+ * claimed. */
 static int agrees(const Sample *s, PlanFn planner)
 {
     int64_t    offset[ORACLE_BUFFERS], least = oracle_least_peak(&s->problem, LIMIT);
-    PlanResult r = {.offset = offset};
+    bool       core[ORACLE_BUFFERS];
+    PlanResult r = {.offset = offset, .core = core};
+    Sample     alone;
 
     assert_int_equal(planner(&s->problem, NULL, &r), PLAN_OK);
     if (least < 0) {
@@ -25,6 +52,8 @@ static int agrees(const Sample *s, PlanFn planner)
     assert_true(r.bound <= least && least <= r.peak);
     if (r.status == PLAN_OPTIMAL)
         assert_int_equal(r.peak, least);
+    restrict_to(s, core, &alone);
+    assert_true(oracle_least_peak(&alone.problem, LIMIT) >= r.bound);
     return r.status == PLAN_OPTIMAL;
 }
 
