@@ -75,11 +75,16 @@ int figures_maker_of(const Program *program, int buffer)
     return -1;
 }
 
+static const char *tensor_name(const Buffer *buffer)
+{
+    return buffer->value ? buffer->value->name : buffer->name;
+}
+
 static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
 {
     const Buffer *b = alive->buffer;
     int           maker = figures_maker_of(e->program, b->id);
-    const char   *name = b->value ? b->value->name : b->name;
+    const char   *name = tensor_name(b);
 
     text_printf(lines, "  %" PRId64 " bytes: ", alive->bytes);
     if (b->kind == BUFFER_SCRATCH)
@@ -93,6 +98,25 @@ static void tell_alive(const Emission *e, const Alive *alive, int step, Text *li
                     figures_step_name(e->diag->arena, e->program, maker));
     else
         text_printf(lines, "'%s'\n", name);
+}
+
+/* Where the arena needs more than its fullest step: the buffers of which that is proven. */
+static void tell_core(const Emission *e, int64_t in_use, Text *lines)
+{
+    const char *before = "";
+    int         count = 0;
+
+    for (int b = 0; b < e->program->nbuffer; b++)
+        count += e->plan->core[b];
+    if (e->plan->bound <= in_use || e->plan->nshare > 1 || !count)
+        return;
+    text_printf(lines, "no places of these %d alone need less than %" PRId64 " bytes:", count, e->plan->bound);
+    for (int b = 0; b < e->program->nbuffer; b++)
+        if (e->plan->core[b]) {
+            text_printf(lines, "%s '%s'", before, tensor_name(&e->program->buffer[b]));
+            before = ",";
+        }
+    text_put(lines, "\n");
 }
 
 static void tell_peak(const Emission *e, Text *lines)
@@ -122,6 +146,7 @@ static void tell_peak(const Emission *e, Text *lines)
         tell_alive(e, &alive[i], step, lines);
     if (count > MOST)
         text_printf(lines, "  and %d smaller ones\n", count - MOST);
+    tell_core(e, in_use[step], lines);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ remedies */

@@ -145,6 +145,7 @@ static int read_header(Reader *r, Field line)
         if (r->column[c] < 0)
             return COMPLAIN(r, "the header lacks the column '%s'", wanted[c]);
     r->table->ncolumn = at;
+    r->table->id_column = r->column[ID];
     r->table->offset_column = r->column[OFFSET];
     return 0;
 }
@@ -398,6 +399,16 @@ void csv_fix(CsvTable *table)
     for (int b = 0; b < table->problem.nbuffer; b++)
         if (table->offset[b] >= 0)
             buffer[b].fixed = table->offset[b];
+}
+
+const char *csv_id(const CsvTable *t, int buffer, int *length)
+{
+    Field line = {t->text + t->row[buffer], strcspn(t->text + t->row[buffer], "\n")}, field = {line.at, 0};
+
+    for (int c = 0; c <= t->id_column; c++)
+        field = trimmed(cut(&line, ','));
+    *length = (int)field.length;
+    return field.at;
 }
 
 /* One line with its offset field added or replaced, and one more behind it where there are regions; returns the end of what

@@ -20,6 +20,7 @@ typedef struct CsvTable {
     int64_t    *offset;            /* [nbuffer] the column "offset", -1 where absent or empty */
     int32_t    *region;            /* [nbuffer] the column "region", 0 where absent or empty */
     int         ncolumn;
+    int         id_column;
     int         offset_column;     /* or -1 */
 } CsvTable;
 
@@ -33,6 +34,9 @@ void csv_free(CsvTable *table);
 
 /* Makes the offsets of the file binding: buffers with one become fixed. */
 void csv_fix(CsvTable *table);
+
+/* What the file calls a buffer: *length bytes of the table's text. */
+const char *csv_id(const CsvTable *table, int buffer, int *length);
 
 /* The same lines with a column "offset" added or replaced, and with a column "region" behind all others unless region is NULL.
  * The caller frees; NULL on lack of memory. */

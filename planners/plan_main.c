@@ -13,6 +13,7 @@
 #include <time.h>
 
 enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
+enum { MOST_NAMED = 16 };          /* buffers of a core */
 
 typedef struct Options {
     const char        *input, *output, *map, *check;
@@ -315,6 +316,23 @@ static void tell_regions(const Options *o, const CsvTable *table, const PlanResu
     }
 }
 
+/* The buffers of which the bound is proven. */
+static void tell_core(const CsvTable *table, const PlanResult *result, FILE *report)
+{
+    int count = 0, told = 0, length;
+
+    for (int b = 0; b < table->problem.nbuffer; b++)
+        count += result->core[b];
+    fprintf(report, "%d of %d buffers need the bound even alone:", count, table->problem.nbuffer);
+    for (int b = 0; b < table->problem.nbuffer && told < MOST_NAMED; b++)
+        if (result->core[b]) {
+            const char *id = csv_id(table, b, &length);
+
+            fprintf(report, "%s %.*s", told++ ? "," : "", length, id);
+        }
+    fputs(count > told ? ", ...\n" : "\n", report);
+}
+
 static int plan(const Options *o, CsvTable *table, PlanResult *result)
 {
     clock_t began = clock();
@@ -328,6 +346,8 @@ static int plan(const Options *o, CsvTable *table, PlanResult *result)
     tell_regions(o, table, result, report);
     fprintf(report, "peak %lld bytes, bound %lld, %s, %lld nodes, %.3f s\n", (long long)result->peak, (long long)result->bound,
             result->why, (long long)result->nodes, (double)(clock() - began) / CLOCKS_PER_SEC);
+    if (o->nregion < 2)
+        tell_core(table, result, report);
     if (result->status == PLAN_INFEASIBLE || result->status == PLAN_LIMIT)
         return NO_PLAN;
     status = emit(o, table, result);
@@ -384,8 +404,9 @@ static int run(const Options *o)
     table.problem.nregion = o->nregion;
     result.offset = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.offset);
     result.region = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.region);
-    if (!result.offset || !result.region || plan_validate(&table.problem, result.why)) {
-        status = complain("input", result.offset && result.region ? result.why : "out of memory");
+    result.core = calloc((size_t)table.problem.nbuffer + 1, sizeof *result.core);
+    if (!result.offset || !result.region || !result.core || plan_validate(&table.problem, result.why)) {
+        status = complain("input", result.offset && result.region && result.core ? result.why : "out of memory");
     } else if (!o->check) {
         status = plan(o, &table, &result);
     } else if (!(status = read_table(o->check, &placement))) {
@@ -394,6 +415,7 @@ static int run(const Options *o)
     }
     free(result.offset);
     free(result.region);
+    free(result.core);
     csv_free(&table);
     return status;
 }

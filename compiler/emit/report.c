@@ -83,6 +83,12 @@ static void put_memory(Json *json, const Emission *e)
     json_int(json, "arena", plan->peak);
     json_int(json, "arena_align", plan->align);
     json_int(json, "lower_bound", plan->bound);
+    json_list(json, "core");
+    json_flat(json);
+    for (int b = 0; b < e->program->nbuffer; b++)
+        if (plan->core[b])
+            json_int(json, NULL, b);
+    json_close(json, ']');
     json_text(json, "status", plan->status);
     json_text(json, "planner", plan->planner);
     put_regions(json, e);

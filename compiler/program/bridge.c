@@ -156,6 +156,7 @@ static void take_result(const Bridge *bridge, const PlanOptions *options, const 
 
     plan->offset = arena_array(program->arena, int64_t, program->nbuffer + 1);
     plan->region = arena_array(program->arena, int, program->nbuffer + 1);
+    plan->core = arena_array(program->arena, bool, program->nbuffer + 1);
     plan->peak = result->peak;
     plan->bound = result->bound;
     plan->status = arena_strdup(program->arena, result->why);
@@ -165,6 +166,7 @@ static void take_result(const Bridge *bridge, const PlanOptions *options, const 
     for (int i = 0; i < bridge->problem.nbuffer; i++) {
         plan->offset[bridge->origin[i]] = result->offset[i];
         plan->region[bridge->origin[i]] = result->region[i];
+        plan->core[bridge->origin[i]] = result->core[i];
         if (bridge->buffer[i].align > plan->align)
             plan->align = bridge->buffer[i].align;
     }

@@ -5,6 +5,8 @@
 
 #include "support/int.h"
 
+#include <string.h>
+
 int64_t buffer_bytes(const Buffer *buffer)
 {
     return buffer->copies <= 1 ? buffer->size : int_round_up(buffer->size, buffer->align) * buffer->copies;
@@ -209,12 +211,13 @@ static bool all_live_whole(const Program *program, int io_arena)
 }
 
 /* What no order of the steps can go below is a bound of this order too. */
-static void hold_against_orders(Plan *plan, bool whole, int64_t bound)
+static void hold_against_orders(const Program *program, Plan *plan, bool whole, int64_t bound)
 {
     plan->any_order = whole && plan->nshare < 2 && plan->peak <= bound;
     if (!plan->any_order || plan->bound == plan->peak)
         return;
     plan->bound = plan->peak;
+    memset(plan->core, 0, (size_t)program->nbuffer * sizeof *plan->core);
     plan->status = "optimal: equals the bound of every order";
 }
 
@@ -259,7 +262,7 @@ static int plan_orders(Planning *p, Plan *plan, Changes *changes)
 
     if (found < 0 || (found ? plan_either(p, &order, plan, changes) : plan_best(p, plan, changes)) < 0)
         return -1;
-    hold_against_orders(plan, whole, order.bound);
+    hold_against_orders(p->program, plan, whole, order.bound);
     return 0;
 }
 

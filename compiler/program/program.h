@@ -177,7 +177,8 @@ typedef struct Plan {
     int         nshare;    /* at least 1 */
     int64_t     overflow;  /* bytes beyond the regions' sizes; 0: it fits */
     int64_t     peak;      /* bytes of the arena, all memories together */
-    int64_t     bound;     /* live-set lower bound of this order, bytes */
+    int64_t     bound;     /* bytes: no plan of this order is smaller */
+    bool       *core;      /* by Buffer.id: the buffers that need so many even alone; none where no order needs less */
     bool        any_order; /* proven: no order of these steps needs less */
     int64_t     align;     /* of the arena */
     int64_t     greedy[4]; /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */

@@ -47,6 +47,16 @@ def attention(keys):
     return build(nodes, inputs, [value("y", [4, 512, 8])])
 
 
+def fragmented():
+    """In the model's order, products whose sizes and lives fit into no arena as small as what is ever live together."""
+    made = [(0, 16), (1, 40), (1, 8), (3, 48), (3, 56), (4, 8), (6, 8), (7, 48), (8, 48)]  # from which one, columns
+    columns = [48] + [count for _, count in made]
+    weights = [numpy_helper.from_array(numpy.ones((columns[a], count), dtype=numpy.float32), f"w{i}") for i, (a, count) in enumerate(made, 1)]
+    nodes = [helper.make_node("MatMul", [f"t{a}", f"w{i}"], [f"t{i}"], name=f"product{i}") for i, (a, _) in enumerate(made, 1)]
+    nodes.append(helper.make_node("Concat", ["t2", "t5", "t9"], ["y"], name="join", axis=1))
+    return build(nodes, [value("t0", [1, 48])], [value("y", [1, 144])], weights)
+
+
 def words():
     """Four rows picked from a table of four thousand."""
     table = numpy_helper.from_array(numpy.zeros((4096, 256), dtype=numpy.float32), "table")
@@ -190,7 +200,7 @@ def duplicate_name():
 def write_all(folder):
     models = {
         "small": small(), "convolution": convolution(), "attention": attention(512), "words": words(),
-        "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "bounded": bounded(),
+        "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),

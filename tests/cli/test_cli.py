@@ -298,6 +298,17 @@ class Cli(unittest.TestCase):
         ram = [int(re.search(r"RAM +(\d+)", self.run_it("small.onnx", *more).stdout)[1]) for more in ([], ["--io=arena"])]
         self.assertEqual(ram[0] - ram[1], saves)
 
+    def test_what_needs_more_than_is_ever_live_is_named(self):
+        done = self.run_it("fragmented.onnx", "--order=model", "--explain-peak", "--report=fragmented.json")
+        self.assertIn("alive there, 224 bytes in all", done.stdout)
+        self.assertIn("lower bound 256, by search: optimal: exhausted", done.stdout)
+        named = re.search(r"(?m)^no places of these (\d+) alone need less than 256 bytes: (.*)$", done.stdout)
+        with open(os.path.join(self.folder, "fragmented.json")) as file:
+            report = json.load(file)
+        names = [b["tensor"] or b["name"] for b in report["buffers"] if b["id"] in report["memory"]["core"]]
+        self.assertEqual(named[2], ", ".join(f"'{name}'" for name in names))
+        self.assertEqual(int(named[1]), len(names))
+
     def test_a_smaller_bound_is_offered_with_what_it_saves(self):
         done = self.fails(4, "--max-ram", "bounded.onnx", "--dim", "n=1..100", "--max-ram=1K")
         self.assertRegex(done.stderr, r"remedy: a bound of at most 50 for n saves 1600 bytes")

@@ -66,6 +66,10 @@ def agreement(report, svg, header):
     top = max((b["offset"] + max(s[3], b["bytes"]) for b, s in spans), default=0)
     if top > size:
         yield f"a buffer ends at {top}, behind the arena of {size} bytes"
+    planned = {b["id"] for b, _ in spans}
+    if not planned >= set(report["memory"]["core"]) or report["memory"]["lower_bound"] and not report["memory"]["core"] and \
+            "every order" not in report["memory"]["status"]:
+        yield f"the core {report['memory']['core']} is not of planned buffers"
     for step in report["steps"]:
         used = set()
         for buffer, span in spans:

@@ -224,6 +224,7 @@ static void the_command_plans_and_checks(void **state)
     (void)state;
     assert_int_equal(run("$OCCAMPLAN --input=$D/small.csv --output=$D/out.csv --map=$D/out.svg --capacity=12"), 0);
     the_file_says("stdout", "peak 12 bytes, bound 12, optimal: equals the bound");
+    the_file_says("stdout", "buffers need the bound even alone: b");
     the_file_says("out.csv", "id,lower,upper,size,offset\nb1,0,3,4,");
     the_file_says("out.svg", "</svg>");
     assert_int_equal(run("$OCCAMPLAN --check $D/out.csv"), 0);

@@ -155,6 +155,24 @@ static void a_merge_that_costs_nothing_stays(void **state)
     assert_int_equal(w->program->step[2].operand[0].buffer, 1);
 }
 
+/* The program is left without the other buffers. */
+static void core_alone_needs_the_bound(World *w, const PlanOptions *options, const Plan *plan)
+{
+    Plan alone;
+    int  count = 0;
+
+    for (int b = 0; b < w->program->nbuffer; b++) {
+        count += plan->core[b];
+        if (!plan->core[b]) {
+            w->program->buffer[b].nspan = 0;
+            w->program->buffer[b].size = 1;
+        }
+    }
+    assert_true(count > 0 || plan->bound == 0);
+    assert_int_equal(program_plan(w->program, options, &alone, &w->diag), 0);
+    assert_true(alone.peak >= plan->bound);
+}
+
 /* Step 3 could make c in the place of a, which dies there. One buffer in one place from the first step to the last fits only into
  * 14 bytes beside these others; where c may lie elsewhere than a, 13 do. */
 static void a_merge_that_costs_memory_is_undone(void **state)
@@ -165,6 +183,7 @@ static void a_merge_that_costs_memory_is_undone(void **state)
     enum { STEPS = 7, MERGING = 3, OTHERS = sizeof other / sizeof *other };
     World *w = *state;
     int    a = world_buffer(w, BUFFER_ACT, 2), c = world_buffer(w, BUFFER_ACT, 2), buffer[OTHERS];
+    Plan   plan;
 
     for (int i = 0; i < OTHERS; i++)
         buffer[i] = world_buffer(w, BUFFER_ACT, other[i].size);
@@ -185,9 +204,12 @@ static void a_merge_that_costs_memory_is_undone(void **state)
     w->program->step[MERGING].nparam = w->program->step[MERGING].noperand;
     world_reads(w, MERGING, a);
     w->program->step[MERGING].kernel = &test_same_place;
-    assert_int_equal(make_plan(w, &automatic).peak, 13);
+    plan = make_plan(w, &automatic);
+    assert_int_equal(plan.peak, 13);
     assert_int_equal(w->program->step[MERGING].operand[0].buffer, c);
     assert_true(w->program->buffer[c].nspan > 0);
+    w->program->step[MERGING].kernel = &test_kernel;
+    core_alone_needs_the_bound(w, &automatic, &plan);
 }
 
 /* Model files hold integers at any address. */
@@ -397,6 +419,23 @@ static void random_plans_run_and_broken_ones_are_caught(void **state)
     assert_true(false_alarms < broken / 5); /* writes beside a wanted byte of the same window count as overwriting */
 }
 
+static void what_is_proven_of_random_programs_is_proven_of_their_core(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1};
+    Random      random = {11};
+
+    for (int round = 0; round < 300; round++) {
+        Plan plan;
+
+        random_program(w, &random);
+        for (int b = 0; b < w->program->nbuffer; b++)
+            w->program->buffer[b].span = NULL;
+        plan = make_plan(w, &options);
+        core_alone_needs_the_bound(w, &options, &plan);
+    }
+}
+
 /* Two outermost steps touch the same byte, one of them writing it: from their operands, and those of what they own. */
 static bool touch_alike(const Program *p, int first, int second)
 {
@@ -475,6 +514,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(branches_prove_nothing_of_orders, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(reordered_programs_keep_what_depends_in_order, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(what_is_proven_of_random_programs_is_proven_of_their_core, world_setup, world_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
