@@ -65,6 +65,7 @@ $(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
 # -- manual pages, whose options are those that --help lists, and installing: make install PREFIX=/usr DESTDIR=package -
 PREFIX  ?= /usr/local
 SHARE   := $(DESTDIR)$(PREFIX)/share
+OBJCOPY ?= objcopy
 VERSION := $(shell sed -n 's/.*OCCAMYC_VERSION "\(.*\)"/\1/p' compiler/version.h)
 
 $(BUILD)/%.1: docs/%.1.in docs/man.sh $(BUILD)/%
@@ -72,11 +73,20 @@ $(BUILD)/%.1: docs/%.1.in docs/man.sh $(BUILD)/%
 
 man: $(BUILD)/occamyc.1 $(BUILD)/occamplan.1
 
-install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/occamyc $(SHARE)/occamyc
+# Of the planner's library only what its headers declare is seen from outside.
+$(BUILD)/lib/liboccamplan.a: $(BUILD)/liboccamplan.a
+	@mkdir -p $(@D)
+	$(LD) -r -o $(BUILD)/lib/occamplan.o --whole-archive $<
+	$(OBJCOPY) --wildcard --keep-global-symbol='plan_*' --keep-global-symbol='order_best' --keep-global-symbol='order_peak' $(BUILD)/lib/occamplan.o
+	rm -f $@ && ar rcsD $@ $(BUILD)/lib/occamplan.o
+
+install: all man $(BUILD)/lib/liboccamplan.a
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/occamplan $(SHARE)/man/man1 $(SHARE)/doc/occamyc $(SHARE)/occamyc
 	install -m 755 $(BUILD)/occamyc $(BUILD)/occamplan $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/occamyc.1 $(BUILD)/occamplan.1 $(SHARE)/man/man1
 	install -m 644 README.md CHANGELOG.md LICENSE NOTICE $(SHARE)/doc/occamyc
+	install -m 644 $(BUILD)/lib/liboccamplan.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 planners/planner.h planners/order.h $(DESTDIR)$(PREFIX)/include/occamplan
 	install -m 644 runtime/*.h schemas/report.schema.json $(SHARE)/occamyc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

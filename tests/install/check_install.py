@@ -1,7 +1,8 @@
-"""What `make install` put there works, and is documented: check_install.py PREFIX README.
+"""What `make install` put there works, and is documented: check_install.py PREFIX README LIBRARY CC.
 
 Each program answers --help, the manual page says every option that --help lists and no other, in clean roff (where groff is
-there), and README's table of options names the same ones.
+there), and README's table of options names the same ones. The program on the library's page builds with the installed header and
+library, without a warning, and prints what the page says; nothing else of the library can be linked to.
 """
 
 import os
@@ -9,12 +10,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
-PREFIX, README = sys.argv[1:3]
+PREFIX, README, LIBRARY, CC = sys.argv[1:5]
 FILES = ("bin/occamyc bin/occamplan share/man/man1/occamyc.1 share/man/man1/occamplan.1 share/doc/occamyc/README.md "
          "share/doc/occamyc/CHANGELOG.md share/doc/occamyc/LICENSE share/doc/occamyc/NOTICE share/occamyc/pool.h "
-         "share/occamyc/report.schema.json")
+         "share/occamyc/report.schema.json lib/liboccamplan.a include/occamplan/planner.h include/occamplan/order.h")
 
 
 def read(*path):
@@ -47,6 +49,24 @@ class Installed(unittest.TestCase):
         cells = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `-")]
         named = [option for cell in cells for option in re.findall(r"`(-[-\w]+)", cell)]
         self.assertEqual(sorted(named), sorted(helped("occamyc")))
+
+    def test_the_program_of_the_librarys_page_prints_what_it_says(self):
+        page = read(LIBRARY)
+        program, said = re.search(r"```c\n(.*?)```", page, re.S)[1], re.search(r"```text\n(.*?)```", page, re.S)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "place.c"), "w") as file:
+                file.write(program)
+            subprocess.run([*CC.split(), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I" + os.path.join(PREFIX, "include"),
+                            os.path.join(folder, "place.c"), "-L" + os.path.join(PREFIX, "lib"), "-loccamplan", "-o",
+                            os.path.join(folder, "place")], check=True)
+            done = subprocess.run([os.path.join(folder, "place")], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, said)
+
+    def test_the_library_shows_its_interface_alone(self):
+        listed = subprocess.run(["nm", "-g", "--defined-only", os.path.join(PREFIX, "lib/liboccamplan.a")], capture_output=True, text=True)
+        names = re.findall(r"(?m)^[0-9a-f]+ [A-Z] (\w+)$", listed.stdout)
+        self.assertIn("plan_place", names)
+        self.assertEqual([n for n in names if not n.startswith("plan_") and n not in ("order_best", "order_peak")], [])
 
     @unittest.skipUnless(shutil.which("groff"), "SKIPPED: groff is not there")
     def test_the_manual_is_clean_roff(self):
