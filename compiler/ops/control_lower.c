@@ -245,16 +245,14 @@ static int loop_body(Lower *lower, LoopPlan *plan, Value *go_on, Extent go_slot)
     return carry_back(lower, plan);
 }
 
-/* Everything but the iteration: places, the control step, the body, the final values. */
-static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
+static int iterate(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
 {
     int at, mark;
 
-    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, plan->trips) < 0)
-        return -1;
-    for (int i = 0; i < plan->nstack; i++)
-        if (plan->stack[i] && (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
-            return -1;
+    if (control_never(plan->trips)) {
+        plan->iteration = extent_const(0);
+        return 0;
+    }
     if (go_on && (go_first ? control_load(lower, go_first, go_slot) : control_set(lower, go_slot, extent_const(1))) < 0)
         return -1;
     at = control_loop_begin(lower, plan->trips, plan->iteration, &mark);
@@ -263,6 +261,19 @@ static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value 
     if (loop_body(lower, plan, go_on, go_slot) < 0)
         return -1;
     control_loop_end(lower, at, mark);
+    return 0;
+}
+
+/* Everything but the iteration: places, the control step, the body, the final values. */
+static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
+{
+    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, plan->trips) < 0)
+        return -1;
+    for (int i = 0; i < plan->nstack; i++)
+        if (plan->stack[i] && (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
+            return -1;
+    if (iterate(lower, plan, go_first, go_on, go_slot) < 0)
+        return -1;
     for (int i = 0; i < plan->ncarried; i++)
         if (plan->carried[i].output && control_final(lower, plan->carried[i].parameter, plan->carried[i].output) < 0)
             return -1;
@@ -311,9 +322,9 @@ int lower_loop(Lower *lower, Node *node)
     plan.trips = extent_const(INT64_MAX);
     if (node->in[0] && control_integer(lower, node->in[0], INT64_MIN, INT64_MAX, &plan.trips) < 0)
         return -1;
-    plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, ITERATION_AXIS, 0,
-                                 plan.trips.max > 0 ? plan.trips.max : 1);
-    lower->place[body->in[0]->id] = control_slot_place(lower, plan.iteration, body->in[0]->type.rank);
+    plan.iteration = control_iteration(lower, body->in[0], ITERATION_AXIS, plan.trips);
+    if (!control_never(plan.trips))
+        lower->place[body->in[0]->id] = control_slot_place(lower, plan.iteration, body->in[0]->type.rank);
     control_condition_in(lower, body->in[1]);
     loop_values(node, &plan);
     if (control_always(first, body->out[0]))
@@ -359,7 +370,7 @@ int lower_scan(Lower *lower, Node *node)
         axis += axis < 0 ? from->type.rank : 0;
         if (i == 0) {
             trips = from->type.dim[axis];
-            plan.iteration = extent_leaf(lower->model, EXPR_VAR, body->in[0]->id, MAX_RANK, 0, trips.max > 0 ? trips.max : 1);
+            plan.iteration = control_iteration(lower, body->in[0], MAX_RANK, trips);
         }
         if (scan_slice(lower, &plan, from, body->in[nstate + i], axis, nth(in_back, count[1], i, 0) == 1, trips) < 0)
             return -1;

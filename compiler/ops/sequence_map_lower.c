@@ -53,11 +53,25 @@ static int map_body(Lower *lower, Node *node, Extent iteration)
     return 0;
 }
 
+static int map_members(Lower *lower, Node *node, Extent count)
+{
+    Extent iteration;
+    int    at, mark;
+
+    if (control_never(count))
+        return 0;
+    iteration = control_iteration(lower, node->body[0]->in[0], MAX_RANK, node->in[0]->type.count);
+    at = control_loop_begin(lower, count, iteration, &mark);
+    if (map_body(lower, node, iteration) < 0)
+        return -1;
+    control_loop_end(lower, at, mark);
+    return 0;
+}
+
 /* A loop over the members; every result has as many as the first input. */
 int lower_sequence_map(Lower *lower, Node *node)
 {
-    Extent count, iteration;
-    int    at, mark;
+    Extent count;
 
     if (control_finish_outer(lower, node->body[0]) < 0 || sequence_count(lower, node->in[0], &count) < 0)
         return -1;
@@ -68,11 +82,8 @@ int lower_sequence_map(Lower *lower, Node *node)
                              sequence_store(lower, sequence_words(lower, lower->place[node->out[i]->id].operand,
                                                                   extent_const(0), 1), &count) < 0))
             return -1;
-    iteration = extent_leaf(lower->model, EXPR_VAR, node->body[0]->in[0]->id, MAX_RANK, 0, node->in[0]->type.count.max);
-    at = control_loop_begin(lower, count, iteration, &mark);
-    if (map_body(lower, node, iteration) < 0)
+    if (map_members(lower, node, count) < 0)
         return -1;
-    control_loop_end(lower, at, mark);
     for (int i = 0; i < node->nout; i++)
         if (node->out[i] && sequence_made(lower, node->out[i]) < 0)
             return -1;

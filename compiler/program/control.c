@@ -77,6 +77,11 @@ int control_begin(Lower *lower, StepKind kind, Extent set)
     return p->nstep - 1;
 }
 
+Extent control_iteration(Lower *lower, const Value *counter, int axis, Extent trips)
+{
+    return extent_leaf(lower->model, EXPR_VAR, counter->id, axis, 0, trips.max > 0 ? trips.max : 1);
+}
+
 int control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark)
 {
     int   loop = control_begin(lower, STEP_LOOP, trips);

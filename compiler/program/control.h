@@ -14,6 +14,15 @@ int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *
 /* Append a control step; its ranges are filled in by the caller. Returns its position. */
 int control_begin(Lower *lower, StepKind kind, Extent set);
 
+/* The leaf that counts up to `trips`, from axis `axis` of the body's counter: never a constant. */
+Extent control_iteration(Lower *lower, const Value *counter, int axis, Extent trips);
+
+/* Does a loop of so many trips never run? Its body is left out: what it reads may have no bytes. */
+static inline bool control_never(Extent trips)
+{
+    return trips.max <= 0;
+}
+
 /* A loop around all that is appended until its end; `iteration` is the leaf that counts. Begin returns its position and sets
  * `mark`, which end wants back. */
 int  control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark);

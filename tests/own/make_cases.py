@@ -17,6 +17,7 @@ import cases       # noqa: E402
 import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
+from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
@@ -55,7 +56,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
