@@ -68,8 +68,11 @@ static int set_result(Infer *infer, Node *node, const Extent *q, const Extent *v
 
 int infer_attention(Infer *infer, Node *node)
 {
-    Extent q[4], k[4], v[4], length, scores[4];
+    Extent  q[4], k[4], v[4], length, scores[4];
+    int64_t mode = node_int(node, "qk_matmul_output_mode", 0);
 
+    if (mode < 0 || mode > 3)
+        return diag_error(infer->diag, node->loc, "attribute 'qk_matmul_output_mode' is %lld, wanted 0 to 3", (long long)mode);
     if (unpack(infer, node, 0, "q_num_heads", q) < 0 || unpack(infer, node, 1, "kv_num_heads", k) < 0 ||
         unpack(infer, node, 2, "kv_num_heads", v) < 0 || check_operands(infer, node, q, k, v) < 0 ||
         set_result(infer, node, q, v) < 0 || add_past(infer, node, 4, k, &length) < 0 || add_past(infer, node, 5, v, &length) < 0 ||

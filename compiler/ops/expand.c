@@ -248,6 +248,23 @@ Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int r
     return out;
 }
 
+static const int64_t heads_first[] = {0, 2, 1, 3};
+
+/* Extents that are known are named: what is left for a -1 cannot be told where there are no elements. */
+Value *expand_split_heads(Expand *expand, Value *value, Extent packed, int64_t heads)
+{
+    const int64_t shape[] = {0, 0, heads, extent_is_const(packed) && packed.max >= heads ? packed.max / heads : -1};
+
+    return expand_transpose(expand, expand_reshape(expand, value, shape, 4), heads_first, 4);
+}
+
+Value *expand_join_heads(Expand *expand, Value *value, Extent packed, int64_t of, int64_t heads)
+{
+    const int64_t shape[] = {0, 0, extent_is_const(packed) && packed.max >= of ? packed.max / of * heads : -1};
+
+    return expand_reshape(expand, expand_transpose(expand, value, heads_first, 4), shape, 3);
+}
+
 Value *expand_extent(Expand *expand, Value *value, int64_t axis)
 {
     Value *out = expand1(expand, OP_onnx_Shape, value);

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-static const int64_t heads_first[] = {0, 2, 1, 3}; /* [batch][sequence][head][size] <-> [batch][head][sequence][size] */
-
 typedef struct Attention {
     Expand *expand;
     Value  *scores;     /* [batch][head][query][key] */
@@ -16,18 +14,13 @@ typedef struct Attention {
 
 /* ----------------------------------------------------------------------------------------------------------------- heads */
 
-static Value *split_heads(Expand *expand, Value *value, int64_t heads)
+/* An extent of 0 is meant as it stands. */
+static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
 {
-    const int64_t shape[] = {0, 0, heads, -1};
+    Value *out = expand2(expand, OP_onnx_Reshape, value, shape);
 
-    return expand_transpose(expand, expand_reshape(expand, value, shape, 4), heads_first, 4);
-}
-
-static Value *join_heads(Expand *expand, Value *value)
-{
-    static const int64_t shape[] = {0, 0, -1};
-
-    return expand_reshape(expand, expand_transpose(expand, value, heads_first, 4), shape, 3);
+    node_set_int(expand->last, "allowzero", 1);
+    return out;
 }
 
 /* [batch][head][...][...] with the heads apart as [kv_heads][times]. */
@@ -41,7 +34,7 @@ static Value *part_heads(Expand *expand, Value *value, int64_t kv_heads, int64_t
     shape[3] = expand_slice(expand, all, 0, 2, 4, 1);
     shape[0] = expand_make(expand, OP_onnx_Concat, 4, shape);
     node_set_int(expand->last, "axis", 0);
-    return expand2(expand, OP_onnx_Reshape, value, shape[0]);
+    return reshape_exactly(expand, value, shape[0]);
 }
 
 /* ... and together again. */
@@ -54,7 +47,7 @@ static Value *merge_heads(Expand *expand, Value *value, int64_t heads)
     shape[2] = expand_slice(expand, all, 0, 3, 5, 1);
     shape[0] = expand_make(expand, OP_onnx_Concat, 3, shape);
     node_set_int(expand->last, "axis", 0);
-    return expand2(expand, OP_onnx_Reshape, value, shape[0]);
+    return reshape_exactly(expand, value, shape[0]);
 }
 
 /* a x b where several heads of a share one of b's. */
@@ -220,6 +213,11 @@ static Value *output_type(Expand *expand, Value *value, int like)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value;
 }
 
+static Value *heads_of(Expand *expand, int input, Value *value, bool flat, int64_t heads)
+{
+    return flat ? expand_split_heads(expand, value, expand_in(expand, input)->type.dim[2], heads) : value;
+}
+
 int expand_attention(Expand *expand)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
@@ -237,9 +235,9 @@ int expand_attention(Expand *expand)
     query = expand_cast(expand, query, dtype);
     key = expand_cast(expand, key, dtype);
     value = expand_cast(expand, value, dtype);
-    query = flat ? split_heads(expand, query, heads) : query;
-    key = with_past(expand, expand_in(expand, 4), flat ? split_heads(expand, key, kv_heads) : key, dtype);
-    value = with_past(expand, expand_in(expand, 5), flat ? split_heads(expand, value, kv_heads) : value, dtype);
+    query = heads_of(expand, 0, query, flat, heads);
+    key = with_past(expand, expand_in(expand, 4), heads_of(expand, 1, key, flat, kv_heads), dtype);
+    value = with_past(expand, expand_in(expand, 5), heads_of(expand, 2, value, flat, kv_heads), dtype);
     expand_give(expand, 1, output_type(expand, key, 1));
     expand_give(expand, 2, output_type(expand, value, 2));
     attention.query = query;
@@ -259,7 +257,8 @@ int expand_attention(Expand *expand)
     if (mode > 1)
         expand_give(expand, 3, output_type(expand, mode == 2 ? attention.scores : soft, 0));
     out = grouped_product(expand, soft, value, heads, kv_heads);
-    expand_give(expand, 0, output_type(expand, flat ? join_heads(expand, out) : out, 0));
+    out = flat ? expand_join_heads(expand, out, expand_in(expand, 2)->type.dim[2], kv_heads, heads) : out;
+    expand_give(expand, 0, output_type(expand, out, 0));
     return 0;
 }
 

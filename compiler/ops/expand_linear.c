@@ -4,13 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static const int64_t heads_first[] = {0, 2, 1, 3};
-
 static Value *split_heads(Expand *expand, Value *value, int64_t heads)
 {
-    const int64_t shape[] = {0, 0, heads, -1};
-
-    return expand_transpose(expand, expand_reshape(expand, expand_cast(expand, value, DTYPE_F32), shape, 4), heads_first, 4);
+    return expand_split_heads(expand, expand_cast(expand, value, DTYPE_F32), value->type.dim[2], heads);
 }
 
 /* What happens with one token, the body of the scan. */
@@ -94,7 +90,7 @@ static Value *to_type(Expand *expand, Value *value, DType dtype)
 
 int expand_linear_attention(Expand *expand)
 {
-    static const int64_t axes[] = {2, 2, 2, 2, 2}, flat[] = {0, 0, -1};
+    static const int64_t axes[] = {2, 2, 2, 2, 2};
     int64_t heads = node_int(expand->node, "q_num_heads", 1), kv_heads = node_int(expand->node, "kv_num_heads", 1);
     Value  *in[6], *query = expand_in(expand, 0), *past = expand_in(expand, 3), *decay = expand_in(expand, 4), *beta = expand_in(expand, 5);
     int     count = 0;
@@ -120,7 +116,7 @@ int expand_linear_attention(Expand *expand)
     node_set_ints(expand->last, "scan_input_axes", axes, count - 1);
     node_set_ints(expand->last, "scan_output_axes", axes, 1);
     out = expand_output(expand, 1);
-    out = expand_reshape(expand, expand_transpose(expand, out, heads_first, 4), flat, 3);
+    out = expand_join_heads(expand, out, expand_in(expand, 2)->type.dim[2], kv_heads, heads);
     expand_give(expand, 0, to_type(expand, out, query->type.dtype));
     expand_give(expand, 1, to_type(expand, state, past ? past->type.dtype : query->type.dtype));
     return 0;

@@ -222,6 +222,12 @@ int infer_check(Infer *infer, const Node *node, Extent condition, const char *wh
     return 0;
 }
 
+static bool is_zero(Extent extent)
+{
+    return extent_is_const(extent) && extent.max == 0;
+}
+
+/* An extent that can only be 0 while running is refused: by its bound something would be read that nobody has written. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what)
 {
     Extent equal = extent_op(infer->model, EXPR_EQ, a, b);
@@ -229,6 +235,9 @@ int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const c
     if (equal.expr < 0 && !equal.max)
         return diag_error(infer->diag, node->loc, "%s: %lld and %lld, wanted equal extents", what, (long long)a.max,
                           (long long)b.max);
+    if (equal.expr >= 0 && !infer->trial && (is_zero(a) || is_zero(b)))
+        return diag_unsupported(infer->diag, node->loc, "%s: found 0 and an extent of at most %lld that the run must find to be 0; give it "
+                                "as 0 by --dim", what, (long long)(a.max > b.max ? a.max : b.max));
     return infer_check(infer, node, equal, what);
 }
 

@@ -590,6 +590,19 @@ def extents_that_do_not_broadcast():
     return model([helper.make_node("Add", ["x", "w"], ["y"], "sum")], initializers=[weight(shape=(3,))])
 
 
+@asked("--dim=n=0..5")
+def extent_that_can_only_be_zero():
+    to = helper.make_tensor("to", TensorProto.INT64, (2,), [0, 7])
+    return model([helper.make_node("Reshape", ["x", "to"], ["y"], "fold")], inputs=[info("x", ("n", 0))], outputs=[info("y", ("n", 7))],
+                 initializers=[to])
+
+
+@case
+def attention_of_unknown_mode():
+    return model([helper.make_node("Attention", ["q", "q", "q"], ["y", "", "", "s"], "look", qk_matmul_output_mode=4)],
+                 inputs=[info("q", (1, 2, 3, 4))], outputs=[info("y", (1, 2, 3, 4)), info("s", (1, 2, 3, 3))], opset=23)
+
+
 @case
 def indices_larger_than_data():
     index = helper.make_tensor("w", TensorProto.INT64, (3, 2), [0] * 6)

@@ -1,8 +1,29 @@
-"""Where there is nothing to compute: loops that never run."""
+"""Where there is nothing to compute: loops that never run, attention without tokens."""
 
 import numpy as np
 
 from control_cases import HEAD, f32, ramp
+
+NEWEST = '<ir_version: 11, opset_import: ["" : 27]>\n'
+
+
+def attended(query, key, value, heads, kv_heads):
+    """Attention over packed heads without masks, by the formula; ONNX's reference cannot reshape what has no elements."""
+    def split(x, count, size):
+        return x.reshape(*x.shape[:2], count, size).transpose(0, 2, 1, 3)
+    size, value_size = key.shape[2] // kv_heads, value.shape[2] // kv_heads
+    q, k, v = split(query, heads, size), split(key, kv_heads, size), split(value, kv_heads, value_size)
+    scores = np.exp(q @ np.repeat(k, heads // kv_heads, 1).swapaxes(2, 3) / np.sqrt(size))
+    y = scores / scores.sum(3, keepdims=True) @ np.repeat(v, heads // kv_heads, 1)
+    return y.transpose(0, 2, 1, 3).reshape(*query.shape[:2], heads * value_size).astype(np.float32)
+
+
+def attention(name, declared, sizes, flags=()):
+    """`sizes`: batch and queries of each run; four query heads of 2 share two key heads."""
+    model = NEWEST + f"main ({declared}) => (float[n, s, 12] y) {{ y = Attention <q_num_heads = 4, kv_num_heads = 2> (q, k, v) }}"
+    return dict(name=name, group="Attention", model=model, flags=flags, wanted=lambda given: [attended(*given.values(), 4, 2)],
+                inputs=[dict(q=ramp(n, s, 8) / 40, k=ramp(n, 3, 4) / 10, v=-ramp(n, 3, 6)) for n, s in sizes])
+
 
 EMPTY = [
     dict(name="scan_of_nothing", group="Scan", model=HEAD + """
@@ -27,4 +48,15 @@ EMPTY = [
           x = SequenceMap (s) <body = body (float[1, 2] v) => (float[1, 2] u) { u = Neg(v) }>
           n = SequenceLength(x)
         }""", inputs=[dict(a=ramp(0, 2))], wanted=lambda given: [np.int64(0)]),
+    attention("attention_without_queries", "float[2, 0, 8] q, float[2, 3, 4] k, float[2, 3, 6] v", [(2, 0)]),
+    attention("attention_of_maybe_nothing", "float[n, s, 8] q, float[n, 3, 4] k, float[n, 3, 6] v",
+              [(2, 3), (2, 0), (0, 2), (0, 0), (1, 1)], ("--dim=n=0..2", "--dim=s=0..3")),
+    dict(name="attention_of_values_without_size", group="Attention", oracle="reference", model=NEWEST + """
+        main (float[2, 4, 3, 5] q, float[2, 2, 3, 5] k, float[2, 2, 3, 0] v) => (float[2, 4, 3, 0] y) {
+          y = Attention <is_causal = 1> (q, k, v)
+        }""", inputs=[dict(q=ramp(2, 4, 3, 5), k=ramp(2, 2, 3, 5), v=ramp(2, 2, 3, 0))]),
+    dict(name="linear_attention_without_tokens", group="LinearAttention", oracle="reference", model=NEWEST + """
+        main (float[2, 0, 8] q, float[2, 0, 4] k, float[2, 0, 6] v, float[2, 2, 2, 3] s) => (float[2, 0, 12] y, float[2, 2, 2, 3] t) {
+          y, t = LinearAttention <q_num_heads = 4, kv_num_heads = 2, update_rule = "linear"> (q, k, v, s)
+        }""", inputs=[dict(q=ramp(2, 0, 8), k=ramp(2, 0, 4), v=ramp(2, 0, 6), s=ramp(2, 2, 2, 3))]),
 ]
