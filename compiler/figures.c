@@ -199,6 +199,22 @@ static void try_bounds(Offers *offers)
     }
 }
 
+/* Ways to share memory that were turned off. */
+static void try_sharing(Offers *offers)
+{
+    static const char *const text[] = {"--in-place=auto", "--overlap=auto", "--elision=auto"};
+
+    for (int i = 0; i < 3; i++) {
+        Options other = *offers->emission->options;
+        bool   *off[] = {&other.no_in_place, &other.no_overlap, &other.no_elision};
+
+        if (!*off[i])
+            continue;
+        *off[i] = false;
+        try_offer(offers, &other, 0, text[i]);
+    }
+}
+
 /* Every choice that another option would make. */
 static void try_options(Offers *offers)
 {
@@ -227,6 +243,7 @@ static void try_options(Offers *offers)
     other.plan.reorder = 1;
     if (!now->plan.reorder)
         try_offer(offers, &other, 0, "--order=auto");
+    try_sharing(offers);
 }
 
 static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy, Text *lines)

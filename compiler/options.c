@@ -121,6 +121,20 @@ static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
+/* A way to share memory: used where it helps, or nowhere. */
+#define SHARING_OPTION(field)                                                                                          \
+    static int set_##field(Reader *reader, const OptionRow *row, const char *value)                                    \
+    {                                                                                                                  \
+        static const char *const word[] = {"auto", "off", NULL};                                                       \
+        int                      which = find_word(reader, row, value, word);                                          \
+                                                                                                                       \
+        reader->options->no_##field = which > 0;                                                                       \
+        return which < 0 ? -1 : 0;                                                                                     \
+    }
+SHARING_OPTION(in_place)
+SHARING_OPTION(overlap)
+SHARING_OPTION(elision)
+
 static int set_io(Reader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"caller", "arena", NULL};
@@ -327,6 +341,9 @@ static const OptionRow option_row[] = {
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: where the target has room)"},
     {"--winograd-error", "R",                 false, true,  set_winograd_error, "expected error by rounding of such a layer at most, relative to the root mean square of its results (default: 5e-5)"},
     {"--cascade",    "auto|off|on",            false, true,  set_cascade,    "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a whole (auto: where that is large)"},
+    {"--in-place",   "auto|off",               false, true,  set_in_place,   "store a result over an operand that dies with it, or (off) never"},
+    {"--overlap",    "auto|off",               false, true,  set_overlap,    "let the result of a convolution, pool, copy, resize or Gather follow its dying input through the same memory, or (off) never"},
+    {"--elision",    "auto|off",               false, true,  set_elision,    "make the members of Concat in their place and let readers of Split and Slice read the whole, or (off) copy them"},
     {"--tune",       "FILE",                   false, false, set_tune,       "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc -O2 -march=native) and write the best ways"},
     {"--tuned",      "FILE",                   false, SHAPES_FILE, set_tuned, "compute convolutions as a file written by --tune says, where it knows their shape"},
     {"--planner",    "auto|NAME",              false, true,  set_planner,    "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},

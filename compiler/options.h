@@ -23,6 +23,7 @@ typedef struct Options {
     Winograd    winograd;  /* --winograd */
     double      winograd_error; /* --winograd-error */
     CascadeUse  cascade;   /* --cascade */
+    bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
     int64_t     cascade_floor; /* bytes that a plan with cascades needs anyway, found out by one of them; 0: not yet known */
     const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
     const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */

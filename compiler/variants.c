@@ -152,6 +152,8 @@ static int choose_copies(const Lowering *lowering, Variant *v)
     const PlanOptions *plan = &lowering->options.plan;
     Variant            tried = *v;
 
+    if (lowering->options.no_elision) /* they all are */
+        return 0;
     for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan); round++) {
         int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
 

@@ -217,7 +217,7 @@ int lower_slice(Lower *lower, Node *node)
         x = operand_window(lower, x, i, axis[i].start, node->out[0]->type.dim[i], 1);
         x.stride[i] = extent_op(lower->model, EXPR_MUL, x.stride[i], axis[i].step);
     }
-    return lower_output_view(lower, node, 0, x);
+    return lower_output_part(lower, node, 0, x);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- Unique */

@@ -98,7 +98,7 @@ int lower_split(Lower *lower, Node *node)
     for (int i = 0; i < node->nout; i++) {
         Extent count = node->out[i] ? node->out[i]->type.dim[axis] : extent_const(0);
 
-        if (node->out[i] && lower_output_view(lower, node, i, operand_window(lower, x, axis, start, count, 1)) < 0)
+        if (node->out[i] && lower_output_part(lower, node, i, operand_window(lower, x, axis, start, count, 1)) < 0)
             return -1;
         start = extent_op(lower->model, EXPR_ADD, start, count);
     }
@@ -143,7 +143,7 @@ int lower_concat(Lower *lower, Node *node)
         if (x.rank >= 3 && extent_is_const(x.stride[1]) && x.stride[1].max == 1 && x.dim[1].max > 1)
             layout = LAYOUT_CHANNELS_LAST;
     }
-    if (node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
+    if (!lower->no_elision && node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
         if (!lower->inside[node->out[0]->id].parent) /* not asked for inside yet another one */
             return lower_output_view(lower, node, 0, whole);
     if (lower_output(lower, node, 0, layout, &y) < 0)

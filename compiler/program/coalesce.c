@@ -104,9 +104,10 @@ void program_coalesce(Program *program)
         const Step *step = &program->step[s];
 
         /* the parts of a step do not follow each other: none of them may run ahead */
-        if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step))
-            permit_step(program, s);
-        else
+        if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step)) {
+            if (!program->no_in_place)
+                permit_step(program, s);
+        } else
             permit_overlap(program, s);
     }
 }
@@ -189,7 +190,7 @@ static bool find_merge(const Program *program, int index, int *from, int *to)
 {
     const Step *step = &program->step[index];
 
-    if (step->kind != STEP_KERNEL || !works_at_equal_addresses(step))
+    if (program->no_in_place || step->kind != STEP_KERNEL || !works_at_equal_addresses(step))
         return false;
     for (int i = 0; i < step->nparam; i++)
         for (int k = step->nparam; k < step->noperand; k++)

@@ -50,6 +50,8 @@ static bool can_lie_inside(const Lower *lower, const Value *value, const Graph *
 
 static void place_inside(Lower *lower, Graph *graph)
 {
+    if (lower->no_elision)
+        return;
     for (int i = graph->nnode; i-- > 0;) {
         Node  *node = graph->node[i];
         Extent start = extent_const(0);
@@ -271,6 +273,9 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     lower.in_parts = options->threads > 1;
     lower.cascade = options->cascade;
     lower.cascade_floor = options->cascade_floor;
+    lower.no_elision = options->no_elision;
+    lower.program->no_in_place = options->no_in_place;
+    lower.program->no_overlap = options->no_overlap;
     prepare(&lower, main);
     if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
         return -1;

@@ -72,6 +72,7 @@ struct Lower {
     int      vector_bytes;
     bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
     CascadeUse cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow it */
+    bool     no_elision; /* members of Concat, results of Split and Slice are copied */
     int64_t  cascade_floor; /* bytes that the plan needs anyway: cascades that save less are left out */
     Winograd winograd; /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double winograd_error; /* of a layer at most: see winograd_error */
@@ -122,6 +123,9 @@ int lower_output_done(Lower *lower, Node *node, int index, Operand written);
 
 /* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
 int lower_output_view(Lower *lower, Node *node, int index, Operand view);
+
+/* The same where the view is a part of what is placed; a copy of it with --elision=off. */
+int lower_output_part(Lower *lower, Node *node, int index, Operand part);
 
 /* Output `index` waits for its consumers. */
 int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);

@@ -211,7 +211,7 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
     const Step    *step = &program->step[index];
     const Operand *from, *to;
 
-    if (step->kind != STEP_KERNEL || !step->noperand)
+    if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand)
         return false;
     if (!(find_pair(program, step, &from, &to) && (lag_by_rows(step, lag) || lag_by_groups(step, lag))) &&
         !lag_by_copy(step, &from, &to, lag) && !lag_by_table(program, step, &from, &to, lag))
@@ -282,7 +282,7 @@ static bool can_block(const Program *program, int index, Geometry *g)
     const Operand *x, *y;
     int64_t        kernel[3];
 
-    if (!works_by_rows(step) || !find_pair(program, step, &x, &y) || !read_geometry(step, g))
+    if (program->no_overlap || !works_by_rows(step) || !find_pair(program, step, &x, &y) || !read_geometry(step, g))
         return false;
     if (g->block || !constants(step, "kernel", 3, kernel))
         return false;

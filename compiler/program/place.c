@@ -273,6 +273,17 @@ int lower_output_done(Lower *lower, Node *node, int index, Operand written)
     return lower_copy(lower, node, written, place);
 }
 
+int lower_output_part(Lower *lower, Node *node, int index, Operand part)
+{
+    Operand y;
+
+    if (!lower->no_elision)
+        return lower_output_view(lower, node, index, part);
+    if (lower_output(lower, node, index, lower_layout_of(&part), &y) < 0)
+        return -1;
+    return lower_copy(lower, node, part, y);
+}
+
 int lower_output_view(Lower *lower, Node *node, int index, Operand view)
 {
     Value *value = index < node->nout ? node->out[index] : NULL;

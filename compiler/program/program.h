@@ -134,6 +134,8 @@ typedef struct Program {
     int     nstate, cstate;
     int     dims;     /* Buffer.id of the run-time integers, or -1: there are none */
     int     cascades; /* loops over strips of rows (ops/cascade.c) */
+    bool    no_in_place; /* no result takes the place of an operand */
+    bool    no_overlap;  /* none follows its input through the same memory */
     int     nslot;    /* int64_t entries of it */
     int    *slot;     /* by Model.expr index: its entry, or -1 */
     int     nslot_of; /* entries of slot[] */

@@ -196,7 +196,7 @@ static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 {
     const Step *step = &program->step[unit.begin];
 
-    if (unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
+    if (program->no_in_place || unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
         return 0;
     for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)
         for (int i = 0; i < step->nparam && step->operand[k].buffer == buffer; i++)

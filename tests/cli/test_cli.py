@@ -43,6 +43,7 @@ class Cli(unittest.TestCase):
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
         for option in ("-o --name --target --dim --weights --threads --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
+                       "--in-place --overlap --elision "
                        "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
@@ -66,7 +67,8 @@ class Cli(unittest.TestCase):
             ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
             ("--code=fast", "shared"), ("--planner=luck", "first-fit"), ("--order=alphabet", "model"),
             ("--time-limit=0", "above 0"), ("--max-ram=1.5K", "a whole number"), ("--max-ram=12Q", "a whole number"),
-            ("--dump=everything", "graph"), ("-o=x", "unknown option"),
+            ("--dump=everything", "graph"), ("--in-place=on", "auto, off"), ("--overlap=no", "auto, off"), ("--elision=2", "auto, off"),
+            ("-o=x", "unknown option"),
         ):
             self.fails(1, part, "small.onnx", option)
         self.fails(1, "ends in .c", "small.onnx", "-o", "model.txt")
@@ -308,6 +310,15 @@ class Cli(unittest.TestCase):
         names = [b["tensor"] or b["name"] for b in report["buffers"] if b["id"] in report["memory"]["core"]]
         self.assertEqual(named[2], ", ".join(f"'{name}'" for name in names))
         self.assertEqual(int(named[1]), len(names))
+
+    def test_ways_to_share_memory_are_turned_off_one_by_one(self):
+        for option, model in (("--in-place", "in_place"), ("--overlap", "lopsided"), ("--elision", "changed_not")):
+            rams = []
+            for value in ("auto", "off"):
+                done = self.run_it(model + ".onnx", f"{option}={value}", "--explain-peak")
+                rams.append(int(re.search(r"RAM +(\d+)", done.stdout)[1]))
+            self.assertIn(f"remedy: {option}=auto saves {rams[1] - rams[0]} bytes\n", done.stdout)
+            self.assertIn(f" {option}=off", self.run_it(model + ".onnx", f"{option}=off", "-o", "-").stdout)
 
     def test_a_smaller_bound_is_offered_with_what_it_saves(self):
         done = self.fails(4, "--max-ram", "bounded.onnx", "--dim", "n=1..100", "--max-ram=1K")

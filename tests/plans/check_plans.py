@@ -21,6 +21,10 @@ REGIONS = ["--region=fast:64K", "--region=middle:280K:128", "--region=slow:8M"]
 VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"],
             REGIONS, [*REGIONS, "--io=arena"], ["--cascade=off"], ["--cascade=on"], ["--cascade=on", *REGIONS, "--code=shared"])
 
+SHARING = ("--in-place=off", "--overlap=off", "--elision=off")
+APART = [["--cascade=off", option] for option in SHARING] + [["--cascade=off", "--order=model", *SHARING]]
+VARIANTS = (*VARIANTS, *APART, ["--cascade=on", *SHARING, *REGIONS])
+
 RANDOM = np.random.default_rng(11)
 
 
@@ -159,6 +163,18 @@ def normalised():
     return nets.network(nodes, (1, 8, 48, 48), {"w": nets.weights(32, 8, 1, 1)}), 2 * 48 * 48 * 32 * 4
 
 
+def halves():
+    """One half goes round a convolution, and part of what both join is read on: with the whole's pitch, or copied."""
+    constants = {"a": nets.weights(64, 16, 1, 1), "b": nets.weights(32, 32, 3, 3), "c": nets.weights(16, 48, 1, 1)}
+    constants |= {"from": np.array([8]), "to": np.array([56]), "axis": np.array([1])}
+    nodes = [("Conv", ["x", "a"], "t", {}), ("Relu", ["t"], "r", {}), ("Slice", ["r", "zero", "half", "axis"], "u", {}),
+             ("Slice", ["r", "half", "all", "axis"], "v", {}), ("Conv", ["v", "b"], "w", {"pads": [1] * 4}), ("Relu", ["w"], "s", {}),
+             ("Concat", ["u", "s"], "j", {"axis": 1}), ("Slice", ["j", "from", "to", "axis"], "p", {}), ("Conv", ["p", "c"], "q", {}),
+             ("GlobalAveragePool", ["q"], "y", {})]
+    constants |= {"zero": np.array([0]), "half": np.array([32]), "all": np.array([64])}
+    return nets.network(nodes, (1, 16, 40, 40), constants), 40 * 40 * 128 * 4
+
+
 def below_zero():
     """A pool with padding whose input is negative everywhere: what pads a strip is less than any number."""
     constants = {"a": abs(nets.weights(32, 3, 3, 3)), "b": -abs(nets.weights(48, 32, 3, 3))}
@@ -183,7 +199,7 @@ def cropped():
     return nets.network(nodes, (1, 3, 72, 72), constants, result=(1, 16, 1, 1)), 72 * 72 * 16 * 4 + 16384
 
 
-MODELS = {"cascade": cascade, "quantised": quantised, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
+MODELS = {"cascade": cascade, "quantised": quantised, "halves": halves, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
           "strips": strips, "shown": shown, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
 
 
@@ -195,6 +211,13 @@ def arena_size(folder):
 def regions_used(folder):
     with open(os.path.join(folder, "model.h")) as file:
         return len(re.findall(r"define \w+_(?:FAST|MIDDLE|SLOW)_SIZE [1-9]", file.read()))
+
+
+def check_sharing(sizes):
+    """Arenas with everything, without each way to share memory, and without any: none makes a plan larger."""
+    shared, *single, apart = sizes
+    if min(single) < shared or max(single) > apart or apart < shared:
+        raise host.Failure("wrong", f"of {SHARING} each alone and all of them make of {shared} bytes {', '.join(map(str, single + [apart]))}")
 
 
 def check(arguments, name):
@@ -221,6 +244,7 @@ def check(arguments, name):
         first = bits if first is None else first
         if bits != first:
             raise host.Failure("wrong", f"{' '.join(variant)} gives other bits than no option")
+    check_sharing([arena_size(os.path.join(arguments.work, name, str(VARIANTS.index(variant)))) for variant in (["--cascade=off"], *APART)])
 
 
 host.check_each(check, __doc__, MODELS)

@@ -44,6 +44,16 @@ static void a_kernel_in_place_needs_one_slot(void **state)
     assert_int_equal(plan.offset[0], -1); /* the caller's */
 }
 
+static void in_place_can_be_turned_off(void **state)
+{
+    World *w = *state;
+
+    chain(w, &test_in_place);
+    w->program->no_in_place = true;
+    assert_int_equal(make_plan(w, &automatic).peak, 128);
+    assert_int_equal(w->program->npermit, 0);
+}
+
 static void another_kernel_needs_two(void **state)
 {
     World *w = *state;
@@ -131,6 +141,16 @@ static void a_residual_takes_the_result_where_only_that_saves(void **state)
     assert_int_equal(w->program->step[2].operand[0].buffer, 1); /* c became a */
     assert_int_equal(w->program->step[3].operand[1].buffer, 1);
     assert_int_equal(plan.offset[3], -1);
+}
+
+static void merges_can_be_turned_off(void **state)
+{
+    World *w = *state;
+
+    residual(w, false);
+    w->program->no_in_place = true;
+    assert_int_equal(make_plan(w, &automatic).peak, 192);
+    assert_int_equal(w->program->step[2].operand[0].buffer, 3);
 }
 
 static void no_merge_where_the_kernel_itself_reads_it(void **state)
@@ -498,12 +518,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_in_place_needs_one_slot, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(in_place_can_be_turned_off, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(another_kernel_needs_two, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(inputs_and_outputs_can_be_planned, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_the_input_is_needed_later, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_types_differ, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(merges_can_be_turned_off, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_merge_where_the_kernel_itself_reads_it, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_table_at_an_odd_address_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_merge_that_costs_nothing_stays, world_setup, world_teardown),
