@@ -18,4 +18,8 @@ bench-memory: $(BUILD)/occamyc $(BUILD)/bench/time_plan $(VENV) $(TIGRIS)
 	$(PYTHON) tests/bench/memory.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --models=$(MEMORY_MODELS) --real=$(REAL) \
 	    --folder=$(BUILD)/bench/memory --tigris=$(TIGRIS) --time-plan=$(BUILD)/bench/time_plan $(if $(MEMORY_TOUCHED),--touched) --write=docs/memory.md $(MEMORY_NETWORKS)
 
-.PHONY: bench-memory
+# What each way to save memory gains on six of them; writes docs/memory-steps.md.
+bench-memory-steps: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/bench/memory_steps.py --occamyc=$(BUILD)/occamyc --models=$(MEMORY_MODELS) --folder=$(BUILD)/bench/memory --write=docs/memory-steps.md
+
+.PHONY: bench-memory bench-memory-steps

@@ -180,7 +180,5 @@ def main():
     print(f"{args.write}: written")
 
 
-if len(sys.argv) > 2 and sys.argv[1] == "--grow":
-    grow(sys.argv[2], sys.argv[3:])
-else:
-    main()
+if __name__ == "__main__":
+    grow(sys.argv[2], sys.argv[3:]) if sys.argv[1:2] == ["--grow"] else main()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import counts
 import kernels
+import memory
+import memory_steps
 import programs
 import report
 import speedup
@@ -76,6 +78,18 @@ class Counts(unittest.TestCase):
     def test_extents_that_are_known_only_while_running_are_no_fixed_ones(self):
         self.assertTrue(counts.is_fixed(Path(MODEL)))
         self.assertFalse(counts.is_fixed(Path(MODEL).with_name("reverse.onnx")))
+
+
+class Memory(unittest.TestCase):
+    def test_ways_to_save_memory_are_added_one_by_one(self):
+        args = types.SimpleNamespace(occamyc=OCCAMYC, folder=Path(FOLDER))
+        sizes = memory_steps.arenas(args, MODEL, ["--io=arena"])
+        self.assertEqual(len(sizes), 7)
+        self.assertLess(sizes[-1], sizes[0])
+        self.assertEqual(sizes[-1], memory.compile_it(args, MODEL, "--io=arena")[0]["memory"]["arena"])
+
+    def test_gains_are_told_beside_what_is_needed(self):
+        self.assertEqual(memory_steps.gains([3 << 20, 3 << 20, 2 << 20, 5 << 19]), ["3.00", "3.00", "2.00 (-1.00)", "2.50 (+0.50)"])
 
 
 class Multiplications(unittest.TestCase):
