@@ -34,6 +34,8 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
                            int columns, int width, int vectors, int lanes)
 {
     occ_vf b[4];
+    for (int j = 0; j < 4 && !OCC_KNOWN(vectors); j++)
+        b[j] = occ_vset(0.0f); /* GCC does not see that all are set that are read */
     OCC_UNROLL(4)
     for (int j = 0; j < vectors; j++) {
         const float *p = w + j * OCC_W / OCC_PANEL * panel + j * OCC_W % OCC_PANEL;

@@ -102,4 +102,7 @@ FUSION = [
     case("channel_shuffle", IMAGE, "float[1, 6, 5, 4] y", [WEIGHTS, ("split", [1, 2, 3, 5, 4]), ("join", [1, 6, 5, 4])],
          "a = Conv(x, w)", "b = Reshape(a, split)", "c = Transpose <perm = [0, 2, 1, 3, 4]> (b)", "d = Reshape(c, join)", "y = Conv(d, w)"),
     case("channels_flattened", IMAGE, "float[1, 120] y", [WEIGHTS, ("join", [1, 120])], "a = Conv(x, w)", "y = Reshape(a, join)"),
+    case("winograd_of_outputs_beyond_a_block", dict(x=numbers(1, 16, 8, 8)), "float[1, 140, 8, 8] y",
+         [("a", numbers(140, 1, 1, 1)), ("b", numbers(1, 16, 3, 3))], "w = Mul(a, b)", "y = Conv <pads = [1, 1, 1, 1]> (x, w)",
+         flags=("--winograd=on", "--winograd-error=1")),
 ]
