@@ -17,6 +17,7 @@
 enum { SHARE = 8 };                                /* part of the effort that one search may take */
 enum { NEAR_PART = 256, MUCH_PART = 32 };          /* of the peak: bytes that are near it, and more than are little */
 enum { FEW_NODES = 2000, PARTS = 4 };              /* of the first search for all buffers; one for some of them has so many times more */
+enum { FEW_LOOKS = 4, FIRST_STEP = 1024 };         /* at a buffer; of what lies above the bound, one part in so many is asked first */
 enum { MOST_CENTRES = 16 };                        /* around which it is asked for some of the buffers */
 
 static int64_t size_of(const Net *net, int32_t b)
@@ -201,26 +202,43 @@ static int64_t peak_of(const Net *net)
     return peak;
 }
 
-/* Raises the bound to what the buffers in question need: asks just below the least peak that is found, or halfway down to the bound
- * where much lies between, or plans took more effort of late than showing that there is none. False when so many nodes do not
- * suffice. */
+/* How the bound of some buffers is raised. */
+typedef struct Climb {
+    int64_t most;                  /* bytes: the least peak that is found, or the most of use and one more */
+    int64_t step;                  /* bytes above the bound to ask next */
+    int64_t plan, none;            /* nodes that the last plan took, 0: none yet, and that it took to show that there is none */
+} Climb;
+
+/* What to ask next. As long as hardly more than a look at each buffer shows that there is no plan: ever more above the bound. Then
+ * just below the least peak; or halfway down to the bound where much lies between, or plans take more effort than refutations. */
+static int64_t next_asked(const Quest *q, const Net *net, Climb *climb)
+{
+    int64_t bound = *q->bound, half = bound + (climb->most - 1 - bound) / 2;
+
+    if (!climb->plan && climb->none <= FEW_LOOKS * net->count && bound + climb->step < half) {
+        climb->step *= 2;
+        return bound + climb->step / 2;
+    }
+    return climb->plan <= climb->none && climb->most - bound <= climb->most / MUCH_PART ? climb->most - 1 : half;
+}
+
+/* Raises the bound to what the buffers in question need. False when so many nodes do not suffice. */
 static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 {
-    int64_t      most = useful(q) + 1, begin = q->effort->nodes, end = begin - nodes, plan = 0, none;
+    int64_t      begin = q->effort->nodes, end = begin - nodes, most = useful(q) + 1;
+    Climb        climb = {.most = most, .step = (most - *q->bound) / FIRST_STEP + 1};
     SearchAnswer answer = ask(q, net, *q->bound, nodes);
 
-    none = begin - q->effort->nodes;
-    while (answer == SEARCH_NONE && *q->bound < most && !is_settled(q)) {
-        bool below = plan <= none && most - *q->bound <= most / MUCH_PART;
-
+    climb.none = begin - q->effort->nodes;
+    while (answer == SEARCH_NONE && *q->bound < climb.most && !is_settled(q)) {
         begin = q->effort->nodes;
-        answer = ask(q, net, below ? most - 1 : *q->bound + (most - 1 - *q->bound) / 2, begin - end);
+        answer = ask(q, net, next_asked(q, net, &climb), begin - end);
         if (answer == SEARCH_FOUND) {
-            most = peak_of(net);
-            plan = begin - q->effort->nodes;
+            climb.most = peak_of(net);
+            climb.plan = begin - q->effort->nodes;
             answer = SEARCH_NONE;
         } else
-            none = begin - q->effort->nodes;
+            climb.none = begin - q->effort->nodes;
     }
     return answer != SEARCH_STOPPED;
 }
