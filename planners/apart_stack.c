@@ -1,8 +1,8 @@
 /* apart_stack.c - what several windows of one section say together.
  * Those that may not overlap lie one above the other like tasks on a machine, with memory as the time: what a set of them needs
- * between its lowest begin and its highest end must be there; one that cannot lie below or within a set lies above it; and one
- * that cannot lie lowest lies above the least end of the others. (Edge finding as by Nuijten 1994, in the form of Baptiste, Le Pape
- * and Nuijten, "Constraint-Based Scheduling", 2001, and not-first; both also upside down.)
+ * between its lowest begin and its highest end must be there; and one that cannot lie below or within a set lies above it. (Edge
+ * finding as by Nuijten 1994, in the form of Baptiste, Le Pape and Nuijten, "Constraint-Based Scheduling", 2001; also upside down.
+ * That one which cannot lie lowest lies above the least end of the others, not-first, excludes hardly more here and costs time.)
  * Where windows may overlap as far as a permit admits, the smaller one is cut by that first. Where offsets are multiples of a
  * grain, so are the ends of layers; what lies at other offsets gives up what it may find unused of a layer's last cell. */
 #include "apart_net.h"
@@ -313,73 +313,16 @@ static bool find_edges(Task *task, int count, int64_t end)
     return true;
 }
 
-/* A task that cannot lie below all of a set begins at the least end of one of them: of the sets of those that end at `end` or below
- * and whose own least ends are at some height or above. `order`: by falling least end. */
-static void raise_not_lowest(Task *task, int count, const int *order, int64_t end)
-{
-    int64_t all = 0;
-
-    for (int i = 0; i < count; i++)
-        all += task[i].end <= end ? task[i].length : 0;
-    for (int i = 0; i < count; i++) {
-        Task   *one = &task[i];
-        int64_t sum = one->begin + one->length;
-
-        if (sum + all - (one->end <= end ? one->length : 0) <= end)
-            continue;              /* below all of them */
-        for (int k = 0; k < count && sum <= end; k++) {
-            const Task *other = &task[order[k]];
-            if (other->begin + other->length <= one->raised)
-                break;
-            if (order[k] == i || other->end > end)
-                continue;
-            sum += other->length;
-            if (sum > end)
-                one->raised = other->begin + other->length;
-        }
-    }
-}
-
-static void order_by_least_end(const Task *task, int count, int *order)
-{
-    for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && task[order[at - 1]].begin + task[order[at - 1]].length < task[i].begin + task[i].length; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-}
-
-/* Whether every task has room below all those that end at `end` or below: then these raise nothing. */
-static bool has_room(const Task *task, int count, int64_t end)
-{
-    int64_t all = 0, highest = INT64_MIN; /* end of a task with all of them above it */
-
-    for (int i = 0; i < count; i++) {
-        bool    within = task[i].end <= end;
-        int64_t top = task[i].begin + (within ? 0 : task[i].length);
-        all += within ? task[i].length : 0;
-        highest = top > highest ? top : highest;
-    }
-    return highest + all <= end;
-}
-
 /* Raises begins; false when the tasks do not fit. */
 static bool raise(Task *task, int count)
 {
-    int order[MOST_LAYERS];
-
     sort_by_falling_begin(task, count);
-    order_by_least_end(task, count, order);
     for (int i = 0; i < count; i++) {
-        bool before = has_room(task, count, task[i].end);
+        bool before = false;
         for (int k = 0; k < i && !before; k++)
             before = task[k].end == task[i].end;
-        if (before)
-            continue;
-        if (!find_edges(task, count, task[i].end))
+        if (!before && !find_edges(task, count, task[i].end))
             return false;
-        raise_not_lowest(task, count, order, task[i].end);
     }
     return true;
 }
