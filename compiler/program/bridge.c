@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- the problem */
 
-typedef struct Bridge {
+struct Bridge {
     Program     *program;
     PlanBuffer  *buffer;
     PlanSpan    *span;    /* buffer by buffer */
@@ -21,13 +21,13 @@ typedef struct Bridge {
     int         *span_at; /* by position: its first span; one more for the end */
     PlanRegion   region[MAX_REGIONS];
     PlanProblem  problem;
-} Bridge;
+};
 
 struct Solved {
-    Bridge     bridge;
-    PlanResult result;
-    int64_t    worth; /* what it was solved for, see PlanLimits */
-    bool       full;  /* with full effort */
+    const Bridge *bridge;
+    PlanResult    result;
+    int64_t       worth; /* what it was solved for, see PlanLimits */
+    bool          full;  /* with full effort */
 };
 
 static void add_buffer(Bridge *bridge, const Buffer *buffer)
@@ -218,7 +218,7 @@ static bool is_solved_for(const Solved *solved, int64_t worth)
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
 {
     for (int i = 0; i < planning->nsolved; i++) {
-        const PlanProblem *other = &planning->solved[i].bridge.problem;
+        const PlanProblem *other = &planning->solved[i].bridge->problem;
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan && problem->npermit == other->npermit &&
             problem->nstep == other->nstep && is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
@@ -284,7 +284,7 @@ static const Solved *solved_looser(const Planning *planning, const Bridge *bridg
     for (int i = 0; i < planning->nsolved; i++) {
         const Solved *solved = &planning->solved[i];
 
-        if ((!most || solved->result.bound > most->result.bound) && is_looser(&solved->bridge, solved->result.core, bridge))
+        if ((!most || solved->result.bound > most->result.bound) && is_looser(solved->bridge, solved->result.core, bridge))
             most = solved;
     }
     return most;
@@ -293,9 +293,9 @@ static const Solved *solved_looser(const Planning *planning, const Bridge *bridg
 /* The buffers of which the bound is known are those of the looser problem. */
 static void take_core(const Bridge *bridge, const Solved *looser, PlanResult *result)
 {
-    for (int i = 0; i < looser->bridge.problem.nbuffer; i++)
+    for (int i = 0; i < looser->bridge->problem.nbuffer; i++)
         if (looser->result.core[i])
-            result->core[bridge->index[looser->bridge.origin[i]]] = true;
+            result->core[bridge->index[looser->bridge->origin[i]]] = true;
 }
 
 static bool has_core(const PlanResult *result, int count)
@@ -307,17 +307,16 @@ static bool has_core(const PlanResult *result, int count)
 }
 
 /* The answer to a problem that was not met before. */
-static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *solved)
+static int solve(const Planning *planning, const Bridge *bridge, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
     const Solved      *looser = solved_looser(planning, bridge);
-    bool               same = looser && looser->bridge.problem.nbuffer == bridge->problem.nbuffer;
+    bool               same = looser && looser->bridge->problem.nbuffer == bridge->problem.nbuffer;
     PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes,
                                  .least = looser ? looser->result.bound : 0, .like = same ? looser->result.offset : NULL};
     char               why[160];
 
-    *solved = (Solved){.bridge = *bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
-    solved->bridge.problem.region = solved->bridge.region;
+    *solved = (Solved){.bridge = bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)
@@ -327,53 +326,48 @@ static int solve(Planning *planning, Bridge *bridge, const char *asked, Solved *
     return 0;
 }
 
-/* The problem of the program as it stands. */
-static void open_bridge(const Planning *planning, Bridge *bridge)
+Bridge *plan_open(const Planning *planning)
 {
-    *bridge = (Bridge){.program = planning->program};
+    Bridge *bridge = arena_one(planning->program->arena, Bridge);
+
+    bridge->program = planning->program;
     planning->program->npermit = 0;
     program_coalesce(planning->program);
     build_problem(bridge, planning->options->io_arena);
     if (planning->options->nregion)
         add_regions(bridge, planning->options);
+    return bridge;
 }
 
-int64_t plan_bound(Planning *planning)
+int64_t plan_bound(const Planning *planning, const Bridge *bridge)
 {
-    Bridge        bridge;
-    const Solved *looser;
+    const Solved *looser = solved_looser(planning, bridge);
 
-    open_bridge(planning, &bridge);
-    looser = solved_looser(planning, &bridge);
-    return int_max(plan_lower_bound(&bridge.problem), looser ? looser->result.bound : 0);
+    return int_max(plan_lower_bound(&bridge->problem), looser ? looser->result.bound : 0);
 }
 
-int plan_once(Planning *planning, Plan *plan)
+int plan_once(Planning *planning, const Bridge *bridge, Plan *plan)
 {
     const char   *asked = planning->options->planner ? planning->options->planner : "auto";
-    Bridge        bridge;
-    const Solved *known;
+    const Solved *known = find_solved(planning, &bridge->problem);
     Solved        solved;
 
     *plan = (Plan){0};
-    open_bridge(planning, &bridge);
-    known = find_solved(planning, &bridge.problem);
     if (!known) {
-        if (solve(planning, &bridge, asked, &solved) < 0)
+        if (solve(planning, bridge, asked, &solved) < 0)
             return -1;
         ARENA_PUSH(planning->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
         known = &solved;
     }
-    take_result(&bridge, planning->options, &known->result, plan);
+    take_result(bridge, planning->options, &known->result, plan);
     return 0;
 }
 
 int plan_compare(Planning *planning, Plan *plan)
 {
-    Bridge bridge;
+    const Bridge *bridge = plan_open(planning);
 
-    open_bridge(planning, &bridge);
-    if (plan_greedy_peaks(&bridge.problem, plan->greedy) != PLAN_OK)
+    if (plan_greedy_peaks(&bridge->problem, plan->greedy) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "the greedy planners failed");
     plan->planner = finder(plan, planning->options->planner ? planning->options->planner : "auto");
     return 0;

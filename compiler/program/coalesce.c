@@ -156,29 +156,6 @@ static void merge(Program *program, Merges *merges, int from, int to)
     gone->nspan = 0;
 }
 
-/* Takes the spans that were remembered and remembers those of now. */
-static void exchange_spans(Program *program, Merges *merges)
-{
-    for (int b = 0; b < program->nbuffer; b++) {
-        Buffer *buffer = &program->buffer[b], *other = &merges->buffer[b], before = *buffer;
-
-        buffer->span = other->span;
-        buffer->nspan = other->nspan;
-        buffer->cspan = other->cspan;
-        other->span = before.span;
-        other->nspan = before.nspan;
-        other->cspan = before.cspan;
-    }
-}
-
-static void exchange_buffer(Merge *merge)
-{
-    int before = merge->operand->buffer;
-
-    merge->operand->buffer = merge->buffer;
-    merge->buffer = before;
-}
-
 /* Permits cannot say so, merging can. */
 static bool works_at_equal_addresses(const Step *step)
 {
@@ -212,15 +189,34 @@ bool program_can_merge(const Program *program)
     return false;
 }
 
+/* The spans of now; the buffers have copies from here on. */
+static Spans *set_spans_aside(Program *program)
+{
+    Spans *before = arena_array(program->arena, Spans, program->nbuffer + 1);
+    Span  *copy;
+    int    count = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        count += program->buffer[b].nspan;
+    copy = arena_array(program->arena, Span, count + 1);
+    for (int b = 0; b < program->nbuffer; b++) {
+        Buffer *buffer = &program->buffer[b];
+
+        before[b] = (Spans){buffer->span, buffer->nspan, buffer->cspan};
+        for (int i = 0; i < buffer->nspan; i++)
+            copy[i] = buffer->span[i];
+        buffer->span = copy;
+        buffer->cspan = buffer->nspan;
+        copy += buffer->nspan;
+    }
+    return before;
+}
+
 void program_merge(Program *program, Merges *merges)
 {
     int from, to;
 
-    *merges = (Merges){.buffer = arena_array(program->arena, Buffer, program->nbuffer + 1)};
-    exchange_spans(program, merges);
-    for (int b = 0; b < program->nbuffer; b++) /* merge adds to copies of the spans */
-        for (int i = 0; i < merges->buffer[b].nspan; i++)
-            ARENA_PUSH(program->arena, program->buffer[b].span, program->buffer[b].nspan, program->buffer[b].cspan, merges->buffer[b].span[i]);
+    *merges = (Merges){.before = set_spans_aside(program)};
     for (int s = 0; s < program->nstep; s++)
         if (find_merge(program, s, &from, &to))
             merge(program, merges, from, to);
@@ -229,14 +225,15 @@ void program_merge(Program *program, Merges *merges)
 
 void program_unmerge(Program *program, Merges *merges)
 {
-    for (int i = merges->count; i-- > 0;) /* an operand may have moved twice */
-        exchange_buffer(&merges->merge[i]);
-    exchange_spans(program, merges);
-}
-
-void program_merge_again(Program *program, Merges *merges)
-{
-    for (int i = 0; i < merges->count; i++)
-        exchange_buffer(&merges->merge[i]);
-    exchange_spans(program, merges);
+    if (!merges->count)
+        return;
+    while (merges->count > 0) {
+        merges->count--;
+        merges->merge[merges->count].operand->buffer = merges->merge[merges->count].buffer;
+    }
+    for (int b = 0; b < program->nbuffer; b++) {
+        program->buffer[b].span = merges->before[b].span;
+        program->buffer[b].nspan = merges->before[b].count;
+        program->buffer[b].cspan = merges->before[b].capacity;
+    }
 }

@@ -56,14 +56,14 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
     return live;
 }
 
-/* The plan of the program as it stands, of use at `worth` bytes at most. */
-static int plan_worth(Planning *p, int64_t worth, Plan *plan)
+/* A plan of use at `worth` bytes at most. */
+static int plan_worth(Planning *p, const Bridge *bridge, int64_t worth, Plan *plan)
 {
     int64_t before = p->worth;
     int     status;
 
     p->worth = p->options->nregion < 2 ? int_min(before, worth) : before;
-    status = plan_once(p, plan);
+    status = plan_once(p, bridge, plan);
     p->worth = before;
     return status;
 }
@@ -83,53 +83,57 @@ static bool is_smaller(const Plan *a, const Plan *b)
 
 enum { FEW_NODES = 25000 };
 
-/* Merges what can be merged. Returns 1 if that is the better plan without a doubt: no plan with nothing merged is below it, or of
- * use. Else 0, with the peak of what was planned, if anything was, and little
- * effort left for the others where no plan of what is merged is smaller. */
-static int plan_merged(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+/* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with nothing merged is
+ * below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort left for the others where no
+ * plan of what is merged is smaller. */
+static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
 {
-    int64_t apart;
+    int64_t bound = plan_bound(p, apart);
 
     plan->peak = INT64_MAX;
-    if (!program_can_merge(p->program))
+    if (p->options->nregion > 1 || plan_bound(p, merged) > bound)
         return 0;
-    apart = plan_bound(p);
-    program_merge(p->program, merges);
-    if (p->options->nregion > 1 || plan_bound(p) > apart)
-        return 0;
-    if (plan_worth(p, worth, plan) < 0)
+    if (plan_worth(p, merged, worth, plan) < 0)
         return -1;
-    if (plan->peak <= apart || apart > int_min(worth, p->worth))
+    if (plan->peak <= bound || bound > int_min(worth, p->worth))
         return 1;
     p->nodes = plan->peak == plan->bound ? FEW_NODES : 0;
     return 0;
 }
 
-/* The plan of the present order, with results merged into operands unless that takes more: merged ones touch less memory. The
- * program is left as the plan wants it; *merges undoes what was merged. */
-static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+/* The smaller of both plans; merged ones touch less memory. Returns 1 if that is the merged one. */
+static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
 {
-    int  status = plan_merged(p, worth, plan, merges);
-    Plan merged;
+    int  status = plan_merged(p, apart, merged, worth, plan);
+    Plan other;
 
     if (status)
-        return status < 0 ? -1 : 0;
-    if (!merges->count)
-        return plan_worth(p, worth, plan);
-    program_unmerge(p->program, merges);
-    status = plan_worth(p, int_min(worth, plan->peak - 1), plan);
+        return status;
+    status = plan_worth(p, apart, int_min(worth, plan->peak - 1), plan);
     p->nodes = 0;
-    if (status < 0)
+    if (status < 0 || plan_worth(p, merged, int_min(worth, plan->peak), &other) < 0)
         return -1;
-    program_merge_again(p->program, merges);
-    if (plan_worth(p, int_min(worth, plan->peak), &merged) < 0)
-        return -1;
-    if (!is_smaller(plan, &merged)) {
-        *plan = merged;
+    if (is_smaller(plan, &other))
         return 0;
-    }
+    *plan = other;
+    return 1;
+}
+
+/* The plan of the present order, with results merged into operands unless that takes more. The program is left as the plan wants it;
+ * *merges undoes what was merged. */
+static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+{
+    const Bridge *apart = plan_open(p), *merged;
+    int           status;
+
+    if (!program_can_merge(p->program))
+        return plan_worth(p, apart, worth, plan);
+    program_merge(p->program, merges);
+    merged = plan_open(p);
+    status = plan_smaller(p, apart, merged, worth, plan);
+    if (status)
+        return status < 0 ? -1 : 0;
     program_unmerge(p->program, merges);
-    merges->count = 0;
     p->program->npermit = 0;
     program_coalesce(p->program);
     return 0;
@@ -146,9 +150,7 @@ enum { NO_BLOCKS = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
-    if (changes->merges.count)
-        program_unmerge(program, &changes->merges);
-    changes->merges.count = 0;
+    program_unmerge(program, &changes->merges);
     program_unblock(program, &changes->blocks);
 }
 

@@ -64,21 +64,28 @@ void   program_unblock(Program *program, Blocks *blocks);
 /* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). */
 typedef struct Merge {
     Operand *operand;
-    int      buffer; /* that it has when they are merged, if they are not, and the other way round */
+    int      buffer; /* that it had before */
 } Merge;
 
+typedef struct Spans {
+    Span *span;
+    int   count, capacity;
+} Spans;
+
 typedef struct Merges {
-    Merge  *merge;
-    int     count, capacity;
-    Buffer *buffer; /* by Buffer.id: the spans that it has in the same way */
+    Merge *merge;
+    int    count, capacity;
+    Spans *before; /* by Buffer.id */
 } Merges;
 
-bool program_can_merge(const Program *program);               /* needs spans */
-void program_merge(Program *program, Merges *merges);         /* leaves right spans; permits must be made again, as after the others */
-void program_unmerge(Program *program, Merges *merges);       /* which were merged */
-void program_merge_again(Program *program, Merges *merges);   /* which were undone, and nothing else changed since */
+bool program_can_merge(const Program *program);              /* needs spans */
+void program_merge(Program *program, Merges *merges);        /* makes spans; permits must be made anew, as after undoing */
+void program_unmerge(Program *program, Merges *merges);      /* merges is none afterwards, and may be before */
 
-/* One search for a plan: what it plans, and the problems that it has solved (bridge.c). */
+/* The planner's problem that a program is (bridge.c). */
+typedef struct Bridge Bridge;
+
+/* One search for a plan: what it plans, and the problems that it has solved. */
 typedef struct Solved Solved;
 
 typedef struct Planning {
@@ -91,12 +98,14 @@ typedef struct Planning {
     int                nsolved, csolved;
 } Planning;
 
-/* One plan of the program as it stands, its permits made anew. Needs spans. A plan of more than planning->worth bytes may be
- * larger than need be. Returns 0, or -1 with a message. */
-int plan_once(Planning *planning, Plan *plan);
+/* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program changes. */
+Bridge *plan_open(const Planning *planning);
 
-/* Bytes that every plan of the program as it stands needs, as far as little effort tells. Needs spans. */
-int64_t plan_bound(Planning *planning);
+/* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a message. */
+int plan_once(Planning *planning, const Bridge *bridge, Plan *plan);
+
+/* Bytes that every plan of it needs, as far as little effort tells. */
+int64_t plan_bound(const Planning *planning, const Bridge *bridge);
 
 /* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside it. */
 int plan_compare(Planning *planning, Plan *plan);
