@@ -138,8 +138,35 @@ static bool can_merge(const Program *program, int index, const Operand *y, const
            from->regions == to->regions && buffers_meet_only_in(program, to->id, from->id, index);
 }
 
-/* Every operand on buffer `from` moves to buffer `to`; the spans join. */
-static void merge(Program *program, Merges *merges, int from, int to)
+/* Spans that touch become one. False where some are of a piece of the buffer only. */
+static bool join_spans(Buffer *buffer)
+{
+    int kept = 0;
+
+    for (int i = 0; i < buffer->nspan; i++) {
+        Span one = buffer->span[i];
+        int  at = i;
+
+        if (one.lo > 0 || one.hi < buffer->size)
+            return false;
+        for (; at > 0 && buffer->span[at - 1].begin > one.begin; at--)
+            buffer->span[at] = buffer->span[at - 1];
+        buffer->span[at] = one;
+    }
+    for (int i = 0; i < buffer->nspan; i++) {
+        Span *last = kept ? &buffer->span[kept - 1] : NULL;
+
+        if (last && buffer->span[i].begin <= last->end)
+            last->end = buffer->span[i].end > last->end ? buffer->span[i].end : last->end;
+        else
+            buffer->span[kept++] = buffer->span[i];
+    }
+    buffer->nspan = kept;
+    return true;
+}
+
+/* Every operand on buffer `from` moves to buffer `to`, and so do the spans. False where these must be made anew. */
+static bool merge(Program *program, Merges *merges, int from, int to)
 {
     Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
 
@@ -154,6 +181,7 @@ static void merge(Program *program, Merges *merges, int from, int to)
     for (int i = 0; i < gone->nspan; i++)
         ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
     gone->nspan = 0;
+    return join_spans(kept);
 }
 
 /* Permits cannot say so, merging can. */
@@ -214,13 +242,15 @@ static Spans *set_spans_aside(Program *program)
 
 void program_merge(Program *program, Merges *merges)
 {
-    int from, to;
+    int  from, to;
+    bool joined = true;
 
     *merges = (Merges){.before = set_spans_aside(program)};
     for (int s = 0; s < program->nstep; s++)
         if (find_merge(program, s, &from, &to))
-            merge(program, merges, from, to);
-    program_liveness(program);
+            joined &= merge(program, merges, from, to);
+    if (!joined)
+        program_liveness(program);
 }
 
 void program_unmerge(Program *program, Merges *merges)

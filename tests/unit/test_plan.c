@@ -130,6 +130,22 @@ static void residual(World *w, bool parameter_is_a)
     w->program->step[2].kernel = &test_same_place;
 }
 
+/* Merged results have the spans that liveness would find. */
+static void assert_right_spans(World *w)
+{
+    for (int b = 0; b < w->program->nbuffer; b++) {
+        Buffer *buffer = &w->program->buffer[b];
+        Span    before[4];
+        int     count = buffer->nspan;
+
+        assert_true(count <= 4);
+        memcpy(before, buffer->span, (size_t)count * sizeof *before);
+        program_liveness(w->program);
+        assert_int_equal(buffer->nspan, count);
+        assert_memory_equal(before, buffer->span, (size_t)count * sizeof *before);
+    }
+}
+
 static void a_residual_takes_the_result_where_only_that_saves(void **state)
 {
     World *w = *state;
@@ -141,6 +157,7 @@ static void a_residual_takes_the_result_where_only_that_saves(void **state)
     assert_int_equal(w->program->step[2].operand[0].buffer, 1); /* c became a */
     assert_int_equal(w->program->step[3].operand[1].buffer, 1);
     assert_int_equal(plan.offset[3], -1);
+    assert_right_spans(w);
 }
 
 static void merges_can_be_turned_off(void **state)
@@ -173,6 +190,7 @@ static void a_merge_that_costs_nothing_stays(void **state)
     world_writes(w, world_step(w, STEP_KERNEL), big);
     assert_int_equal(make_plan(w, &automatic).peak, 1000);
     assert_int_equal(w->program->step[2].operand[0].buffer, 1);
+    assert_right_spans(w);
 }
 
 /* The program is left without the other buffers. */
