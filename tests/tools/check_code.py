@@ -33,7 +33,7 @@ import tensors
 WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
 # Without optimisation: with it, checks of the kernels' inlined loops take minutes to compile.
 SANITIZED = f"{WARNINGS} -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-GUARDED = f"{WARNINGS} -O1 -DOCC_GUARD"
+GUARDED = f"{WARNINGS} -O2 -DOCC_GUARD"                 # -O2: GCC warns by what it inlines
 PLAIN = f"{WARNINGS} -O0 -DOCC_FORCE_SCALAR -fno-builtin"     # every function that the source names is called by its name
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
 
