@@ -625,6 +625,18 @@ def scale_beyond_counting():
 
 
 @case
+def axis_too_long_to_index():
+    return model([helper.make_node("ArgMax", ["x"], ["y"], "most")], inputs=[info("x", (1 << 31, 2))],
+                 outputs=[info("y", (1, 2), TensorProto.INT64)])
+
+
+@case
+def axis_too_long_to_index_backwards():
+    return model([helper.make_node("ArgMin", ["x"], ["y"], "least", axis=-2, select_last_index=1)], inputs=[info("x", (1 << 31, 2))],
+                 outputs=[info("y", (1, 2), TensorProto.INT64)])
+
+
+@case
 def size_beyond_counting():
     sizes = helper.make_tensor("w", TensorProto.INT64, (2,), [7, (1 << 63) - 1])
     return model([helper.make_node("Resize", ["x", "", "", "w"], ["y"], "grow", keep_aspect_ratio_policy="not_smaller")], opset=18,
