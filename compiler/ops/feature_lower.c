@@ -140,22 +140,22 @@ int lower_feature_vectorizer(Lower *lower, Node *node)
 
 int lower_one_hot_encoder(Lower *lower, Node *node)
 {
-    const Attr *text = node_attr(node, "cats_strings"), *ints = node_attr(node, "cats_int64s");
     bool        strings = node->in[0]->type.dtype == DTYPE_TEXT;
+    const Attr *categories = node_attr(node, strings ? "cats_strings" : "cats_int64s");
     DType       dtype = strings ? DTYPE_TEXT : DTYPE_I64;
-    int64_t     count = strings ? (text ? text->count : 0) : ints ? ints->count : 0;
+    int64_t     count = categories ? categories->count : 0;
     Operand     x, y;
     Step       *step;
 
-    if (node->out[0]->type.dim[node->out[0]->type.rank - 1].max != count)
+    if (!categories || node->out[0]->type.dim[node->out[0]->type.rank - 1].max != count)
         return diag_error(lower->diag, node->loc, "the categories are not of the input's type");
     if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, dtype, &x) < 0 || lower_dense(lower, x, &x) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, strings ? "category_one_hot_text" : "category_one_hot_i64");
     step_reads(lower, step, x);
-    step_reads(lower, step, lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints, dtype, 1, &count,
-                                         "categories"));
+    step_reads(lower, step, lower_weight(lower, strings ? (const void *)categories->strings : (const void *)categories->ints, dtype, 1,
+                                         &count, "categories"));
     step_writes(lower, step, y);
     step_extent(lower, step, operand_count(lower, &x, 0, x.rank));
     step_int(lower, step, count);

@@ -637,6 +637,12 @@ def axis_too_long_to_index_backwards():
 
 
 @case
+def one_hot_of_no_categories():
+    return model([helper.make_node("OneHotEncoder", ["x"], ["y"], "code", domain="ai.onnx.ml")], outputs=[info("y", (2, 0))],
+                 imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)])
+
+
+@case
 def size_beyond_counting():
     sizes = helper.make_tensor("w", TensorProto.INT64, (2,), [7, (1 << 63) - 1])
     return model([helper.make_node("Resize", ["x", "", "", "w"], ["y"], "grow", keep_aspect_ratio_policy="not_smaller")], opset=18,
