@@ -43,12 +43,12 @@ static double busiest(const Cut *cut, int64_t parts, int64_t threads)
 }
 
 /* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along `other` of
- * those that are left over; above 1 where there are none, or too few. */
+ * those that are left over; above 1 where there are none (fewer than none, where the last grain is short), or too few. */
 static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 {
     int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
 
-    if (each == 0 || left == 0 || grains_of(other) < threads)
+    if (each == 0 || left <= 0 || grains_of(other) < threads)
         return 2.0;
     return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) / (double)cut->units;
 }

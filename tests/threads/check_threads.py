@@ -128,6 +128,7 @@ MODELS = {
     "depthwise": (convolution((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
     "depthwise_channels": (convolution((1, 672, 7, 7), 672, (5, 5), pads=[2, 2, 2, 2], group=672), {"depthwise"}),
     "channels_and_rows": (convolution((1, 480, 7, 7), 160, (1, 1)), {"conv"}),
+    "last_grain": (convolution((1, 512, 13, 13), 1000, (1, 1)), {"conv"}), # which is not full: no rest for another cut
     "one_pixel": (convolution((1, 960, 1, 1), 240, (1, 1)), {"conv"}),
     "residual": (residual(), {"conv"}),
     "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
