@@ -269,15 +269,16 @@ static int set_slices(Infer *infer, const Node *node, int nstate, int nscan, Ext
 
 int infer_scan(Infer *infer, Node *node)
 {
-    Graph *body = node->body[0];
-    int    nscan = (int)node_int(node, "num_scan_inputs", 0), nstate = body ? body->nin - nscan : 0;
-    int    nstack = body ? body->nout - nstate : 0;
-    Carry *carry;
-    Extent trips = extent_const(0);
+    Graph  *body = node->body[0];
+    int64_t asked = node_int(node, "num_scan_inputs", 0);
+    int     nscan = body && asked > 0 && asked <= body->nin ? (int)asked : 0, nstate = body ? body->nin - nscan : 0;
+    int     nstack = body ? body->nout - nstate : 0;
+    Carry  *carry;
+    Extent  trips = extent_const(0);
 
     if (node->opset && node->opset < 9)
         return diag_unsupported(infer->diag, node->loc, "Scan of opset 8 scans batches; convert the model to opset 9 or newer");
-    if (!body || nscan < 1 || nstate < 0 || nstack < 0 || node->nin != body->nin || node->nout > body->nout)
+    if (nscan < 1 || nstack < 0 || node->nin != body->nin || node->nout > body->nout)
         return diag_error(infer->diag, node->loc, "the body's inputs and outputs do not fit the node's %d inputs and %d outputs",
                           node->nin, node->nout);
     carry = arena_array(infer->model->arena, Carry, nstate + 1);

@@ -643,6 +643,12 @@ def one_hot_of_no_categories():
 
 
 @case
+def scan_of_fewer_than_no_inputs():
+    body = helper.make_graph([helper.make_node("Relu", ["u"], ["v"])], "b", [info("u", ())], [info("v", ())])
+    return model([helper.make_node("Scan", ["x"], ["y"], "walk", body=body, num_scan_inputs=-(1 << 31))])
+
+
+@case
 def size_beyond_counting():
     sizes = helper.make_tensor("w", TensorProto.INT64, (2,), [7, (1 << 63) - 1])
     return model([helper.make_node("Resize", ["x", "", "", "w"], ["y"], "grow", keep_aspect_ratio_policy="not_smaller")], opset=18,
