@@ -232,6 +232,10 @@ static void try_options(Offers *offers)
     if (direct > 0 && !now->plan.io_arena)
         try_offer(offers, &other, int_max(arena, direct), "--winograd=off --io=arena");
     other = *now;
+    other.cascade = now->cascade == CASCADE_AUTO ? CASCADE_ON : CASCADE_AUTO;
+    if (now->threads < 2)
+        try_offer(offers, &other, 0, now->cascade == CASCADE_AUTO ? "--cascade=on" : "--cascade=auto");
+    other = *now;
     other.threads = 1;
     if (now->threads > 1)
         try_offer(offers, &other, 0, "--threads=1");

@@ -36,6 +36,16 @@ def convolution():
     return build(nodes, [value("x", [1, 64, 32, 32])], [value("y", [1, 64, 32, 32])], [weights])
 
 
+def chain():
+    """Two convolutions with a large value between them."""
+    weights = [numpy_helper.from_array(numpy.ones((c, n, 3, 3), dtype=numpy.float32), f"w{c}") for n, c in ((3, 16), (16, 4))]
+    nodes = [
+        helper.make_node("Conv", ["x", "w16"], ["h"], name="first", pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["h", "w4"], ["y"], name="second", pads=[1, 1, 1, 1]),
+    ]
+    return build(nodes, [value("x", [1, 3, 96, 96])], [value("y", [1, 4, 96, 96])], weights)
+
+
 def attention(keys):
     """Scores of many keys for every query, of which the kernel keeps those of a few."""
     nodes = [
@@ -199,7 +209,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "attention": attention(512), "words": words(),
+        "small": small(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),

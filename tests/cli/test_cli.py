@@ -300,6 +300,12 @@ class Cli(unittest.TestCase):
         ram = [int(re.search(r"RAM +(\d+)", self.run_it("small.onnx", *more).stdout)[1]) for more in ([], ["--io=arena"])]
         self.assertEqual(ram[0] - ram[1], saves)
 
+    def test_a_cascade_that_was_turned_off_is_offered_with_what_it_saves(self):
+        done = self.run_it("chain.onnx", "--cascade=off", "--explain-peak", "--quiet")
+        saves = int(re.search(r"(?m)^remedy: --cascade=auto saves (\d+) bytes$", done.stdout)[1])
+        ram = [int(re.search(r"RAM +(\d+)", self.run_it("chain.onnx", *more).stdout)[1]) for more in (["--cascade=off"], [])]
+        self.assertEqual(ram[0] - ram[1], saves)
+
     def test_what_needs_more_than_is_ever_live_is_named(self):
         done = self.run_it("fragmented.onnx", "--order=model", "--explain-peak", "--report=fragmented.json")
         self.assertIn("alive there, 224 bytes in all", done.stdout)
