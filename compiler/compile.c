@@ -2,6 +2,7 @@
 #include "compile.h"
 
 #include "bounds.h"
+#include "emit/emit.h"
 #include "emit/report.h"
 #include "figures.h"
 #include "onnx/read.h"
@@ -159,7 +160,10 @@ static int stage_emit(Compilation *c)
     for (char *at = upper; *at; at++)
         *at = (char)toupper((unsigned char)*at);
     c->emission.upper = upper;
-    return needs_emission(c->options) ? c->target->emit(&c->emission) : 0;
+    if (needs_emission(c->options))
+        return c->target->emit(&c->emission);
+    emit_sizes(&c->emission);
+    return 0;
 }
 
 static void add_text(Compilation *c, const char *path, const Text *text)
@@ -252,8 +256,7 @@ static int stage_limits(Compilation *c)
     Remedy         remedy = {ram_under, c};
 
     c->figures = figures_of(c->chosen.program, &c->chosen.plan, o);
-    if (c->emission.weight_bytes)
-        c->figures.weights = c->emission.weight_bytes; /* identical ones counted once */
+    c->figures.weights = c->emission.weight_bytes;
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");

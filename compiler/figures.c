@@ -2,6 +2,7 @@
 #include "figures.h"
 #include "support/int.h"
 
+#include "emit/emit.h"
 #include "emit/report.h"
 
 #include <inttypes.h>
@@ -22,10 +23,9 @@ Figures figures_of(const Program *program, const Plan *plan, const Options *opti
 {
     Figures f = {.arena = plan->peak, .stack = -1, .flash = -1, .outside = ""};
 
-    f.state = bytes_of_kind(program, BUFFER_STATE);
+    f.state = emit_state_bytes(program, NULL, NULL);
     f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
     f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
-    f.weights = bytes_of_kind(program, BUFFER_WEIGHT);
     f.ram = f.arena + f.state + f.inputs + f.outputs;
     return f;
 }

@@ -9,7 +9,7 @@
 typedef struct Figures {
     int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
     int64_t stack;
-    int64_t weights;                       /* before identical ones are merged */
+    int64_t weights;                       /* identical ones counted once; 0 until it is known how they are emitted */
     int64_t flash;                         /* code and constants */
     int64_t ram;                           /* arena, state, inputs, outputs and, where known, stack */
     const char *outside;                   /* functions whose stack is not counted */

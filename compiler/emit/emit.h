@@ -61,6 +61,12 @@ typedef struct Emit {
 /* c.c - the entry of every target that prints C. */
 int emit_c(Emission *emission);
 
+/* What emission says of weights and state, without a text: the bytes of both, and the form. */
+void emit_sizes(Emission *emission);
+
+/* Bytes of the state; `placed`, by Buffer.id, and the alignment are found too unless they are NULL. */
+int64_t emit_state_bytes(const Program *program, Placed *placed, int64_t *align);
+
 /* names.c - identifiers, and the sentences of comments. */
 void        emit_names(Emit *emit);
 const char *emit_shape(Emit *emit, int rank, const Extent *dim);       /* "[1][<=128][64]" */

@@ -69,17 +69,24 @@ static int find_same(Emit *emit, int *table, int size, int id)
     return id;
 }
 
-static void place_state(Emit *emit)
+int64_t emit_state_bytes(const Program *program, Placed *placed, int64_t *align)
 {
-    emit->state_align = 1;
-    for (int i = 0; i < emit->program->nbuffer; i++) {
-        const Buffer *b = &emit->program->buffer[i];
+    int64_t bytes = 0, most = 1;
+
+    for (int i = 0; i < program->nbuffer; i++) {
+        const Buffer *b = &program->buffer[i];
+
         if (b->kind != BUFFER_STATE)
             continue;
-        emit->placed[i].offset = int_round_up(emit->state_bytes, b->align);
-        emit->state_bytes = emit->placed[i].offset + b->size;
-        emit->state_align = b->align > emit->state_align ? b->align : emit->state_align;
+        bytes = int_round_up(bytes, b->align);
+        if (placed)
+            placed[i].offset = bytes;
+        bytes += b->size;
+        most = int_max(most, b->align);
     }
+    if (align)
+        *align = most;
+    return bytes;
 }
 
 void emit_weights_place(Emit *emit)
@@ -106,7 +113,7 @@ void emit_weights_place(Emit *emit)
         placed->offset = emit->weight_bytes;
         emit->weight_bytes += p->buffer[i].size;
     }
-    place_state(emit);
+    emit->state_bytes = emit_state_bytes(p, emit->placed, &emit->state_align);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ literals */

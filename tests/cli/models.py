@@ -67,6 +67,18 @@ def fragmented():
     return build(nodes, [value("t0", [1, 48])], [value("y", [1, 144])], weights)
 
 
+def twins():
+    """Two layers with the same weights, and constants that no step reads."""
+    twin = numpy.ones((32, 32), dtype=numpy.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w1"], ["h"], name="first"),
+        helper.make_node("Softmax", ["h"], ["s"], name="between"),
+        helper.make_node("MatMul", ["s", "w2"], ["y"], name="second"),
+    ]
+    weights = [numpy_helper.from_array(twin, name) for name in ("w1", "w2", "unused")]
+    return build(nodes, [value("x", [4, 32])], [value("y", [4, 32])], weights)
+
+
 def words():
     """Four rows picked from a table of four thousand."""
     table = numpy_helper.from_array(numpy.zeros((4096, 256), dtype=numpy.float32), "table")
@@ -126,6 +138,12 @@ def lopsided():
 def bounded():
     nodes = [helper.make_node("Sigmoid", ["x:0"], ["y"], name="squash")]
     return build(nodes, [value("x:0", ["n", 4])], [value("y", ["n", 4])])
+
+
+def two_states():
+    """Two values of three numbers each, which the state keeps apart by its alignment."""
+    nodes = [helper.make_node("Add", ["x", "a"], ["c"], name="one"), helper.make_node("Mul", ["x", "b"], ["d"], name="other")]
+    return build(nodes, [value(name, [3]) for name in "xab"], [value("c", [3]), value("d", [3])])
 
 
 def stateful():
@@ -209,9 +227,9 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(),
+        "small": small(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "twins": twins(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
-        "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "cycle": cycle(),
+        "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "two_states": two_states(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),
         "external_missing": external("not_there.bin"), "external_outside": external("../../etc/passwd"),
         "huge": huge(), "short_payload": short_payload(), "newer_opset": newer_opset(),

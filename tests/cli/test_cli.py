@@ -300,6 +300,16 @@ class Cli(unittest.TestCase):
         ram = [int(re.search(r"RAM +(\d+)", self.run_it("small.onnx", *more).stdout)[1]) for more in ([], ["--io=arena"])]
         self.assertEqual(ram[0] - ram[1], saves)
 
+    def test_planning_alone_counts_weights_and_state_as_emission_does(self):
+        for model in (["twins.onnx"], ["convolution.onnx"], ["two_states.onnx", "--state=c:a", "--state=d:b"]):
+            said = [re.findall(r"(?m)^(?:weights|RAM) .*$", self.run_it(*model, *more).stdout) for more in ([], ["-o", "said.c"])]
+            self.assertEqual(said[0], said[1])
+        with open(os.path.join(self.folder, "said.h")) as file:
+            size = re.search(r"STATE_SIZE (\d+)", file.read())[1]
+        self.assertIn(f"state {size},", said[0][0])
+        self.assertRegex(self.run_it("twins.onnx", "--report=twins.json").stdout, r"weights +4096 bytes")
+        self.run_it("twins.onnx", "--baseline=twins.json")
+
     def test_a_cascade_that_was_turned_off_is_offered_with_what_it_saves(self):
         done = self.run_it("chain.onnx", "--cascade=off", "--explain-peak", "--quiet")
         saves = int(re.search(r"(?m)^remedy: --cascade=auto saves (\d+) bytes$", done.stdout)[1])
