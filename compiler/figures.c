@@ -215,6 +215,21 @@ static void try_sharing(Offers *offers)
     }
 }
 
+/* `arena`: bytes that --io=arena saves alone. */
+static void try_cascades(Offers *offers, int64_t arena)
+{
+    const Options *now = offers->emission->options;
+    Options        other = *now;
+    int64_t        alone;
+
+    other.cascade = now->cascade == CASCADE_AUTO ? CASCADE_ON : CASCADE_AUTO;
+    alone = try_offer(offers, &other, 0, now->cascade == CASCADE_AUTO ? "--cascade=on" : "--cascade=auto");
+    other.cascade = CASCADE_ON;
+    other.plan.io_arena = 1;
+    if (now->cascade != CASCADE_ON && !now->plan.io_arena)
+        try_offer(offers, &other, int_max(arena, alone), "--cascade=on --io=arena");
+}
+
 /* Every choice that another option would make. */
 static void try_options(Offers *offers)
 {
@@ -231,10 +246,8 @@ static void try_options(Offers *offers)
     other.plan.io_arena = 1;
     if (direct > 0 && !now->plan.io_arena)
         try_offer(offers, &other, int_max(arena, direct), "--winograd=off --io=arena");
-    other = *now;
-    other.cascade = now->cascade == CASCADE_AUTO ? CASCADE_ON : CASCADE_AUTO;
     if (now->threads < 2)
-        try_offer(offers, &other, 0, now->cascade == CASCADE_AUTO ? "--cascade=on" : "--cascade=auto");
+        try_cascades(offers, arena);
     other = *now;
     other.threads = 1;
     if (now->threads > 1)
