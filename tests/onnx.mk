@@ -35,9 +35,9 @@ check-real: $(BUILD)/occamyc $(VENV)
 check-models: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --stored=models/stored $(OWN:%=models/%.onnx)
 
-# Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; then the proofs about
-# generated code on every case: another.
-check-long: check-networks check-code-all
+# Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; the same bits under several
+# plans: two; then the proofs about generated code on every case: another.
+check-long: check-networks check-plans-networks check-code-all
 
 check-networks: $(BUILD)/occamyc $(VENV) models
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --coverage=docs/coverage.md $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx
