@@ -3,7 +3,7 @@
 check-plans: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_plans.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/plan_runs
 
-# The same of whole networks, and that each touches just what was planned: up to two hours.
+# The same of whole networks, and that none touches more than was planned: up to two hours.
 check-plans-networks: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_networks.py --occamyc=$(BUILD)/occamyc --cc='$(CC) -march=native' --work=$(BUILD)/plan_runs/networks \
 	    --real=$(REAL) $(OWN:%=models/%.onnx) $(wildcard $(BUILD)/models/*.onnx $(BUILD)/models/light/*.onnx)

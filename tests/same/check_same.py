@@ -105,7 +105,7 @@ def check(arguments, name, path, flags):
 def plan_hard(planner, path):
     """The placement and what is said of it, without the seconds."""
     done = subprocess.run([planner, f"--input={path}"], capture_output=True, text=True, timeout=600, check=True)
-    return done.stdout, re.sub(r", [0-9.]+ s$", "", done.stderr.strip())
+    return done.stdout, re.sub(r"(?m), [0-9.]+ s$", "", done.stderr.strip())
 
 
 def check_hard(arguments):
