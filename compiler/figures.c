@@ -323,7 +323,7 @@ static int check_regions(const Figures *f, const Emission *e, const Remedy *reme
         int           r = e->plan->region[b];
 
         if (e->plan->offset[b] >= 0 && e->plan->offset[b] - e->plan->share[r].base + buffer_bytes(buffer) > plan->region[r].size)
-            diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", buffer->value ? buffer->value->name : buffer->name,
+            diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", tensor_name(buffer),
                        buffer_bytes(buffer));
     }
     figures_complain(f, e, remedy);

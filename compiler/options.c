@@ -121,37 +121,21 @@ static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
-/* A way to share memory: used where it helps, or nowhere. */
-#define SHARING_OPTION(field)                                                                                          \
-    static int set_##field(Reader *reader, const OptionRow *row, const char *value)                                    \
+/* One of two words: the first unless told otherwise. */
+#define CHOICE_OPTION(name, field, first, second)                                                                      \
+    static int set_##name(Reader *reader, const OptionRow *row, const char *value)                                     \
     {                                                                                                                  \
-        static const char *const word[] = {"auto", "off", NULL};                                                       \
+        static const char *const word[] = {first, second, NULL};                                                       \
         int                      which = find_word(reader, row, value, word);                                          \
                                                                                                                        \
-        reader->options->no_##field = which > 0;                                                                       \
+        reader->options->field = which > 0;                                                                            \
         return which < 0 ? -1 : 0;                                                                                     \
     }
-SHARING_OPTION(in_place)
-SHARING_OPTION(overlap)
-SHARING_OPTION(elision)
-
-static int set_io(Reader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"caller", "arena", NULL};
-    int which = find_word(reader, row, value, word);
-
-    reader->options->plan.io_arena = which > 0;
-    return which < 0 ? -1 : 0;
-}
-
-static int set_order(Reader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"model", "auto", NULL};
-    int which = find_word(reader, row, value, word);
-
-    reader->options->plan.reorder = which > 0;
-    return which < 0 ? -1 : 0;
-}
+CHOICE_OPTION(in_place, no_in_place, "auto", "off")
+CHOICE_OPTION(overlap, no_overlap, "auto", "off")
+CHOICE_OPTION(elision, no_elision, "auto", "off")
+CHOICE_OPTION(io, plan.io_arena, "caller", "arena")
+CHOICE_OPTION(order, plan.reorder, "model", "auto")
 
 static int set_dump(Reader *reader, const OptionRow *row, const char *value)
 {

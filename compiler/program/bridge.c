@@ -331,7 +331,6 @@ Bridge *plan_open(const Planning *planning)
     Bridge *bridge = arena_one(planning->program->arena, Bridge);
 
     bridge->program = planning->program;
-    planning->program->npermit = 0;
     program_coalesce(planning->program);
     build_problem(bridge, planning->options->io_arena);
     if (planning->options->nregion)

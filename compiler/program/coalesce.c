@@ -100,6 +100,7 @@ static void permit_overlap(Program *program, int index)
 
 void program_coalesce(Program *program)
 {
+    program->npermit = 0;
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 

@@ -134,7 +134,6 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
     if (status)
         return status < 0 ? -1 : 0;
     program_unmerge(p->program, merges);
-    p->program->npermit = 0;
     program_coalesce(p->program);
     return 0;
 }

@@ -27,7 +27,7 @@ int64_t *program_live_bytes(const Program *program, int io_arena);
  * to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
-/* Permits for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
+/* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);
 
 /* Both buffers hold activations, inputs or outputs, and are live together in `step` and in no other. Needs spans. */

@@ -155,8 +155,6 @@ static void random_programs_agree_with_their_paths(void **state)
 
     for (int round = 0; round < 400; round++) {
         random_program(w, &random);
-        for (int b = 0; b < w->program->nbuffer; b++)
-            w->program->buffer[b].span = NULL;
         program_liveness(w->program);
         memset(seen, 0, sizeof *seen);
         seen->w = w;

@@ -433,8 +433,6 @@ static void random_plans_run_and_broken_ones_are_caught(void **state)
         Plan plan;
 
         random_program(w, &random);
-        for (int b = 0; b < w->program->nbuffer; b++)
-            w->program->buffer[b].span = NULL;
         plan = make_plan(w, &options);
         assert_true(runs_well(w, &plan, &random, trace));
         for (int i = 0; i < 4; i++) {
@@ -467,8 +465,6 @@ static void what_is_proven_of_random_programs_is_proven_of_their_core(void **sta
         Plan plan;
 
         random_program(w, &random);
-        for (int b = 0; b < w->program->nbuffer; b++)
-            w->program->buffer[b].span = NULL;
         plan = make_plan(w, &options);
         core_alone_needs_the_bound(w, &options, &plan);
     }
@@ -513,8 +509,6 @@ static void reordered_programs_keep_what_depends_in_order(void **state)
         Plan    plan;
 
         random_program(w, &random);
-        for (int b = 0; b < w->program->nbuffer; b++)
-            w->program->buffer[b].span = NULL;
         before = *w->program;
         steps = arena_array(w->arena, Step, before.nstep);
         memcpy(steps, before.step, (size_t)before.nstep * sizeof *steps);
