@@ -4,6 +4,7 @@
  *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
  *            since that binds the planner, plan.c undoes merges that cost memory
  * requires: spans */
+#include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
 
@@ -14,9 +15,20 @@ static bool in_memory_of_run(const Buffer *buffer)
     return buffer->kind == BUFFER_ACT || buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
 }
 
-bool buffers_meet_only_in(const Program *program, int first, int second, int step)
+/* Some of the buffer's bytes are needed by what runs after the step; after the last one, by the caller. */
+static bool outlives(const Program *program, const Buffer *buffer, int step)
 {
-    const Buffer *a = &program->buffer[first], *b = &program->buffer[second];
+    int next = flow_next(program, step);
+
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin <= next && next < buffer->span[i].end)
+            return true;
+    return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->lasting);
+}
+
+bool buffer_dies_beside(const Program *program, int read, int written, int step)
+{
+    const Buffer *a = &program->buffer[read], *b = &program->buffer[written];
 
     if (!in_memory_of_run(a) || !in_memory_of_run(b))
         return false;
@@ -28,7 +40,7 @@ bool buffers_meet_only_in(const Program *program, int first, int second, int ste
             if (begin < end && (begin != step || end != step + 1))
                 return false;
         }
-    return true;
+    return !outlives(program, a, step);
 }
 
 /* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
@@ -80,7 +92,7 @@ static void permit_step(Program *program, int index)
             if (y->buffer < 0 || x->buffer < 0 || y->buffer == x->buffer || y->access != OPERAND_WRITES ||
                 x->access != OPERAND_READS || !is_whole(y) || !reads_beside(step, y, x))
                 continue;
-            if (!buffers_meet_only_in(program, y->buffer, x->buffer, index) || already_permitted(program, y->buffer, x->buffer))
+            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) || already_permitted(program, y->buffer, x->buffer))
                 continue;
             permit = (Permit){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
             ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
@@ -92,7 +104,7 @@ static void permit_overlap(Program *program, int index)
     Permit permit;
 
     if (!step_overlaps(program, index, &permit.b, &permit.a, &permit.d2) ||
-        !buffers_meet_only_in(program, permit.a, permit.b, index) || already_permitted(program, permit.a, permit.b))
+        !buffer_dies_beside(program, permit.b, permit.a, index) || already_permitted(program, permit.a, permit.b))
         return;
     permit.d1 = program->buffer[permit.b].size;
     ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
@@ -136,7 +148,7 @@ static bool can_merge(const Program *program, int index, const Operand *y, const
     from = &program->buffer[x->buffer];
     to = &program->buffer[y->buffer];
     return from->kind == BUFFER_ACT && to->kind == BUFFER_ACT && from->size == to->size && from->align == to->align &&
-           from->regions == to->regions && buffers_meet_only_in(program, to->id, from->id, index);
+           from->regions == to->regions && buffer_dies_beside(program, from->id, to->id, index);
 }
 
 /* Spans that touch become one. False where some are of a piece of the buffer only. */

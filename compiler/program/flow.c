@@ -10,6 +10,31 @@ int flow_after(const Program *program, int step)
     return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
 }
 
+static bool is_within(Range range, int step)
+{
+    return range.begin <= step && step < range.end;
+}
+
+int flow_next(const Program *program, int step)
+{
+    int next = step + 1;
+
+    for (int i = step; i-- > 0;) { /* what owns the step, inside out */
+        const Step *s = &program->step[i];
+
+        for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++) {
+            if (!is_within(s->body[b], step))
+                continue;
+            if (next < s->body[b].end)
+                return next;
+            if (s->kind == STEP_LOOP)
+                return i;
+            next = s->body[1].end;
+        }
+    }
+    return next;
+}
+
 /* The steps of `range` run `often` times. */
 static void count_runs(const Program *program, Range range, double often, double *runs)
 {

@@ -20,4 +20,7 @@ double *flow_runs(Arena *arena, const Program *program);
 /* First step after `step` and the ranges that it owns. */
 int flow_after(const Program *program, int step);
 
+/* What runs right after `step`, which owns no ranges: the step that follows, the loop that it ends a pass of, or nstep. */
+int flow_next(const Program *program, int step);
+
 #endif

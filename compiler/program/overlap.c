@@ -295,7 +295,7 @@ static bool wants_block(const Program *program, int index)
 {
     const Operand *x, *y;
 
-    return find_pair(program, &program->step[index], &x, &y) && buffers_meet_only_in(program, x->buffer, y->buffer, index);
+    return find_pair(program, &program->step[index], &x, &y) && buffer_dies_beside(program, x->buffer, y->buffer, index);
 }
 
 /* Bytes that a step saves whose result follows its input. */

@@ -30,8 +30,9 @@ void program_traffic(const Program *program, int64_t *traffic);
 /* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
 void program_coalesce(Program *program);
 
-/* Both buffers hold activations, inputs or outputs, and are live together in `step` and in no other. Needs spans. */
-bool buffers_meet_only_in(const Program *program, int a, int b, int step);
+/* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
+ * included, needs what was read there afterwards. Needs spans. */
+bool buffer_dies_beside(const Program *program, int read, int written, int step);
 
 /* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least *lag
  * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */

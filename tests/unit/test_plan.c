@@ -77,6 +77,21 @@ static void no_permit_where_the_input_is_needed_later(void **state)
         assert_int_not_equal(w->program->permit[i].b, 1);
 }
 
+/* Two outputs, the second made from the first by the last step: nothing reads the first later but the caller. */
+static void an_output_that_another_step_reads_keeps_its_place(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1};
+    Plan        plan;
+
+    chain(w, &test_in_place);
+    w->program->buffer[2].kind = BUFFER_OUT;
+    plan = make_plan(w, &options);
+    assert_int_equal(plan.peak, 128);
+    assert_int_equal(plan.offset[0], plan.offset[1]);
+    assert_int_not_equal(plan.offset[2], plan.offset[3]);
+}
+
 static void no_permit_where_types_differ(void **state)
 {
     World *w = *state;
@@ -332,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_kernel_needs_two, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(inputs_and_outputs_can_be_planned, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_the_input_is_needed_later, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(an_output_that_another_step_reads_keeps_its_place, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_types_differ, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
