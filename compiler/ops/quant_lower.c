@@ -48,7 +48,10 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
     if (lower_input(lower, node, index, &x) < 0)
         return -1;
     axis += axis < 0 ? type->rank : 0;
-    if (x.rank == 1 && type->rank > 0 && !(extent_is_const(x.dim[0]) && x.dim[0].max == 1)) {
+    if (x.rank == type->rank && x.rank > 0 && block > 1) {
+        if (repeat_blocks(lower, x, axis, block, type, &x) < 0)
+            return -1;
+    } else if (x.rank == 1 && type->rank > 0 && !(extent_is_const(x.dim[0]) && x.dim[0].max == 1)) {
         x.rank = type->rank - axis;
         for (int i = 1; i < x.rank; i++) {
             x.dim[i] = extent_const(1);
@@ -56,8 +59,6 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
         }
     } else if (x.rank == 1) {
         x.rank = 0;
-    } else if (x.rank == type->rank && x.rank > 0 && block > 1 && repeat_blocks(lower, x, axis, block, type, &x) < 0) {
-        return -1;
     }
     *out = operand_broadcast(lower, x, type->rank, type->dim);
     return 0;

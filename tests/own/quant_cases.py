@@ -235,4 +235,27 @@ QDQ = [
     qdq_residual(), qdq_moves(), qdq_bytes(),
 ]
 
+
+def blocked(*shape):
+    """Scales and zero points for blocks of every axis, in sizes that divide it and that leave a last block of less; then back."""
+    nodes, constants, outputs = [], {}, []
+    for axis in range(len(shape)):
+        for block in (2, 3, 4, 50):
+            name = f"{axis}_{block}"
+            of = [-(-n // block) if i == axis else n for i, n in enumerate(shape)]
+            constants[f"s{name}"] = np.random.default_rng(block).uniform(0.01, 0.1, of).astype(np.float32)
+            constants[f"z{name}"] = draw(np.int8, *of, seed=axis) // np.int8(4)
+            for op, given, made in (("Quantize", "x", "q"), ("Dequantize", f"q{name}", "y")):
+                nodes.append(helper.make_node(f"{op}Linear", [given, f"s{name}", f"z{name}"], [f"{made}{name}"], axis=axis, block_size=block))
+            outputs += [helper.make_tensor_value_info(f"q{name}", TensorProto.INT8, shape),
+                        helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, shape)]
+    graph = helper.make_graph(nodes, "blocked", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)], outputs,
+                              [numpy_helper.from_array(v, k) for k, v in constants.items()])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    return dict(name=f"blocked_of_{len(shape)}_axes", group="QuantizeLinear", model=model, inputs=[dict(x=draw(np.float32, *shape) * 3)],
+                oracle="runtime" if len(shape) > 1 else "reference")  # ONNX Runtime takes a block of a whole vector for no block
+
+
+QDQ += [blocked(7), blocked(6, 7), blocked(3, 6, 5)]
+
 QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ + DYNAMIC
