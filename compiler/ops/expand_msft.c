@@ -55,15 +55,22 @@ static void hand_attributes(Expand *expand, const char *const *name, int count)
 
 /* -------------------------------------------------------------------------------------------------------- fused products */
 
-static Value *turned(Expand *expand, Value *value, const char *name)
+/* The factor as MatMul wants it: with its batch stored between its rows and columns, [rows][batch...][columns], and with
+ * both swapped. */
+static Value *turned(Expand *expand, Value *value, const char *swap_name, const char *batch_name)
 {
-    int64_t perm[MAX_RANK];
+    bool    swap = node_int(expand->node, swap_name, 0) != 0, apart = node_int(expand->node, batch_name, 0) != 0;
     int     rank = expand_rank(value);
+    int64_t perm[MAX_RANK], rows, columns;
 
-    if (!node_int(expand->node, name, 0) || rank < 2)
+    if (rank < 2 || (!swap && !apart))
         return value;
-    for (int i = 0; i < rank; i++)
-        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    rows = apart ? 0 : rank - 2;
+    columns = rank - 1;
+    for (int i = 0; i < rank - 2; i++)
+        perm[i] = i + apart;
+    perm[rank - 2] = swap ? columns : rows;
+    perm[rank - 1] = swap ? rows : columns;
     return expand_transpose(expand, value, perm, rank);
 }
 
@@ -72,10 +79,8 @@ int expand_fused_matmul(Expand *expand)
     Value *a = expand_in(expand, 0), *out;
     float  alpha = node_float(expand->node, "alpha", 1.0f);
 
-    if (node_int(expand->node, "transBatchA", 0) || node_int(expand->node, "transBatchB", 0))
-        return diag_unsupported(expand->diag, expand->node->loc, "found a transposed batch; export the model without fusions");
-    out = turned(expand, a, "transA");
-    out = expand2(expand, OP_onnx_MatMul, out, turned(expand, expand_in(expand, 1), "transB"));
+    out = turned(expand, a, "transA", "transBatchA");
+    out = expand2(expand, OP_onnx_MatMul, out, turned(expand, expand_in(expand, 1), "transB", "transBatchB"));
     if (alpha != 1.0f)
         out = expand2(expand, OP_onnx_Mul, out, expand_number(expand, (double)alpha, a->type.dtype));
     expand_give(expand, 0, out);
@@ -102,7 +107,7 @@ int expand_fused_conv(Expand *expand)
     return give_activated(expand, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ GELU, norms */
+/* ------------------------------------------------------------------------------------------------------------------ GELU */
 
 int expand_gelu(Expand *expand)
 {
@@ -110,13 +115,23 @@ int expand_gelu(Expand *expand)
     return 0;
 }
 
+static Value *biased(Expand *expand)
+{
+    Value *x = expand_in(expand, 0), *bias = expand_in(expand, 1);
+
+    return bias ? expand2(expand, OP_onnx_Add, x, bias) : x;
+}
+
+int expand_bias_gelu(Expand *expand)
+{
+    expand_give(expand, 0, expand1(expand, OP_onnx_Gelu, biased(expand)));
+    return 0;
+}
+
 int expand_fast_gelu(Expand *expand)
 {
-    Value *x = expand_in(expand, 0);
+    Value *x = expand1(expand, OP_onnx_Gelu, biased(expand));
 
-    if (expand_in(expand, 1))
-        x = expand2(expand, OP_onnx_Add, x, expand_in(expand, 1));
-    x = expand1(expand, OP_onnx_Gelu, x);
     node_set_string(expand->last, "approximate", "tanh");
     expand_give(expand, 0, x);
     return 0;
@@ -128,21 +143,5 @@ int expand_quick_gelu(Expand *expand)
 
     alpha = expand_number(expand, (double)node_float(expand->node, "alpha", 1.702f), x->type.dtype);
     expand_give(expand, 0, expand2(expand, OP_onnx_Mul, x, expand1(expand, OP_onnx_Sigmoid, expand2(expand, OP_onnx_Mul, x, alpha))));
-    return 0;
-}
-
-/* Inputs x, skip, scale, shift, bias; outputs the norm of the sum, its statistics, and the sum. */
-int expand_skip_layer_norm(Expand *expand)
-{
-    Value *sum = expand2(expand, OP_onnx_Add, expand_in(expand, 0), expand_in(expand, 1)), *out;
-
-    if (expand_in(expand, 4))
-        sum = expand2(expand, OP_onnx_Add, sum, expand_in(expand, 4));
-    out = expand3(expand, OP_onnx_LayerNormalization, sum, expand_in(expand, 2), expand_in(expand, 3));
-    node_set_float(expand->last, "epsilon", node_float(expand->node, "epsilon", 1e-12f));
-    expand_give(expand, 0, out);
-    expand_give(expand, 1, expand_wants(expand, 1) ? expand_output(expand, 1) : NULL);
-    expand_give(expand, 2, expand_wants(expand, 2) ? expand_output(expand, 2) : NULL);
-    expand_give(expand, 3, sum);
     return 0;
 }

@@ -96,15 +96,19 @@ int infer_matmul_integer_to_float(Infer *infer, Node *node)
     return set_product(infer, node, 0, 1, node->in[2]->type.dtype);
 }
 
-static void swap_last(Type *type)
+/* A factor as MatMul wants it: stored with its batch between rows and columns, and both swapped. */
+static Type turn_factor(Type type, bool swap, bool apart)
 {
-    Extent last;
+    Extent rows;
 
-    if (type->rank < 2)
-        return;
-    last = type->dim[type->rank - 1];
-    type->dim[type->rank - 1] = type->dim[type->rank - 2];
-    type->dim[type->rank - 2] = last;
+    if (type.rank < 2 || (!swap && !apart))
+        return type;
+    rows = type.dim[apart ? 0 : type.rank - 2];
+    for (int i = 0; apart && i < type.rank - 2; i++)
+        type.dim[i] = type.dim[i + 1];
+    type.dim[type.rank - 2] = swap ? type.dim[type.rank - 1] : rows;
+    type.dim[type.rank - 1] = swap ? rows : type.dim[type.rank - 1];
+    return type;
 }
 
 /* com.microsoft: a product of transposed operands. */
@@ -115,15 +119,9 @@ int infer_fused_matmul(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need(infer, node, 1, "FL", 1, MAX_RANK) < 0 ||
         infer_need_same_dtype(infer, node, 0, 1) < 0)
         return -1;
-    if (node_int(node, "transBatchA", 0) || node_int(node, "transBatchB", 0))
-        return diag_unsupported(infer->diag, node->loc, "transposed batches are not supported; export a plain MatMul");
-    a = node->in[0]->type;
-    b = node->in[1]->type;
+    a = turn_factor(node->in[0]->type, node_int(node, "transA", 0) != 0, node_int(node, "transBatchA", 0) != 0);
+    b = turn_factor(node->in[1]->type, node_int(node, "transB", 0) != 0, node_int(node, "transBatchB", 0) != 0);
     type.dtype = a.dtype;
-    if (node_int(node, "transA", 0))
-        swap_last(&a);
-    if (node_int(node, "transB", 0))
-        swap_last(&b);
     return product_shape(infer, node, &a, &b, &type) < 0 ? -1 : infer_set(infer, node, 0, type);
 }
 

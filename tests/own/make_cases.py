@@ -20,6 +20,7 @@ from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
+from msft_cases import MSFT           # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
 from random_cases import RANDOM       # noqa: E402
@@ -56,7 +57,7 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY
+    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY + MSFT
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

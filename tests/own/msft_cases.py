@@ -1,0 +1,137 @@
+"""Operators of com.microsoft as exporters of transformers write them: attributes in combination, each at several extents.
+
+A case is one node. An input is a constant (an array), fed (Feed: extents are numbers or names), or omitted (None); the case runs at
+each set of extents, so that names are bounded by the least and the greatest of them.
+"""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+CODE = {np.dtype(k): v for k, v in {
+    np.float32: TensorProto.FLOAT, np.float16: TensorProto.FLOAT16, np.int32: TensorProto.INT32, np.int64: TensorProto.INT64,
+    np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.uint16: TensorProto.UINT16, np.int16: TensorProto.INT16}.items()}
+
+
+def normal(generator, shape, dtype):
+    return generator.normal(size=shape).astype(dtype)
+
+
+class Feed:
+    """What a case is fed: make(generator, shape, dtype) or make(generator, shape, dtype, sizes) draws it."""
+
+    def __init__(self, *shape, dtype=np.float32, make=normal, sized=False):
+        self.shape, self.dtype, self.make, self.sized = shape, dtype, make, sized
+
+    def draw(self, generator, sizes):
+        shape = tuple(sizes[d] if isinstance(d, str) else d for d in self.shape)
+        value = self.make(generator, shape, self.dtype, sizes) if self.sized else self.make(generator, shape, self.dtype)
+        return np.asarray(value, self.dtype).reshape(shape)
+
+
+def whole(low, high):
+    """Integers low .. high."""
+    return lambda generator, shape, dtype: generator.integers(low, high + 1, size=shape)
+
+
+def constant(*shape, dtype=np.float32, seed=3, make=normal):
+    return np.asarray(make(np.random.default_rng(seed), shape, dtype), dtype)
+
+
+def case(name, op, inputs, outputs=1, sizes=({},), domain="com.microsoft", **attributes):
+    """`outputs`: how many, or a list of flags (0: omitted)."""
+    wanted = [1] * outputs if isinstance(outputs, int) else outputs
+    names = ["" if v is None else f"in{i}" for i, v in enumerate(inputs)]
+    made = [f"y{i}" if w else "" for i, w in enumerate(wanted)]
+    fed = [(n, v) for n, v in zip(names, inputs) if isinstance(v, Feed)]
+    node = helper.make_node(op, names, made, name=name, domain=domain, **attributes)
+    graph = helper.make_graph(
+        [node], name, [helper.make_tensor_value_info(n, CODE[np.dtype(v.dtype)], v.shape) for n, v in fed],
+        [helper.make_empty_tensor_value_info(n) for n in made if n],
+        [numpy_helper.from_array(v, n) for n, v in zip(names, inputs) if isinstance(v, np.ndarray)])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
+    sets = []
+    for i, size in enumerate(sizes):
+        generator = np.random.default_rng(100 + i)
+        sets.append({n: v.draw(generator, size) for n, v in fed})
+    return dict(name=name, group=op, model=model, inputs=sets)
+
+
+def over(**names):
+    """Sets of extents: over(b=(1, 2), s=(1, 5)) pairs them."""
+    return [dict(zip(names, row)) for row in zip(*names.values())]
+
+
+# ------------------------------------------------------------------------------------------------- activations and norms
+
+WIDTH = 24
+LONG = over(b=(1, 2, 2, 3), s=(1, 3, 5, 7))
+X = Feed("b", "s", WIDTH)
+HALF = Feed("b", "s", WIDTH, dtype=np.float16)
+SCALE, SHIFT, BIAS = (constant(WIDTH, seed=i) for i in (4, 5, 6))
+
+NORMS = [
+    case("msft_bias_gelu", "BiasGelu", [X, BIAS], sizes=LONG),
+    case("msft_fast_gelu", "FastGelu", [X, BIAS], sizes=LONG),
+    case("msft_fast_gelu_alone", "FastGelu", [X], sizes=LONG),
+    case("msft_quick_gelu", "QuickGelu", [X], sizes=LONG, alpha=1.3),
+    case("msft_gelu", "Gelu", [X], sizes=LONG),
+    case("simplified_norm", "SimplifiedLayerNormalization", [X, SCALE], sizes=LONG, domain="", axis=-1, epsilon=1e-6, stash_type=1),
+    case("simplified_norm_root", "SimplifiedLayerNormalization", [X, SCALE], 2, LONG, "", axis=2, epsilon=1e-3),
+    case("simplified_norm_planes", "SimplifiedLayerNormalization", [Feed("b", 5, 7), constant(5, 7)], 2, over(b=(1, 4)), "", axis=1),
+    case("simplified_norm_half", "SimplifiedLayerNormalization", [HALF, SCALE.astype(np.float16)], sizes=LONG, domain=""),
+    case("skip_norm", "SkipLayerNormalization", [X, X, SCALE, SHIFT, BIAS], [1, 0, 0, 1], LONG, epsilon=1e-5),
+    case("skip_norm_no_shift", "SkipLayerNormalization", [X, X, SCALE], sizes=LONG),
+    case("skip_norm_no_batch", "SkipLayerNormalization", [X, Feed("s", WIDTH), SCALE, SHIFT], sizes=LONG),
+    case("skip_norm_one_batch", "SkipLayerNormalization", [X, Feed(1, "s", WIDTH), SCALE, None, BIAS], [1, 0, 0, 1], LONG),
+    case("skip_norm_half", "SkipLayerNormalization", [HALF, HALF, SCALE.astype(np.float16), SHIFT.astype(np.float16)], sizes=LONG),
+    case("skip_simplified", "SkipSimplifiedLayerNormalization", [X, X, SCALE], [1, 0, 0, 1], LONG, epsilon=1e-6),
+    case("skip_simplified_bias", "SkipSimplifiedLayerNormalization", [X, X, SCALE, BIAS], sizes=LONG),
+    case("skip_simplified_tokens", "SkipSimplifiedLayerNormalization", [Feed("n", WIDTH), Feed("n", WIDTH), SCALE], [1, 0, 0, 1],
+         over(n=(1, 4, 9))),
+]
+
+# ------------------------------------------------------------------------------------------------------------ embeddings
+
+IDS = Feed("b", "s", dtype=np.int32, make=whole(0, 10))
+SEGMENTS = Feed("b", "s", dtype=np.int32, make=whole(0, 1))
+MASK = Feed("b", "s", dtype=np.int32, make=whole(0, 1))
+TABLES = [constant(11, WIDTH, seed=1), constant(9, WIDTH, seed=2), constant(2, WIDTH, seed=3)]
+
+
+def embed(name, segments=True, mask=True, positions=None, outputs=(1, 1), **attributes):
+    inputs = [IDS, SEGMENTS if segments else None, *TABLES[:2], TABLES[2] if segments else None, SCALE, SHIFT, MASK if mask else None, positions]
+    while inputs[-1] is None:
+        inputs.pop()
+    return case(name, "EmbedLayerNormalization", inputs, list(outputs), LONG, **attributes)
+
+
+EMBEDDINGS = [
+    embed("embed_norm", epsilon=1e-5),
+    embed("embed_norm_no_mask", mask=False),
+    embed("embed_norm_sum", segments=False, outputs=(1, 1, 1)),
+    embed("embed_norm_positions", positions=Feed("b", "s", dtype=np.int32, make=whole(0, 8)), outputs=(1, 0, 1)),
+    embed("embed_norm_one_row", positions=Feed(1, "s", dtype=np.int32, make=whole(0, 8))),
+]
+
+# -------------------------------------------------------------------------------------------------------- fused products
+
+SIZES = over(m=(1, 3, 8), k=(1, 5, 9), b=(1, 2, 4))
+
+
+def stored(rows, columns, swap, apart):
+    """[b][3][rows][columns] as FusedMatMul stores it: swapped, and with its batch between both."""
+    first, last = (columns, rows) if swap else (rows, columns)
+    return Feed(first, "b", 3, last) if apart else Feed("b", 3, first, last)
+
+
+FUSED = [case(f"fused_matmul_{a}{b}{c}{d}", "FusedMatMul", [stored("m", "k", a, c), stored("k", 7, b, d)], sizes=SIZES, transA=a, transB=b,
+              transBatchA=c, transBatchB=d, alpha=0.5) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)]
+FUSED += [
+    case("fused_matmul_vector", "FusedMatMul", [Feed("m"), Feed("m", 5)], sizes=SIZES, transA=1),
+    case("fused_gemm", "FusedGemm", [Feed("k", "m"), constant(7, 9), constant(7)], sizes=over(k=(9, 9), m=(1, 4)), transA=1, transB=1, alpha=0.5,
+         beta=2.0, activation="LeakyRelu", activation_alpha=0.2),
+    case("fused_gemm_hard", "FusedGemm", [Feed("m", 9), constant(9, 7)], sizes=over(m=(1, 4)), activation="HardSigmoid", activation_alpha=0.3,
+         activation_beta=0.4),
+]
+
+MSFT = NORMS + EMBEDDINGS + FUSED
