@@ -31,7 +31,7 @@ static void put_field(Text *text, int number, const char *bytes, size_t count)
     text_write(text, bytes, count);
 }
 
-static bool take_varint(const char **at, const char *end, uint64_t *out)
+bool stored_varint(const char **at, const char *end, uint64_t *out)
 {
     *out = 0;
     for (int shift = 0; *at < end && shift < 64; shift += 7) {
@@ -71,19 +71,19 @@ static int add_tensor(Arena *arena, const char *path, const char *bytes, size_t 
 }
 
 /* The tensors of a SequenceProto or OptionalProto: field 3 of the message. */
-static int add_members(Arena *arena, const char *path, const char *at, const char *end, Stored *out, Diag *diag)
+int stored_members(Arena *arena, const char *path, const char *at, const char *end, Stored *out, Diag *diag)
 {
     while (at < end) {
         uint64_t key, value;
 
-        if (!take_varint(&at, end, &key))
+        if (!stored_varint(&at, end, &key))
             break;
         if ((key & 7) == 0) {
-            if (!take_varint(&at, end, &value))
+            if (!stored_varint(&at, end, &value))
                 break;
             continue;
         }
-        if ((key & 7) != 2 || !take_varint(&at, end, &value) || value > (uint64_t)(end - at))
+        if ((key & 7) != 2 || !stored_varint(&at, end, &value) || value > (uint64_t)(end - at))
             return diag_usage(diag, "'%s' is no stored sequence or optional", path);
         if (key >> 3 == 3 && add_tensor(arena, path, at, (size_t)value, out, diag) < 0)
             return -1;
@@ -101,7 +101,7 @@ int stored_read(Arena *arena, const char *path, TypeKind kind, Stored *out, Diag
     if (!data)
         return diag_usage(diag, "cannot read '%s': %s", path, strerror(errno));
     if (kind == TYPE_SEQUENCE || kind == TYPE_OPTIONAL)
-        return add_members(arena, path, data, data + bytes, out, diag);
+        return stored_members(arena, path, data, data + bytes, out, diag);
     return add_tensor(arena, path, data, bytes, out, diag);
 }
 

@@ -16,6 +16,14 @@ typedef struct Stored {
 /* `kind`: what the file holds. Returns 0, or -1 with a message. */
 int stored_read(Arena *arena, const char *path, TypeKind kind, Stored *out, Diag *diag);
 
+/* Maps as the tensor of their values that generated code has in their place, `type`: a map where its rank is 1, a sequence of
+ * maps of rank 2. `whole`: each has all keys and no other; else what is missing is 0 or empty text. (stored_map.c) */
+int stored_read_maps(Arena *arena, const char *path, const Type *type, bool whole, Stored *out, Diag *diag);
+
+/* Parts of the wire format: a number, false where there is none; the tensors of a SequenceProto or OptionalProto. */
+bool stored_varint(const char **at, const char *end, uint64_t *out);
+int  stored_members(Arena *arena, const char *path, const char *at, const char *end, Stored *out, Diag *diag);
+
 /* A tensor's elements as the host program reads and writes them: little-endian, C order, sub-byte types packed, text
  * NUL-separated. */
 void stored_raw(Text *raw, const Value *tensor);

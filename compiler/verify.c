@@ -145,6 +145,14 @@ static void put_tensor(Text *line, const char *file, const Type *type)
         text_printf(line, "%s%" PRId64, i ? "x" : ":", type->dim[i].max);
 }
 
+/* The value of a port; a map as the tensor that stands for it. */
+static int read_stored(Verify *v, const char *path, const Port *port, bool whole, Stored *out)
+{
+    if (port->type.keys)
+        return stored_read_maps(v->arena, path, &port->type, whole, out, v->diag);
+    return stored_read(v->arena, path, port->type.kind, out, v->diag);
+}
+
 /* One argument of the host program: the stored input `index` of a set. */
 static int put_input(Verify *v, const char *set, int index, Text *line)
 {
@@ -154,7 +162,7 @@ static int put_input(Verify *v, const char *set, int index, Text *line)
 
     if (!path && port->type.kind != TYPE_OPTIONAL)
         return diag_usage(v->diag, "--verify: found no %s/input_%d.pb for input '%s'", set, index, port->value->name);
-    if (path && stored_read(v->arena, path, port->type.kind, &stored, v->diag) < 0)
+    if (path && read_stored(v, path, port, false, &stored) < 0)
         return -1;
     text_put(line, " "); /* inputs go by position: names of tensors may hold anything */
     if (!stored.count && !stored.sequence)
@@ -300,7 +308,7 @@ static int compare_output(Verify *v, const char *set, int index, const char *sai
 
     if (!path)
         return 0;
-    if (stored_read(v->arena, path, port->type.kind, &stored, v->diag) < 0)
+    if (read_stored(v, path, port, true, &stored) < 0)
         return -1;
     for (int i = 0; i < stored.count; i++) {
         const char *label = stored.sequence ? arena_printf(v->arena, "%d.%d", index, i) : arena_printf(v->arena, "%d", index);
@@ -376,6 +384,28 @@ static int write_output_names(const Verify *v)
     return file_write_whole(arena_printf(v->arena, "%s/outputs.txt", v->folder), names.data ? names.data : "", names.size);
 }
 
+/* The keys of each input that is a map: their type, then the keys, a zero byte behind each; none where any keys will do. */
+static int write_keys(const Verify *v)
+{
+    const Program *program = v->emission->program;
+
+    for (int i = 0; i < program->nin; i++) {
+        const Keys *keys = program->in[i].type.keys;
+        Text        list = text_new(v->arena);
+
+        if (!keys)
+            continue;
+        text_write(&list, keys->dtype == DTYPE_TEXT ? "text" : "ints", 5);
+        for (int64_t k = 0; k < keys->count; k++) {
+            const char *word = keys->dtype == DTYPE_TEXT ? keys->text[k] : arena_printf(v->arena, "%" PRId64, keys->ints[k]);
+            text_write(&list, word, strlen(word) + 1);
+        }
+        if (file_write_whole(arena_printf(v->arena, "%s/input_%d.keys", v->folder, i), list.data, list.size) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
 static int make_reference(Verify *v, const char *sets_folder)
 {
@@ -389,7 +419,7 @@ static int make_reference(Verify *v, const char *sets_folder)
     if (*sets_folder)
         text_printf(&line, " --sets %s", command_quote(v->arena, sets));
     put_extents(v, &line);
-    if (write_output_names(v) < 0 ||
+    if (write_output_names(v) < 0 || write_keys(v) < 0 ||
         file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0 ||
         command_run(v->folder, line.data, &said) != 0)
         return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model (Python with onnx and onnxruntime is needed; "

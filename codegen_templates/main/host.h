@@ -38,6 +38,13 @@ typedef struct HostLayout {
     int64_t data, distance; /* bytes */
 } HostLayout;
 
+/* The keys of a map, of which the port holds the values; count 0: it is no map, -1: any keys, values in ascending order of them. */
+typedef struct HostKeys {
+    int64_t count;
+    int is_text;
+    const void *key; /* int64_t, or const char * */
+} HostKeys;
+
 typedef struct HostPort {
     const char *name, *type; /* as in the model: "x", "float" */
     int bits, bytes;         /* of an element in a file, in memory */
@@ -49,6 +56,7 @@ typedef struct HostPort {
     int region;              /* of HOST_ARENA: which memory */
     int64_t size;            /* bytes at most, headers included */
     HostLayout optional, sequence;
+    HostKeys keys;
 } HostPort;
 
 /* A memory that the arena, or a part of it, lies in. */

@@ -5,7 +5,8 @@
 static void host_usage(void)
 {
     printf("usage: %s [NAME=]FILE[:EXTENTS] ... [-o FOLDER] [--repeat N] [--weights FILE]\n"
-           "Raw little-endian files. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ unless -o says otherwise).\n",
+           "Raw little-endian files; a map may be VALUES@KEYS. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ unless -o says\n"
+           "otherwise), the keys of a map to FOLDER/0.keys.bin.\n",
            host_model.name);
     for (int i = 0; i < host_model.nin; i++) {
         const HostPort *port = &host_model.in[i];

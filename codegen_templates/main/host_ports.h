@@ -4,6 +4,7 @@
 
 #include "host.h"
 #include "host_files.h"
+#include "host_maps.h"
 
 typedef struct Host {
     HostFence arena[HOST_REGIONS], state;
@@ -172,6 +173,22 @@ static void host_read_sequence(const HostPort *port, const HostLayout *layout, c
     memcpy(to, &count, sizeof count);
 }
 
+/* A map: "VALUES@KEYS", a file of each, in any order. Keys that the model does not ask for are left out. */
+static void host_read_map(Host *h, const HostPort *port, const char *argument, unsigned char *to)
+{
+    const char *at = strrchr(argument, '@');
+    char *values = host_copy(argument, (size_t)(at - argument));
+    HostMap map = host_map_read(port, values, at + 1);
+    int64_t extent = port->keys.count < 0 ? map.count : port->keys.count;
+
+    host_set_extents(h, port, 1, &extent);
+    if (extent * port->bytes > port->size)
+        host_fail(port->name, "the map has more keys than the model was compiled for");
+    host_map_place(port, &map, to);
+    host_map_free(&map);
+    free(values);
+}
+
 /* Fill the memory of input `index` and point the struct at it. */
 static void host_read_input(Host *h, int index)
 {
@@ -193,6 +210,8 @@ static void host_read_input(Host *h, int index)
         host_read_sequence(port, &port->sequence, argument, to + port->optional.data);
     else if (argument && present && port->optional.capacity)
         host_read_member(port, &port->optional, host_copy(argument, strlen(argument)), 0, to);
+    else if (argument && present && port->keys.count && strchr(argument, '@'))
+        host_read_map(h, port, argument, to);
     else if (argument && present)
         host_read_plain(h, port, argument, to);
     if (port->place == HOST_POINTER)
@@ -240,6 +259,8 @@ static void host_write_output(Host *h, int index)
     for (int i = 0; i < port->rank; i++)
         extent[i] = host_member(h, &port->axis[i]);
     host_write_tensor(port, h->folder, label, port->rank, extent, from);
+    if (port->keys.count > 0)
+        host_write_keys(port, h->folder, label);
 }
 
 #endif

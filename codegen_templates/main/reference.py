@@ -28,9 +28,40 @@ def parse(argument):
     return name, [tuple(int(end) for end in axis.split("..")) for axis in bounds.split(",") if axis]
 
 
-def save(folder, stem, index, name, array):
+def map_message(value):
+    """A dictionary as a MapProto; ONNX Runtime gives Python's floats for float and ints for int64."""
+    message = onnx.MapProto(key_type=onnx.TensorProto.INT64)
+    if any(isinstance(key, str) for key in value):
+        message.key_type = onnx.TensorProto.STRING
+        message.string_keys.extend(key.encode() for key in value)
+    else:
+        message.keys.extend(value)
+    types = {float: numpy.float32, int: numpy.int64, str: object}
+    message.values.elem_type = onnx.SequenceProto.TENSOR
+    message.values.tensor_values.extend(numpy_helper.from_array(numpy.array(v, types.get(type(v)))) for v in value.values())
+    return message
+
+
+def message_of(value, name):
+    if isinstance(value, dict):
+        return map_message(value)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return onnx.SequenceProto(elem_type=onnx.SequenceProto.MAP, map_values=[map_message(row) for row in value])
+    return numpy_helper.from_array(numpy.asarray(value), name)
+
+
+def read_message(path, is_map):
+    if not is_map:
+        return numpy_helper.to_array(onnx.load_tensor(path))
+    with open(path, "rb") as file:
+        message = onnx.MapProto.FromString(file.read())
+    keys = [key.decode() for key in message.string_keys] or message.keys
+    return {key: numpy_helper.to_array(v).item() for key, v in zip(keys, message.values.tensor_values)}
+
+
+def save(folder, stem, index, name, value):
     with open(os.path.join(folder, "%s_%d.pb" % (stem, index)), "wb") as file:
-        file.write(numpy_helper.from_array(numpy.asarray(array), name).SerializeToString())
+        file.write(message_of(value, name).SerializeToString())
 
 
 def save_set(folder, session, names, tensors, wanted):
@@ -43,18 +74,34 @@ def save_set(folder, session, names, tensors, wanted):
 
 
 def stored_inputs(folder, names):
-    """The tensors of each stored set, in the order of `names`."""
+    """The values of each stored set, in the order of `names`."""
     found = [folder] if os.path.exists(os.path.join(folder, "input_0.pb")) else sorted(
         path for path in (os.path.join(folder, name) for name in os.listdir(folder))
         if os.path.exists(os.path.join(path, "input_0.pb")))
-    return [[numpy_helper.to_array(onnx.load_tensor(os.path.join(path, "input_%d.pb" % i))) for i in range(len(names))] for path in found]
+    return [[read_message(os.path.join(path, "input_%d.pb" % i), os.path.exists("input_%d.keys" % i)) for i in range(len(names))] for path in found]
+
+
+def as_map(index, values):
+    """The values as a map, where input `index` is one: with the keys that the compiler found, or any."""
+    path = "input_%d.keys" % index
+    if not os.path.exists(path):
+        return values
+    with open(path, encoding="utf-8") as file:
+        kind, *keys = file.read().split("\0")[:-1]
+    keys = keys or range(len(values))
+    return dict(zip(keys if kind == "text" else map(int, keys), values.tolist()))
+
+
+def element_type(value):
+    kind = value.type.map_type.value_type if value.type.HasField("map_type") else value.type
+    return kind.tensor_type.elem_type
 
 
 def random_inputs(model, inputs):
-    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
+    types = {value.name: element_type(value) for value in model.graph.input}
     generator = numpy.random.default_rng(1)
     shapes = [[[axis[end] for axis in bounds] for _, bounds in inputs] for end in (1, 0)]
-    return [[random_tensor(generator, types[name], extents) for (name, _), extents in zip(inputs, shape)]
+    return [[as_map(i, random_tensor(generator, types[name], extents)) for i, ((name, _), extents) in enumerate(zip(inputs, shape))]
             for shape in (shapes if shapes[0] != shapes[1] else shapes[:1])]
 
 

@@ -117,6 +117,7 @@ void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);
 
 /* header.c, host.c */
 void emit_header(Emit *emit, Text *text);
+const char *emit_keys_name(Emit *emit, const Port *port, bool in);     /* of the table that the header declares of a map's keys */
 void emit_host(Emit *emit, Text *text);
 
 #endif

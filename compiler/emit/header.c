@@ -72,6 +72,57 @@ static void put_nested_types(Emit *emit, Text *text)
     }
 }
 
+/* "face_keys_out_scores": the table of a port's keys. */
+const char *emit_keys_name(Emit *emit, const Port *port, bool in)
+{
+    return arena_printf(emit->arena, "%s_keys_%s_%s", emit->name, in ? "in" : "out", port->name);
+}
+
+/* The keys of ports that stand for maps. */
+static void put_keys(Emit *emit, Text *text, const Port *port, bool in)
+{
+    const Keys *keys = port->type.keys;
+    bool        strings = keys && keys->dtype == DTYPE_TEXT;
+
+    if (!keys || keys->count < 0)
+        return;
+    text_printf(text, "/* '%s' is a map%s: value i%s is that of key i%s. */\n", text_comment(emit->arena, port->value->name),
+                in ? "" : " for each row", in ? "" : " of a row",
+                !in ? "" : port->type.dtype == DTYPE_TEXT ? ", \"\" where you have none" : ", 0 where you have none");
+    text_printf(text, "static const %s%s[%lld] = {\n", strings ? "char *const " : "int64_t ", emit_keys_name(emit, port, in),
+                (long long)keys->count);
+    for (int64_t i = 0; i < keys->count; i++) {
+        text_put(text, i % 8 ? " " : "    ");
+        if (strings)
+            text_quoted(text, keys->text[i], strlen(keys->text[i]));
+        else
+            text_int64(text, keys->ints[i]);
+        text_put(text, i + 1 == keys->count || i % 8 == 7 ? ",\n" : ",");
+    }
+    text_put(text, "};\n\n");
+}
+
+static void put_all_keys(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nin; i++)
+        put_keys(emit, text, &p->in[i], true);
+    for (int i = 0; i < p->nout; i++)
+        put_keys(emit, text, &p->out[i], false);
+}
+
+/* What a port that stands for a map says behind its shape. */
+static const char *keys_remark(Emit *emit, const Port *port, bool in)
+{
+    const Keys *keys = port->type.keys;
+
+    if (!keys)
+        return "";
+    return keys->count < 0 ? ", the values of a map in ascending order of their keys"
+                           : arena_printf(emit->arena, ", by %s", emit_keys_name(emit, port, in));
+}
+
 static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
 {
     const char *remark = dtype_remark(port->type.dtype), *shape;
@@ -86,7 +137,7 @@ static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
                 remark);
     if (strcmp(port->name, port->value->name))
         text_printf(text, ", '%s'", text_comment(emit->arena, port->value->name));
-    text_put(text, " */\n");
+    text_printf(text, "%s */\n", keys_remark(emit, port, constant));
 }
 
 static void put_extents(Emit *emit, Text *text, const Member *member, int count, const Port *port)
@@ -128,10 +179,11 @@ static void put_offsets(Emit *emit, Text *text)
                             : "/* Offsets of the inputs in the arena, bytes; write them before each run. */\n");
         for (int i = 0; i < count; i++)
             if (port[i].buffer >= 0 && emit->plan->offset[port[i].buffer] >= 0)
-                text_printf(text, "#define %s_%s_%s %lld /* %s %s%s%s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
+                text_printf(text, "#define %s_%s_%s %lld /* %s %s%s%s%s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
                             (long long)emit_share_offset(emit, port[i].buffer), emit_ctype(port[i].type.dtype),
                             emit_port_shape(emit, &port[i].type), emit->plan->nshare > 1 ? ", in " : "",
-                            emit->plan->nshare > 1 ? emit_share_member(emit, emit->plan->region[port[i].buffer]) : "");
+                            emit->plan->nshare > 1 ? emit_share_member(emit, emit->plan->region[port[i].buffer]) : "",
+                            keys_remark(emit, &port[i], !side));
         text_put(text, "\n");
     }
 }
@@ -235,6 +287,7 @@ void emit_header(Emit *emit, Text *text)
                 emit->upper);
     put_memory(emit, text);
     put_nested_types(emit, text);
+    put_all_keys(emit, text);
     text_put(text, "/* Left unchanged; must not overlap the arena. */\n");
     put_struct(emit, text, true);
     text_put(text, "/* Must not overlap each other, the inputs or the arena. */\n");

@@ -48,6 +48,18 @@ static void put_layout(Text *text, const Type *type)
         text_put(text, ", {0, 0, 0}");
 }
 
+static void put_host_keys(Emit *emit, Text *text, const Port *port, bool in)
+{
+    const Keys *keys = port->type.keys;
+
+    if (!keys)
+        text_put(text, ", {0, 0, NULL}");
+    else if (keys->count < 0)
+        text_put(text, ", {-1, 0, NULL}");
+    else
+        text_printf(text, ", {%lld, %d, %s}", (long long)keys->count, keys->dtype == DTYPE_TEXT, emit_keys_name(emit, port, in));
+}
+
 static void put_port(Emit *emit, Text *text, const Port *port, bool in)
 {
     const Type      *optional = port->type.kind == TYPE_OPTIONAL ? &port->type : NULL;
@@ -73,6 +85,7 @@ static void put_port(Emit *emit, Text *text, const Port *port, bool in)
                 (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
     put_layout(text, optional);
     put_layout(text, sequence);
+    put_host_keys(emit, text, port, in);
     text_put(text, "},\n");
 }
 
@@ -86,7 +99,7 @@ static void put_ports(Emit *emit, Text *text, bool in)
     for (int i = 0; i < count; i++)
         put_port(emit, text, &port[i], in);
     if (!count)
-        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, 0}},\n");
+        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, NULL}},\n");
     text_put(text, "};\n\n");
 }
 

@@ -222,6 +222,20 @@ static void put_peak(Json *json, const Emission *e, const int64_t *in_use, int s
     json_close(json, '}');
 }
 
+static void put_keys(Json *json, const Keys *keys)
+{
+    if (!keys || keys->count < 0)
+        return;
+    json_list(json, "keys");
+    json_flat(json);
+    for (int64_t i = 0; i < keys->count; i++)
+        if (keys->dtype == DTYPE_TEXT)
+            json_text(json, NULL, keys->text[i]);
+        else
+            json_int(json, NULL, keys->ints[i]);
+    json_close(json, ']');
+}
+
 static void put_ports(Json *json, const char *key, const Port *port, int count)
 {
     json_list(json, key);
@@ -232,6 +246,7 @@ static void put_ports(Json *json, const char *key, const Port *port, int count)
         json_text(json, "member", port[i].name);
         json_text(json, "type", dtype_info(port[i].type.dtype)->name);
         put_extents(json, "extents", port[i].type.rank < 0 ? 0 : port[i].type.rank, port[i].type.dim);
+        put_keys(json, port[i].type.keys);
         json_int(json, "buffer", port[i].buffer);
         json_close(json, '}');
     }

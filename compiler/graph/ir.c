@@ -215,12 +215,22 @@ bool type_is_static(const Type *type)
     return true;
 }
 
+bool keys_same(const Keys *a, const Keys *b)
+{
+    if (!a || !b || a->dtype != b->dtype || a->count != b->count)
+        return a == b;
+    for (int64_t i = 0; i < a->count; i++)
+        if (a->dtype == DTYPE_TEXT ? strcmp(a->text[i], b->text[i]) != 0 : a->ints[i] != b->ints[i])
+            return false;
+    return true;
+}
+
 bool type_same(const Type *a, const Type *b)
 {
     if (a->kind != b->kind)
         return false;
     if (a->kind == TYPE_TENSOR) {
-        if (a->dtype != b->dtype || a->rank != b->rank)
+        if (a->dtype != b->dtype || a->rank != b->rank || !keys_same(a->keys, b->keys))
             return false;
         for (int i = 0; i < a->rank; i++)
             if (!extent_same(a->dim[i], b->dim[i]))

@@ -70,13 +70,23 @@ typedef struct Expr {
 
 typedef enum TypeKind { TYPE_NONE, TYPE_TENSOR, TYPE_SEQUENCE, TYPE_OPTIONAL, TYPE_MAP } TypeKind;
 
+/* The keys of a map. Generated code has no maps: one whose keys are constants is a tensor of its values, one for each key along
+ * the last axis, and a sequence of maps with the same keys is a tensor with a row for each. */
+typedef struct Keys {
+    DType              dtype; /* DTYPE_I64 or DTYPE_TEXT */
+    int64_t            count; /* the extent of the last axis; -1: any keys, the values lie in ascending order of them */
+    const int64_t     *ints;
+    const char *const *text;
+} Keys;
+
 typedef struct Type Type;
 struct Type {
     TypeKind kind;          /* TYPE_NONE: not known yet */
-    DType    dtype;         /* of a tensor */
+    DType    dtype;         /* of a tensor; of a declared map: of its keys */
     int      rank;          /* of a tensor; -1: not known */
     Extent   dim[MAX_RANK]; /* outermost first; max < 0: not known (only before inference is done) */
-    Type    *item;          /* of a sequence or optional: what it holds, extents as capacities */
+    Type    *item;          /* of a sequence, optional or declared map: what it holds, extents as capacities */
+    const Keys *keys;       /* of a tensor that stands for a map or a sequence of maps, else NULL */
     Extent   count;         /* members of a sequence (capacity in max); of an optional: 1, or expr = whether present */
     int64_t  text_bytes;    /* of text made while running: capacity of its characters, terminators included; 0: none made */
 };
@@ -228,6 +238,7 @@ bool           node_ints_are(const Node *node, const char *name, int64_t wanted)
 Type    type_tensor(DType dtype, int rank, const int64_t *dim);          /* constant extents; dim NULL: rank 0 or unknown (-1) extents */
 bool    type_is_static(const Type *type);                                /* a tensor whose extents are all constants */
 bool    type_same(const Type *a, const Type *b);
+bool    keys_same(const Keys *a, const Keys *b);                         /* equal keys in one order; NULL: none */
 int64_t type_elements(const Type *type);                                 /* capacity in elements; -1: unknown or above INT64_MAX/16 */
 int64_t type_bytes(const Type *type);                                    /* capacity in bytes of a tensor as a buffer stores it; -1 likewise */
 const void *const_aligned(Arena *arena, const Value *value);             /* all elements of a constant, expanded, 64-byte aligned */

@@ -48,9 +48,13 @@ static void put_type(Text *text, const Type *type)
         text_put(text, "]");
         if (type->text_bytes)
             text_printf(text, " of %" PRId64 " bytes", type->text_bytes);
+        if (type->keys)
+            text_printf(text, " by keys of %s", dtype_info(type->keys->dtype)->name);
         return;
     case TYPE_MAP:
-        text_put(text, "map");
+        text_printf(text, "map(%s to ", dtype_info(type->dtype)->name);
+        put_type(text, type->item);
+        text_put(text, ")");
         return;
     default:
         text_put(text, type->kind == TYPE_SEQUENCE ? "sequence(" : "optional(");

@@ -48,6 +48,17 @@ static int holder_read(Reader *reader, const char *what, TypeKind kind, const On
     return type_read(reader, what, item, type->item, names);
 }
 
+static int map_read(Reader *reader, const char *what, const Onnx__TypeProto__Map *map, Type *type, const char *const **names)
+{
+    type->kind = TYPE_MAP;
+    type->item = arena_one(reader->arena, Type);
+    if (!map->value_type)
+        return diag_error(reader->diag, (Loc){0}, "%s: a map to nothing", what);
+    if (element_read(reader, what, map->key_type, &type->dtype))
+        return -1;
+    return type_read(reader, what, map->value_type, type->item, names);
+}
+
 int type_read(Reader *reader, const char *what, const Onnx__TypeProto *proto, Type *type, const char *const **names)
 {
     *type = (Type){.rank = -1};
@@ -64,7 +75,7 @@ int type_read(Reader *reader, const char *what, const Onnx__TypeProto *proto, Ty
     case ONNX__TYPE_PROTO__VALUE__NOT_SET:
         return 0;
     case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
-        return diag_unsupported(reader->diag, (Loc){0}, "%s: maps are not supported; end the model before the node that makes the map", what);
+        return map_read(reader, what, proto->map_type, type, names);
     default:
         return diag_unsupported(reader->diag, (Loc){0}, "%s: sparse and opaque types are not supported; use dense tensors", what);
     }

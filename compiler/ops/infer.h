@@ -57,6 +57,12 @@ int infer_check(Infer *infer, const Node *node, Extent condition, const char *wh
 /* `value`, known to lie in [lo,hi] from here on: checked while running where that is not known. -1 when it cannot. */
 int infer_within(Infer *infer, const Node *node, Extent value, int64_t lo, int64_t hi, const char *what, Extent *out);
 
+/* The tensor that stands for an input of the model that is a map: its keys are those that the model's operators ask for. An
+ * extent that the map itself decides is left open. (map_infer.c) */
+int infer_map_input(Infer *infer, const Value *value, Type *type);
+/* Where the tensor of a map has the value of a key; -1: nowhere. */
+int64_t keys_find(const Keys *keys, const Keys *wanted, int64_t index);
+
 /* ------------------------------------------------------------------------------------------------------ making types */
 
 /* Set an output's type (output `index` may be omitted by the model: then nothing happens). Returns 0, or -1 with a message

@@ -163,8 +163,10 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
         type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
         return bind_type(infer, value, member, type->item);
     }
-    if (type->kind != TYPE_SEQUENCE)
-        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' is a map, and maps are not supported; make it tensors", value->name);
+    if (type->kind == TYPE_MAP && (value->type.kind ? &value->type : &value->promise)->kind != TYPE_MAP)
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' holds maps; make it one map for each run", value->name);
+    if (type->kind == TYPE_MAP)
+        return infer_map_input(infer, value, type) < 0 ? -1 : bind_tensor(infer, value, false, type);
     count = flag_bound(infer, value->name, BOUND_COUNT);
     if (!count.known)
         return diag_unsupported(infer->diag, (Loc){0}, "input '%s': the count of its members has no bound; give --dim %s:count=0..N",

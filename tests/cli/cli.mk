@@ -1,5 +1,6 @@
 # The command line from outside: every option, every exit status, every class of broken model.
 check-cli: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/cli/test_cli.py $(BUILD)/occamyc '$(CC)'
+	$(PYTHON) tests/cli/test_maps.py $(BUILD)/occamyc '$(CC)'
 
 .PHONY: check-cli

@@ -411,6 +411,92 @@ def input_of_maps():
     return made
 
 
+def of_maps(op, key=TensorProto.STRING, value=TensorProto.FLOAT, **attributes):
+    """A node that reads a map 'x'."""
+    nodes = [helper.make_node(op, ["x"], ["y"], domain="ai.onnx.ml", **attributes)]
+    kind = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, None))
+    graph = helper.make_graph(nodes, "g", [helper.make_value_info("x", kind)], [helper.make_empty_tensor_value_info("y")])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
+
+
+def zip_map(columns=2, outputs=("y",), more=(), **attributes):
+    nodes = [helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", **attributes), *more]
+    graph = helper.make_graph(nodes, "g", [info("x", (3, columns))], [helper.make_empty_tensor_value_info(n) for n in outputs])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
+
+
+@case
+def map_without_vocabulary():
+    return of_maps("DictVectorizer")
+
+
+@case
+def map_with_two_vocabularies():
+    return of_maps("DictVectorizer", string_vocabulary=["a"], int64_vocabulary=[1])
+
+
+@case
+def map_with_other_keys():
+    return of_maps("DictVectorizer", int64_vocabulary=[1])
+
+
+@case
+def map_cast_between_text_and_numbers():
+    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=3, cast_to="TO_STRING")
+
+
+@case
+def map_cast_to_nonsense():
+    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=3, cast_to="TO_DOUBLE")
+
+
+@case
+def map_cast_in_no_form():
+    return of_maps("CastMap", key=TensorProto.INT64, map_form="sparse", max_map=3)
+
+
+@case
+def map_cast_to_nothing():
+    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=0)
+
+
+@case
+def map_cast_beyond_counting():
+    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=1 << 40)
+
+
+@case
+def map_cast_without_bound():
+    return of_maps("CastMap", key=TensorProto.INT64)
+
+
+@case
+def zip_map_of_other_columns():
+    return zip_map(columns=3, classlabels_int64s=[1, 2])
+
+
+@case
+def zip_map_of_equal_labels():
+    return zip_map(classlabels_strings=["a", "a"])
+
+
+@case
+def zip_map_without_labels():
+    return zip_map()
+
+
+@case
+def zip_map_read_by_an_operator():
+    return zip_map(outputs=("z",), more=[helper.make_node("Identity", ["y"], ["z"])], classlabels_int64s=[1, 2])
+
+
+@case
+def zip_map_of_another_type():
+    made = zip_map(classlabels_int64s=[1, 2])
+    made.graph.output[0].CopyFrom(info("y", (3, 2)))
+    return made
+
+
 def sparse(values, indices, dims):
     tensor = numpy_helper.from_array(np.array(values, np.float32), "w")
     return helper.make_sparse_tensor(tensor, numpy_helper.from_array(np.array(indices, np.int64)), dims)

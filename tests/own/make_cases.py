@@ -20,6 +20,7 @@ from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
+from map_cases import MAPS            # noqa: E402
 from msft_cases import MSFT           # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
@@ -57,7 +58,8 @@ def write_case(root, case):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY + MSFT
+    found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
+             MSFT)
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

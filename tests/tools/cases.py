@@ -47,6 +47,8 @@ def write_raw(folder, stem, value):
         return {"kind": "none"}
     if isinstance(value, list):
         return {"kind": "sequence", "members": [write_raw(folder, f"{stem}.{i}", v) for i, v in enumerate(value)]}
+    if isinstance(value, dict):
+        return {"kind": "map", "keys": list(value), "members": [write_raw(folder, f"{stem}.{i}", v) for i, v in enumerate(value.values())]}
     name = stem + ".raw"
     with open(os.path.join(folder, name), "wb") as file:
         file.write(value.raw)

@@ -61,13 +61,22 @@ def compare_tensor(want, got, rtol, atol, quantum=0):
     return compare_numbers(a, b, rtol, atol)
 
 
+def compare_maps(want, got, rtol, atol, quantum):
+    if set(want) != set(got):
+        return f"keys {sorted(got)} found, {sorted(want)} wanted"
+    reasons = ((key, compare_value(want[key], got[key], rtol, atol, quantum)) for key in want)
+    return next((f"key {key!r}: {reason}" for key, reason in reasons if reason), None)
+
+
 def compare_value(want, got, rtol, atol, quantum=0):
     """None when `got` is as good as `want`, else a sentence that says where they part."""
     if want is None or got is None:
         return None if want is got else f"{'nothing' if got is None else 'a value'} found, " \
                                         f"{'nothing' if want is None else 'a value'} wanted"
-    if isinstance(want, list) != isinstance(got, list):
-        return "a sequence and a tensor differ in kind"
+    if type(want) is not type(got):
+        return "a sequence, a map and a tensor differ in kind"
+    if isinstance(want, dict):
+        return compare_maps(want, got, rtol, atol, quantum)
     if not isinstance(want, list):
         return compare_tensor(want, got, rtol, atol, quantum)
     if len(want) != len(got):
@@ -81,6 +90,8 @@ def compare_value(want, got, rtol, atol, quantum=0):
 
 def scaled_tolerance(want):
     """Absolute tolerance for a network's output: 1e-4 of its largest finite magnitude."""
+    if isinstance(want, (list, dict)):
+        return max([scaled_tolerance(v) for v in (want.values() if isinstance(want, dict) else want)], default=0.0)
     array = widen(want.array())
     if array.dtype.kind not in "f" or array.size == 0:
         return 0.0

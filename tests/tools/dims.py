@@ -43,8 +43,10 @@ def note_tensor(found, kind, name, value):
 
 def note_value(found, kind, name, value):
     kind = strip_optional(kind)
-    if value is None:
+    if value is None or isinstance(value, dict):
         return
+    if isinstance(value, list) and kind.sequence_type.elem_type.HasField("map_type"):
+        return                                                          # rows of scores: their number is known
     if not isinstance(value, list):
         note_tensor(found, kind, name, value)
         return
@@ -55,8 +57,8 @@ def note_value(found, kind, name, value):
 
 def text_bytes(value):
     """Bytes of all strings of a value, closing zeros included; 0 where there is no text."""
-    if isinstance(value, list):
-        return sum(text_bytes(v) for v in value)
+    if isinstance(value, (list, dict)):
+        return sum(text_bytes(v) for v in (value.values() if isinstance(value, dict) else value))
     return len(value.raw) if value is not None and value.dtype == 8 else 0
 
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 
+import numpy as np
+
 import cases
 import dims
 import tensors
@@ -22,6 +24,7 @@ import tensors
 # refused: exit 3, says why. invalid: exit 1, 2 or 4 on a good model. crash: exit 70, a signal, no exit at all.
 STATES = ("pass", "wrong", "refused", "invalid", "crash", "cc-fail", "run-fail")
 STRICT = "-std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
+KEYS = re.compile(r"^(\d+)\.keys .*? (\S+) (\[\d+\])$", re.M)
 LINE = re.compile(r"^(\d+)(?:\.(\d+))? (.*?) (\S+) (\[[][\d, x]*\])$")
 ABSENT = re.compile(r"^(\d+) (.*) none\b")
 ARENA = re.compile(r"^arena planned (\d+) touched (\d+)$", re.M)
@@ -116,6 +119,15 @@ def build_program(tools, folder):
     run_compiler(folder, [*compiler, "-O0", "-o", "model", "main.c", *objects, "-lm"], tools.build_limit)
 
 
+def write_map(folder, stem, kind, value):
+    keys = np.array(list(value), dtype=object if kind.map_type.key_type == tensors.STRING else np.int64)
+    names = f"{stem}.raw", f"{stem}.keys.raw"
+    for name, raw in zip(names, (b"".join(v.raw for v in value.values()), tensors.from_numpy(keys).raw)):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(raw)
+    return "@".join(names)
+
+
 def write_argument(folder, stem, kind, value):
     """The raw files of one input, and the host program's argument for it."""
     if value is None:
@@ -123,6 +135,8 @@ def write_argument(folder, stem, kind, value):
     if isinstance(value, list):
         inner = dims.strip_optional(kind).sequence_type.elem_type
         return ",".join(write_argument(folder, f"{stem}.{i}", inner, v) for i, v in enumerate(value))
+    if isinstance(value, dict):
+        return write_map(folder, stem, kind, value)
     name = stem + ".raw"
     with open(os.path.join(folder, name), "wb") as file:
         file.write(value.raw)
@@ -146,6 +160,12 @@ def read_member(folder, label, type_name, extents):
     return tensors.Tensor(dtype, shape, raw)
 
 
+def read_table(folder, text, index):
+    """The tensor that stands for maps."""
+    match = next(m for m in map(LINE.match, text.splitlines()) if m and m[1] == index)
+    return read_member(folder, index, match[4], match[5])
+
+
 def read_outputs(folder, text, infos):
     """Values in graph order, from the printed lines and out/*.bin."""
     outputs = [[] if dims.strip_optional(i.type).HasField("sequence_type") else None for i in infos]
@@ -160,6 +180,9 @@ def read_outputs(folder, text, infos):
             outputs[int(index)].append(read_member(folder, f"{index}.{member}", type_name, extents))
         elif not isinstance(outputs[int(index)], list):
             outputs[int(index)] = read_member(folder, index, type_name, extents)
+    for index, type_name, extents in KEYS.findall(text):
+        keys = read_member(folder, f"{index}.keys", type_name, extents).array()
+        outputs[int(index)] = tensors.join_maps(read_table(folder, text, index), keys.tolist())
     for line in text.splitlines():
         absent = ABSENT.match(line)
         if absent and int(absent[1]) < len(outputs):

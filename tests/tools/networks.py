@@ -45,8 +45,8 @@ class Row:
 
 
 def flat_tensors(value):
-    if isinstance(value, list):
-        return [t for member in value for t in flat_tensors(member)]
+    if isinstance(value, (list, dict)):
+        return [t for member in (value.values() if isinstance(value, dict) else value) for t in flat_tensors(member)]
     return [] if value is None else [value]
 
 

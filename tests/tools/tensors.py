@@ -1,6 +1,6 @@
 """Tensor values as the tests see them: ONNX protobuf files on one side, the host program's raw files on the other.
 
-A value is a Tensor, a list of values (sequence) or None (absent optional). Raw files are little-endian, C order; types
+A value is a Tensor, a list of values (sequence), a dict of them by key (map) or None (absent optional). Raw files are little-endian, C order; types
 narrower than a byte are packed as in TensorProto.raw_data; text is each string followed by a zero byte.
 """
 
@@ -59,6 +59,14 @@ def split_text(raw, count):
     return [part.decode("utf-8", "surrogateescape") for part in parts]
 
 
+def join_maps(table, keys):
+    """The maps that a tensor of their values stands for: a row for each, of a vector one map."""
+    rows = [[from_numpy(v if table.dtype != STRING else np.array(v, dtype=object)) for v in row]
+            for row in table.array().reshape(-1, max(1, len(keys)))]
+    maps = [dict(zip(keys, row)) for row in rows]
+    return maps if len(table.shape) > 1 else maps[0]
+
+
 def join_text(strings):
     return b"".join((s if isinstance(s, bytes) else str(s).encode("utf-8", "surrogateescape")) + b"\0" for s in strings)
 
@@ -78,10 +86,16 @@ def from_numpy(value):
     return from_proto(numpy_helper.from_array(array))
 
 
+# ONNX Runtime gives the values of maps as Python's own numbers.
+ELEMENT = {float: np.float32, int: np.int64, str: object}
+
+
 def from_python(value):
-    """A value as ONNX's case generators give it: numpy, TensorProto, list or None."""
+    """A value as ONNX's case generators and ONNX Runtime give it: numpy, TensorProto, list, dict or None."""
     if value is None:
         return None
+    if isinstance(value, dict):
+        return {k: from_numpy(np.array(v, dtype=ELEMENT.get(type(v), getattr(v, "dtype", None)))) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [from_python(item) for item in value]
     return from_proto(value) if isinstance(value, TensorProto) else from_numpy(value)
@@ -94,7 +108,14 @@ def from_sequence(proto):
         return [from_sequence(item) for item in proto.sequence_values]
     if proto.elem_type == onnx.SequenceProto.UNDEFINED:
         return []
-    raise ValueError("only sequences of tensors and of sequences are read")
+    if proto.elem_type == onnx.SequenceProto.MAP:
+        return [from_map(item) for item in proto.map_values]
+    raise ValueError("only sequences of tensors, of maps and of sequences are read")
+
+
+def from_map(proto):
+    keys = [k.decode("utf-8", "surrogateescape") for k in proto.string_keys] if proto.key_type == STRING else list(proto.keys)
+    return dict(zip(keys, from_sequence(proto.values)))
 
 
 def from_optional(proto):
@@ -113,7 +134,20 @@ def read_value(path, kind):
         return from_sequence(onnx.SequenceProto.FromString(content))
     if kind.HasField("optional_type"):
         return from_optional(onnx.OptionalProto.FromString(content))
+    if kind.HasField("map_type"):
+        return from_map(onnx.MapProto.FromString(content))
     return from_proto(TensorProto.FromString(content))
+
+
+def map_proto(value, kind, name):
+    proto = onnx.MapProto(name=name, key_type=kind.map_type.key_type)
+    if proto.key_type == STRING:
+        proto.string_keys.extend(k.encode("utf-8", "surrogateescape") for k in value)
+    else:
+        proto.keys.extend(value)
+    proto.values.elem_type = onnx.SequenceProto.TENSOR
+    proto.values.tensor_values.extend(value_proto(v, kind.map_type.value_type, "") for v in value.values())
+    return proto
 
 
 def value_proto(value, kind, name):
@@ -129,6 +163,11 @@ def value_proto(value, kind, name):
         else:
             proto.elem_type = proto.UNDEFINED
         return proto
+    if kind.HasField("map_type"):
+        return map_proto(value, kind, name)
+    if kind.HasField("sequence_type") and kind.sequence_type.elem_type.HasField("map_type"):
+        return onnx.SequenceProto(name=name, elem_type=onnx.SequenceProto.MAP,
+                                  map_values=[map_proto(v, kind.sequence_type.elem_type, "") for v in value])
     if kind.HasField("sequence_type"):
         inner = kind.sequence_type.elem_type
         proto = onnx.SequenceProto(name=name)
