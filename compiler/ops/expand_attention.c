@@ -1,4 +1,5 @@
-/* expand_attention.c - attention with its masks and caches, and rotary position embeddings. */
+/* expand_attention.c - attention with its masks and caches. */
+#include "ops/expand_attention.h"
 #include "ops/expand_rules.h"
 
 #include <math.h>
@@ -50,8 +51,7 @@ static Value *merge_heads(Expand *expand, Value *value, int64_t heads)
     return reshape_exactly(expand, value, shape[0]);
 }
 
-/* a x b where several heads of a share one of b's. */
-static Value *grouped_product(Expand *expand, Value *a, Value *b, int64_t heads, int64_t kv_heads)
+Value *expand_grouped_product(Expand *expand, Value *a, Value *b, int64_t heads, int64_t kv_heads)
 {
     if (heads == kv_heads)
         return expand2(expand, OP_onnx_MatMul, a, b);
@@ -245,7 +245,7 @@ int expand_attention(Expand *expand)
     attention.offset = first_position(expand, query);
 
     raw = expand2(expand, OP_onnx_Mul, query, expand_number(expand, scale_of(expand, heads), dtype));
-    raw = grouped_product(expand, raw, expand_transpose(expand, key, swap, 4), heads, kv_heads);
+    raw = expand_grouped_product(expand, raw, expand_transpose(expand, key, swap, 4), heads, kv_heads);
     attention.scores = cap(expand, raw, dtype);
     if (mode == 0 || mode == 1)
         expand_give(expand, 3, output_type(expand, mode ? attention.scores : raw, 0));
@@ -256,7 +256,7 @@ int expand_attention(Expand *expand)
     soft = probabilities(&attention);
     if (mode > 1)
         expand_give(expand, 3, output_type(expand, mode == 2 ? attention.scores : soft, 0));
-    out = grouped_product(expand, soft, value, heads, kv_heads);
+    out = expand_grouped_product(expand, soft, value, heads, kv_heads);
     out = flat ? expand_join_heads(expand, out, expand_in(expand, 2)->type.dim[2], kv_heads, heads) : out;
     expand_give(expand, 0, output_type(expand, out, 0));
     return 0;
@@ -277,69 +277,20 @@ int expand_flex_attention(Expand *expand)
     query = expand_cast(expand, query, dtype);
     key = expand_transpose(expand, expand_cast(expand, key, dtype), swap, 4);
     scores = expand2(expand, OP_onnx_Mul, query, expand_number(expand, scale_of(expand, heads), dtype));
-    scores = grouped_product(expand, scores, key, heads, kv_heads);
+    scores = expand_grouped_product(expand, scores, key, heads, kv_heads);
     scores = expand_body(expand, node->body[0], expand_cast(expand, scores, precision));
     scores = expand1(expand, OP_onnx_Softmax, scores);
     node_set_int(expand->last, "axis", -1);
     scores = expand_body(expand, node->body[1], scores);
     scores = expand1(expand, OP_onnx_Cast, scores);
     node_set_int(expand->last, "to", dtype);
-    scores = grouped_product(expand, scores, expand_cast(expand, value, dtype), heads, kv_heads);
+    scores = expand_grouped_product(expand, scores, expand_cast(expand, value, dtype), heads, kv_heads);
     expand_give(expand, 0, output_type(expand, scores, 0));
     node->body[0] = node->body[1] = NULL;
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- rotary */
-
-/* Cosines or sines [batch][sequence][half], with an axis of 1 for the heads. */
-static Value *angles(Expand *expand, Value *cache, bool flat)
-{
-    Value *position = expand_in(expand, 3);
-
-    return expand_unsqueeze(expand, position ? expand_gather(expand, cache, position, 0) : cache, flat ? 2 : 1);
-}
-
-static Value *interleave(Expand *expand, Value *real, Value *imaginary, int64_t size)
-{
-    const int64_t shape[] = {0, 0, 0, size};
-
-    real = expand_unsqueeze(expand, real, 4);
-    imaginary = expand_unsqueeze(expand, imaginary, 4);
-    return expand_reshape(expand, expand_concat(expand, real, imaginary, 4), shape, 4);
-}
-
-/* a x + b y, or a x - b y */
-static Value *rotated(Expand *expand, OpKind op, Value *a, Value *x, Value *b, Value *y)
-{
-    Value *first = expand2(expand, OP_onnx_Mul, a, x);
-
-    return expand2(expand, op, first, expand2(expand, OP_onnx_Mul, b, y));
-}
-
-int expand_rotary(Expand *expand)
-{
-    Value        *x = expand_in(expand, 0), *cosine = expand_in(expand, 1), *sine = expand_in(expand, 2), *one, *two, *real, *imaginary, *out;
-    bool          flat = expand_rank(x) == 3, alternate = node_int(expand->node, "interleaved", 0) != 0;
-    const int64_t heads = node_int(expand->node, "num_heads", 1), shape[] = {0, 0, heads, -1};
-    Extent        half_extent = cosine->type.dim[cosine->type.rank - 1];
-    int64_t       half = half_extent.max, size = x->type.dim[flat ? 2 : 3].max / (flat && heads > 0 ? heads : 1);
-    Value        *all = flat ? expand_reshape(expand, x, shape, 4) : x;
-
-    if (!extent_is_const(half_extent) || !extent_is_const(x->type.dim[flat ? 2 : 3]))
-        return diag_unsupported(expand->diag, expand->node->loc, "found a run-time head size; make it constant");
-    cosine = angles(expand, cosine, flat);
-    sine = angles(expand, sine, flat);
-    one = alternate ? expand_slice(expand, all, 3, 0, 2 * half, 2) : expand_slice(expand, all, 3, 0, half, 1);
-    two = alternate ? expand_slice(expand, all, 3, 1, 2 * half, 2) : expand_slice(expand, all, 3, half, 2 * half, 1);
-    real = rotated(expand, OP_onnx_Sub, cosine, one, sine, two);
-    imaginary = rotated(expand, OP_onnx_Add, sine, one, cosine, two);
-    out = alternate ? interleave(expand, real, imaginary, 2 * half) : expand_concat(expand, real, imaginary, 3);
-    if (2 * half < size)
-        out = expand_concat(expand, out, expand_slice(expand, all, 3, 2 * half, size, 1), 3);
-    expand_give(expand, 0, flat ? expand_reshape_like(expand, out, x) : out);
-    return 0;
-}
+/* ---------------------------------------------------------------------------------------------------------- activation */
 
 int expand_swiglu(Expand *expand)
 {

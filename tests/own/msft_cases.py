@@ -37,15 +37,16 @@ def constant(*shape, dtype=np.float32, seed=3, make=normal):
     return np.asarray(make(np.random.default_rng(seed), shape, dtype), dtype)
 
 
-def case(name, op, inputs, outputs=1, sizes=({},), domain="com.microsoft", **attributes):
-    """`outputs`: how many, or a list of flags (0: omitted)."""
+def case(name, op, inputs, outputs=1, sizes=({},), domain="com.microsoft", before=None, **attributes):
+    """`outputs`: how many, or a list of flags (0: omitted). before: what is fed by name, and nodes that make inputs given as names."""
+    feeds, nodes = before or ({}, [])
     wanted = [1] * outputs if isinstance(outputs, int) else outputs
-    names = ["" if v is None else f"in{i}" for i, v in enumerate(inputs)]
+    names = ["" if v is None else v if isinstance(v, str) else f"in{i}" for i, v in enumerate(inputs)]
     made = [f"y{i}" if w else "" for i, w in enumerate(wanted)]
-    fed = [(n, v) for n, v in zip(names, inputs) if isinstance(v, Feed)]
+    fed = [(n, v) for n, v in zip(names, inputs) if isinstance(v, Feed)] + list(feeds.items())
     node = helper.make_node(op, names, made, name=name, domain=domain, **attributes)
     graph = helper.make_graph(
-        [node], name, [helper.make_tensor_value_info(n, CODE[np.dtype(v.dtype)], v.shape) for n, v in fed],
+        [*nodes, node], name, [helper.make_tensor_value_info(n, CODE[np.dtype(v.dtype)], v.shape) for n, v in fed],
         [helper.make_empty_tensor_value_info(n) for n in made if n],
         [numpy_helper.from_array(v, n) for n, v in zip(names, inputs) if isinstance(v, np.ndarray)])
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
@@ -134,4 +135,89 @@ FUSED += [
          activation_beta=0.4),
 ]
 
-MSFT = NORMS + EMBEDDINGS + FUSED
+# ------------------------------------------------------------------------------------------------------------- attention
+
+ANGLES = constant(40, 8, seed=9)
+CACHES = [np.cos(ANGLES), np.sin(ANGLES)]
+
+
+def ids(low, high):
+    return Feed("b", "s", dtype=np.int64, make=whole(low, high))
+
+
+ROTARY = [
+    case("msft_rotary", "RotaryEmbedding", [Feed("b", "s", 64), ids(0, 39), *CACHES], sizes=LONG),
+    case("msft_rotary_start", "RotaryEmbedding", [Feed("b", "s", 64), Feed(1, dtype=np.int64, make=whole(0, 30)), *CACHES], sizes=LONG,
+         interleaved=1),
+    case("msft_rotary_part", "RotaryEmbedding", [Feed("b", "s", 72), ids(0, 39), *CACHES], sizes=LONG, num_heads=3, rotary_embedding_dim=16),
+    case("msft_rotary_heads", "RotaryEmbedding", [Feed("b", 3, "s", 16), ids(0, 39), *CACHES], sizes=LONG, interleaved=1, scale=2.0),
+    case("msft_rotary_heads_part", "RotaryEmbedding", [Feed("b", 3, "s", 24), Feed(1, dtype=np.int64, make=whole(0, 30)), *CACHES], sizes=LONG,
+         num_heads=3, rotary_embedding_dim=16, is_packed_batching=1),
+]
+
+STEPS = {  # batch, rows of the cache before, new rows, rows in all
+    "prompt": over(b=(1, 2, 1), p=(0, 0, 0), s=(1, 5, 9), t=(1, 5, 9)),
+    "token": over(b=(1, 2, 3), p=(1, 7, 12), s=(1, 1, 1), t=(2, 8, 13)),
+    "more": over(b=(1, 1, 1), p=(1, 6, 12), s=(2, 3, 5), t=(3, 9, 17)),
+    "room": over(b=(1, 2, 1), p=(20, 20, 20), s=(1, 1, 1), t=(4, 9, 20)),
+    "any": over(b=(1, 1, 1, 1), p=(0, 5, 3, 16), s=(4, 1, 3, 1), t=(4, 6, 6, 17)),
+}
+
+
+def mask_of(generator, shape, dtype, sizes):
+    """Ones up to a length of each sequence that leaves room for the new rows; the longest is the mask's."""
+    length = generator.integers(max(sizes["s"], 1), sizes["t"] + 1, size=shape[0])
+    length[0] = sizes["t"]
+    if sizes["s"] == sizes["t"]:
+        length[:] = sizes["t"]
+    return np.arange(shape[1])[None] < length[:, None]
+
+
+def lengths_of_mask():
+    """seqlens_k and total_sequence_length as onnxruntime-genai's builder makes them of the attention mask."""
+    mask = Feed("b", "t", dtype=np.int64, make=mask_of, sized=True)
+    integer = dict(to=TensorProto.INT32)
+    nodes = [
+        helper.make_node("Constant", [], ["one"], value_ints=[1]),
+        helper.make_node("ReduceSum", ["mask", "one"], ["sum"], keepdims=0),
+        helper.make_node("Sub", ["sum", "one"], ["last"]),
+        helper.make_node("Cast", ["last"], ["seqlens_k"], **integer),
+        helper.make_node("Shape", ["mask"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["all"], axis=0),
+        helper.make_node("Cast", ["all"], ["total"], **integer),
+    ]
+    return {"mask": mask}, nodes
+
+
+def group(name, steps="any", heads=4, kv=2, size=16, packed=False, past=True, extra=(), **attributes):
+    rows = [Feed("b", "s", (heads + 2 * kv) * size), None, None] if packed else [Feed("b", "s", n * size) for n in (heads, kv, kv)]
+    cache = [Feed("b", kv, "p", size) for _ in range(2)] if past else [None, None]
+    inputs = [*rows, *cache, "seqlens_k", "total", *extra]
+    return case(name, "GroupQueryAttention", inputs, 3, STEPS[steps], before=lengths_of_mask(), num_heads=heads, kv_num_heads=kv, **attributes)
+
+
+ROTATED = dict(extra=CACHES, do_rotary=1)
+ADDEND = Feed("b", 4, "s", "t")
+GROUPS = [group(f"gqa_{k}", k) for k in STEPS] + [group(f"gqa_{k}_rotary", k, **ROTATED) for k in STEPS] + [
+    group("gqa_no_past", "prompt", past=False),
+    group("gqa_one_kv", kv=1, scale=0.3),
+    group("gqa_all_kv", kv=4, **ROTATED, rotary_interleaved=1),
+    group("gqa_packed", packed=True),
+    group("gqa_packed_rotary", "token", packed=True, **ROTATED),
+    group("gqa_softcap", softcap=2.0),
+    group("gqa_window", local_window_size=4),
+    group("gqa_window_more", "more", local_window_size=3, **ROTATED),
+    group("gqa_smooth", smooth_softmax=1),
+    group("gqa_sink", extra=[None, None, None, None, constant(4, seed=8)]),
+    group("gqa_bias", extra=[None, None, None, ADDEND], softcap=3.0),
+    group("gqa_bias_one", "more", extra=[None, None, None, Feed(1, 1, "s", "t")]),
+    group("gqa_bias_room", "room", extra=[None, None, None, Feed("b", 1, "s", "t")]),
+    group("gqa_part", size=32, **ROTATED),
+    group("gqa_positions", "more", extra=[*CACHES, ids(0, 30)], do_rotary=1),
+    group("gqa_positions_prompt", "prompt", extra=[*CACHES, ids(0, 20)], do_rotary=1),
+    group("gqa_positions_token", "token", extra=[*CACHES, ids(0, 30)], do_rotary=1),
+    group("gqa_everything", "more", packed=True, extra=[*CACHES, None, Feed(1, 4, "s", "t"), constant(4, seed=8)], do_rotary=1,
+          local_window_size=5, softcap=2.5, scale=0.2, rotary_interleaved=1),
+]
+
+MSFT = NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS
