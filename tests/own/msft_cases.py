@@ -5,6 +5,7 @@ each set of extents, so that names are bounded by the least and the greatest of 
 """
 
 import numpy as np
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 CODE = {np.dtype(k): v for k, v in {
@@ -14,6 +15,12 @@ CODE = {np.dtype(k): v for k, v in {
 
 def normal(generator, shape, dtype):
     return generator.normal(size=shape).astype(dtype)
+
+
+def run(model, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)
 
 
 class Feed:
@@ -65,7 +72,7 @@ def over(**names):
 # ------------------------------------------------------------------------------------------------- activations and norms
 
 WIDTH = 24
-LONG = over(b=(1, 2, 2, 3), s=(1, 3, 5, 7))
+LONG = over(b=(1, 2, 3), s=(1, 4, 7))
 X = Feed("b", "s", WIDTH)
 HALF = Feed("b", "s", WIDTH, dtype=np.float16)
 SCALE, SHIFT, BIAS = (constant(WIDTH, seed=i) for i in (4, 5, 6))
@@ -220,4 +227,120 @@ GROUPS = [group(f"gqa_{k}", k) for k in STEPS] + [group(f"gqa_{k}_rotary", k, **
           local_window_size=5, softcap=2.5, scale=0.2, rotary_interleaved=1),
 ]
 
-MSFT = NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS
+HEADS, SIZE = 2, 8
+ROWS = HEADS * SIZE
+MEET = over(b=(1, 2, 1, 3), s=(1, 3, 6, 4), l=(4, 3, 2, 9), p=(0, 1, 5, 3))
+for _size in MEET:
+    _size.update(t=_size["l"] + _size["p"], u=_size["s"] + _size["p"])
+FIXED = [dict(size, b=2) for size in MEET]
+
+
+def ends(generator, shape, dtype, sizes):
+    return generator.integers(1, sizes["l"] + 1, size=shape)
+
+
+def bits(*shape):
+    return Feed(*shape, dtype=np.int32, make=whole(0, 1))
+
+
+QKV = [Feed("b", "s", ROWS), Feed("b", "l", ROWS), Feed("b", "l", ROWS)]
+SELF = [Feed("b", "s", ROWS)] * 3
+PAST = [Feed("b", HEADS, "p", SIZE)] * 2
+SUM = constant(3 * ROWS, seed=12)
+
+
+def heads(name, inputs, outputs=1, sizes=MEET, **attributes):
+    return case(name, "MultiHeadAttention", inputs, outputs, sizes, num_heads=HEADS, **attributes)
+
+
+def unpacked_heads(name, parts, sizes=MEET, bias=None, **attributes):
+    """Packed forms, which ONNX Runtime has for other devices only: it is asked for the same rows apart."""
+    packed, apart = (Feed("b", "s" if parts == 3 else "l", HEADS, parts, SIZE), [])
+    inputs = [packed, None, None, bias] if parts == 3 else [Feed("b", "s", ROWS), packed]
+    one = heads(name, inputs[:4 if bias is not None else 3 - (parts == 3) * 2], sizes=sizes, **attributes)
+    length = "s" if parts == 3 else "l"
+    plain = heads(name, [Feed("b", "s", ROWS), *[Feed("b", length, ROWS)] * 2, bias], sizes=sizes, **attributes)["model"]
+
+    def wanted(inputs):
+        rows = [inputs["in0" if parts == 3 else "in1"][:, :, :, i] for i in range(parts)]
+        rows = [np.ascontiguousarray(r.reshape(*r.shape[:2], ROWS)) for r in rows]
+        rows = rows if parts == 3 else [inputs["in0"], *rows]
+        return run(plain, {f"in{i}": r for i, r in enumerate(rows)})
+    return dict(one, wanted=wanted)
+
+
+MULTI = [
+    heads("mha_self", SELF),
+    heads("mha_cross", QKV),
+    heads("mha_bias", [*QKV, SUM], scale=0.2),
+    heads("mha_value_size", [*QKV[:2], Feed("b", "l", HEADS * 5), constant(HEADS * 21, seed=12)]),
+    heads("mha_causal", SELF, unidirectional=1),
+    heads("mha_causal_cross", QKV, unidirectional=1),
+    heads("mha_mask_ends", [*QKV, None, Feed("b", dtype=np.int32, make=ends, sized=True)]),
+    heads("mha_mask_keys", [*QKV, None, bits("b", "l")], mask_filter_value=-3.0),
+    heads("mha_mask_whole", [*QKV, SUM, bits("b", "s", "l")]),
+    heads("mha_mask_causal", [*SELF, None, bits("b", "s")], unidirectional=1),
+    heads("mha_addend", [*QKV, None, None, Feed("b", HEADS, "s", "l")]),
+    heads("mha_addend_one", [*QKV, None, bits("b", "l"), Feed(1, 1, "s", "l")]),
+    heads("mha_past", [*SELF, SUM, None, None, *PAST], 3),
+    heads("mha_past_cross", [*QKV, None, None, None, *PAST], 3),
+    heads("mha_past_causal", [*SELF, None, None, None, *PAST], 3, unidirectional=1),
+    heads("mha_past_mask", [*SELF, None, bits("b", "u"), Feed("b", 1, "s", "u"), *PAST], 3),
+    heads("mha_past_cross_mask", [*QKV, None, bits("b", "s", "t"), None, *PAST], [1, 1, 1]),
+    heads("mha_by_heads", [Feed("b", "s", ROWS), *[Feed("b", HEADS, "l", SIZE)] * 2], 3),
+    heads("mha_by_heads_bias", [Feed("b", "s", ROWS), *[Feed("b", HEADS, "l", SIZE)] * 2, SUM, bits("b", "l")]),
+    unpacked_heads("mha_packed_kv", 2),
+    unpacked_heads("mha_packed_qkv", 3, unidirectional=1),
+    unpacked_heads("mha_packed_qkv_bias", 3, bias=SUM),
+]
+
+WEIGHTS, UNEVEN = (constant(10, columns, seed=13) * np.float32(0.3) for columns in (3 * ROWS, 2 * ROWS + 24))
+DEEP = Feed("b", "s", 10)
+WHOLE_PAST = Feed(2, "b", HEADS, "p", SIZE)
+
+
+def joint(name, inputs, outputs=1, sizes=MEET, **attributes):
+    return case(name, "Attention", inputs, outputs, sizes, num_heads=HEADS, **attributes)
+
+
+def own_ends(generator, shape, dtype, sizes):
+    return generator.integers(1, sizes["s"] + 1, size=shape)
+
+
+def ends_and_starts(generator, shape, dtype, sizes):
+    end = generator.integers(1, sizes["s"] + 1, size=shape[0] // 2)
+    return np.concatenate([end, generator.integers(0, end)])
+
+
+JOINT = [
+    joint("attention", [DEEP, WEIGHTS, SUM], 2),
+    joint("attention_sizes", [DEEP, UNEVEN, constant(2 * ROWS + 24, seed=15)], qkv_hidden_sizes=[ROWS, ROWS, 24], scale=0.3),
+    joint("attention_causal", [DEEP, WEIGHTS, SUM], unidirectional=1),
+    joint("attention_ends", [DEEP, WEIGHTS, SUM, Feed("b", dtype=np.int32, make=own_ends, sized=True)]),
+    joint("attention_starts", [DEEP, WEIGHTS, SUM, Feed(4, dtype=np.int32, make=ends_and_starts, sized=True)], sizes=FIXED, unidirectional=1),
+    joint("attention_mask", [DEEP, WEIGHTS, SUM, bits("b", "s")], mask_filter_value=-100.0),
+    joint("attention_mask_whole", [DEEP, WEIGHTS, SUM, bits("b", "s", "s")], unidirectional=1),
+    joint("attention_mask_dummy", [DEEP, WEIGHTS, SUM, bits(1, 1)]),
+    joint("attention_past", [DEEP, WEIGHTS, SUM, None, WHOLE_PAST], 2, unidirectional=1),
+    joint("attention_past_mask", [DEEP, WEIGHTS, SUM, bits("b", "u"), WHOLE_PAST], 2),
+    joint("attention_addend", [DEEP, WEIGHTS, SUM, None, None, Feed("b", HEADS, "s", "s")]),
+]
+
+
+def byte_heads(name, extra=(), outputs=1, dtype=np.uint8, columns=False, weight=np.int8, **attributes):
+    rows = Feed("b", "s", 10, dtype=dtype, make=whole(0 if dtype == np.uint8 else -128, 255 if dtype == np.uint8 else 127))
+    count = (3 * ROWS,) if columns else ()
+    low = 60 if weight == np.uint8 else -60
+    weights = constant(10, 3 * ROWS, dtype=weight, make=whole(low, low + 120))
+    inputs = [rows, weights, SUM, np.float32(0.02).reshape(()), constant(*count, make=lambda g, s, d: g.uniform(0.01, 0.03, s)), *extra]
+    inputs[3] = np.array(0.02, np.float32)
+    return case(name, "QAttention", inputs, outputs, MEET, num_heads=HEADS, **attributes)
+
+
+BYTES = [
+    byte_heads("qattention", [None, np.array(110, np.uint8), np.array(0, np.int8)]),
+    byte_heads("qattention_columns", [bits("b", "s"), np.array(110, np.uint8)], columns=True, unidirectional=1),
+    byte_heads("qattention_past", [None, np.array(7, np.uint8), np.array(120, np.uint8), WHOLE_PAST], 2, weight=np.uint8, unidirectional=1),
+]
+
+MSFT = NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
