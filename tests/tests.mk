@@ -5,7 +5,7 @@ include tests/deps.mk tests/onnx.mk
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all. Two run at
 # a time: the longest first of those that come after the quick ones.
-CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors \
+CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-attributes \
           check-onnx \
           check-plans check-real check-threads check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own \
           check-same check-widths check-milp check-order check-models check-cli check-infer \

@@ -14,11 +14,13 @@
 #define OCC_RESIZE_CORNERS 3
 #define OCC_RESIZE_ASYMMETRIC 4
 #define OCC_RESIZE_CROP 5
+#define OCC_RESIZE_HALF_ELEMENT 6
 
 #define OCC_RESIZE_PREFER_FLOOR 0
 #define OCC_RESIZE_PREFER_CEIL 1
 #define OCC_RESIZE_FLOOR 2
 #define OCC_RESIZE_CEIL 3
+#define OCC_RESIZE_SIMPLE 4 /* before opset 11: floats, up where the axis shrinks */
 
 /* The place in the input that output element i shows, in elements. from, to: the part of the input, as fractions, for CROP */
 OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale, int64_t coordinates, double from, double to)
@@ -31,21 +33,25 @@ OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale
         whole = (double)out / length;
         return n / 2.0 * (1.0 - whole) + (at + 0.5) / scale - 0.5;
     case OCC_RESIZE_PYTORCH:
-        return length > 1.0 ? (at + 0.5) / scale - 0.5 : 0.0;
+        return out > 1 ? (at + 0.5) / scale - 0.5 : 0.0;
     case OCC_RESIZE_CORNERS:
         return length == 1.0 || out == 1 ? 0.0 : at * (n - 1.0) / (length - 1.0);
     case OCC_RESIZE_ASYMMETRIC:
         return at / scale;
     case OCC_RESIZE_CROP:
         return out > 1 ? from * (n - 1.0) + at * (to - from) * (n - 1.0) / (length - 1.0) : 0.5 * (from + to) * (n - 1.0);
+    case OCC_RESIZE_HALF_ELEMENT: /* as ONNX Runtime has it: a scale of 1 changes nothing */
+        return scale == 1.0 ? at : (at + 0.5) / scale;
     default:
         return (at + 0.5) / scale - 0.5;
     }
 }
 
-OCC_HOT double occ_resize_nearest(double place, int64_t rounding)
+OCC_HOT double occ_resize_nearest(double place, double scale, int64_t rounding)
 {
     switch (rounding) {
+    case OCC_RESIZE_SIMPLE:
+        return scale < 1.0 ? ceil((double)(float)place) : floor((double)(float)place);
     case OCC_RESIZE_FLOOR:
         return floor(place);
     case OCC_RESIZE_CEIL:
@@ -111,7 +117,7 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
         double       sum = 0.0, first;
 
         if (mode == OCC_RESIZE_NEAREST) {
-            const double near = occ_resize_nearest(place, rounding);
+            const double near = occ_resize_nearest(place, by, rounding);
 
             index[0] = outside ? -1 : near < 0.0 ? 0 : near > (double)(in - 1) ? in - 1 : (int64_t)near;
             continue;

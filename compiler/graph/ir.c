@@ -175,6 +175,18 @@ const char *node_string(const Node *node, const char *name, const char *otherwis
     return attr && attr->kind == ATTR_STRING ? attr->s : otherwise;
 }
 
+int node_word(const Node *node, Diag *diag, const char *name, const char *const *words, int count)
+{
+    const char *given = node_string(node, name, words[0]), *list = words[0];
+
+    for (int i = 0; i < count; i++)
+        if (!strcmp(given, words[i]))
+            return i;
+    for (int i = 1; i < count; i++)
+        list = arena_printf(diag->arena, "%s, %s", list, words[i]);
+    return diag_unsupported(diag, node->loc, "attribute '%s' is '%s'; only these are supported: %s", name, given, list);
+}
+
 const int64_t *node_ints(const Node *node, const char *name, int *count)
 {
     const Attr *attr = node_attr(node, name);

@@ -232,6 +232,8 @@ const Attr    *node_attr(const Node *node, const char *name);            /* NULL
 int64_t        node_int(const Node *node, const char *name, int64_t otherwise);
 float          node_float(const Node *node, const char *name, float otherwise);
 const char    *node_string(const Node *node, const char *name, const char *otherwise);
+/* Which of `count` words a string attribute holds, the first where it is absent; -1 with a message: none of them. */
+int            node_word(const Node *node, Diag *diag, const char *name, const char *const *words, int count);
 const int64_t *node_ints(const Node *node, const char *name, int *count); /* NULL and 0: absent */
 bool           node_ints_are(const Node *node, const char *name, int64_t wanted); /* all of them; absent: yes */
 

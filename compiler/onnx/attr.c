@@ -63,6 +63,8 @@ static int read_graph(Reader *reader, Scope *scope, Node *node, const Onnx__Attr
     if (node->op < 0 || slot < 0 || node->body[slot])
         return diag_unsupported(reader->diag, node->loc, "attribute '%s' is a graph; only the bodies of If, Loop, Scan and the like are",
                                 proto->name);
+    if (attr_expect(reader, node, proto->name, ATTR_GRAPH))
+        return -1;
     if (!proto->g)
         return diag_error(reader->diag, node->loc, "attribute '%s' wants a graph and holds none", proto->name);
     node->body[slot] = graph_read(reader, scope, name[0] ? name : proto->name, proto->g);

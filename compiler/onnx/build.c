@@ -184,6 +184,8 @@ static int node_read(Reader *reader, Scope *scope, const Onnx__NodeProto *proto,
         return -1;
     if (function)
         return function_inline(reader, scope, function, node);
+    if (attrs_check(reader, node))
+        return -1;
     if (node->op == OP_onnx_Constant) {
         if (constant_read(reader, node))
             return -1;

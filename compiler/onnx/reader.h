@@ -86,6 +86,11 @@ int type_read(Reader *reader, const char *what, const Onnx__TypeProto *proto, Ty
 /* attr.c: the attributes of a node, references to the function's attributes resolved. */
 int attrs_read(Reader *reader, Scope *scope, Node *node, size_t count, Onnx__AttributeProto **attribute);
 
+/* attr_check.c: attributes against the rows of schemas/attrs.def: is there such a one, of that kind; are all of them as they should
+ * be, none missing. Return 0 or -1 with a message. */
+int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kind);
+int attrs_check(Reader *reader, Node *node);
+
 /* build.c: nodes and nested graphs. */
 Graph *graph_read(Reader *reader, Scope *outer, const char *name, const Onnx__GraphProto *proto);
 int    nodes_read(Reader *reader, Scope *scope, size_t count, Onnx__NodeProto **node);

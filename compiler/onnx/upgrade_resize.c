@@ -14,37 +14,19 @@ static Value *floats(Node *node, const float *list, int count)
     return value_constant(node->graph, NULL, type_tensor(DTYPE_F32, 1, &extent), data);
 }
 
-/* Scales that are known and below 1: pixels were then taken from the right neighbour. -1: some above, some below. */
-static int shrinks(const Value *scales)
-{
-    int  below = 0, above = 0;
-    bool known = scales && scales->data && scales->data->data && scales->type.dtype == DTYPE_F32;
-
-    for (int64_t i = 0; known && i < type_elements(&scales->type); i++) {
-        float scale;
-        memcpy(&scale, (const char *)scales->data->data + (scales->data->splat ? 0 : i * 4), sizeof scale);
-        below |= scale < 1.0f;
-        above |= scale > 1.0f;
-    }
-    return below && above ? -1 : below;
-}
-
-/* (x, scales) with corners aligned at 0, as Upsample and the first Resize had it. */
-static int to_resize(Node *node, Value *scales, Diag *diag)
+/* (x, scales) with corners aligned at 0, as Upsample and the first Resize had it. The nearest element was the next lower one,
+ * along axes that shrink the next higher one: "simple" is our word for it. */
+static int to_resize(Node *node, Value *scales)
 {
     const char *mode = node_string(node, "mode", "nearest");
-    int         smaller = shrinks(scales);
 
-    if (smaller < 0 && !strcmp(mode, "nearest"))
-        return diag_unsupported(diag, node->loc, "opset %d resizes some axes up and some down at once; export the model for opset 11 or newer",
-                                node->opset);
-    mode = !strcmp(mode, "bilinear") || !strcmp(mode, "linear") ? "linear" : !strcmp(mode, "nearest") ? "nearest" : mode;
+    mode = !strcmp(mode, "bilinear") ? "linear" : mode;
     upgrade_become(node, OP_onnx_Resize);
     upgrade_resize_inputs(node, 1);
     upgrade_set_input(node, 2, scales);
     node_set_string(node, "mode", mode);
     node_set_string(node, "coordinate_transformation_mode", "asymmetric");
-    node_set_string(node, "nearest_mode", smaller ? "ceil" : "floor");
+    node_set_string(node, "nearest_mode", "simple");
     return 0;
 }
 
@@ -59,10 +41,10 @@ int upgrade_upsample(Model *model, Node *node, Diag *diag)
     if (node->opset >= 9 && !upgrade_input(node, 1))
         return diag_error(diag, node->loc, "found no scales");
     if (node->opset >= 9)
-        return to_resize(node, node->in[1], diag);
+        return to_resize(node, node->in[1]);
     if (node->opset >= 7 && (!scales || scales->kind != ATTR_FLOATS))
         return diag_error(diag, node->loc, "found no attribute 'scales'");
-    return to_resize(node, scales && scales->kind == ATTR_FLOATS ? floats(node, scales->floats, scales->count) : floats(node, two, 4), diag);
+    return to_resize(node, scales && scales->kind == ATTR_FLOATS ? floats(node, scales->floats, scales->count) : floats(node, two, 4));
 }
 
 int upgrade_resize(Model *model, Node *node, Diag *diag)
@@ -72,7 +54,7 @@ int upgrade_resize(Model *model, Node *node, Diag *diag)
         return 0;
     if (!upgrade_input(node, 0) || !upgrade_input(node, 1))
         return diag_error(diag, node->loc, "found %d inputs, wanted x and scales", node->nin);
-    return to_resize(node, node->in[1], diag);
+    return to_resize(node, node->in[1]);
 }
 
 /* Before version 16 coordinates were not shifted by half a pixel. */

@@ -113,23 +113,22 @@ int lower_gather_nd(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-static int reduction_of(const Node *node)
+static int reduction_of(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"none", "add", "mul", "max", "min"}; /* OCC_SCATTER_* */
-    const char              *name = node_string(node, "reduction", "none");
 
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(names[i], name))
-            return i;
-    return 0;
+    return node_word(node, lower->diag, "reduction", names, 5);
 }
 
 /* The data is copied to the result first; the updates are written over it. */
 static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y, Operand *index, Operand *update, Step **step)
 {
+    int     reduction = reduction_of(lower, node);
     Operand x;
 
-    if (reduction_of(node) && strchr("LBSC", dtype_info(node->in[0]->type.dtype)->class))
+    if (reduction < 0)
+        return -1;
+    if (reduction && strchr("LBSC", dtype_info(node->in[0]->type.dtype)->class))
         return diag_unsupported(lower->diag, node->loc, "found a reduction of %s elements; cast them to float around the node",
                                 dtype_info(node->in[0]->type.dtype)->name);
     if (lower_input(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, index) < 0 ||
@@ -156,7 +155,7 @@ int lower_scatter_elements(Lower *lower, Node *node)
     put_strides(lower, step, &y);
     step_int(lower, step, axis);
     step_extent(lower, step, y.dim[axis]);
-    step_int(lower, step, reduction_of(node));
+    step_int(lower, step, reduction_of(lower, node));
     return end(lower, node, step, y);
 }
 
@@ -173,19 +172,15 @@ int lower_scatter_nd(Lower *lower, Node *node)
     step_int(lower, step, depth);
     step_extents(lower, step, depth, y.dim);
     step_extent(lower, step, operand_count(lower, &y, depth, y.rank));
-    step_int(lower, step, reduction_of(node));
+    step_int(lower, step, reduction_of(lower, node));
     return end(lower, node, step, y);
 }
 
-static int pad_mode(const Node *node)
+static int pad_mode(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"constant", "reflect", "edge", "wrap"}; /* OCC_PAD_* */
-    const char              *name = node_string(node, "mode", "constant");
 
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(names[i], name))
-            return i;
-    return 0;
+    return node_word(node, lower->diag, "mode", names, 4);
 }
 
 /* Elements in front of each axis: from the pads input, for the axes that it names. */
@@ -208,11 +203,12 @@ static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
 int lower_pad(Lower *lower, Node *node)
 {
     static const double zero[2] = {0};
+    int                 mode = pad_mode(lower, node);
     Extent              before[MAX_RANK];
     Operand             x, y, value;
     Step               *step;
 
-    if (lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 2, &value) < 0 ||
+    if (mode < 0 || lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 2, &value) < 0 ||
         pad_before(lower, node, x.rank, before) < 0)
         return -1;
     if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
@@ -231,7 +227,7 @@ int lower_pad(Lower *lower, Node *node)
     put_dims(lower, step, &x);
     put_strides(lower, step, &x);
     step_extents(lower, step, x.rank, before);
-    step_int(lower, step, pad_mode(node));
+    step_int(lower, step, mode);
     return step_end(lower, step);
 }
 

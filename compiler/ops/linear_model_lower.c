@@ -4,15 +4,11 @@
 
 #include <string.h>
 
-int scores_transform_of(const Node *node)
+int scores_transform_of(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-    const char *name = node_string(node, "post_transform", "NONE");
 
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    return SCORE_NONE;
+    return node_word(node, lower->diag, "post_transform", names, 5);
 }
 
 int scores_input(Lower *lower, Node *node, DType dtype, Operand *x, Extent *rows, Extent *features)
@@ -44,6 +40,8 @@ int scores_finish(Lower *lower, Node *node, int index, Operand x, int64_t n, int
     if (index >= node->nout || !node->out[index])
         return 0;
     type = &node->out[index]->type;
+    if (how < 0)
+        return -1;
     if (how == SCORE_NONE && type->dim[1].max == n)
         return lower_output_view(lower, node, index, x);
     if (type->dim[1].max != n && !(n == 1 && type->dim[1].max == 2))
@@ -126,7 +124,7 @@ int lower_linear_regressor(Lower *lower, Node *node)
 
     if (raw_scores(lower, node, &y, &n) < 0)
         return -1;
-    return scores_finish(lower, node, 0, y, n, scores_transform_of(node), 0);
+    return scores_finish(lower, node, 0, y, n, scores_transform_of(lower, node), 0);
 }
 
 int lower_linear_classifier(Lower *lower, Node *node)
@@ -137,5 +135,5 @@ int lower_linear_classifier(Lower *lower, Node *node)
     if (raw_scores(lower, node, &y, &n) < 0 ||
         scores_label(lower, node, y, operand_absent(DTYPE_U8), n, "classlabels_strings", "classlabels_ints", 0.0) < 0)
         return -1;
-    return scores_finish(lower, node, 1, y, n, scores_transform_of(node), 0);
+    return scores_finish(lower, node, 1, y, n, scores_transform_of(lower, node), 0);
 }

@@ -20,16 +20,6 @@ typedef struct Resize {
     bool    antialias;
 } Resize;
 
-static int choose(const Node *node, const char *name, const char *otherwise, const char *const *names, int count)
-{
-    const char *given = node_string(node, name, otherwise);
-
-    for (int i = 0; i < count; i++)
-        if (!strcmp(names[i], given))
-            return i;
-    return 0;
-}
-
 static bool has(const Node *node, int index)
 {
     return index < node->nin && node->in[index] && !(node->in[index]->type.rank == 1 && extent_is_const(node->in[index]->type.dim[0]) &&
@@ -257,12 +247,14 @@ static int read_resize(Lower *lower, Resize *r)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const coordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-                                              "asymmetric", "tf_crop_and_resize"};
-    static const char *const rounding[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+                                              "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"};
+    static const char *const rounding[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"};
 
-    r->mode = choose(r->node, "mode", "nearest", modes, 3);
-    r->coordinates = choose(r->node, "coordinate_transformation_mode", "half_pixel", coordinates, 6);
-    r->rounding = choose(r->node, "nearest_mode", "round_prefer_floor", rounding, 4);
+    r->mode = node_word(r->node, lower->diag, "mode", modes, 3);
+    r->coordinates = node_word(r->node, lower->diag, "coordinate_transformation_mode", coordinates, 7);
+    r->rounding = node_word(r->node, lower->diag, "nearest_mode", rounding, 5);
+    if (r->mode < 0 || r->coordinates < 0 || r->rounding < 0)
+        return -1;
     r->antialias = node_int(r->node, "antialias", 0) != 0 && r->mode != NEAREST;
     read_axes(r);
     if (read_scales(lower, r) < 0 || read_region(lower, r) < 0)

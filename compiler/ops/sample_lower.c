@@ -18,24 +18,17 @@ static int like_first(Lower *lower, Node *node, int index, Operand *out)
     return out->buffer < 0 ? 0 : lower_convert(lower, *out, node->in[0]->type.dtype, out);
 }
 
-/* Which of `count` names attribute `name` holds; the first where it is absent or another. */
-static int choice(const Node *node, const char *name, const char *const *names, int count)
-{
-    const char *given = node_string(node, name, names[0]);
-
-    for (int i = 0; i < count; i++)
-        if (!strcmp(given, names[i]))
-            return i;
-    return 0;
-}
-
 int lower_grid_sample(Lower *lower, Node *node)
 {
     static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {"zeros", "border", "reflection"};
     static const int         mode_of[] = {1, 0, 2}; /* OCC_SAMPLE_* */
+    int                      mode = node_word(node, lower->diag, "mode", modes, 3);
+    int                      padding = node_word(node, lower->diag, "padding_mode", paddings, 3);
     Operand                  x, grid, y;
     Step                    *step;
 
+    if (mode < 0 || padding < 0)
+        return -1;
     if (node->in[0]->type.rank > 5)
         return diag_unsupported(lower->diag, node->loc, "found %d spatial axes, wanted one to three", node->in[0]->type.rank - 2);
     if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &grid) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
@@ -49,8 +42,8 @@ int lower_grid_sample(Lower *lower, Node *node)
     step_extent(lower, step, operand_count(lower, &y, 2, y.rank));
     step_int(lower, step, x.rank - 2);
     step_extents(lower, step, x.rank - 2, x.dim + 2);
-    step_int(lower, step, mode_of[choice(node, "mode", modes, 3)]);
-    step_int(lower, step, choice(node, "padding_mode", paddings, 3));
+    step_int(lower, step, mode_of[mode]);
+    step_int(lower, step, padding);
     step_int(lower, step, node_int(node, "align_corners", 0) != 0);
     return end(lower, node, step, y);
 }

@@ -7,7 +7,7 @@
 /* How scores are presented; numbers as TreeEnsemble's post_transform, in the order of the score_transform kernel. */
 enum { SCORE_NONE, SCORE_SOFTMAX, SCORE_LOGISTIC, SCORE_SOFTMAX_ZERO, SCORE_PROBIT };
 
-int    scores_transform_of(const Node *node);                                  /* attribute post_transform, by name */
+int    scores_transform_of(Lower *lower, const Node *node); /* attribute post_transform, by name; -1 with a message */
 int    scores_input(Lower *lower, Node *node, DType dtype, Operand *x, Extent *rows, Extent *features); /* dense */
 Operand scores_temporary(Lower *lower, DType dtype, Extent rows, int64_t columns, const char *name);
 

@@ -4,15 +4,11 @@
 
 #include <string.h>
 
-static int kernel_of(const Node *node)
+static int kernel_of(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-    const char *name = node_string(node, "kernel_type", "LINEAR");
 
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    return -1;
+    return node_word(node, lower->diag, "kernel_type", names, 4);
 }
 
 /* Entry `index` of a list of floats, or 0. */
@@ -28,16 +24,17 @@ int lower_svm_regressor(Lower *lower, Node *node)
     static const float one = 1.0f;
     const Attr *coef = node_attr(node, "coefficients"), *vector = node_attr(node, "support_vectors");
     int64_t     vectors = node_int(node, "n_supports", 0), have = coef ? coef->count : 0, size = vector ? vector->count : 0, single = 1;
-    int         kind = kernel_of(node);
+    int         kind = kernel_of(lower, node);
     Operand     x, y;
     Extent      rows, features;
     Step       *step;
 
     if (scores_input(lower, node, DTYPE_F32, &x, &rows, &features) < 0)
         return -1;
-    if (kind < 0 || scores_transform_of(node) != SCORE_NONE)
-        return diag_unsupported(lower->diag, node->loc, "kernel_type '%s' with post_transform '%s'; only LINEAR, POLY, RBF and SIGMOID "
-                                "without a transform are supported", node_string(node, "kernel_type", "LINEAR"),
+    if (kind < 0)
+        return -1;
+    if (scores_transform_of(lower, node) != SCORE_NONE)
+        return diag_unsupported(lower->diag, node->loc, "found post_transform '%s'; apply it outside the node",
                                 node_string(node, "post_transform", "NONE"));
     if (!extent_is_const(features) || (vectors > 0 ? have != vectors || size != vectors * features.max : have != features.max))
         return diag_error(lower->diag, node->loc, "%lld coefficients and %lld numbers of support vectors do not fit %lld features",
@@ -180,7 +177,7 @@ static int linear_machine(Lower *lower, Machine *m)
     step_float(lower, step, m->coupled ? 1e30 : positive ? 0.5 : 0.0);
     if (step_end(lower, step) < 0 || label_rows(lower, m, best) < 0)
         return -1;
-    return scores_finish(lower, m->node, 1, y, m->classes, scores_transform_of(m->node), 0);
+    return scores_finish(lower, m->node, 1, y, m->classes, scores_transform_of(lower, m->node), 0);
 }
 
 /* Scores of pairs as probabilities of classes. */
@@ -205,14 +202,13 @@ static int couple(Lower *lower, Machine *m, Operand pairs, Operand *out)
 
 static int vector_machine(Lower *lower, Machine *m)
 {
-    int     how = scores_transform_of(m->node), kind = kernel_of(m->node);
+    int     how = scores_transform_of(lower, m->node), kind = kernel_of(lower, m->node);
     int64_t vectors = m->first[m->classes];
     Operand w, coef, rho, y, best = best_of_rows(lower, m);
     Step   *step;
 
-    if (kind < 0)
-        return diag_unsupported(lower->diag, m->node->loc, "kernel_type '%s'; only LINEAR, POLY, RBF and SIGMOID are supported",
-                                node_string(m->node, "kernel_type", "LINEAR"));
+    if (kind < 0 || how < 0)
+        return -1;
     if (floats(lower, m, "support_vectors", vectors * m->features, &w) < 0 ||
         floats(lower, m, "coefficients", (m->classes - 1) * vectors, &coef) < 0 || floats(lower, m, "rho", m->pairs, &rho) < 0)
         return -1;

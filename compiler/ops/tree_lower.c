@@ -46,11 +46,14 @@ static int walk(Lower *lower, Node *node, const Forest *f, int64_t targets, int 
     return step_end(lower, step);
 }
 
-static int fold_by_name(const Node *node)
+/* As TreeEnsemble numbers them; -1 with a message. */
+static int fold_by_name(Lower *lower, const Node *node)
 {
-    const char *name = node_string(node, "aggregate_function", "SUM");
+    static const char *const names[] = {"SUM", "AVERAGE", "MIN", "MAX"};
+    static const int         folds[] = {1, 0, 2, 3};
+    int                      word = node_word(node, lower->diag, "aggregate_function", names, 4);
 
-    return !strcmp(name, "AVERAGE") ? 0 : !strcmp(name, "MIN") ? 2 : !strcmp(name, "MAX") ? 3 : 1;
+    return word < 0 ? -1 : folds[word];
 }
 
 /* Values added to the sums: one for each target, or none. */
@@ -105,13 +108,14 @@ int lower_tree_regressor(Lower *lower, Node *node)
 {
     Forest  forest = {.dtype = working_type(node)};
     int64_t targets = node_int(node, "n_targets", 1);
+    int     fold = fold_by_name(lower, node), how = scores_transform_of(lower, node);
     void   *base;
     Operand y, seen;
 
-    if (forest_read_classic(lower, node, "target", &forest) < 0 || read_base(lower, node, forest.dtype, targets, &base) < 0 ||
-        walk(lower, node, &forest, targets, fold_by_name(node), base, &y, &seen) < 0)
+    if (fold < 0 || how < 0 || forest_read_classic(lower, node, "target", &forest) < 0 || read_base(lower, node, forest.dtype, targets, &base) < 0 ||
+        walk(lower, node, &forest, targets, fold, base, &y, &seen) < 0)
         return -1;
-    return finish_scores(lower, node, 0, y, targets, scores_transform_of(node), 0);
+    return finish_scores(lower, node, 0, y, targets, how, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ classification */
@@ -166,5 +170,5 @@ int lower_tree_classifier(Lower *lower, Node *node)
     if (scores_label(lower, node, decides, side >= 0 ? operand_absent(DTYPE_U8) : seen, side >= 0 ? 1 : targets,
                      "classlabels_strings", "classlabels_int64s", limit) < 0)
         return -1;
-    return scores_finish(lower, node, 1, y, targets, scores_transform_of(node), limit == 0.0);
+    return scores_finish(lower, node, 1, y, targets, scores_transform_of(lower, node), limit == 0.0);
 }
