@@ -376,7 +376,7 @@ OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias,
                               const occ_expr *e, occ_fn_vf fn)
 {
     const int64_t high = rows > 0 ? occ_min(rows, ydim[3]) : ydim[3];
-    const int flat = high == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int flat = high == ydim[3] && occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
     occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, flat);
     if (e)
         g.e = *e;
@@ -437,7 +437,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, 
                              const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
 {
     const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(xdim, ydim, kernel, stride), ydim[3]);
-    const int flat = rows == ydim[3] && occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int flat = rows == ydim[3] && occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     const int wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(xstride, stride));
     const int vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1

@@ -48,7 +48,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
                                         const occ_extent *pad, const occ_extent *how, int64_t nx, const occ_extent *pitch,
                                         const occ_expr *e, occ_fn_vf fn)
 {
-    const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(ydim, xstride, ystride, kernel, stride, pad);
+    const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
     const int known = OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1;
     const int edges = occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&

@@ -97,16 +97,17 @@ OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
     return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
 }
 
-/* Whether every tap is the pixel itself and pixels lie evenly: then the image is one long row. */
-OCC_HOT int occ_conv_is_flat(const occ_extent *ydim, const occ_extent *xstride, const occ_extent *ystride,
+/* Whether every tap is the pixel itself, none lies in padding behind the image, and pixels lie evenly: then it is one long row. */
+OCC_HOT int occ_conv_is_flat(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *xstride, const occ_extent *ystride,
                              const occ_extent *kernel, const occ_extent *stride, const occ_extent *pad)
 {
     const int64_t plane = ydim[3] * ydim[4];
     const int still = kernel[0] * kernel[1] * kernel[2] == 1 && stride[0] == 1 && stride[1] == 1 && stride[2] == 1 &&
                       pad[0] == 0 && pad[1] == 0 && pad[2] == 0;
+    const int inside = ydim[2] <= xdim[2] && ydim[3] <= xdim[3] && ydim[4] <= xdim[4];
     const int rows = ydim[3] == 1 || (xstride[3] == ydim[4] * xstride[4] && ystride[3] == ydim[4] * ystride[4]);
     const int planes = ydim[2] == 1 || (xstride[2] == plane * xstride[4] && ystride[2] == plane * ystride[4]);
-    return still && rows && planes;
+    return still && inside && rows && planes;
 }
 
 /* The operands and geometry; the expression is the caller's. */

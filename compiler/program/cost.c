@@ -122,7 +122,7 @@ static double blocks_time(const Core *core, int64_t height, int64_t width, int64
 static bool is_flat(const ConvShape *s)
 {
     for (int i = 0; i < 3; i++)
-        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i])
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i] || s->out[i] > s->in[i])
             return false;
     return true;
 }

@@ -170,6 +170,25 @@ static void random_geometry(void **state)
     }
 }
 
+/* Windows of one element, with results in the padding before or behind the image along each axis by itself. */
+static void single_taps_beyond_each_end(void **state)
+{
+    uint64_t seed = 11;
+
+    (void)state;
+    for (int i = 0; i < 16; i++) {
+        Case c = random_case(&seed, 9, 40);
+
+        for (int a = 0; a < 2; a++) {
+            c.kernel[a] = c.stride[a] = c.dilation[a] = 1;
+            c.in[a] = 3 + a;
+            c.out[a] = c.in[a] + (a == i % 2 ? 2 : 0);
+            c.pad[a] = a == i % 2 && i / 2 % 2 ? 2 : 0;
+        }
+        check(&c, run_variable, &seed);
+    }
+}
+
 /* name, signed, folded, inputs, outputs, width in, out, kernel, stride, dilation, pad */
 #define LITERALS(CONV)                                                                                                            \
     CONV(plain_3x3, 1, 0, 8, 24, 6, 6, 3, 1, 1, 1) CONV(odd_channels, 0, 1, 7, 21, 5, 5, 3, 1, 1, 1)                              \
@@ -319,8 +338,8 @@ static void each_channel_by_itself(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
-                                       cmocka_unit_test(each_channel_by_itself)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(single_taps_beyond_each_end),
+                                       cmocka_unit_test(literal_geometry), cmocka_unit_test(each_channel_by_itself)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,9 +49,27 @@ static void random_geometry(void **state)
     }
 }
 
+/* Windows of one element, with results in the padding before or behind the image along each axis by itself. */
+static void single_taps_beyond_each_end(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        int  axis = i % 3, before = i / 3 % 2;
+        Conv c = {.batch = 2, .groups = 1 + i / 12, .inputs = 9, .outputs = i / 6 % 2 ? 40 : 3, .bias = 1, .planar = i / 6 % 2};
+
+        for (int a = 0; a < 3; a++) {
+            c.kernel[a] = c.stride[a] = c.dilation[a] = 1;
+            c.in[a] = 3 + a;
+            c.out[a] = c.in[a] + (a == axis ? 2 : 0);
+            c.pad[a] = a == axis && before ? 2 : 0;
+        }
+        check(&c, run_variable, i / 12, i % 2);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(single_taps_beyond_each_end)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ from activation_cases import ACTIVATION  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
+from geometry_cases import GEOMETRY  # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from map_cases import MAPS            # noqa: E402
 from msft_cases import MSFT           # noqa: E402
@@ -52,7 +53,7 @@ def write_case(root, case):
         outputs = case["wanted"](inputs) if "wanted" in case else oracle(model, inputs)
         sides = [inputs[i.name] for i in cases.true_inputs(model)], outputs
         sets.append(tuple([tensors.from_python(v) for v in side] for side in sides))
-    cases.write_case(os.path.join(root, "test_" + case["name"]), model, sets, case["group"], "own", 1e-5, 1e-6,
+    cases.write_case(os.path.join(root, "test_" + case["name"]), model, sets, case["group"], "own", 1e-5, case.get("atol", 1e-6),
                      flags=case.get("flags", ()))
 
 
@@ -60,7 +61,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
-             MSFT)
+             MSFT + GEOMETRY)
     found += RESIZE
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:

@@ -1,0 +1,149 @@
+"""Where windows meet the end of an image, and images whose extents are known only while running.
+
+Windows of one element and pads on each side by themselves, for each kernel that slides windows; networks of convolutions
+with run-time extents, at their least, their most and two sizes between; views whose strides are known only while running;
+channels, heads and sizes likewise; what is added to products."""
+
+import itertools
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.default_rng(15)
+FLOAT, OPSET = TensorProto.FLOAT, 21
+TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): TensorProto.DOUBLE, np.dtype(np.float16): TensorProto.FLOAT16,
+         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.int64): TensorProto.INT64}
+
+
+def numbers(shape, dtype=np.float32):
+    if np.issubdtype(dtype, np.integer):
+        return RANDOM.integers(-20 if np.iinfo(dtype).min else 0, 100, shape).astype(dtype)
+    return RANDOM.standard_normal(shape).astype(dtype)
+
+
+class Net:
+    """A model in the making: `add` appends a node and returns its result's name."""
+
+    def __init__(self, **inputs):
+        """Shapes, with words for run-time extents; or (shape, dtype)."""
+        self.inputs = {k: v if isinstance(v, tuple) and isinstance(v[0], list) else (v, np.float32) for k, v in inputs.items()}
+        self.nodes, self.constants, self.outputs = [], [], []
+
+    def constant(self, values):
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def add(self, operator, *inputs, **attributes):
+        names = [i if isinstance(i, str) else "" if i is None else self.constant(i) for i in inputs]
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, names, [name], **attributes))
+        return name
+
+    def give(self, name, rank, dtype=np.float32):
+        self.outputs.append(helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], [None] * rank))
+
+    def model(self):
+        given = [helper.make_tensor_value_info(k, TYPES[np.dtype(t)], s) for k, (s, t) in self.inputs.items()]
+        graph = helper.make_graph(self.nodes, "g", given, self.outputs, self.constants)
+        return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9))
+
+    def feed(self, **extents):
+        return {k: numbers([extents.get(d, d) for d in s], t) for k, (s, t) in self.inputs.items()}
+
+
+def case(name, net, feeds=None, flags=(), **more):
+    return dict(name=name, group="geometry", model=net.model(), inputs=feeds or [net.feed()], flags=flags, **dict(dict(atol=1e-5), **more))
+
+
+# ---------------------------------------------------------------------------------------------------------- ends of images
+
+SPACE = [4, 3, 5]
+
+
+def pads_of(rank):
+    """Two elements on each side by itself, and one on all ends."""
+    sides = [[2 * (i == k) for i in range(2 * rank)] for k in range(2 * rank)]
+    return [*sides, [0] * rank + [1] * rank]
+
+
+def single_taps(name, rank, inputs, outputs, group=1, dtype=np.float32, by_pad=False, given=False, **more):
+    """Convolutions of one element over the same image, a pad each."""
+    w = numbers([outputs, inputs // group] + [1] * rank, dtype)
+    net = Net(x=([1, inputs] + SPACE[:rank], dtype), **(dict(w=(list(w.shape), dtype)) if given else {}))
+    for pads in pads_of(rank):
+        x, own = "x", dict(pads=pads)
+        if by_pad:
+            x, own = net.add("Pad", "x", np.array([0, 0] + pads[:rank] + [0, 0] + pads[rank:], np.int64)), {}
+        net.give(net.add("Conv", x, "w" if given else w, numbers(outputs, dtype), group=group, **own), rank + 2, dtype)
+    return case("single_taps_" + name, net, **more)
+
+
+def single_taps_of_bytes(name, rank, inputs, outputs, group=1, dtype=np.uint8, operator="QLinearConv"):
+    w = numbers([outputs, inputs // group] + [1] * rank, np.int8)
+    net = Net(x=([1, inputs] + SPACE[:rank], dtype))
+    zero, scale, per = dtype(7), np.float32(0.05), RANDOM.uniform(0.01, 0.02, outputs).astype(np.float32)
+    for pads in pads_of(rank):
+        if operator == "QLinearConv":
+            y = net.add(operator, "x", scale, zero, w, per, np.zeros(outputs, np.int8), np.float32(0.2), dtype(3), pads=pads, group=group)
+        elif operator == "ConvInteger":
+            y = net.add("Cast", net.add(operator, "x", w, zero, pads=pads, group=group), to=FLOAT)
+        else:
+            x = net.add("DequantizeLinear", "x", scale, zero)
+            weights = net.add("DequantizeLinear", w, per, np.zeros(outputs, np.int8), axis=0)
+            y = net.add("QuantizeLinear", net.add("Conv", x, weights, pads=pads, group=group), np.float32(0.2), dtype(3))
+        net.give(y, rank + 2, np.float32 if operator == "ConvInteger" else dtype)
+    return case("single_taps_" + name, net)
+
+
+def transposed_ends(name, rank, dtype=np.float32, group=1, **more):
+    """As many taps as steps, and results behind the last of them."""
+    net = Net(x=([1, 4] + SPACE[:rank], dtype))
+    for k in range(rank):
+        w = numbers([4, 3 * group] + [2] * rank, dtype)
+        net.give(net.add("ConvTranspose", "x", w, strides=[2] * rank, output_padding=[int(i == k) for i in range(rank)], group=group),
+                 rank + 2, dtype)
+    return case("transposed_ends_" + name, net, **more)
+
+
+def pooled_ends(name, rank, channels, dtype=np.float32, operators=("AveragePool", "MaxPool", "LpPool"), **more):
+    net = Net(x=([1, channels] + SPACE[:rank], dtype))
+    for operator, pads in itertools.product(operators, pads_of(rank)):
+        own = dict(count_include_pad=1) if operator == "AveragePool" and pads[-1] else {}
+        net.give(net.add(operator, "x", kernel_shape=[3] * rank, pads=pads, **own), rank + 2, dtype)
+    return case("pooled_ends_" + name, net, **more)
+
+
+REFERENCE = dict(oracle="reference")
+HALF = dict(oracle="reference", atol=1e-2)
+ENDS = [
+    *[single_taps(f"{rank}d", rank, 3, 5) for rank in (1, 2, 3)],
+    *[single_taps(f"many_{rank}d", rank, 40, 33) for rank in (1, 2)],
+    *[single_taps(f"few_outputs_{rank}d", rank, 24, 2) for rank in (1, 2)],
+    *[single_taps(f"groups_{rank}d", rank, 6, 4, group=2) for rank in (1, 2)],
+    *[single_taps(f"each_channel_{rank}d", rank, 8, 8, group=8) for rank in (1, 2)],
+    *[single_taps(f"behind_pad_{rank}d", rank, 9, 4, by_pad=True) for rank in (1, 2, 3)],
+    *[single_taps(f"of_given_weights_{rank}d", rank, 9, 8, given=True) for rank in (1, 2)],
+    single_taps("cascade", 2, 9, 8, flags=("--cascade=on",)),
+    single_taps("double", 2, 3, 5, dtype=np.float64, **REFERENCE),
+    single_taps("half", 2, 3, 5, dtype=np.float16, **HALF),
+    *[single_taps_of_bytes(f"u8_{rank}d", rank, 5, 6) for rank in (1, 2, 3)],
+    *[single_taps_of_bytes(f"i8_many_{rank}d", rank, 32, 40, dtype=np.int8) for rank in (1, 2)],
+    single_taps_of_bytes("u8_each_channel", 2, 8, 8, group=8),
+    *[single_taps_of_bytes(f"qdq_{rank}d", rank, 5, 6, operator="QDQ") for rank in (1, 2)],
+    single_taps_of_bytes("qdq_many", 2, 32, 24, operator="QDQ"),
+    single_taps_of_bytes("qdq_each_channel", 2, 8, 8, group=8, operator="QDQ"),
+    single_taps_of_bytes("integer", 2, 5, 6, operator="ConvInteger"),
+    *[transposed_ends(f"{rank}d", rank) for rank in (1, 2, 3)],
+    transposed_ends("groups", 2, group=2),
+    transposed_ends("double", 2, dtype=np.float64, **REFERENCE),
+    *[pooled_ends(f"{rank}d", rank, 3) for rank in (1, 2, 3)],
+    pooled_ends("many", 2, 24),
+    pooled_ends("bytes", 2, 5, dtype=np.uint8, operators=("MaxPool",)),
+    pooled_ends("double", 2, 3, dtype=np.float64, operators=("MaxPool",)),
+    pooled_ends("double_means", 2, 3, dtype=np.float64, operators=("AveragePool",), **REFERENCE),
+]
+
+
+GEOMETRY = ENDS
