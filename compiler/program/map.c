@@ -130,7 +130,32 @@ static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
     return nest;
 }
 
-/* The innermost stride of each operand is a literal of the expression; one known only while running is copied dense. */
+/* A copy of x whose axes follow each other as y's do, the innermost first; of repeated axes it holds one element. */
+static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
+{
+    Type    type = {.kind = TYPE_TENSOR, .dtype = x->dtype, .rank = x->rank};
+    Extent  pitch = extent_const(1);
+    Operand to, from = *x;
+    int     axis[MAX_RANK];
+
+    for (int i = 0; i < x->rank; i++) {
+        int k = i;
+
+        type.dim[i] = from.dim[i] = extent_is(x->stride[i], 0) ? extent_const(1) : x->dim[i];
+        for (; k > 0 && y->stride[axis[k - 1]].max < y->stride[i].max; k--)
+            axis[k] = axis[k - 1];
+        axis[k] = i;
+    }
+    to = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "ordered");
+    for (int i = x->rank; i-- > 0; pitch = extent_op(lower->model, EXPR_MUL, pitch, type.dim[axis[i]]))
+        to.stride[axis[i]] = pitch;
+    if (lower_copy(lower, NULL, from, to) < 0)
+        return -1;
+    *x = operand_broadcast(lower, to, x->rank, x->dim);
+    return 0;
+}
+
+/* The innermost stride of each operand is a literal of the expression; where it is known only while running, a copy is read. */
 static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
 {
     bool again = false;
@@ -138,7 +163,7 @@ static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx,
     for (int n = 0; n < nx; n++) {
         if (extent_is_const(nest->x[n][nest->rank - 1]))
             continue;
-        if (lower_dense(lower, x[n], &x[n]) < 0)
+        if (copy_in_order(lower, &x[n], y) < 0)
             return -1;
         again = true;
     }

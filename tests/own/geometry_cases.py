@@ -146,4 +146,111 @@ ENDS = [
 ]
 
 
-GEOMETRY = ENDS
+# ------------------------------------------------------------------------------------------------------- run-time extents
+
+NAMES = "DHW"
+
+
+def conv(net, x, inputs, outputs, rank, kernel=3, stride=1, group=1):
+    w = numbers([outputs, inputs // group] + [kernel] * rank) / np.float32(np.sqrt(inputs * kernel ** rank))
+    return net.add("Conv", x, w, numbers(outputs), pads=[kernel // 2] * (2 * rank), strides=[stride] * rank, group=group)
+
+
+def residual(net, x, c, rank):
+    y = net.add("Relu", net.add("Add", conv(net, x, c, c, rank), x))
+    return net.add("Add", conv(net, y, c, c, rank, kernel=1), net.add("Mul", y, x))
+
+
+def gated(net, x, c, rank):
+    return net.add("Mul", x, net.add("Sigmoid", conv(net, x, c, c, rank, group=c)))
+
+
+def pooled(net, x, c, rank):
+    y = conv(net, x, c, 5, rank)
+    one = dict(kernel_shape=[3] * rank, pads=[1] * (2 * rank))
+    y = net.add("Concat", net.add("MaxPool", y, **one), x, net.add("AveragePool", x, **one), axis=1)
+    return net.add("Sub", x, conv(net, y, 5 + 2 * c, c, rank, kernel=1))
+
+
+def resized(net, x, c, rank):
+    y = net.add("Resize", conv(net, x, c, c, rank), None, np.array([1, 1] + [2] * rank, np.float32), mode="nearest")
+    y = net.add("AveragePool", conv(net, y, c, c, rank), kernel_shape=[2] * rank, strides=[2] * rank)
+    return net.add("Add", x, y)
+
+
+def raised(net, x, c, rank):
+    """Half the size and back: extents are even."""
+    y = net.add("Relu", conv(net, x, c, 6, rank, stride=2))
+    w = numbers([6, c] + [2] * rank)
+    return net.add("Add", net.add("ConvTranspose", y, w, strides=[2] * rank), x)
+
+
+def normalised(net, x, c, rank):
+    y = net.add("InstanceNormalization", conv(net, x, c, c, rank), numbers(c), numbers(c))
+    mean = net.add("GlobalAveragePool", x)
+    return net.add("Add", net.add("Mul", y, mean), x)
+
+
+def turned(net, x, c, rank):
+    """Channels last and back, with a norm and a product of rows between."""
+    order = [0, *range(2, rank + 2), 1]
+    y = net.add("Transpose", conv(net, x, c, c, rank), perm=order)
+    y = net.add("LayerNormalization", y, numbers(c), numbers(c))
+    y = net.add("Add", net.add("MatMul", y, numbers([c, c])), net.add("Transpose", x, perm=order))
+    y = net.add("Transpose", y, perm=[0, rank + 1, *range(1, rank + 1)])
+    return net.add("Add", y, x)
+
+
+def sized(name, block, rank, least, most, channels=5, batch=1, flags=()):
+    """The block between convolutions, at the least and the most of each extent and two sizes between."""
+    space = list(NAMES[3 - rank:])
+    net = Net(x=[batch, channels, *space])
+    y = block(net, "x", channels, rank)
+    net.give(conv(net, y, channels, 4, rank), rank + 2)
+    if block not in (raised, resized):
+        net.give(y, rank + 2)
+    grain = 2 if block is raised else 1
+    steps = [least, least + (most - least) // 3 // grain * grain, least + 2 * (most - least) // 3 // grain * grain, most]
+    feeds = [net.feed(**{d: steps[(i * (1 + (i in (1, 2)) * k) + k * (i == 2)) % 4] for k, d in enumerate(space)}, B=1 + i % 3)
+             for i in range(4)]
+    bounds = [f"--dim={d}={least}..{most}" for d in space] + (["--dim=B=1..3"] if batch == "B" else [])
+    return case(f"sized_{name}_{rank}d", net, feeds, (*bounds, *flags))
+
+
+BLOCKS = dict(residual=residual, gated=gated, pooled=pooled, resized=resized, raised=raised, normalised=normalised, turned=turned)
+SIZED = [
+    *[sized(name, block, rank, 2, 8) for name, block in BLOCKS.items() for rank in (1, 2)],
+    *[sized(name, BLOCKS[name], 3, 2, 6, channels=3) for name in ("residual", "pooled", "raised")],
+    *[sized(name + "_batch", BLOCKS[name], 2, 2, 8, batch="B") for name in ("residual", "turned")],
+    *[sized(name + "_many", BLOCKS[name], 2, 4, 10, channels=16) for name in ("residual", "gated", "pooled")],
+    *[sized(name + "_one", BLOCKS[name], 2, 2, 8, channels=1) for name in ("residual", "pooled")],
+    sized("residual_unfused", residual, 2, 2, 8, flags=("--elision=off", "--in-place=off", "--overlap=off")),
+    sized("residual_threads", residual, 2, 2, 8, flags=("--threads=2",)),
+    sized("residual_shared", residual, 2, 2, 8, flags=("--code=shared",)),
+]
+
+
+# --------------------------------------------------------------------------------------------------------- run-time strides
+
+def views(rank, operators, sizes):
+    """Elementwise work between a tensor and each permutation of another."""
+    names = "ABCD"[:rank]
+    orders = list(itertools.permutations(range(rank)))[1:]
+    net = Net(x=list(names), **{f"z{n}": [names[a] for a in order] for n, order in enumerate(orders)}, row=[names[-1]],
+              column=[names[0]] + [1] * (rank - 1))
+    for n, order in enumerate(orders):
+        y = net.add(operators[n % len(operators)], net.add("Transpose", "x", perm=order), f"z{n}")
+        y = net.add("Mul", net.add("Transpose", y, perm=list(np.argsort(order))), net.add("Add", "row", "column"))
+        net.give(y, rank)
+        net.give(net.add("Softmax", net.add("Add", y, "row"), axis=n % rank), rank)
+    feeds = [net.feed(**dict(zip(names, size))) for size in sizes]
+    return case(f"run_time_strides_{rank}d", net, feeds, [f"--dim={d}=1..6" for d in names])
+
+
+VIEWS = [
+    views(2, ["Add", "Div"], [(1, 1), (2, 5), (4, 3), (6, 6)]),
+    views(3, ["Add", "Sub", "Mul", "Max"], [(1, 1, 1), (2, 5, 3), (4, 1, 3), (6, 6, 6)]),
+]
+
+
+GEOMETRY = ENDS + SIZED + VIEWS
