@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/* Channels that are known only while running are a multiple of the groups. */
+static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t group)
+{
+    Extent share = infer_div(infer, channels, extent_const(group));
+
+    return infer_need_equal(infer, node, infer_mul(infer, share, extent_const(group)), channels, "channels and a multiple of the groups");
+}
+
 /* x [N][C][spatial], w [M][C / group][kernel] at inputs `x` and `w`, optional bias [M]: the extents of the result. */
 static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Extent *dim)
 {
@@ -18,7 +26,8 @@ static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Ex
     if (group < 1 || group > INT32_MAX || (weight->dim[0].expr < 0 && weight->dim[0].max % group))
         return diag_error(infer->diag, node->loc, "attribute 'group' is %lld, wanted a divisor of the %lld output channels",
                           (long long)group, (long long)weight->dim[0].max);
-    if (infer_need_equal(infer, node, input->dim[1], infer_mul(infer, weight->dim[1], extent_const(group)),
+    if (need_shares(infer, node, weight->dim[0], group) < 0 ||
+        infer_need_equal(infer, node, input->dim[1], infer_mul(infer, weight->dim[1], extent_const(group)),
                          "channels of the input and of the weight times groups") < 0 ||
         infer_need_vector(infer, node, bias, weight->dim[0]) < 0 || window_read(infer, node, input, weight->dim + 2, &window) < 0 ||
         window_extents(infer, node, input, false, &window) < 0)
@@ -105,7 +114,8 @@ int infer_conv_transpose(Infer *infer, Node *node)
                           (long long)group, (long long)w->dim[0].max);
     dim[0] = x->dim[0];
     dim[1] = infer_mul(infer, w->dim[1], extent_const(group));
-    if (infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
+    if (need_shares(infer, node, w->dim[0], group) < 0 ||
+        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
         infer_need_vector(infer, node, 2, dim[1]) < 0 || window_read(infer, node, x, w->dim + 2, &window) < 0 ||
         window_transposed(infer, node, x, &window) < 0)
         return -1;

@@ -46,7 +46,7 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);
     step_int(lower, step, c->inputs * c->outputs);
-    spatial_images(lower, step, &c->x, c->inputs, &y, c->outputs);
+    spatial_images(lower, step, &c->x, extent_const(c->inputs), &y, extent_const(c->outputs));
     spatial_extents(lower, step, c->window.begin, c->window.naxes);
     return finish_expression(lower, p, step);
 }
@@ -105,7 +105,8 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
     step_writes(lower, step, y);
     if (!c->depthwise && !c->dot)
         step_int(lower, step, c->groups);
-    spatial_images(lower, step, &x, c->depthwise ? c->groups : c->inputs, &y, c->depthwise ? c->groups : c->outputs);
+    spatial_images(lower, step, &x, extent_const(c->depthwise ? c->groups : c->inputs), &y,
+                   extent_const(c->depthwise ? c->groups : c->outputs));
     spatial_ints(lower, step, w->kernel, w->naxes, 1);
     spatial_ints(lower, step, w->stride, w->naxes, 1);
     spatial_ints(lower, step, w->dilation, w->naxes, 1);
@@ -303,7 +304,7 @@ int lower_conv(Lower *lower, Node *node)
 
     if (spatial_window(lower, node, node->in[1]->type.dim + 2, &c->window) < 0)
         return -1;
-    if (node->in[0]->type.dtype == DTYPE_F64)
+    if (node->in[0]->type.dtype == DTYPE_F64 || spatial_is_open(node))
         return wide_conv(lower, node, &c->window);
     c->groups = node_int(node, "group", 1);
     c->inputs = node->in[1]->type.dim[1].max;

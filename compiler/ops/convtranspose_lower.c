@@ -209,7 +209,7 @@ int lower_conv_transpose(Lower *lower, Node *node)
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, type->dim + 2, &window) < 0 ||
         window_transposed(&infer, node, &node->in[0]->type, &window) < 0)
         return -1;
-    if (node->in[0]->type.dtype == DTYPE_F64)
+    if (node->in[0]->type.dtype == DTYPE_F64 || spatial_is_open(node))
         return wide_conv_transpose(lower, node, &window);
     if (has_phases(lower, node, &window))
         return lower_phases(lower, node, &window);
@@ -234,7 +234,7 @@ int lower_conv_transpose(Lower *lower, Node *node)
     step_reads(lower, step, bias);
     step_writes(lower, step, y);
     step_int(lower, step, groups);
-    spatial_images(lower, step, &x, shape.inputs, &y, shape.outputs);
+    spatial_images(lower, step, &x, extent_const(shape.inputs), &y, extent_const(shape.outputs));
     spatial_ints(lower, step, window.kernel, window.naxes, 1);
     spatial_ints(lower, step, window.stride, window.naxes, 1);
     spatial_ints(lower, step, window.dilation, window.naxes, 1);

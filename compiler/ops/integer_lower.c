@@ -27,7 +27,8 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
 
 int lower_conv_integer(Lower *lower, Node *node)
 {
-    int64_t groups = node_int(node, "group", 1), outputs = node->in[1]->type.dim[0].max / groups, step_of[2];
+    const Type *weights = &node->in[1]->type;
+    int64_t     step_of[2];
     Operand x, w, zero[2], y;
     Window  window;
     Step   *step;
@@ -43,8 +44,8 @@ int lower_conv_integer(Lower *lower, Node *node)
     step_reads(lower, step, zero[0]);
     step_reads(lower, step, zero[1]);
     step_writes(lower, step, y);
-    step_int(lower, step, groups);
-    spatial_images(lower, step, &x, node->in[1]->type.dim[1].max, &y, outputs);
+    step_int(lower, step, node_int(node, "group", 1));
+    spatial_images(lower, step, &x, weights->dim[1], &y, spatial_share(lower, node, weights->dim[0]));
     spatial_ints(lower, step, window.kernel, window.naxes, 1);
     spatial_ints(lower, step, window.stride, window.naxes, 1);
     spatial_ints(lower, step, window.dilation, window.naxes, 1);

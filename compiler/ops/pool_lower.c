@@ -52,7 +52,7 @@ static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Oper
     step_writes(lower, step, y);
     if (!bytes)
         step_writes(lower, step, place);
-    spatial_images(lower, step, &x, -1, &y, -1);
+    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
     put_window(lower, step, w);
     if (!bytes)
         step_int(lower, step, node_int(node, "storage_order", 0));
@@ -70,7 +70,7 @@ static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, pool->kind);
-    spatial_images(lower, step, &x, -1, &y, -1);
+    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
     put_window(lower, step, w);
     spatial_extents(lower, step, w->end, w->naxes);
     step_float(lower, step, pool->p);

@@ -1,8 +1,7 @@
 /* sample_lower.c - operators that read images between pixels, bring regions to one size, or put windows' elements back. */
 #include "ops/infer.h"
 #include "ops/rules.h"
-#include "ops/window.h"
-#include "program/lower.h"
+#include "ops/spatial.h"
 #include <string.h>
 
 static int end(Lower *lower, Node *node, Step *step, Operand y)
@@ -51,7 +50,7 @@ int lower_grid_sample(Lower *lower, Node *node)
 int lower_deform_conv(Lower *lower, Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag};
-    int64_t groups = node_int(node, "group", 1), inputs = node->in[1]->type.dim[1].max, outputs = node->in[1]->type.dim[0].max / groups;
+    Extent  inputs = node->in[1]->type.dim[1], outputs = spatial_share(lower, node, node->in[1]->type.dim[0]);
     Operand x, w, offset, bias, mask, y;
     Window  window;
     Step   *step;
@@ -70,8 +69,8 @@ int lower_deform_conv(Lower *lower, Node *node)
     step_reads(lower, step, offset);
     step_reads(lower, step, bias);
     step_reads(lower, step, mask);
-    step_writes(lower, step, lower_scratch(lower, x.dtype, inputs * window.kernel[0] * window.kernel[1], "taps"));
-    step_extents(lower, step, 8, (const Extent[]){x.dim[0], extent_const(groups), extent_const(inputs), extent_const(outputs),
+    step_writes(lower, step, lower_scratch(lower, x.dtype, inputs.max * window.kernel[0] * window.kernel[1], "taps"));
+    step_extents(lower, step, 8, (const Extent[]){x.dim[0], extent_const(node_int(node, "group", 1)), inputs, outputs,
                                                   x.dim[2], x.dim[3], y.dim[2], y.dim[3]});
     step_int(lower, step, node_int(node, "offset_group", 1));
     step_ints(lower, step, 2, window.kernel);

@@ -1,9 +1,9 @@
 /* spatial.c - five axes for window kernels. */
 #include "ops/spatial.h"
 
-static void put_dims(Lower *lower, Step *step, const Operand *x, int64_t channels)
+static void put_dims(Lower *lower, Step *step, const Operand *x, Extent channels)
 {
-    Extent out[5] = {x->dim[0], channels < 0 ? x->dim[1] : extent_const(channels)};
+    Extent out[5] = {x->dim[0], channels};
 
     for (int i = 2; i < 5; i++)
         out[i] = i < 7 - x->rank ? extent_const(1) : x->dim[i - 5 + x->rank];
@@ -19,12 +19,24 @@ static void put_strides(Lower *lower, Step *step, const Operand *x)
     step_extents(lower, step, 5, out);
 }
 
-void spatial_images(Lower *lower, Step *step, const Operand *x, int64_t xchannels, const Operand *y, int64_t ychannels)
+void spatial_images(Lower *lower, Step *step, const Operand *x, Extent xchannels, const Operand *y, Extent ychannels)
 {
     put_dims(lower, step, x, xchannels);
     put_strides(lower, step, x);
     put_dims(lower, step, y, ychannels);
     put_strides(lower, step, y);
+}
+
+Extent spatial_share(Lower *lower, const Node *node, Extent channels)
+{
+    return extent_op(lower->model, EXPR_DIV, channels, extent_const(node_int(node, "group", 1)));
+}
+
+bool spatial_is_open(const Node *node)
+{
+    const Type *w = &node->in[1]->type;
+
+    return !extent_is_const(w->dim[0]) || !extent_is_const(w->dim[1]);
 }
 
 void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes)

@@ -7,8 +7,14 @@
 #include "program/lower.h"
 
 /* Append {batch, channels, depth, height, width} extents and strides of x, then of y; missing leading spatial axes are 1 wide.
- * channels < 0: those of the operand. */
-void spatial_images(Lower *lower, Step *step, const Operand *x, int64_t xchannels, const Operand *y, int64_t ychannels);
+ * Channels are those of one group. */
+void spatial_images(Lower *lower, Step *step, const Operand *x, Extent xchannels, const Operand *y, Extent ychannels);
+
+/* The channels of one of the node's groups, of so many in all. */
+Extent spatial_share(Lower *lower, const Node *node, Extent channels);
+
+/* Whether the channels of the weights, input 1, are known only while running: panels need them. */
+bool spatial_is_open(const Node *node);
 
 /* Append one integer for each of depth, height, width; `missing` for absent leading axes. */
 void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing);

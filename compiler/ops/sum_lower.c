@@ -39,7 +39,7 @@ static void put_image(Lower *lower, Step *step, const Sum *s, const Operand *y)
     const Window *w = &s->window;
     bool          each = s->outputs == 0;
 
-    spatial_images(lower, step, &s->x, each ? s->groups : s->inputs, y, each ? s->groups : s->outputs);
+    spatial_images(lower, step, &s->x, extent_const(each ? s->groups : s->inputs), y, extent_const(each ? s->groups : s->outputs));
     if (!s->winograd.m) {
         spatial_ints(lower, step, w->kernel, w->naxes, 1);
         spatial_ints(lower, step, w->stride, w->naxes, 1);
@@ -71,7 +71,7 @@ static int64_t results_in_row(const Sum *s, const Operand *y)
     int64_t row = s->is_product ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
 
     for (int i = 0; !s->is_product && i < s->window.naxes; i++)
-        taps *= s->window.kernel[i] * s->window.stride[i];
+        taps *= y->dim[2 + i].max > s->x.dim[2 + i].max ? 2 : s->window.kernel[i] * s->window.stride[i];
     for (int i = 2; !s->is_product && taps == 1 && i < y->rank - 1; i++)
         row *= y->dim[i].max;
     return row;

@@ -33,15 +33,23 @@ int wide_matmul(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* Both kinds of convolution: `inputs` and `outputs` of one group. */
-static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel, int64_t inputs, int64_t outputs)
+static int double_input(Lower *lower, Node *node, int index, Operand *out)
 {
-    Operand x, w, bias, y;
+    return lower_input(lower, node, index, out) < 0 ? -1 : lower_convert(lower, *out, DTYPE_F64, out);
+}
+
+/* Both kinds of convolution: `inputs` and `outputs` of one group. Floats are computed as doubles. */
+static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel, Extent inputs, Extent outputs)
+{
+    Type    type = node->out[0]->type;
+    Operand x, w, bias, y, place;
     Step   *step;
 
-    if (lower_input(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &w) < 0 || lower_input_dense(lower, node, 2, &bias) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (double_input(lower, node, 0, &x) < 0 || double_input(lower, node, 1, &w) < 0 || lower_dense(lower, w, &w) < 0 ||
+        double_input(lower, node, 2, &bias) < 0 || lower_dense(lower, bias, &bias) < 0 || lower_output_dense(lower, node, 0, &place) < 0)
         return -1;
+    type.dtype = DTYPE_F64;
+    y = place.dtype == DTYPE_F64 ? place : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "doubles");
     step = step_begin(lower, node, move_kernel(lower, kernel, x.dtype));
     step_reads(lower, step, x);
     step_reads(lower, step, w);
@@ -53,21 +61,23 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     spatial_ints(lower, step, window->stride, window->naxes, 1);
     spatial_ints(lower, step, window->dilation, window->naxes, 1);
     spatial_extents(lower, step, window->begin, window->naxes);
-    return end(lower, node, step, y);
+    if (step_end(lower, step) < 0 || (y.buffer != place.buffer && lower_convert_into(lower, y, place) < 0))
+        return -1;
+    return lower_output_done(lower, node, 0, place);
 }
 
 int wide_conv(Lower *lower, Node *node, const Window *window)
 {
     const Type *w = &node->in[1]->type;
 
-    return convolve(lower, node, window, "conv", w->dim[1].max, w->dim[0].max / node_int(node, "group", 1));
+    return convolve(lower, node, window, "conv", w->dim[1], spatial_share(lower, node, w->dim[0]));
 }
 
 int wide_conv_transpose(Lower *lower, Node *node, const Window *window)
 {
     const Type *w = &node->in[1]->type;
 
-    return convolve(lower, node, window, "convtranspose", w->dim[0].max / node_int(node, "group", 1), w->dim[1].max);
+    return convolve(lower, node, window, "convtranspose", spatial_share(lower, node, w->dim[0]), w->dim[1]);
 }
 
 int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
@@ -81,7 +91,7 @@ int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p
     step_reads(lower, step, x);
     step_writes(lower, step, y);
     step_int(lower, step, kind);
-    spatial_images(lower, step, &x, -1, &y, -1);
+    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
     spatial_ints(lower, step, window->kernel, window->naxes, 1);
     spatial_ints(lower, step, window->stride, window->naxes, 1);
     spatial_ints(lower, step, window->dilation, window->naxes, 1);

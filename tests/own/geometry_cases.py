@@ -253,4 +253,30 @@ VIEWS = [
 ]
 
 
-GEOMETRY = ENDS + SIZED + VIEWS
+# ---------------------------------------------------------------------------------------- channels known only while running
+
+def open_channels(name, operator, extents, dtype=np.float32, kind=np.float32, flags=("--dim=C=1..9", "--dim=M=1..5"), **attributes):
+    """Weights that are computed, with channels that are not known."""
+    net = Net(x=([1, "C", 5, 4], dtype), w=([*extents, 3, 2], dtype))
+    y = net.add(operator, "x", "w", **attributes)
+    if operator == "ConvInteger":
+        y = net.add("Cast", y, to=FLOAT)
+    net.give(y, 4, kind)
+    group = attributes.get("group", 1)
+    sizes = [(1, 1), (3, 5), (6, 2), (9, 5)] if group == 1 else [(2, 2), (4, 4), (8, 2)]
+    feeds = [net.feed(**{"C": c, "M": m, "S": c // group}) for c, m in sizes]
+    return case("open_channels_" + name, net, feeds, flags)
+
+
+GROUPS = ("--dim=C=2..8", "--dim=M=2..4", "--dim=S=1..4")
+OPEN = [
+    open_channels("conv", "Conv", ["M", "C"], pads=[1, 0, 1, 0]),
+    open_channels("conv_groups", "Conv", ["M", "S"], flags=GROUPS, group=2),
+    open_channels("conv_double", "Conv", ["M", "C"], dtype=np.float64, kind=np.float64) | REFERENCE,
+    open_channels("conv_half", "Conv", ["M", "C"], dtype=np.float16, kind=np.float16) | HALF,
+    open_channels("transposed", "ConvTranspose", ["C", "M"], strides=[2, 1]),
+    open_channels("integer", "ConvInteger", ["M", "C"], dtype=np.uint8),
+]
+
+
+GEOMETRY = ENDS + SIZED + VIEWS + OPEN
