@@ -186,13 +186,20 @@ static Value *with_past(Expand *expand, Value *past, Value *now, DType dtype)
     return past ? expand_concat(expand, expand_cast(expand, past, dtype), now, 2) : now;
 }
 
-static double scale_of(const Expand *expand, int64_t heads)
+/* What the query [batch][head][length][size] is multiplied by: the attribute, else 1 / sqrt(size). */
+static Value *scale_of(Expand *expand, Value *query, int64_t heads, DType dtype)
 {
     const Attr *scale = node_attr(expand->node, "scale");
-    const Type *query = &expand->node->in[0]->type;
-    int64_t     size = query->rank == 4 ? query->dim[3].max : query->dim[2].max / (heads > 0 ? heads : 1);
+    const Type *type = &expand->node->in[0]->type;
+    Extent      size = type->rank == 4 ? type->dim[3] : type->dim[2];
+    int64_t     constant = type->rank == 4 ? size.max : size.max / heads;
 
-    return scale && scale->kind == ATTR_FLOAT ? (double)scale->f : 1.0 / sqrt((double)(size > 0 ? size : 1));
+    if (scale && scale->kind == ATTR_FLOAT)
+        return expand_number(expand, (double)scale->f, dtype);
+    if (extent_is_const(size))
+        return expand_number(expand, 1.0 / sqrt((double)(constant > 0 ? constant : 1)), dtype);
+    query = expand_cast(expand, expand_extent(expand, query, 3), dtype);
+    return expand1(expand, OP_onnx_Reciprocal, expand1(expand, OP_onnx_Sqrt, query));
 }
 
 static Value *cap(Expand *expand, Value *scores, DType dtype)
@@ -213,6 +220,18 @@ static Value *output_type(Expand *expand, Value *value, int like)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value;
 }
 
+/* Of inputs of rank 4: how many query heads share a key head is known only while running. */
+static bool heads_unknown(Expand *expand)
+{
+    Extent query = expand_in(expand, 0)->type.dim[1], key = expand_in(expand, 1)->type.dim[1];
+
+    if ((extent_is_const(query) && extent_is_const(key)) || extent_same(query, key))
+        return false;
+    diag_unsupported(expand->diag, expand->node->loc,
+                     "found numbers of query and key heads that are known only while running; make them constant, or one extent");
+    return true;
+}
+
 static Value *heads_of(Expand *expand, int input, Value *value, bool flat, int64_t heads)
 {
     return flat ? expand_split_heads(expand, value, expand_in(expand, input)->type.dim[2], heads) : value;
@@ -228,6 +247,8 @@ int expand_attention(Expand *expand)
     DType     dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     Attention attention = {.expand = expand, .dtype = dtype};
 
+    if (!flat && heads_unknown(expand))
+        return -1;
     if (kv_heads < 1 || heads < 1 || heads % kv_heads)
         return diag_error(expand->diag, expand->node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
                           (long long)kv_heads);
@@ -244,7 +265,7 @@ int expand_attention(Expand *expand)
     attention.key = key;
     attention.offset = first_position(expand, query);
 
-    raw = expand2(expand, OP_onnx_Mul, query, expand_number(expand, scale_of(expand, heads), dtype));
+    raw = expand2(expand, OP_onnx_Mul, query, scale_of(expand, query, heads, dtype));
     raw = expand_grouped_product(expand, raw, expand_transpose(expand, key, swap, 4), heads, kv_heads);
     attention.scores = cap(expand, raw, dtype);
     if (mode == 0 || mode == 1)
@@ -272,11 +293,14 @@ int expand_flex_attention(Expand *expand)
     DType   dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     DType   precision = (DType)node_int(node, "softmax_precision", dtype);
 
-    if (!extent_is_const(query->type.dim[1]) || !extent_is_const(key->type.dim[1]) || kv_heads < 1)
-        return diag_unsupported(expand->diag, node->loc, "found a number of heads that is known only while running; make it constant");
+    if (heads_unknown(expand))
+        return -1;
+    if (kv_heads < 1 || heads < 1 || heads % kv_heads)
+        return diag_error(expand->diag, node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
+                          (long long)kv_heads);
     query = expand_cast(expand, query, dtype);
     key = expand_transpose(expand, expand_cast(expand, key, dtype), swap, 4);
-    scores = expand2(expand, OP_onnx_Mul, query, expand_number(expand, scale_of(expand, heads), dtype));
+    scores = expand2(expand, OP_onnx_Mul, query, scale_of(expand, query, heads, dtype));
     scores = expand_grouped_product(expand, scores, key, heads, kv_heads);
     scores = expand_body(expand, node->body[0], expand_cast(expand, scores, precision));
     scores = expand1(expand, OP_onnx_Softmax, scores);

@@ -97,7 +97,10 @@ int expand_linear_attention(Expand *expand)
     Value  *state, *out;
     double  scale = (double)node_float(expand->node, "scale", 0.0f);
 
-    if (heads < 1 || kv_heads < 1 || heads % kv_heads || !extent_is_const(query->type.dim[2]))
+    if (scale == 0.0 && !extent_is_const(query->type.dim[2]))
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found a head size that is known only while running; make it constant, or give attribute 'scale'");
+    if (heads < 1 || kv_heads < 1 || heads % kv_heads)
         return diag_error(expand->diag, expand->node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
                           (long long)kv_heads);
     scale = scale != 0.0 ? scale : 1.0 / sqrt((double)query->type.dim[2].max / (double)heads);

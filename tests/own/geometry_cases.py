@@ -279,4 +279,26 @@ OPEN = [
 ]
 
 
-GEOMETRY = ENDS + SIZED + VIEWS + OPEN
+# ------------------------------------------------------------------------------------------------------------ heads and sizes
+
+def heads(name, inputs, sizes, flags, **attributes):
+    net = Net(**inputs)
+    net.give(net.add("Attention", "q", "k", "v", **attributes), len(inputs["q"]))
+    made = case("attention_" + name, net, [net.feed(**size) for size in sizes], flags)
+    made["model"].opset_import[0].version = 23
+    made["model"].ir_version = 11
+    return made
+
+
+FOUR = dict(q=[1, "H", 3, "D"], k=[1, "H", 5, "D"], v=[1, "H", 5, 3])
+OPEN_HEADS = [
+    heads("open_sizes", FOUR, [dict(H=2, D=d) for d in (1, 3, 6, 8)], ("--dim=H=2", "--dim=D=1..8")),
+    heads("open_heads", FOUR, [dict(H=h, D=4) for h in (1, 2, 5, 6)], ("--dim=H=1..6", "--dim=D=4")),
+    heads("open_sizes_shared", dict(FOUR, q=[1, 4, 3, "D"], k=[1, 2, 5, "D"], v=[1, 2, 5, 3]), [dict(D=d) for d in (1, 4, 7)],
+          ("--dim=D=1..7",)),
+    heads("open_sizes_packed", dict(q=[2, 3, "P"], k=[2, 5, "P"], v=[2, 5, 6]), [dict(P=p) for p in (2, 6, 8)], ("--dim=P=2..8",),
+          q_num_heads=2, kv_num_heads=2),
+]
+
+
+GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS
