@@ -232,6 +232,15 @@ static bool same_scales(const double *a, const double *b, int64_t count)
     return true;
 }
 
+/* Constants for the last axis of a result, the same along all others: a column of as many is something else. */
+static bool is_row(const Type *type, int64_t count)
+{
+    for (int i = 0; i < type->rank - 1; i++)
+        if (!extent_is(type->dim[i], 1))
+            return false;
+    return type->rank == 0 ? count == 1 : extent_is(type->dim[type->rank - 1], count);
+}
+
 /* Constants of each output; floats get `rank` axes, that of the outputs first. False: the bias is something else. */
 static bool read_bias(Graph *graph, Value *value, const Weights *w, int rank, Bias *out)
 {
@@ -243,6 +252,8 @@ static bool read_bias(Graph *graph, Value *value, const Weights *w, int rank, Bi
     *out = (Bias){NULL, NULL};
     if (!value)
         return true;
+    if (!is_row(&value->type, w->count))
+        return false;
     if (is_scaled(arena, value->def, w->count, scale)) {
         const int32_t *whole = const_aligned(arena, value->def->in[0]);
 

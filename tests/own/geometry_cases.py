@@ -301,4 +301,27 @@ OPEN_HEADS = [
 ]
 
 
-GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS
+# --------------------------------------------------------------------------------------------------------- addends of products
+
+def addend(name, rows, columns, shape, kind):
+    """A product and what is added to it: of floats, or dequantised, whose addend may be floats or integers."""
+    net = Net(x=([rows, 6], np.uint8)) if kind != "float" else Net(x=[rows, 6])
+    w, c = numbers([6, columns], np.int8), numbers(shape)
+    if kind == "float":
+        y = net.add("Gemm", "x", w.astype(np.float32), c)
+    else:
+        x = net.add("DequantizeLinear", "x", np.float32(0.1), np.uint8(9))
+        weights = net.add("DequantizeLinear", w, np.float32(0.02), np.int8(0))
+        if kind == "integers":
+            c = net.add("DequantizeLinear", RANDOM.integers(-900, 900, shape).astype(np.int32), np.float32(0.002))
+        y = net.add("Gemm", x, weights, c)
+    net.give(y, 2)
+    return case(f"addend_{kind}_{name}", net)
+
+
+ADDENDS = [addend(name, rows, columns, shape, kind) for kind in ("float", "floats", "integers")
+           for name, rows, columns, shape in [("column", 5, 5, [5, 1]), ("row", 5, 5, [1, 5]), ("vector", 4, 5, [5]), ("one", 5, 5, [1, 1]),
+                                              ("whole", 3, 5, [3, 5]), ("column_of_one", 1, 5, [1, 1]), ("one_column", 5, 1, [5, 1])]]
+
+
+GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS
