@@ -67,6 +67,8 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     if (!corners)
         at = expand2(expand, OP_onnx_Add, at, expand_number(expand, 1, dtype));
     width = corners ? expand2(expand, OP_onnx_Sub, count, make_scalar(graph, 1)) : count;
+    if (corners) /* the only point of an axis is its first, as in the reference implementation */
+        width = expand2(expand, OP_onnx_Max, width, make_scalar(graph, 1));
     at = expand2(expand, OP_onnx_Div, at, expand_cast(expand, width, dtype));
     at = expand2(expand, OP_onnx_Sub, at, expand_number(expand, 1, dtype));
     at = expand_reshape(expand, at, along, rank + 1);

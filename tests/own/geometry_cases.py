@@ -324,4 +324,15 @@ ADDENDS = [addend(name, rows, columns, shape, kind) for kind in ("float", "float
                                               ("whole", 3, 5, [3, 5]), ("column_of_one", 1, 5, [1, 1]), ("one_column", 5, 1, [5, 1])]]
 
 
-GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS
+# -------------------------------------------------------------------------------------------------------------- affine grids
+
+def grid(name, size, corners):
+    net = Net(theta=[1, len(size) - 2, len(size) - 1])
+    net.give(net.add("AffineGrid", "theta", np.array(size, np.int64), align_corners=corners), len(size))
+    return case("affine_grid_" + name, net, **REFERENCE)
+
+
+GRIDS = [grid("one_column", [1, 1, 3, 1], 0), grid("one_column_corners", [1, 1, 3, 1], 1), grid("one_point_corners", [1, 2, 1, 1], 1),
+         grid("one_plane_corners", [1, 2, 1, 3, 4], 1)]
+
+GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS + GRIDS
