@@ -89,38 +89,82 @@ static double largest(DType dtype, const void *data, int64_t count)
     return most;
 }
 
-static void note(Difference *d, bool good, int64_t index)
+static void note(Difference *d, bool good, int64_t index, double found, double wanted)
 {
     if (good)
         return;
-    if (d->first < 0)
+    if (d->first < 0) {
         d->first = index;
+        d->found = found;
+        d->wanted = wanted;
+    }
     d->wrong++;
+}
+
+/* The largest so far; NaN is larger than everything. */
+static void raise_to(double *most, double value)
+{
+    if (isnan(value) || value > *most)
+        *most = value;
+}
+
+/* What one step of the type is of a value, where that is more than the tolerance of floats. */
+static double relative_tolerance(DType dtype)
+{
+    switch (dtype) {
+    case DTYPE_BF16:
+        return 0x1p-7;
+    case DTYPE_F8E4M3FN:
+    case DTYPE_F8E4M3FNUZ:
+        return 0x1p-3;
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E5M2FNUZ:
+        return 0x1p-2;
+    case DTYPE_F4E2M1:
+        return 0.5;
+    case DTYPE_F8E8M0:
+        return 1.0;
+    default:
+        return 1e-3;
+    }
+}
+
+static double absolute_tolerance(DType dtype)
+{
+    return dtype == DTYPE_F64 || dtype == DTYPE_C128 ? 1e-12 : 1e-6;
+}
+
+static void compare_float(DType dtype, const void *found, const void *wanted, int64_t i, double slack, Difference *d)
+{
+    double a = real_value(dtype, found, i), b = real_value(dtype, wanted, i), apart = fabs(a - b);
+    bool   good = apart <= relative_tolerance(dtype) * fabs(b) + slack;
+
+    if (!isfinite(a) || !isfinite(b)) {
+        if ((isnan(a) && isnan(b)) || a == b)
+            return;
+        apart = isnan(a) || isnan(b) ? NAN : INFINITY;
+        raise_to(&d->relative, apart);
+        raise_to(&d->ulp, apart);
+        good = false;
+    }
+    note(d, good, i, a, b);
+    raise_to(&d->absolute, apart);
+    if (!isfinite(apart))
+        return;
+    if (b != 0.0)
+        raise_to(&d->relative, apart / fabs(b));
+    if (dtype_info(dtype)->class != 'L' || dtype == DTYPE_F16 || dtype == DTYPE_BF16)
+        raise_to(&d->ulp, fabs(ordered_bits(dtype, found, i) - ordered_bits(dtype, wanted, i)));
 }
 
 static Difference compare_floats(DType dtype, const void *found, const void *wanted, int64_t count)
 {
-    Difference d = {.first = -1};
-    double     slack = 1e-4 * largest(dtype, wanted, count);
-    bool       counted = dtype_info(dtype)->class != 'L' || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+    Difference d = {.first = -1, .floor = absolute_tolerance(dtype)};
+    double     most = largest(dtype, wanted, count);
 
-    for (int64_t i = 0; i < count; i++) {
-        double a = real_value(dtype, found, i), b = real_value(dtype, wanted, i), apart = fabs(a - b);
-
-        if (isnan(b) || isinf(b) || !isfinite(a)) {
-            note(&d, (isnan(a) && isnan(b)) || a == b, i);
-            continue;
-        }
-        note(&d, apart <= 1e-3 * fabs(b) + slack, i);
-        d.absolute = apart > d.absolute ? apart : d.absolute;
-        if (b != 0.0 && apart / fabs(b) > d.relative)
-            d.relative = apart / fabs(b);
-        if (counted) {
-            double ulp = fabs(ordered_bits(dtype, found, i) - ordered_bits(dtype, wanted, i));
-
-            d.ulp = ulp > d.ulp ? ulp : d.ulp;
-        }
-    }
+    d.blind = most > 0.0 && most <= d.floor;
+    for (int64_t i = 0; i < count; i++)
+        compare_float(dtype, found, wanted, i, fmax(1e-4 * most, d.floor), &d);
     return d;
 }
 
@@ -144,7 +188,7 @@ static Difference compare_whole(DType dtype, const void *found, const void *want
         int64_t a = whole_value(info, found, i), b = whole_value(info, wanted, i);
         double  apart = info->class == 'U' ? fabs((double)(uint64_t)a - (double)(uint64_t)b) : fabs((double)a - (double)b);
 
-        note(&d, a == b || (slack && apart <= (double)slack), i);
+        note(&d, a == b || (slack && apart <= (double)slack), i, (double)a, (double)b);
         d.absolute = apart > d.absolute ? apart : d.absolute;
         if (b != 0 && apart / fabs((double)b) > d.relative)
             d.relative = apart / fabs((double)b);

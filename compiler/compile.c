@@ -50,7 +50,7 @@ static int stage_read(Compilation *c)
         return -1;
     c->model->bound = c->options->bound;
     c->model->nbound = c->options->nbound;
-    if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options->verify, c->diag) < 0)
+    if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options, c->diag) < 0)
         return -1;
     return graph_check(c->model, c->diag);
 }
@@ -369,6 +369,40 @@ static int run_until(Compilation *c, const char *last)
     return -1;
 }
 
+/* Does the model compile to a program with these options, or fail for another reason than that something is not supported? */
+static bool reaches_program(const Compilation *like, const Options *options)
+{
+    Arena  *apart = arena_new(0);
+    jmp_buf exhausted;
+    bool    reached = true;
+
+    if (apart && !setjmp(exhausted)) {
+        Diag        diag = {.arena = apart, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &diag};
+
+        arena_on_exhausted(apart, &exhausted);
+        reached = run_until(&c, "program") == 0 || diag.status != DIAG_UNSUPPORTED;
+    }
+    arena_free(apart);
+    return reached;
+}
+
+/* --verify=DIR: with the fewest bounds from the stored sets that the model compiles with. */
+static void choose_stored_bounds(Compilation *c)
+{
+    static const int more[] = {0, VERIFY_OUTPUTS, VERIFY_VALUES, VERIFY_OUTPUTS | VERIFY_VALUES};
+    Options         *tried = arena_one(c->arena, Options);
+
+    *tried = *c->options;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        tried->verify_more = more[i];
+        if (reaches_program(c, tried)) {
+            c->options = tried;
+            return;
+        }
+    }
+}
+
 int occ_compile(const Options *options, Diag *diag, Output *output)
 {
     Compilation c = {.options = options, .arena = diag->arena, .diag = diag, .output = output};
@@ -376,6 +410,8 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
 
     diag->file = options->model;
     c.target = target_find(options->target ? options->target : "portable");
+    if (options->verify && *options->verify)
+        choose_stored_bounds(&c);
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {
         const Stage *stage = &pipeline[i];
 

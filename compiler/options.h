@@ -38,6 +38,7 @@ typedef struct Options {
     const char *report, *map, *main; /* --report, --map, --main */
     const char *verify;    /* --verify=DIR; "" for --verify alone */
     bool        verify_nodes; /* --verify-nodes */
+    int         verify_more; /* VERIFY_* of verify.h: bounds that are taken from the stored sets besides those of inputs */
     const char *dump;      /* --dump=graph|program|plan */
     bool        quiet;
     bool        help, version; /* --help, --version: nothing is compiled */

@@ -70,9 +70,11 @@ static int add_tensor(Arena *arena, const char *path, const char *bytes, size_t 
     return diag_usage(diag, "'%s' holds no readable tensor", path);
 }
 
-/* The tensors of a SequenceProto or OptionalProto: field 3 of the message. */
+/* A SequenceProto holds its tensors in field 3; an OptionalProto a tensor there, or a SequenceProto in field 5. */
 int stored_members(Arena *arena, const char *path, const char *at, const char *end, Stored *out, Diag *diag)
 {
+    enum { TENSOR = 3, SEQUENCE = 5 };
+
     while (at < end) {
         uint64_t key, value;
 
@@ -85,22 +87,26 @@ int stored_members(Arena *arena, const char *path, const char *at, const char *e
         }
         if ((key & 7) != 2 || !stored_varint(&at, end, &value) || value > (uint64_t)(end - at))
             return diag_usage(diag, "'%s' is no stored sequence or optional", path);
-        if (key >> 3 == 3 && add_tensor(arena, path, at, (size_t)value, out, diag) < 0)
+        if (key >> 3 == TENSOR && add_tensor(arena, path, at, (size_t)value, out, diag) < 0)
             return -1;
+        if (key >> 3 == SEQUENCE && stored_members(arena, path, at, at + value, out, diag) < 0)
+            return -1;
+        out->present |= key >> 3 == TENSOR || key >> 3 == SEQUENCE;
         at += value;
     }
     return at == end ? 0 : diag_usage(diag, "'%s' is no stored sequence or optional", path);
 }
 
-int stored_read(Arena *arena, const char *path, TypeKind kind, Stored *out, Diag *diag)
+int stored_read(Arena *arena, const char *path, const Type *type, Stored *out, Diag *diag)
 {
-    size_t bytes = 0;
-    char  *data = file_read_whole(arena, path, &bytes);
+    size_t      bytes = 0;
+    char       *data = file_read_whole(arena, path, &bytes);
+    const Type *held = type->kind == TYPE_OPTIONAL ? type->item : type;
 
-    *out = (Stored){.sequence = kind == TYPE_SEQUENCE};
+    *out = (Stored){.sequence = held->kind == TYPE_SEQUENCE, .present = type->kind != TYPE_OPTIONAL};
     if (!data)
         return diag_usage(diag, "cannot read '%s': %s", path, strerror(errno));
-    if (kind == TYPE_SEQUENCE || kind == TYPE_OPTIONAL)
+    if (type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL)
         return stored_members(arena, path, data, data + bytes, out, diag);
     return add_tensor(arena, path, data, bytes, out, diag);
 }

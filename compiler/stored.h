@@ -10,11 +10,12 @@
 typedef struct Stored {
     const Value **item; /* constants */
     int           count, capacity;
-    bool          sequence;
+    bool          sequence; /* or an optional one */
+    bool          present;  /* false: an optional that holds nothing */
 } Stored;
 
-/* `kind`: what the file holds. Returns 0, or -1 with a message. */
-int stored_read(Arena *arena, const char *path, TypeKind kind, Stored *out, Diag *diag);
+/* `type`: of what the file holds. Returns 0, or -1 with a message. */
+int stored_read(Arena *arena, const char *path, const Type *type, Stored *out, Diag *diag);
 
 /* Maps as the tensor of their values that generated code has in their place, `type`: a map where its rank is 1, a sequence of
  * maps of rank 2. `whole`: each has all keys and no other; else what is missing is 0 or empty text. (stored_map.c) */

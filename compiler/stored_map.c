@@ -192,7 +192,7 @@ int stored_read_maps(Arena *arena, const char *path, const Type *type, bool whol
     Field       field;
     int         more = 0;
 
-    *out = (Stored){.sequence = false};
+    *out = (Stored){.present = true};
     if (!at)
         return diag_usage(diag, "cannot read '%s': %s", path, strerror(errno));
     if (type->rank == 1 && add_map(&maps, at, end) < 0)

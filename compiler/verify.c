@@ -7,6 +7,7 @@
 #include "stored.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,80 +25,6 @@ typedef struct Verify {
     const Node     *first;  /* the first in the graph's order whose value differs; NULL: none */
     const char     *part;   /* that value's name */
 } Verify;
-
-/* -------------------------------------------------------------------------------------------------------------- bounds */
-
-static bool is_bounded(const Model *model, const Value *input, int axis)
-{
-    const char *name = input->dim_name ? input->dim_name[axis] : NULL;
-
-    for (int i = 0; i < model->nbound; i++) {
-        const DimBound *b = &model->bound[i];
-
-        if (b->axis == axis && !strcmp(b->name, input->name))
-            return true;
-        if (b->axis == BOUND_NAME && name && !strcmp(b->name, name))
-            return true;
-    }
-    return false;
-}
-
-/* The extents that stored inputs have along an axis; false: there are none. */
-static bool stored_extents(Arena *arena, const char *const *sets, int nsets, int input, int axis, int64_t *lo, int64_t *hi,
-                           Diag *diag)
-{
-    bool any = false;
-
-    for (int i = 0; i < nsets; i++) {
-        const char *path = stored_path(arena, sets[i], "input", input);
-        Stored      stored;
-        int64_t     extent;
-
-        if (!path || stored_read(arena, path, TYPE_TENSOR, &stored, diag) < 0 || stored.item[0]->type.rank <= axis)
-            continue;
-        extent = stored.item[0]->type.dim[axis].max;
-        *lo = any && *lo < extent ? *lo : extent;
-        *hi = any && *hi > extent ? *hi : extent;
-        any = true;
-    }
-    return any;
-}
-
-static void push_bound(Model *model, DimBound bound)
-{
-    DimBound *grown = arena_array(model->arena, DimBound, model->nbound + 1);
-
-    if (model->nbound)
-        memcpy(grown, model->bound, (size_t)model->nbound * sizeof *grown);
-    grown[model->nbound++] = bound;
-    model->bound = grown;
-}
-
-int verify_bounds(Model *model, const char *folder, Diag *diag)
-{
-    const char *const *sets;
-    int                nsets = stored_sets(model->arena, folder, &sets);
-
-    for (int k = 0; k < model->main->nin; k++) {
-        const Value *input = model->main->in[k];
-
-        for (int axis = 0; input->type.kind == TYPE_TENSOR && axis < input->type.rank; axis++) {
-            DimBound    bound = {.name = input->name, .axis = axis};
-            const char *name = input->dim_name ? input->dim_name[axis] : NULL;
-
-            if (input->type.dim[axis].max >= 0 || is_bounded(model, input, axis) ||
-                !stored_extents(model->arena, sets, nsets, k, axis, &bound.lo, &bound.hi, diag))
-                continue;
-            if (name && *name)
-                bound = (DimBound){.name = name, .axis = BOUND_NAME, .lo = bound.lo, .hi = bound.hi};
-            push_bound(model, bound);
-            diag_note(diag, (Loc){0}, "axis %d of input '%s' is bounded by the stored inputs: --dim %s%s=%" PRId64 "..%" PRId64,
-                      axis, input->name, bound.name, bound.axis >= 0 ? arena_printf(model->arena, ":%d", axis) : "", bound.lo,
-                      bound.hi);
-        }
-    }
-    return diag->status == DIAG_NONE ? 0 : -1;
-}
 
 /* --------------------------------------------------------------------------------------------------------------- nodes */
 
@@ -150,7 +77,7 @@ static int read_stored(Verify *v, const char *path, const Port *port, bool whole
 {
     if (port->type.keys)
         return stored_read_maps(v->arena, path, &port->type, whole, out, v->diag);
-    return stored_read(v->arena, path, port->type.kind, out, v->diag);
+    return stored_read(v->arena, path, &port->type, out, v->diag);
 }
 
 /* One argument of the host program: the stored input `index` of a set. */
@@ -165,8 +92,8 @@ static int put_input(Verify *v, const char *set, int index, Text *line)
     if (path && read_stored(v, path, port, false, &stored) < 0)
         return -1;
     text_put(line, " "); /* inputs go by position: names of tensors may hold anything */
-    if (!stored.count && !stored.sequence)
-        text_put(line, "none");
+    if (!stored.present || !stored.count)
+        text_put(line, stored.present ? "''" : "none");
     for (int i = 0; i < stored.count; i++) {
         const char *file = arena_printf(v->arena, "in_%d_%d.bin", index, i);
 
@@ -178,22 +105,28 @@ static int put_input(Verify *v, const char *set, int index, Text *line)
     return 0;
 }
 
-/* The extents that the host program printed for an output or member: "LABEL name type [2][3]"; false: it printed none. */
-static bool printed_type(const char *said, const char *label, DType dtype, Type *type)
+/* What the host program prints behind the label of an output or member; NULL: it prints no such line. */
+static const char *printed_line(const char *said, const char *label)
 {
     size_t length = strlen(label);
 
-    for (const char *line = said; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        const char *at;
+    for (const char *line = said; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (!strncmp(line, label, length) && line[length] == ' ')
+            return line + length;
+    return NULL;
+}
 
-        if (strncmp(line, label, length) || line[length] != ' ')
-            continue;
-        *type = type_tensor(dtype, 0, NULL);
-        for (at = strchr(line, '['); at && *at == '[' && at[1] != ']' && type->rank < MAX_RANK; at = strchr(at, ']') + 1)
-            type->dim[type->rank++] = (Extent){strtoll(at + 1, NULL, 10), -1};
-        return at || !strstr(line, " none");
-    }
-    return false;
+/* The extents that the host program printed for an output or member: "LABEL name type [2][3]"; false: it printed none. */
+static bool printed_type(const char *said, const char *label, DType dtype, Type *type)
+{
+    const char *line = printed_line(said, label), *end = line ? strchr(line, '\n') : NULL, *at;
+
+    if (!line)
+        return false;
+    *type = type_tensor(dtype, 0, NULL);
+    for (at = strchr(line, '['); at && *at == '[' && at[1] != ']' && type->rank < MAX_RANK; at = strchr(at, ']') + 1)
+        type->dim[type->rank++] = (Extent){strtoll(at + 1, NULL, 10), -1};
+    return at && (!end || at <= end);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- comparing */
@@ -276,15 +209,18 @@ static void compare_tensor(Verify *v, const char *set, const char *label, const 
     } else {
         d = compare_elements(wanted->type.dtype, unpacked(v->arena, data, wanted->type.dtype, count),
                              const_aligned(v->arena, wanted), count);
-        text_printf(v->report, "%s: %s '%s' %s%s: max absolute %.3g, relative %.3g, ULP %.0f%s\n", slash ? slash + 1 : set, label,
-                    name, dtype_info(wanted->type.dtype)->name, shape_text(v->arena, &wanted->type), d.absolute, d.relative, d.ulp,
+        text_printf(v->report, "%s: %s '%s' %s%s: max absolute %.3g, relative %.3g, ULP %.0f%s%s\n", slash ? slash + 1 : set,
+                    label, name, dtype_info(wanted->type.dtype)->name, shape_text(v->arena, &wanted->type), d.absolute, d.relative,
+                    d.ulp, d.blind ? arena_printf(v->arena, ", which says little: all wanted are below %g", d.floor) : "",
                     d.wrong ? ": DIFFERS" : "");
     }
-    if (d.wrong)
+    if (d.wrong && wanted->data->text)
+        note_wrong(v, "%s: output '%s' differs%s", set, name, ": text");
+    else if (d.wrong)
         note_wrong(v, "%s: output '%s' differs%s", set, name,
                    arena_printf(v->arena, ": %" PRId64 " of %" PRId64 " elements, the first at %" PRId64
-                                          "; max absolute error %.3g, relative %.3g",
-                                d.wrong, count, d.first, d.absolute, d.relative));
+                                          " (found %.6g, wanted %.6g); max absolute error %.3g, relative %.3g",
+                                d.wrong, count, d.first, d.found, d.wanted, d.absolute, d.relative));
 }
 
 /* Keep the node that made a wrong value, if it comes before those noted so far. */
@@ -299,6 +235,23 @@ static void note_first(Verify *v, const Value *value)
         }
 }
 
+/* Whether an optional holds something, and that a sequence has no more members than wanted. */
+static void compare_frame(Verify *v, const char *set, int index, const Stored *stored, const char *said)
+{
+    const char *name = v->emission->program->out[index].value->name, *slash = strrchr(set, '/');
+    const char *line = printed_line(said, arena_printf(v->arena, "%d", index));
+    const char *none = arena_printf(v->arena, " %s none\n", name);
+    bool        absent = line && !strncmp(line, none, strlen(none));
+
+    if (stored->present == absent)
+        note_wrong(v, "%s: output '%s': %s", set, name, absent ? "found none, wanted a value" : "found a value, wanted none");
+    else if (stored->sequence && printed_line(said, arena_printf(v->arena, "%d.%d", index, stored->count)))
+        note_wrong(v, "%s: output '%s': %s", set, name, arena_printf(v->arena, "found more than %d members", stored->count));
+    else if (absent || stored->sequence)
+        text_printf(v->report, "%s: %d '%s' %s\n", slash ? slash + 1 : set, index, name,
+                    absent ? "none" : arena_printf(v->arena, "sequence of %d", stored->count));
+}
+
 static int compare_output(Verify *v, const char *set, int index, const char *said)
 {
     const Port *port = &v->emission->program->out[index];
@@ -310,6 +263,8 @@ static int compare_output(Verify *v, const char *set, int index, const char *sai
         return 0;
     if (read_stored(v, path, port, true, &stored) < 0)
         return -1;
+    if (port->type.kind != TYPE_TENSOR)
+        compare_frame(v, set, index, &stored, said);
     for (int i = 0; i < stored.count; i++) {
         const char *label = stored.sequence ? arena_printf(v->arena, "%d.%d", index, i) : arena_printf(v->arena, "%d", index);
 
@@ -345,22 +300,66 @@ static int run_set(Verify *v, const char *set)
 
 /* ------------------------------------------------------------------------------------------------- ONNX Runtime's word */
 
-/* Inputs for the script: "name:extents" at their largest and at their smallest. */
-static void put_extents(Verify *v, Text *line)
+static void put_range(Json *json, const char *key, int64_t lo, int64_t hi)
+{
+    json_list(json, key);
+    json_int(json, NULL, lo);
+    json_int(json, NULL, hi);
+    json_close(json, ']');
+}
+
+/* The keys of a map; none where any keys will do. */
+static void put_keys(Json *json, const Keys *keys)
+{
+    json_list(json, "keys");
+    for (int64_t k = 0; k < keys->count; k++)
+        if (keys->dtype == DTYPE_TEXT)
+            json_text(json, NULL, keys->text[k]);
+        else
+            json_int(json, NULL, keys->ints[k]);
+    json_close(json, ']');
+}
+
+/* What the script may draw for an input: how many members, where it is a sequence, and the extents at their least and most. */
+static void put_drawn(const Model *model, Json *json, const Port *port)
+{
+    const Type *type = &port->type;
+
+    while (type->kind != TYPE_TENSOR) {
+        if (type->kind == TYPE_SEQUENCE)
+            put_range(json, "count", extent_min(model, type->count), type->count.max);
+        type = type->item;
+    }
+    if (type->keys)
+        put_keys(json, type->keys);
+    json_list(json, "extents");
+    for (int k = 0; k < type->rank; k++)
+        put_range(json, NULL, extent_min(model, type->dim[k]), type->dim[k].max);
+    json_close(json, ']');
+}
+
+/* Names of inputs and of outputs: those that the model does not declare are made outputs for ONNX Runtime too. */
+static int write_ports(const Verify *v)
 {
     const Program *program = v->emission->program;
+    Text           text = text_new(v->arena);
+    Json           json = json_new(&text);
 
+    json_object(&json, NULL);
+    json_list(&json, "inputs");
     for (int i = 0; i < program->nin; i++) {
-        Text extents = text_new(v->arena);
-
-        text_printf(&extents, "%s", program->in[i].value->name);
-        for (int k = 0; k < program->in[i].type.rank; k++) {
-            Extent e = program->in[i].type.dim[k];
-
-            text_printf(&extents, "%s%" PRId64 "..%" PRId64, k ? "," : "=", extent_min(program->model, e), e.max);
-        }
-        text_printf(line, " %s", command_quote(v->arena, extents.data));
+        json_object(&json, NULL);
+        json_text(&json, "name", program->in[i].value->name);
+        put_drawn(program->model, &json, &program->in[i]);
+        json_close(&json, '}');
     }
+    json_close(&json, ']');
+    json_list(&json, "outputs");
+    for (int i = 0; i < program->nout; i++)
+        json_text(&json, NULL, program->out[i].value->name);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return file_write_whole(arena_printf(v->arena, "%s/ports.json", v->folder), text.data, text.size);
 }
 
 /* A path as it reads from another folder; NULL: this one has no name. */
@@ -373,58 +372,38 @@ static const char *absolute_path(Arena *arena, const char *path)
     return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
 }
 
-/* The names of all outputs, a line each: those that the model does not declare are made outputs for ONNX Runtime too. */
-static int write_output_names(const Verify *v)
+/* In two lines: which interpreter was asked and what it lacks, and what to type. */
+static int refuse_python(const Verify *v, const char *python, const char *lacks)
 {
-    const Program *program = v->emission->program;
-    Text           names = text_new(v->arena);
-
-    for (int i = 0; i < program->nout; i++)
-        text_printf(&names, "%s\n", program->out[i].value->name);
-    return file_write_whole(arena_printf(v->arena, "%s/outputs.txt", v->folder), names.data ? names.data : "", names.size);
-}
-
-/* The keys of each input that is a map: their type, then the keys, a zero byte behind each; none where any keys will do. */
-static int write_keys(const Verify *v)
-{
-    const Program *program = v->emission->program;
-
-    for (int i = 0; i < program->nin; i++) {
-        const Keys *keys = program->in[i].type.keys;
-        Text        list = text_new(v->arena);
-
-        if (!keys)
-            continue;
-        text_write(&list, keys->dtype == DTYPE_TEXT ? "text" : "ints", 5);
-        for (int64_t k = 0; k < keys->count; k++) {
-            const char *word = keys->dtype == DTYPE_TEXT ? keys->text[k] : arena_printf(v->arena, "%" PRId64, keys->ints[k]);
-            text_write(&list, word, strlen(word) + 1);
-        }
-        if (file_write_whole(arena_printf(v->arena, "%s/input_%d.keys", v->folder, i), list.data, list.size) < 0)
-            return -1;
-    }
-    return 0;
+    diag_usage(v->diag, "--verify: '%s' was asked for ONNX Runtime's answers and %s", python, lacks);
+    return diag_usage(v->diag, "--verify: type %s -m pip install onnx onnxruntime (OCCAMYC_PYTHON=... names another Python, "
+                               "--verify=DIR compares with stored sets)", python);
 }
 
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
 static int make_reference(Verify *v, const char *sets_folder)
 {
+    enum { LACKS = 3, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
     const char *script = template_text("reference.py"), *python = getenv("OCCAMYC_PYTHON");
     const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
+    int         status;
 
     if (!model || !sets)
         return diag_usage(v->diag, "--verify: '%s' cannot be found from another folder", v->diag->file);
-    text_printf(&line, "%s reference.py %s", python && *python ? python : "python3", command_quote(v->arena, model));
+    python = python && *python ? python : "python3";
+    text_printf(&line, "%s reference.py %s", python, command_quote(v->arena, model));
     if (*sets_folder)
-        text_printf(&line, " --sets %s", command_quote(v->arena, sets));
-    put_extents(v, &line);
-    if (write_output_names(v) < 0 || write_keys(v) < 0 ||
-        file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0 ||
-        command_run(v->folder, line.data, &said) != 0)
-        return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model (Python with onnx and onnxruntime is needed; "
-                                   "OCCAMYC_PYTHON names another interpreter): %.400s",
-                          said.data ? said.data : "");
+        text_printf(&line, " %s", command_quote(v->arena, sets));
+    if (write_ports(v) < 0 || file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0)
+        return diag_usage(v->diag, "--verify: cannot write in '%s': %s", v->folder, strerror(errno));
+    status = command_run(v->folder, line.data, &said);
+    if (status == NOT_FOUND || status == NOT_EXECUTABLE)
+        return refuse_python(v, python, "cannot be started");
+    if (status == LACKS && said.data)
+        return refuse_python(v, python, arena_printf(v->arena, "lacks %.*s", (int)strcspn(said.data, "\n"), said.data));
+    if (status != 0)
+        return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model: %.400s", said.data ? said.data : "");
     return 0;
 }
 

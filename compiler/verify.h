@@ -4,9 +4,12 @@
 
 #include "emit/target.h"
 
-/* Before inference: extents of inputs that no --dim bounds are bounded by those of the stored inputs under `folder`; a note
- * says so. Adds to model->bound. Returns 0 or -1. */
-int verify_bounds(Model *model, const char *folder, Diag *diag);
+/* Options.verify_more: bounds that are taken from stored sets only where the model does not compile without. */
+enum { VERIFY_OUTPUTS = 1, VERIFY_VALUES = 2 };
+
+/* Before inference, with --verify=DIR: what no --dim bounds is bounded by the stored sets under DIR; a note says so as it would
+ * be typed. Adds to model->bound. Returns 0 or -1. (verify_bounds.c) */
+int verify_bounds(Model *model, const Options *options, Diag *diag);
 
 /* --verify-nodes, after inference: every tensor that a node of the main graph makes becomes an output behind the model's own, in
  * the nodes' order. The code is then another, so no file of it may be asked for. Returns 0 or -1. */

@@ -1,9 +1,17 @@
 # reference.py - what ONNX Runtime makes of random inputs, as stored test sets: test_data_set_0 with every run-time extent at
-# its largest, test_data_set_1 at its smallest where that differs. With --sets FOLDER: of the inputs stored there.
-# Usage: python3 reference.py MODEL.onnx [--sets FOLDER] NAME=LO..HI,LO..HI ... (one for each input; a scalar is NAME alone)
-# outputs.txt beside it holds the names of the values to store, a line each; those that no node makes are left out.
+# its largest, test_data_set_1 at its smallest where that differs. With SETS: of the inputs stored in that folder.
+# Usage: python3 reference.py MODEL.onnx [SETS]
+# ports.json beside it holds the names of the inputs, what to draw for them, and the names of the values to store; of these
+# the ones that no node makes are left out. Ends with status 3, and the names of modules that are missing.
+import importlib.util
+import json
 import os
 import sys
+
+MISSING = [name for name in ("numpy", "onnx", "onnxruntime") if not importlib.util.find_spec(name)]
+if MISSING:
+    print(", ".join(MISSING))
+    sys.exit(3)
 
 import numpy
 import onnx
@@ -23,86 +31,96 @@ def random_tensor(generator, element_type, extents):
     return generator.standard_normal(extents).astype(dtype)
 
 
-def parse(argument):
-    name, _, bounds = argument.rpartition("=") if ".." in argument else (argument, "", "")
-    return name, [tuple(int(end) for end in axis.split("..")) for axis in bounds.split(",") if axis]
+def random_value(generator, kind, port, end):
+    """`end`: 1 for the largest extents and counts, 0 for the smallest. What may be absent is there."""
+    extents = [axis[end] for axis in port["extents"]]
+    if kind.HasField("optional_type"):
+        return random_value(generator, kind.optional_type.elem_type, port, end)
+    if kind.HasField("sequence_type"):
+        element = kind.sequence_type.elem_type.tensor_type.elem_type
+        return [random_tensor(generator, element, extents) for _ in range(port["count"][end])]
+    if kind.HasField("map_type"):
+        values = random_tensor(generator, kind.map_type.value_type.tensor_type.elem_type, extents).tolist()
+        text = kind.map_type.key_type == onnx.TensorProto.STRING
+        return dict(zip(port["keys"] or [str(i) if text else i for i in range(len(values))], values))
+    return random_tensor(generator, kind.tensor_type.elem_type, extents)
 
 
-def map_message(value):
+def random_inputs(kinds, ports):
+    generator = numpy.random.default_rng(1)
+    ends = [1] + [0] * any(lo != hi for port in ports for lo, hi in [*port["extents"], port.get("count", (0, 0))])
+    return [[random_value(generator, kinds[port["name"]], port, end) for port in ports] for end in ends]
+
+
+def map_proto(value):
     """A dictionary as a MapProto; ONNX Runtime gives Python's floats for float and ints for int64."""
-    message = onnx.MapProto(key_type=onnx.TensorProto.INT64)
+    proto = onnx.MapProto(key_type=onnx.TensorProto.INT64)
     if any(isinstance(key, str) for key in value):
-        message.key_type = onnx.TensorProto.STRING
-        message.string_keys.extend(key.encode() for key in value)
+        proto.key_type = onnx.TensorProto.STRING
+        proto.string_keys.extend(key.encode() for key in value)
     else:
-        message.keys.extend(value)
+        proto.keys.extend(value)
     types = {float: numpy.float32, int: numpy.int64, str: object}
-    message.values.elem_type = onnx.SequenceProto.TENSOR
-    message.values.tensor_values.extend(numpy_helper.from_array(numpy.array(v, types.get(type(v)))) for v in value.values())
-    return message
+    proto.values.elem_type = onnx.SequenceProto.TENSOR
+    proto.values.tensor_values.extend(numpy_helper.from_array(numpy.array(v, types.get(type(v)))) for v in value.values())
+    return proto
 
 
-def message_of(value, name):
+def from_map(proto):
+    keys = [key.decode() for key in proto.string_keys] or proto.keys
+    return {key: numpy_helper.to_array(v).item() for key, v in zip(keys, proto.values.tensor_values)}
+
+
+def to_proto(kind, value, name):
+    """`kind`: the declared type; None: a tensor."""
+    if kind is not None and kind.HasField("optional_type"):
+        return numpy_helper.from_optional(value, name)
     if isinstance(value, dict):
-        return map_message(value)
+        return map_proto(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return onnx.SequenceProto(elem_type=onnx.SequenceProto.MAP, map_values=[map_message(row) for row in value])
+        return onnx.SequenceProto(elem_type=onnx.SequenceProto.MAP, map_values=[map_proto(row) for row in value])
+    if isinstance(value, list):
+        return numpy_helper.from_list(value, name)
     return numpy_helper.from_array(numpy.asarray(value), name)
 
 
-def read_message(path, is_map):
-    if not is_map:
-        return numpy_helper.to_array(onnx.load_tensor(path))
+def from_file(kind, path):
+    """None where there is no such file."""
+    if kind.HasField("optional_type"):
+        proto, convert = onnx.OptionalProto(), numpy_helper.to_optional
+    elif kind.HasField("sequence_type"):
+        proto, convert = onnx.SequenceProto(), numpy_helper.to_list
+    elif kind.HasField("map_type"):
+        proto, convert = onnx.MapProto(), from_map
+    else:
+        proto, convert = onnx.TensorProto(), numpy_helper.to_array
+    if not os.path.exists(path):
+        return None
     with open(path, "rb") as file:
-        message = onnx.MapProto.FromString(file.read())
-    keys = [key.decode() for key in message.string_keys] or message.keys
-    return {key: numpy_helper.to_array(v).item() for key, v in zip(keys, message.values.tensor_values)}
+        proto.ParseFromString(file.read())
+    return convert(proto)
 
 
-def save(folder, stem, index, name, value):
+def save(folder, stem, index, proto):
     with open(os.path.join(folder, "%s_%d.pb" % (stem, index)), "wb") as file:
-        file.write(message_of(value, name).SerializeToString())
+        file.write(proto.SerializeToString())
 
 
-def save_set(folder, session, names, tensors, wanted):
+def save_set(folder, session, kinds, names, values, wanted):
     """`wanted`: (index, name) of the outputs to store."""
     os.makedirs(folder)
     for i, name in enumerate(names):
-        save(folder, "input", i, name, tensors[i])
-    for (i, name), value in zip(wanted, session.run([name for _, name in wanted], dict(zip(names, tensors)))):
-        save(folder, "output", i, name, value)
+        save(folder, "input", i, to_proto(kinds[name], values[i], name))
+    for (i, name), value in zip(wanted, session.run([name for _, name in wanted], dict(zip(names, values)))):
+        save(folder, "output", i, to_proto(kinds.get(name), value, name))
 
 
-def stored_inputs(folder, names):
+def stored_inputs(folder, kinds, names):
     """The values of each stored set, in the order of `names`."""
     found = [folder] if os.path.exists(os.path.join(folder, "input_0.pb")) else sorted(
         path for path in (os.path.join(folder, name) for name in os.listdir(folder))
         if os.path.exists(os.path.join(path, "input_0.pb")))
-    return [[read_message(os.path.join(path, "input_%d.pb" % i), os.path.exists("input_%d.keys" % i)) for i in range(len(names))] for path in found]
-
-
-def as_map(index, values):
-    """The values as a map, where input `index` is one: with the keys that the compiler found, or any."""
-    path = "input_%d.keys" % index
-    if not os.path.exists(path):
-        return values
-    with open(path, encoding="utf-8") as file:
-        kind, *keys = file.read().split("\0")[:-1]
-    keys = keys or range(len(values))
-    return dict(zip(keys if kind == "text" else map(int, keys), values.tolist()))
-
-
-def element_type(value):
-    kind = value.type.map_type.value_type if value.type.HasField("map_type") else value.type
-    return kind.tensor_type.elem_type
-
-
-def random_inputs(model, inputs):
-    types = {value.name: element_type(value) for value in model.graph.input}
-    generator = numpy.random.default_rng(1)
-    shapes = [[[axis[end] for axis in bounds] for _, bounds in inputs] for end in (1, 0)]
-    return [[as_map(i, random_tensor(generator, types[name], extents)) for i, ((name, _), extents) in enumerate(zip(inputs, shape))]
-            for shape in (shapes if shapes[0] != shapes[1] else shapes[:1])]
+    return [[from_file(kinds[name], os.path.join(path, "input_%d.pb" % i)) for i, name in enumerate(names)] for path in found]
 
 
 def expose(model, names):
@@ -115,19 +133,20 @@ def expose(model, names):
 
 
 def main():
-    path, words = sys.argv[1], sys.argv[2:]
-    sets = words[1] if words[:1] == ["--sets"] else ""
-    inputs = [parse(word) for word in (words[2:] if sets else words)]
+    path, sets = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
     model = onnx.load(path, load_external_data=False)
-    with open("outputs.txt", encoding="utf-8") as file:
-        changed, wanted = expose(model, file.read().split("\n")[:-1])
+    with open("ports.json", encoding="utf-8") as file:
+        ports = json.load(file)
+    kinds = {value.name: value.type for value in [*model.graph.input, *model.graph.output]}
+    changed, wanted = expose(model, ports["outputs"])
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL # as the operators are specified
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.path.dirname(path))
     session = onnxruntime.InferenceSession(model.SerializeToString() if changed else path, options, providers=["CPUExecutionProvider"])
-    names = [name for name, _ in inputs]
-    for i, tensors in enumerate(stored_inputs(sets, names) if sets else random_inputs(model, inputs)):
-        save_set("test_data_set_%d" % i, session, names, tensors, wanted)
+    names = [port["name"] for port in ports["inputs"]]
+    inputs = stored_inputs(sets, kinds, names) if sets else random_inputs(kinds, ports["inputs"])
+    for i, values in enumerate(inputs):
+        save_set("test_data_set_%d" % i, session, kinds, names, values, wanted)
 
 
 main()

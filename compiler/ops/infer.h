@@ -14,6 +14,7 @@ struct Infer {
     int     trial;  /* > 0: a body is walked to find its types; nothing becomes constant, nothing is rewritten or recorded */
     int     depth;  /* bodies around the node in hand */
     int64_t visits; /* nodes seen so far, repeated walks counted */
+    Text   *open, *flags; /* of the inputs: extents that have no bound, and what to type for them (infer_bound.c) */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- walking */

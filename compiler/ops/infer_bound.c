@@ -5,6 +5,8 @@
  * checks it. Nothing without a bound passes infer_set. */
 #include "ops/infer.h"
 
+#include "support/command.h"
+
 #include <string.h>
 
 /* An extent that is known only while running and may be above this (elements) counts as unbounded: its interval comes from
@@ -69,15 +71,35 @@ static Bound promised(const Infer *infer, const Value *value, int axis, int rank
 
 /* --------------------------------------------------------------------------------------------------- inputs of the model */
 
-static int refuse_input(Infer *infer, const Value *value, int axis)
+/* Remember a place without a bound, and what to type for it: once, where several places share a name. */
+static void note_open(Infer *infer, const char *place, const char *flag)
 {
+    const char *typed = command_word(infer->model->arena, flag);
+    Text       *flags = infer->flags;
+
+    for (const char *at = flags->data; at && *at; at = strstr(at + 1, " --dim "))
+        if (!strncmp(at + strlen(" --dim "), typed, strlen(typed)))
+            return;
+    text_printf(infer->open, "%s%s", infer->open->size ? ", " : "", place);
+    text_printf(flags, " --dim %s", typed);
+}
+
+static void note_open_axis(Infer *infer, const Value *value, int axis)
+{
+    Arena      *arena = infer->model->arena;
     const char *name = dim_name(value, axis);
 
     if (name)
-        return diag_unsupported(infer->diag, (Loc){0}, "input '%s': extent %d '%s' has no bound; give --dim %s=N or --dim %s=1..N",
-                                value->name, axis, name, name, name);
-    return diag_unsupported(infer->diag, (Loc){0}, "input '%s': extent %d has no bound; give --dim %s:%d=N or --dim %s:%d=1..N",
-                            value->name, axis, value->name, axis, value->name, axis);
+        note_open(infer, arena_printf(arena, "'%s' (extent %d of '%s')", name, axis, value->name), arena_printf(arena, "%s=1..16", name));
+    else
+        note_open(infer, arena_printf(arena, "extent %d of '%s'", axis, value->name), arena_printf(arena, "%s:%d=1..16", value->name, axis));
+}
+
+/* One message for all of them. */
+static int refuse_open(const Infer *infer)
+{
+    return diag_unsupported(infer->diag, (Loc){0}, "inputs have no bound for %s; say how large each may be where 16 stands here:%s",
+                            infer->open->data, infer->flags->data);
 }
 
 /* The first place among the inputs that has this name, so that equal names are one run-time integer. */
@@ -100,8 +122,10 @@ static int bind_axis(Infer *infer, const Value *value, int axis, bool member, Ex
     const Value *first = value;
     int          first_axis = axis;
 
-    if (!bound.known)
-        return refuse_input(infer, value, axis);
+    if (!bound.known) {
+        note_open_axis(infer, value, axis);
+        return 0;
+    }
     if (!member && !flag_bound(infer, value->name, axis).known)
         find_namesake(value->graph, dim_name(value, axis), &first, &first_axis);
     *out = extent_leaf(infer->model, member ? EXPR_VAR : EXPR_DIM, first->id, first_axis, bound.lo, bound.hi);
@@ -134,7 +158,7 @@ static int bind_tensor(Infer *infer, const Value *value, bool member, Type *type
     for (int axis = 0; axis < type->rank; axis++)
         if (type->dim[axis].max < 0 && bind_axis(infer, value, axis, member, &type->dim[axis]) < 0)
             return -1;
-    if (type->rank >= 0 && type_bytes(type) < 0)
+    if (type->rank >= 0 && !infer->open->size && type_bytes(type) < 0)
         return diag_unsupported(infer->diag, (Loc){0}, "input '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);
     return 0;
@@ -168,17 +192,22 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
     if (type->kind == TYPE_MAP)
         return infer_map_input(infer, value, type) < 0 ? -1 : bind_tensor(infer, value, false, type);
     count = flag_bound(infer, value->name, BOUND_COUNT);
-    if (!count.known)
-        return diag_unsupported(infer->diag, (Loc){0}, "input '%s': the count of its members has no bound; give --dim %s:count=0..N",
-                                value->name, value->name);
+    if (!count.known) {
+        note_open(infer, arena_printf(infer->model->arena, "the count of members of '%s'", value->name),
+                  arena_printf(infer->model->arena, "%s:count=0..16", value->name));
+        count = (Bound){true, 0, 1};
+    }
     type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
     return count.hi ? bind_type(infer, value, true, type->item) : bind_no_member(type->item);
 }
 
 int infer_inputs(Infer *infer, Graph *graph)
 {
-    int status = 0;
+    Text open = text_new(infer->model->arena), flags = text_new(infer->model->arena);
+    int  status = 0;
 
+    infer->open = &open;
+    infer->flags = &flags;
     for (int i = 0; i < graph->nin; i++) {
         Value *value = graph->in[i];
         Type   type = value->type.kind == TYPE_NONE ? value->promise : value->type;
@@ -188,6 +217,8 @@ int infer_inputs(Infer *infer, Graph *graph)
             status = -1;
         value->type = type;
     }
+    status = open.size ? refuse_open(infer) : status;
+    infer->open = infer->flags = NULL;
     return status;
 }
 
@@ -284,6 +315,9 @@ int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
     count = flag_bound(infer, value->name, BOUND_COUNT);
     if (type->item)
         bound_members(infer, value, type->item);
+    if (type->kind == TYPE_SEQUENCE && count.known && is_found(infer, value, type->count) && type->count.max <= count.hi)
+        return infer_check(infer, node, extent_op(infer->model, EXPR_LT, extent_const(count.lo - 1), type->count),
+                           "a count of members that is found out is below its bounds");
     if (type->kind == TYPE_SEQUENCE && count.known &&
         infer_within(infer, node, type->count, count.lo, count.hi, "the count of members", &type->count) < 0)
         return -1;

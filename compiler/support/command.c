@@ -69,6 +69,13 @@ char *command_quote(Arena *arena, const char *word)
     return text.data;
 }
 
+const char *command_word(Arena *arena, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+
+    return *word && !word[strspn(word, plain)] ? word : command_quote(arena, word);
+}
+
 char *folder_temporary(Arena *arena)
 {
     const char *base = getenv("TMPDIR");

@@ -12,6 +12,9 @@ int command_run(const char *folder, const char *line, Text *output);
 /* `word` quoted for the shell. */
 char *command_quote(Arena *arena, const char *word);
 
+/* `word` as a person would type it: quoted only where the shell would see something else in it. */
+const char *command_word(Arena *arena, const char *word);
+
 /* A new empty folder for files of ours, and the end of it with all that lies in it. NULL with errno set. */
 char *folder_temporary(Arena *arena);
 void  folder_remove(Arena *arena, const char *folder);

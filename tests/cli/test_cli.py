@@ -449,7 +449,7 @@ class Cli(unittest.TestCase):
             store("output_0", 1 / (1 + numpy.exp(-x)))
             done = self.run_it("bounded.onnx", "--verify=" + out)
             self.assertRegex(done.stdout, r"'y' float\[3\]\[4\]: max absolute \S+, relative \S+, ULP \d+")
-            self.assertIn("bounded by the stored inputs", done.stderr)
+            self.assertIn("bounded by the stored sets: --dim n=3..3", done.stderr)
             store("output_0", 1 / (1 + numpy.exp(-x)) + 0.01)
             self.assertIn("differs", self.fails(4, "'y'", "bounded.onnx", "--verify=" + out).stderr)
             store("output_0", numpy.zeros((3, 5), dtype=numpy.float32))

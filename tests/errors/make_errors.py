@@ -799,6 +799,13 @@ def unbounded_extent():
 
 
 @case
+def unbounded_everywhere():
+    members = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, ("k", 2)))
+    inputs = [info("x", ("n", "my axis", "n")), info("z", ("n", None)), helper.make_value_info("s", members)]
+    return model([relu()], inputs=inputs, outputs=[info("y", ("n", "my axis", "n"))])
+
+
+@case
 def unbounded_rank():
     return model([relu()], inputs=[helper.make_tensor_value_info("x", TensorProto.FLOAT, None)],
                  outputs=[helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])

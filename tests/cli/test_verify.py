@@ -1,0 +1,138 @@
+"""--verify from outside: what it calls different, values other than tensors, bounds from stored sets, a Python that lacks
+something. Usage: test_verify.py OCCAMYC"""
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+import onnx
+import onnx.parser
+from onnx import numpy_helper
+
+OCCAMYC = os.path.abspath(sys.argv[1])
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
+
+SQRT = HEAD + "main (float[4] x) => (float[4] y) { y = Sqrt(x) }"
+JOIN = HEAD + "main (seq(float[n, 3]) s) => (float[m, 3] y, seq(float[n, 3]) t) { y = ConcatFromSequence <axis = 0> (s) t = Identity(s) }"
+SECOND = HEAD + """main (optional(seq(float[3])) o, float[3] x) => (seq(float[3]) s) {
+    e = OptionalGetElement(o) s = SequenceInsert(e, x) }"""
+ASKED = HEAD + """main (optional(seq(float[3])) o) => (bool b) { b = OptionalHasElement(o) }"""
+FILLED = HEAD + """main (int64[2] size) => (float[a, b] y) { t = ConstantOfShape(size) u = Neg(t) y = Exp(u) }"""
+WORDS = HEAD.replace("17", "20") + """main (string[n] a, int64 at) => (string[n] x) {
+    s = StringConcat(a, a) q = SequenceConstruct(a, s) x = SequenceAt(q, at) }"""
+CHOSEN = HEAD + "main (float[n, m] x) => (int64[2, k] y) { y = NonZero(x) }"
+PAIR = HEAD + "main (float[n] a, float[n, k] b) => (float[n, k] y) { z = Constant <value_ints = [1]> () c = Unsqueeze(a, z) y = Add(b, c) }"
+
+
+def f32(*values):
+    return numpy.array(values, numpy.float32)
+
+
+def proto(value):
+    if value is None or (isinstance(value, tuple) and value[0] == "optional"):
+        return numpy_helper.from_optional(value and value[1], "stored")
+    return numpy_helper.from_list(value, "stored") if isinstance(value, list) else numpy_helper.from_array(value)
+
+
+class Verify(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory()
+        self.folder = self.holder.name
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def verify(self, text, *sets, status=0, flags=(), python=sys.executable):
+        """`sets`: (inputs, outputs) to be stored; without any, ONNX Runtime's answers are compared with."""
+        path, stored = self.folder + "/net.onnx", self.folder + "/sets"
+        onnx.save(onnx.parser.parse_model(text), path)
+        for i, sides in enumerate(sets):
+            os.makedirs(f"{stored}/test_data_set_{i}", exist_ok=True)
+            for role, values in zip(("input", "output"), sides):
+                for k, value in enumerate(values):
+                    with open(f"{stored}/test_data_set_{i}/{role}_{k}.pb", "wb") as file:
+                        file.write(proto(value).SerializeToString())
+        done = subprocess.run([OCCAMYC, path, "--verify" + ("=" + stored if sets else ""), "--quiet", *flags], capture_output=True, text=True,
+                              env={**os.environ, "OCCAMYC_PYTHON": python}, timeout=120)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_nan_is_no_error_of_zero(self):
+        said = self.verify(SQRT, ([f32(1, -1, 4, 9)], [f32(1, 1, 2, 3)]), status=4)
+        self.assertIn("1 of 4 elements, the first at 1 (found -nan, wanted 1)", said.replace("found nan", "found -nan"))
+        self.assertRegex(said, r"max absolute error -?nan, relative -?nan")
+        said = self.verify(SQRT, ([f32(1, 1, 4, 9)], [f32(1, numpy.inf, 2, numpy.nan)]), status=4)
+        self.assertIn("2 of 4 elements", said)
+        self.verify(SQRT, ([f32(1, -1, 4, numpy.inf)], [f32(1, numpy.nan, 2, numpy.inf)]))
+
+    def test_what_rounding_leaves_is_no_difference_and_more_is(self):
+        zero = HEAD + "main (float[4] x) => (float[4] y) { y = Sub(x, x) }"
+        self.assertNotIn("DIFFERS", self.verify(zero, ([f32(1, 2, 3, 4)], [f32(6.6e-8, 0, 0, 0)])))
+        self.assertIn("differs", self.verify(zero, ([f32(1, 2, 3, 4)], [f32(6.6e-6, 0, 0, 0)]), status=4))
+        double = zero.replace("float", "double")
+        self.verify(double, ([f32(1, 2, 3, 4).astype(float)], [numpy.array([6.6e-8, 0, 0, 0])]), status=4)
+        tiny = HEAD + "main (float[2] x) => (float[2] y) { y = Neg(x) }"
+        self.assertIn("says little", self.verify(tiny, ([f32(1e-9, 0)], [f32(-1e-9, 0)])))
+
+    def test_sequences_of_none_and_some(self):
+        one, two = f32(1, 2, 3).reshape(1, 3), numpy.ones((2, 3), numpy.float32)
+        said = self.verify(JOIN, ([[one, two]], [numpy.concatenate([one, two]), [one, two]]), ([[one]], [one, [one]]))
+        self.assertIn("bounded by the stored sets: --dim s:count=1..2 --dim s:0=1..2", said)
+        self.assertIn("sequence of 2", said)
+        self.assertIn("more than 1 members", self.verify(JOIN, ([[one, two]], [numpy.concatenate([one, two]), [one]]), ([[one]], [one, [one]]), status=4))
+        kept = JOIN.replace("y = ConcatFromSequence <axis = 0> (s) ", "").replace("float[m, 3] y, ", "")
+        self.holder.cleanup()
+        self.setUp()
+        self.assertIn("sequence of 0", self.verify(kept, ([[]], [[]]), ([[one]], [[one]])))
+
+    def test_sequences_that_may_be_absent(self):
+        x = f32(1, 2, 3)
+        self.verify(SECOND, ([("optional", [x]), x], [[x, x]]), ([("optional", []), x], [[x]]))
+        self.holder.cleanup()
+        self.setUp()
+        self.verify(ASKED, ([("optional", [x])], [numpy.array(True)]), ([("optional", [])], [numpy.array(True)]), ([None], [numpy.array(False)]))
+
+    def test_random_sequences_are_compared_with_onnx_runtime(self):
+        self.assertIn("sequence of 3", self.verify(JOIN, flags=["--dim=s:count=1..3", "--dim=n=1..2"]))
+
+    def test_every_missing_bound_comes_from_the_sets(self):
+        size = numpy.array([2, 3], numpy.int64)
+        said = self.verify(FILLED, ([size], [numpy.ones((2, 3), numpy.float32)]), ([size[::-1].copy()], [numpy.ones((3, 2), numpy.float32)]))
+        self.assertIn("bounded by the stored sets:", said)
+        for named in (True, False):
+            text = FILLED if named else FILLED.replace("y = Exp(u)", "z = Exp(u) y = ReduceSum <keepdims = 0> (z)").replace("float[a, b]", "float")
+            self.holder.cleanup()
+            self.setUp()
+            said = self.verify(text, ([size], [numpy.ones((2, 3), numpy.float32) if named else numpy.float32(6).reshape(())]))
+        self.assertIn("--dim size:values=0..3", said)
+        words = numpy.array(["ab", "c"], object)
+        self.holder.cleanup()
+        self.setUp()
+        said = self.verify(WORDS, ([words, numpy.array(1)], [numpy.array(["abab", "cc"], object)]))
+        self.assertIn("--dim a:bytes=0..5", said)
+        self.holder.cleanup()
+        self.setUp()
+        self.assertIn("--dim n=2..2 --dim m=3..3", self.verify(CHOSEN, ([numpy.eye(2, 3, dtype=numpy.float32)], [numpy.array([[0, 1], [0, 1]])])))
+        self.holder.cleanup()
+        self.setUp()
+        said = self.verify(PAIR, ([f32(1, 2), numpy.zeros((2, 5), numpy.float32)], [numpy.array([[1] * 5, [2] * 5], numpy.float32)]),
+                           ([f32(1), numpy.zeros((1, 4), numpy.float32)], [numpy.ones((1, 4), numpy.float32)]))
+        self.assertIn("--dim n=1..2 --dim k=4..5", said)
+
+    def test_a_python_that_lacks_modules_is_named_with_what_to_type(self):
+        bare = self.folder + "/bare"
+        with open(bare, "w") as file:
+            file.write(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
+        os.chmod(bare, stat.S_IRWXU)
+        said = self.verify(SQRT, status=1, python=bare)
+        self.assertEqual(len(said.splitlines()), 2)
+        self.assertIn(f"'{bare}' was asked for ONNX Runtime's answers and lacks numpy, onnx, onnxruntime", said.splitlines()[0])
+        self.assertIn(f"type {bare} -m pip install onnx onnxruntime", said.splitlines()[1])
+        self.assertIn("cannot be started", self.verify(SQRT, status=1, python="no-such-python"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
