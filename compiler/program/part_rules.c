@@ -458,6 +458,35 @@ static double work_resample(const Step *step)
     return (double)(value(step, "outer", 0) * value(step, "out", 0)) * (double)(value(step, "inner", 0) * value(step, "taps", 0)) * 0.4;
 }
 
+/* Columns: each has weights, scales and zero points of its own. */
+static void offer_nbits(const Step *step, Cuts *cuts)
+{
+    offer(cuts, 0, value(step, "columns", 0), 16, 1.0);
+}
+
+static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t block = value(part, "block", 0), bits = value(part, "bits", 0), blocks = int_ceil_div(value(part, "k", 0), block);
+
+    (void)axis;
+    set(part, "columns", 0, hi - lo);
+    part_shift(part, pointer(part, "y"), lo);
+    part_shift(part, pointer(part, "bias"), lo);
+    part_shift(part, pointer(part, "w"), lo * blocks * (block * bits / 8));
+    part_shift(part, pointer(part, "scale"), lo * blocks);
+    part_shift(part, pointer(part, "zero"), lo * blocks);
+    part_shift(part, pointer(part, "packed"), lo * int_ceil_div(blocks * bits, 8));
+}
+
+/* Every four rows decode the weights anew. */
+static double work_nbits(const Step *step)
+{
+    double  weights = (double)value(step, "columns", 0) * (double)value(step, "k", 0);
+    int64_t rows = value(step, "rows", 0);
+
+    return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
+}
+
 /* ----------------------------------------------------------------------------------------------------------- the table */
 
 static const PartRule rules[] = {
@@ -472,6 +501,7 @@ static const PartRule rules[] = {
     {"pool_planes_f32", offer_pool, take_pool, work_window, false},
     {"maxpool_", offer_pool, take_pool, work_window, false},
     {"matmul_f32", offer_matmul, take_matmul, work_matmul, false},
+    {"matmul_nbits_f32", offer_nbits, take_nbits, work_nbits, false},
     {"attention_f32", offer_matmul, take_attention, work_attention, false},
     {"map_", offer_map, take_map, work_map, false},
     {"copy_", offer_map, take_map, work_map, false},

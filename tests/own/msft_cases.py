@@ -343,4 +343,42 @@ BYTES = [
     byte_heads("qattention_past", [None, np.array(7, np.uint8), np.array(120, np.uint8), WHOLE_PAST], 2, weight=np.uint8, unidirectional=1),
 ]
 
-MSFT = NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
+# ---------------------------------------------------------------------------------------------------- weights of few bits
+
+
+def few_bits(name, bits=4, block=32, k=64, n=11, zero=None, group=False, bias=False, dtype=np.float32, fed=False, **attributes):
+    """zero: None, "packed" or "float". Rows are 1, 5 and 8: fewer and more than a kernel takes together."""
+    blocks = -(-k // block)
+    weights = constant(n, blocks, block * bits // 8, dtype=np.uint8, make=whole(0, 255), seed=21)
+    scales = (constant(n, blocks, seed=22) * 0.05 * 2.0 ** (4 - bits)).astype(dtype)
+    zeros = {"packed": constant(n, -(-blocks * bits // 8), dtype=np.uint8, make=whole(0, 255), seed=23),
+             "float": (constant(n, blocks, seed=23) * 2 + 2 ** (bits - 1)).astype(dtype), None: None}[zero]
+    groups = constant(blocks * block, dtype=np.int32, make=whole(0, blocks - 1), seed=24) if group else None
+    if fed:
+        weights = Feed(*weights.shape, dtype=np.uint8, make=whole(0, 255))
+    inputs = [Feed("b", "s", k, dtype=dtype), weights, scales, zeros, groups, constant(n, seed=25).astype(dtype) if bias else None]
+    while inputs[-1] is None:
+        inputs.pop()
+    return case(name, "MatMulNBits", inputs, 1, over(b=(1, 1, 2), s=(1, 5, 4)), K=k, N=n, bits=bits, block_size=block, **attributes)
+
+
+def groups_wanted(inputs):
+    """ONNX Runtime drops packed zero points where there is g_idx; the operator's text has one for each block."""
+    values = {t.name: numpy_helper.to_array(t) for t in few_bits("nbits_groups", k=90, group=True, zero="packed")["model"].graph.initializer}
+    nibbles = [np.stack([v & 15, v >> 4], -1).reshape(11, -1).astype(np.float64) for v in (values["in1"], values["in3"])]
+    block = values["in4"][:90]
+    weights = (nibbles[0][:, :90] - nibbles[1][:, block]) * values["in2"][:, block]
+    return [(inputs["in0"] @ weights.T).astype(np.float32)]
+
+
+FEW = [few_bits(f"nbits_{b}_{s}", b, s, k=s * 2 if s < 100 else s + 40) for b in (2, 4, 8) for s in (16, 32, 64, 128, 256)]
+FEW += [few_bits(f"nbits_{b}_{z}", b, 32, k=100, zero=z, bias=True) for b, z in ((2, "packed"), (2, "float"), (4, "packed"), (4, "float"), (8, "packed"))]
+FEW += [
+    dict(few_bits("nbits_groups", k=90, group=True, zero="packed"), wanted=groups_wanted),
+    few_bits("nbits_groups_float", k=90, group=True, bias=True, zero="float"),
+    few_bits("nbits_fed", fed=True, k=70),
+    few_bits("nbits_half", dtype=np.float16, bias=True, zero="packed"),
+    few_bits("nbits_level", accuracy_level=1),
+]
+
+MSFT = FEW + NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
