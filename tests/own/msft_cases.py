@@ -381,4 +381,39 @@ FEW += [
     few_bits("nbits_level", accuracy_level=1),
 ]
 
-MSFT = FEW + NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
+def table(name, bits=4, zero=True, width=64, shape=(9,), block=16, dtype=np.uint8, kind=None, gather=0, quantised=None, index=(-12, 12),
+          scale=np.float32):
+    """kind: "int4" or "uint4", elements of the table; else they are packed in bytes along the last axis. Indices outside pick zeros."""
+    each = 1 if kind else 8 // bits
+    extents = [*shape, width]
+    quantised = len(extents) - 1 if quantised is None else quantised
+    blocks = list(extents)
+    blocks[quantised] = -(-extents[quantised] // block)
+    packed, fewer = list(extents), list(blocks)
+    packed[-1] //= each
+    fewer[-1] = -(-fewer[-1] // each)
+    low, high = {"int4": (-8, 7), "uint4": (0, 15), None: (0, 255)}[kind]
+    data, zeros = (constant(*e, dtype=np.int32, make=whole(low, high), seed=s) for e, s in ((packed, 31), (fewer, 32)))
+    inputs = [data, Feed("b", "s", dtype=np.int64, make=whole(*index)), constant(*blocks, seed=33).astype(scale), zeros if zero else None]
+    code = {"int4": TensorProto.INT4, "uint4": TensorProto.UINT4, None: TensorProto.UINT8}[kind]
+    made = case(name, "GatherBlockQuantized", inputs if zero else inputs[:3], 1, over(b=(1, 2, 3), s=(1, 3, 8)), bits=bits, block_size=block,
+                gather_axis=gather, quantize_axis=quantised)
+    for tensor in made["model"].graph.initializer:
+        if tensor.name in ("in0", "in3"):
+            values = numpy_helper.to_array(tensor)
+            tensor.CopyFrom(helper.make_tensor(tensor.name, code, values.shape, values.flatten().tolist()))
+    return made
+
+
+TABLES_OF_BITS = [table(f"table_{b}_{z}", b, z) for b in (2, 4, 8) for z in (False, True)]
+TABLES_OF_BITS += [table(f"table_{k}_{z}", 4, z, kind=k) for k in ("int4", "uint4") for z in (False, True)]
+TABLES_OF_BITS += [
+    table("table_short_block", width=72, block=32),
+    table("table_odd_blocks", 2, width=100, block=32),
+    table("table_deep", shape=(9, 3)),
+    table("table_axis", kind="int4", shape=(40,), width=5, gather=1, quantised=0, index=(-6, 6)),
+    table("table_axis_odd", kind="uint4", shape=(3, 21), width=7, gather=0, quantised=1, index=(-3, 2)),
+    table("table_half", scale=np.float16),
+]
+
+MSFT = TABLES_OF_BITS + FEW + NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
