@@ -1,4 +1,5 @@
 /* check.c - every invariant of a program in one list; a failure is a bug of occamyc, never of the model. */
+#include "program/check.h"
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -336,5 +337,5 @@ int program_check(const Program *program, Diag *diag)
     for (int s = 0; s < program->nstep; s++)
         if (check_step(&c, s) < 0)
             return -1;
-    return check_written(&c) < 0 || check_scratch(&c) < 0 ? -1 : 0;
+    return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_extents(program, diag) < 0 ? -1 : 0;
 }

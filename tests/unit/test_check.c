@@ -199,6 +199,134 @@ static void expressions_are_checked(void **state)
     refuses(w, "takes no expression");
 }
 
+/* ---------------------------------------------------------------------------------------- literals that should be extents */
+
+/* A step of a kernel over square matrices of floats whose extent n, 2 to 8, is known only while running. An argument is a word:
+ * '.' ends it, n and digits are extents. */
+typedef struct Square {
+    const char *kernel, *words;
+    int         operands; /* the first is written */
+} Square;
+
+static const Square squares[] = {
+    {"copy_f32", "2. nn. n1. n1.", 2},
+    {"map_f32", "2. nn. n1. 1. n1.", 1},
+    {"map_vf_f32", "2. nn. n1. 1. n1.", 1},
+    {"matmul_f32", "0. . . . . n. n. n. n. n. 1. n. 1. 0. .", 3},
+    {"matmul_f64", "0. . . . . n. n. n. n. 1. n. 1. n. 1.", 3},
+    {"matmul_integer_u8_i8", "0. . . . . n. n. n. n. 1. n. 1. n. 1. 0. 0.", 5},
+    {"softmax_f32", "0. n. 1. 1. 1. n. n. n.", 2},
+    {"lrn_f32", "n. 1. 1. 1. 1. f. f. f. 1. n. n. n.", 2},
+    {"reduce_f32", "0. 1. n. 1. n. 1. n. 1.", 2},
+    {"conv_f32", "1. n111n. n0001. n111n. n0001. 111. 111. 111. 000. 000. 0. .", 4},
+    {"conv_f64", "1. n111n. n0001. n111n. n0001. 111. 111. 111. 000.", 4},
+    {"convtranspose_f64", "1. n111n. n0001. n111n. n0001. 111. 111. 111. 000.", 4},
+    {"depthwise_f32", "n111n. n0001. n111n. n0001. 111. 111. 111. 000. 0. .", 4},
+    {"pool_f32", "1. n111n. n0001. n111n. n0001. 111. 111. 111. 000. 000. f.", 2},
+    {"pad_f32", "2. nn. n1. nn. n1. 00. 0.", 3},
+    {"gather_f32", "n. n. n. 1.", 3},
+    {"cumsum_f32", "n. n. 1. 0. 0.", 2},
+    {"trilu_f32", "1. n. n. 0. 0.", 2},
+    {"linear_scores", "n. n. n.", 4},
+};
+
+static Arg word_argument(World *w, const char **words, const Param *param, Extent n)
+{
+    bool    floats = **words == 'f';
+    Extent *ints = arena_array(w->arena, Extent, 16);
+    double *number = arena_array(w->arena, double, 1);
+    Arg     arg = {.ints = ints};
+
+    for (; **words != '.'; ++*words)
+        ints[arg.count++] = **words == 'n' ? n : (Extent){**words == 'f' ? 0 : **words - '0', -1};
+    *words += (*words)[1] == ' ' ? 2 : 1;
+    arg.kind = param->kind == PARAM_INTS ? ARG_INTS : floats ? ARG_FLOAT : ARG_INT;
+    return floats ? (Arg){.kind = ARG_FLOAT, .count = 1, .floats = number} : arg;
+}
+
+static void put_matrix(World *w, Step *step, Extent n, bool is_read)
+{
+    int      buffer = world_buffer(w, is_read ? BUFFER_IN : BUFFER_OUT, 8 * 8 * 8);
+    Operand *x = &step->operand[step->noperand++];
+
+    *x = (Operand){.buffer = buffer, .dtype = DTYPE_F32, .rank = 2, .dim = {n, n}, .stride = {n, {1, -1}}, .offset = {0, -1},
+                   .access = is_read ? OPERAND_READS : OPERAND_WRITES};
+}
+
+/* The one step of a program, and what a map reads. */
+static Step *square_step(World *w, const Square *square)
+{
+    const char *words = square->words;
+    Extent      n = extent_leaf(w->program->model, EXPR_DIM, 0, 0, 2, 8);
+    int         index = world_step(w, STEP_KERNEL);
+    Step       *step = &w->program->step[index];
+
+    step->kernel = kernel_find(square->kernel);
+    assert_non_null(step->kernel);
+    step->arg = arena_array(w->arena, Arg, 24);
+    world_buffer(w, BUFFER_DIMS, 8);
+    w->program->dims = 0;
+    w->program->nslot = 1;
+    w->program->slot = arena_array(w->arena, int, 1);
+    w->program->nslot_of = 1;
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+
+        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
+            put_matrix(w, step, n, param->kind == PARAM_READS);
+        else if (param->kind != PARAM_EXPR && param->kind != PARAM_FN)
+            step->arg[step->narg++] = word_argument(w, &words, param, n);
+    }
+    assert_int_equal(step->noperand, square->operands);
+    step->nparam = step->noperand;
+    return step;
+}
+
+static void literals_are_held_against_extents(void **state)
+{
+    for (size_t k = 0; k < sizeof squares / sizeof *squares; k++) {
+        World *w;
+        Step  *step;
+
+        world_teardown(state);
+        world_setup(state);
+        w = *state;
+        step = square_step(w, &squares[k]);
+        accepts(w);
+        for (int i = 0; i < step->narg; i++)
+            for (int j = 0; step->arg[i].ints && j < step->arg[i].count; j++) {
+                Extent *at = (Extent *)&step->arg[i].ints[j], kept = *at;
+
+                if (extent_is_const(kept))
+                    continue;
+                *at = (Extent){8, -1};
+                if (strncmp(squares[k].kernel, "map", 3) || i < 3) /* what maps read comes below */
+                    refuses(w, "elements before and");
+                *at = kept;
+            }
+    }
+}
+
+/* x [n][n] read along its rows, and transposed, by an expression over a matrix. */
+static void literal_strides_of_expressions_are_held_against_operands(void **state)
+{
+    World     *w = *state;
+    ScalarNode node = {.op = SCALAR_LOAD, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_F32, .stored = DTYPE_F32, .stride = 1};
+    Scalar     expr = {.node = &node, .nnode = 1, .noperand = 1, .stored = DTYPE_F32};
+    Step      *step = square_step(w, &squares[1]);
+    Operand   *x = &step->operand[1];
+    Extent    *stride = (Extent *)step->arg[4].ints, n = stride[0];
+
+    put_matrix(w, step, n, true);
+    step->expr = &expr;
+    accepts(w);
+    node.stride = 8;
+    refuses(w, "reads operand 0 every 8 elements");
+    x->stride[0] = stride[0] = (Extent){1, -1};
+    x->stride[1] = stride[1] = n;
+    refuses(w, "reads operand 0 every 8 elements");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -213,6 +341,8 @@ int main(void)
         T(ranges_nest),
         T(run_time_integers_have_slots_and_values),
         T(expressions_are_checked),
+        T(literals_are_held_against_extents),
+        T(literal_strides_of_expressions_are_held_against_operands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
