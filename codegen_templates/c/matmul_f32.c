@@ -120,7 +120,7 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
 OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, occ_fn_vf fn, int64_t nx, const occ_extent *pitch, int64_t rank,
                                          const int64_t *at)
 {
-    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, pitch + rank, 0};
+    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, nx ? pitch + rank : pitch, 0};
 
     if (e)
         p.e = *e;

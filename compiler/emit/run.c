@@ -391,8 +391,10 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
 
     text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
     for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak || uses_share(emit, body, r))
+        if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
             text_printf(text, "    unsigned char *%s;\n", emit_share_variable(emit, r));
+        else if (uses_share(emit, body, r)) /* tensors without elements lie nowhere */
+            text_printf(text, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_put(text, "    int64_t *d; /* extents found while running */\n");
     if (emit->state_bytes)

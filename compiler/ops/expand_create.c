@@ -85,7 +85,9 @@ int expand_affine_grid(Expand *expand)
     DType   dtype = theta->type.dtype;
     int64_t flat[] = {1, -1, rank + 1};
 
-    if (!extent_is_const(theta->type.dim[1]) || rank < 2 || rank > 3)
+    if (!extent_is_const(theta->type.dim[1]))
+        return diag_unsupported(expand->diag, expand->node->loc, "found theta of a run-time number of rows; make it 2 or 3 with --dim");
+    if (rank < 2 || rank > 3)
         return diag_error(expand->diag, expand->node->loc, "found theta of other than 2 or 3 rows");
     shape = expand_slice(expand, size, 0, 2, INT64_MAX, 1);
     for (int i = 0; i < rank; i++) /* x is the innermost axis */

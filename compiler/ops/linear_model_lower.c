@@ -99,7 +99,9 @@ static int raw_scores(Lower *lower, Node *node, Operand *y, int64_t *n)
 
     if (scores_input(lower, node, DTYPE_F32, &x, &rows, &features) < 0)
         return -1;
-    if (!extent_is_const(features) || features.max < 1 || count % features.max || !count)
+    if (!extent_is_const(features))
+        return diag_unsupported(lower->diag, node->loc, "found a run-time number of features; pin it with --dim");
+    if (features.max < 1 || count % features.max || !count)
         return diag_error(lower->diag, node->loc, "%lld coefficients do not fit %lld features", (long long)count,
                           (long long)features.max);
     *n = count / features.max;

@@ -138,7 +138,9 @@ static int group_rotary(Infer *infer, const Node *node, int64_t size)
         return diag_error(infer->diag, node->loc, "found do_rotary without cos_cache and sin_cache, wanted both");
     if (infer_need(infer, node, 7, "FL", 2, 2) < 0 || infer_need_same_shape(infer, node, 7, 8) < 0)
         return -1;
-    if (!extent_is_const(node->in[7]->type.dim[1]) || node->in[7]->type.dim[1].max < 1 || 2 * node->in[7]->type.dim[1].max > size)
+    if (!extent_is_const(node->in[7]->type.dim[1]))
+        return diag_unsupported(infer->diag, node->loc, "found caches of a run-time number of angles; make it constant");
+    if (node->in[7]->type.dim[1].max < 1 || 2 * node->in[7]->type.dim[1].max > size)
         return diag_error(infer->diag, node->loc, "found caches of %lld angles for heads of %lld, wanted half a head or fewer",
                           (long long)node->in[7]->type.dim[1].max, (long long)size);
     if (ids && (infer_need(infer, node, 9, "I", 2, 2) < 0 || infer_need_equal(infer, node, ids->dim[0], query->dim[0], "batches of position_ids") < 0 ||

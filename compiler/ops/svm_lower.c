@@ -36,7 +36,9 @@ int lower_svm_regressor(Lower *lower, Node *node)
     if (scores_transform_of(lower, node) != SCORE_NONE)
         return diag_unsupported(lower->diag, node->loc, "found post_transform '%s'; apply it outside the node",
                                 node_string(node, "post_transform", "NONE"));
-    if (!extent_is_const(features) || (vectors > 0 ? have != vectors || size != vectors * features.max : have != features.max))
+    if (!extent_is_const(features))
+        return diag_unsupported(lower->diag, node->loc, "found a run-time number of features; pin it with --dim");
+    if (vectors > 0 ? have != vectors || size != vectors * features.max : have != features.max)
         return diag_error(lower->diag, node->loc, "%lld coefficients and %lld numbers of support vectors do not fit %lld features",
                           (long long)have, (long long)size, (long long)features.max);
     if (lower_output_dense(lower, node, 0, &y) < 0)

@@ -805,6 +805,20 @@ def unbounded_everywhere():
     return model([relu()], inputs=inputs, outputs=[info("y", ("n", "my axis", "n"))])
 
 
+@asked("--dim=rows=2..3")
+def grid_of_unknown_rows():
+    sizes = helper.make_tensor("size", TensorProto.INT64, [4], [1, 1, 2, 2])
+    return model([helper.make_node("AffineGrid", ["theta", "size"], ["y"])], inputs=[info("theta", (1, "rows", 3))], outputs=[info("y", (1, 2, 2, 2))],
+                 initializers=[sizes], opset=20, ir=9)
+
+
+@asked("--dim=n=1..4")
+def classified_by_unknown_features():
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    node = helper.make_node("LinearRegressor", ["x"], ["y"], domain="ai.onnx.ml", coefficients=[1.0, 2.0], intercepts=[0.5])
+    return model([node], inputs=[info("x", (3, "n"))], outputs=[info("y", (3, 1))], imports=imports)
+
+
 @case
 def unbounded_rank():
     return model([relu()], inputs=[helper.make_tensor_value_info("x", TensorProto.FLOAT, None)],

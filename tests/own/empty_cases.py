@@ -26,6 +26,8 @@ def attention(name, declared, sizes, flags=()):
 
 
 EMPTY = [
+    dict(name="transpose_of_nothing", group="Transpose", flags=("--io=arena", "--code=shared"), model=HEAD + """
+        main (float[2, 0, 3] a) => (float[3, 2, 0] x) { x = Transpose <perm = [2, 0, 1]> (a) }""", inputs=[dict(a=ramp(2, 0, 3))]),
     dict(name="scan_of_nothing", group="Scan", model=HEAD + """
         main (float[2] s0, float[0, 2] a) => (float[2] s, float[2, 0] x) {
           s, x = Scan <num_scan_inputs = 1, scan_output_axes = [1], body = body (float[2] p, float[2] u) => (float[2] q, float[2] k) {

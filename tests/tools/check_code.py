@@ -1,6 +1,6 @@
 """Proofs about generated code, whatever it computes: check_code.py --occamyc=PROGRAM [--models MODEL.onnx...] [FOLDER OF CASES...]
 
-For each model: no warning from GCC and Clang with everything on; the object references the functions that the report lists
+For each model, half of them with inputs and outputs in the arena: no warning from GCC and Clang with everything on, at several levels; the object references the functions that the report lists
 and no others but those that every C compiler may call, none of them allocates, reads or writes files, and it has no writable
 data; the guarded build runs clean on the stored inputs; under the address and undefined-behaviour sanitizers the stored
 inputs run clean, and hostile ones (extreme integers, NaN, infinities, extents and counts that nobody promised) end with
@@ -34,6 +34,7 @@ WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -W
 # Without optimisation: with it, checks of the kernels' inlined loops take minutes to compile.
 SANITIZED = f"{WARNINGS} -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 GUARDED = f"{WARNINGS} -O2 -DOCC_GUARD"                 # -O2: GCC warns by what it inlines
+LEVELS = ("-O1", "-Os", "-O3")                          # one of these too, by the hash of the name: each sees other code
 PLAIN = f"{WARNINGS} -O0 -DOCC_FORCE_SCALAR -fno-builtin"     # every function that the source names is called by its name
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
 
@@ -153,6 +154,12 @@ def prove_guarded(tools, folder, subject):
         host.run_program(built, folder, subject.model, inputs)
 
 
+def prove_levels(tools, folder, subject):
+    """Warnings depend on what is inlined, and so on the level."""
+    level = LEVELS[hash_of(subject.name) // 2 % len(LEVELS)]
+    host.run_compiler(folder, [*tools.gcc, *WARNINGS.split(), level, "-c", "-o", "level.o", "model.c"], tools.build_limit)
+
+
 def prove_sanitized(tools, folder, subject):
     built = build(tools, folder, tools.clang, SANITIZED)
     for inputs, _ in subject.sets:
@@ -163,13 +170,15 @@ def prove_sanitized(tools, folder, subject):
 def prove(tools, subject, work, key):
     """A line of the result, as run_case's; the folder stays where a proof failed."""
     folder, mark = os.path.join(work, subject.name), os.path.join(work, subject.name + ".proved")
-    asked = dataclasses.replace(tools.toolchain, flags=[f"--report={folder}/report.json"])
+    place = ["--io=arena"] if hash_of(subject.name) % 2 else []
+    asked = dataclasses.replace(tools.toolchain, flags=[f"--report={folder}/report.json", *place])
     try:
         run_case.compile_case(asked, subject, folder)
         now = run_case.case_key(subject, folder, key)
         if run_case.read_text(mark) != now:
             prove_symbols(tools, folder)
             prove_guarded(tools, folder, subject)
+            prove_levels(tools, folder, subject)
             prove_sanitized(tools, folder, subject)
             with open(mark, "w") as file:
                 file.write(now)
@@ -193,8 +202,12 @@ class Tools:
         return host.Toolchain(self.occamyc)
 
 
+def hash_of(name):
+    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+
+
 def is_sampled(name, rate):
-    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % rate == 0
+    return hash_of(name) % rate == 0
 
 
 def choose(arguments):
