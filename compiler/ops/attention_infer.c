@@ -105,17 +105,47 @@ int infer_flex_attention(Infer *infer, Node *node)
     return set_result(infer, node, q, v);
 }
 
+/* The places of a head that are turned, in pairs: as attribute 'rotary_embedding_dim' says, all where it says 0; the caches hold
+ * one entry for each pair. `packed`: how many heads share the last axis. */
+static int rotary_places(Infer *infer, const Node *node, int64_t packed, const Extent *half)
+{
+    const Type *x = &node->in[0]->type;
+    Extent      size = infer_div(infer, x->dim[x->rank - 1], extent_const(packed));
+    int64_t     places = node_int(node, "rotary_embedding_dim", 0);
+
+    if (places % 2 || places > size.max)
+        return diag_error(infer->diag, node->loc, "attribute 'rotary_embedding_dim' is %lld, wanted an even number up to the %lld of a head",
+                          (long long)places, (long long)size.max);
+    return infer_need_equal(infer, node, infer_mul(infer, *half, extent_const(2)), places ? extent_const(places) : size,
+                            "twice the columns of the caches, and the places of a head that are turned");
+}
+
 /* The caches are [positions][size / 2], or with no position ids [batch][length][size / 2]. */
 int infer_rotary_embedding(Infer *infer, Node *node)
 {
-    int rank = infer_has(node, 3) ? 2 : 3;
+    int     rank = infer_has(node, 3) ? 2 : 3;
+    int64_t heads = node_int(node, "num_heads", 0);
 
     if (infer_need(infer, node, 0, "FL", 3, 4) < 0 || infer_need(infer, node, 1, "FL", rank, rank) < 0 ||
         infer_need_same_shape(infer, node, 1, 2) < 0 || (infer_has(node, 3) && infer_need(infer, node, 3, "I", 2, 2) < 0))
         return -1;
-    if (node->in[0]->type.rank == 3 && node_int(node, "num_heads", 0) < 1)
+    if (node->in[0]->type.rank == 3 && heads < 1)
         return diag_error(infer->diag, node->loc, "attribute 'num_heads' is missing, wanted 1 or more with an input of rank 3");
+    if (rotary_places(infer, node, node->in[0]->type.rank == 4 ? 1 : heads, &node->in[1]->type.dim[rank - 1]) < 0)
+        return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+}
+
+/* The rule of attribute 'update_rule' says which of decay (input 4) and beta (input 5) there are. */
+static int check_rule(Infer *infer, const Node *node)
+{
+    const char *rule = node_string(node, "update_rule", "gated_delta");
+    bool        gated = !strncmp(rule, "gated", 5), delta = strstr(rule, "delta") != NULL;
+
+    if (gated == infer_has(node, 4) && delta == infer_has(node, 5))
+        return 0;
+    return diag_error(infer->diag, node->loc, "attribute 'update_rule' is '%s', which wants %s decay (input 4) and %s beta (input 5)", rule,
+                      gated ? "a" : "no", delta ? "a" : "no");
 }
 
 /* query, key, value are packed; the state is [batch][heads of key][size of key][size of value]. */
@@ -124,6 +154,8 @@ int infer_linear_attention(Infer *infer, Node *node)
     Extent q[4], k[4], v[4], state[4], result[3];
     DType  dtype;
 
+    if (check_rule(infer, node) < 0)
+        return -1;
     for (int i = 0; i < 3; i++)
         if (infer_need(infer, node, i, "FL", 3, 3) < 0)
             return -1;

@@ -99,11 +99,17 @@ int infer_normalizer(Infer *infer, Node *node)
 /* Vectors or matrices side by side, one behind the other in each row. */
 int infer_feature_vectorizer(Infer *infer, Node *node)
 {
-    Extent dim[2] = {extent_const(1), extent_const(0)};
+    Extent         dim[2] = {extent_const(1), extent_const(0)};
+    int            count;
+    const int64_t *columns = node_ints(node, "inputdimensions", &count);
 
+    if (columns && count != node->nin)
+        return diag_error(infer->diag, node->loc, "attribute 'inputdimensions' has %d entries for %d inputs", count, node->nin);
     for (int i = 0; i < node->nin; i++) {
         const Type *x = infer_in(node, i);
         if (infer_need(infer, node, i, "FI", 1, 2) < 0)
+            return -1;
+        if (columns && infer_need_equal(infer, node, x->dim[x->rank - 1], extent_const(columns[i]), "columns of an input") < 0)
             return -1;
         if (x->rank == 2 && i > 0 && infer_need_equal(infer, node, x->dim[0], dim[0], "the rows of all inputs") < 0)
             return -1;

@@ -45,13 +45,25 @@ static int need_scale(Infer *infer, const Node *node)
     return 0;
 }
 
+/* The quotient is computed in the scale's type: attribute 'precision' may say just that. */
+static int need_precision(Infer *infer, const Node *node)
+{
+    int64_t precision = node_int(node, "precision", 0);
+
+    if (!precision || precision == (int64_t)node->in[1]->type.dtype)
+        return 0;
+    return diag_unsupported(infer->diag, node->loc,
+                            "attribute 'precision' is %lld, but the scale is %s; cast input and scale to the precision wanted",
+                            (long long)precision, dtype_info(node->in[1]->type.dtype)->name);
+}
+
 int infer_quantize(Infer *infer, Node *node)
 {
     const Type *zero = infer_in(node, 2);
     int64_t     dtype = node_int(node, "output_dtype", 0);
     DType       to;
 
-    if (infer_need_dtype(infer, node, 0, "FLI") < 0 || need_scale(infer, node) < 0)
+    if (infer_need_dtype(infer, node, 0, "FLI") < 0 || need_scale(infer, node) < 0 || need_precision(infer, node) < 0)
         return -1;
     if (dtype < 0 || dtype >= DTYPE_COUNT || (dtype && zero && zero->dtype != (DType)dtype))
         return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted the zero point's element type",

@@ -33,13 +33,17 @@ typedef struct Recurrent {
     Operand weight[8];                   /* by input, dense; buffer -1 when absent */
 } Recurrent;
 
-/* Names in the order of OCC_RECUR_*, with the defaults of their parameters. */
-static const struct {
+/* Names in the order of OCC_RECUR_*, with the defaults of their parameters and how many of the two each has. */
+typedef struct Activation {
     const char *name;
     double      alpha, beta;
-} activations[] = {
-    {"Sigmoid", 0, 0}, {"Tanh", 0, 0},   {"Relu", 0, 0},           {"Affine", 1, 0}, {"LeakyRelu", 0.01, 0}, {"ThresholdedRelu", 1, 0},
-    {"ScaledTanh", 1, 1}, {"HardSigmoid", 0.2, 0.5}, {"Elu", 1, 0}, {"Softsign", 0, 0}, {"Softplus", 0, 0},
+    int         parameters;
+} Activation;
+
+static const Activation activations[] = {
+    {"Sigmoid", 0, 0, 0},        {"Tanh", 0, 0, 0},       {"Relu", 0, 0, 0},         {"Affine", 1, 0, 2},
+    {"LeakyRelu", 0.01, 0, 1},   {"ThresholdedRelu", 1, 0, 1}, {"ScaledTanh", 1, 1, 2}, {"HardSigmoid", 0.2, 0.5, 2},
+    {"Elu", 1, 0, 1},            {"Softsign", 0, 0, 0},   {"Softplus", 0, 0, 0},
 };
 
 static bool same_name(const char *a, const char *b)
@@ -50,26 +54,38 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Activation `index` of a direction: its kind and parameters, which are listed for those that take any. */
-static int read_activations(Lower *lower, const Recurrent *r, int64_t direction, int64_t *kind, double *table)
+/* Activation `at` of all directions. Reading has checked the names. */
+static int activation_at(const Recurrent *r, int at)
 {
-    const Attr *names = node_attr(r->node, "activations"), *alpha = node_attr(r->node, "activation_alpha");
-    const Attr *beta = node_attr(r->node, "activation_beta");
+    const Attr *names = node_attr(r->node, "activations");
+    const char *name = names && at < names->count ? names->strings[at] : r->cell->activation[at % r->cell->nactivation];
+    int         k = 0;
 
-    for (int i = 0; i < r->cell->nactivation; i++) {
-        int         at = (int)direction * r->cell->nactivation + i;
-        const char *name = names && at < names->count ? names->strings[at] : r->cell->activation[i];
-        size_t      k = 0;
+    while (k + 1 < (int)(sizeof activations / sizeof *activations) && !same_name(activations[k].name, name))
+        k++;
+    return k;
+}
 
-        while (k < sizeof activations / sizeof *activations && !same_name(activations[k].name, name))
-            k++;
-        if (k == sizeof activations / sizeof *activations)
-            return diag_error(lower->diag, r->node->loc, "found activation '%s', wanted one of ONNX's list", name);
-        kind[i] = (int64_t)k;
-        table[2 * i] = alpha && at < alpha->count ? (double)alpha->floats[at] : activations[k].alpha;
-        table[2 * i + 1] = beta && at < beta->count ? (double)beta->floats[at] : activations[k].beta;
+/* The next parameter of a list, for an activation that takes one while there are any. */
+static double consume(const Attr *list, bool takes, int *used, double otherwise)
+{
+    return takes && list && *used < list->count ? (double)list->floats[(*used)++] : otherwise;
+}
+
+/* The activations of a direction: kinds and parameters. The lists of alphas and betas hold those of all directions, in order,
+ * for the activations that take them: [Sigmoid, LeakyRelu, Tanh] with alphas [0.3] is a LeakyRelu of 0.3. */
+static void read_activations(const Recurrent *r, int64_t direction, int64_t *kind, double *table)
+{
+    const Attr *alpha = node_attr(r->node, "activation_alpha"), *beta = node_attr(r->node, "activation_beta");
+    int         count = r->cell->nactivation, alphas = 0, betas = 0;
+
+    for (int at = 0; at < (int)(direction + 1) * count; at++) {
+        const Activation *activation = &activations[activation_at(r, at)];
+
+        kind[at % count] = activation - activations;
+        table[2 * (at % count)] = consume(alpha, activation->parameters > 0, &alphas, activation->alpha);
+        table[2 * (at % count) + 1] = consume(beta, activation->parameters > 1, &betas, activation->beta);
     }
-    return 0;
 }
 
 /* The elements of a constant input; NULL when it is absent or `computed`, as all are as soon as one is not constant. */
@@ -297,8 +313,8 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         recur = recurrence(lower, r, direction);
     else if (computed_recurrence(lower, r, direction, &recur) < 0)
         return -1;
-    if (read_activations(lower, r, direction, kind, table) < 0 ||
-        input_gates(lower, r, direction, before, &xg) < 0 ||
+    read_activations(r, direction, kind, table);
+    if (input_gates(lower, r, direction, before, &xg) < 0 ||
         start_state(lower, r, r->h, 5, direction, &state) < 0 ||
         (r->cell->has_cell && start_state(lower, r, r->c, 6, direction, &cell) < 0))
         return -1;

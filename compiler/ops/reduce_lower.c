@@ -180,11 +180,19 @@ static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
     return lower_output_view(lower, node, 0, y);
 }
 
+/* Whether a reduction over one element is that element; a sum of squares, say, is its square. */
+static bool keeps_single(int kind)
+{
+    return kind == REDUCE_SUM || kind == REDUCE_MEAN || kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_PROD ||
+           kind == REDUCE_LOGSUMEXP;
+}
+
 int lower_reduce(Lower *lower, Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     int     rank = node->in[0]->type.rank;
     bool    reduced[MAX_RANK] = {false};
+    bool    none;
     Axes    axes;
     Operand x;
 
@@ -192,13 +200,11 @@ int lower_reduce(Lower *lower, Node *node)
         return -1;
     if (!axes.constant)
         return lower_chosen(lower, node, &axes);
-    if (axes.count <= 0 && node_int(node, "noop_with_empty_axes", 0)) {
-        if (lower_input(lower, node, 0, &x) < 0)
-            return -1;
-        return lower_output_view(lower, node, 0, x);
-    }
+    none = axes.count <= 0 && node_int(node, "noop_with_empty_axes", 0);
+    if (none && keeps_single(kind_of(node)))
+        return lower_input(lower, node, 0, &x) < 0 ? -1 : lower_output_view(lower, node, 0, x);
     for (int i = 0; i < rank; i++)
-        reduced[i] = axes.count <= 0 || axes.named[i].max;
+        reduced[i] = !none && (axes.count <= 0 || axes.named[i].max);
     return reduce_any(lower, node, reduced, node_int(node, "keepdims", 1) != 0, kind_of(node));
 }
 

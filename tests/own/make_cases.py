@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cases       # noqa: E402
 import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
+from attribute_cases import ATTRIBUTES  # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
@@ -62,7 +63,7 @@ def main():
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
-    found += RESIZE
+    found += RESIZE + ATTRIBUTES
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
