@@ -90,6 +90,9 @@ int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, i
 /* Likewise bytes of created text, terminators included (`--dim VALUE:bytes`). */
 int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, int64_t *out);
 
+/* Bytes of all characters of a value, terminators included; -1: not known. */
+int64_t infer_bytes_of(const Infer *infer, const Value *value);
+
 /* Arithmetic on extents, in words. */
 Extent infer_add(Infer *infer, Extent a, Extent b);
 Extent infer_sub(Infer *infer, Extent a, Extent b);

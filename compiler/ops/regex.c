@@ -156,6 +156,8 @@ const char *regex_compile(Arena *arena, const char *pattern, RegexTable *out)
     closed = arena_array(arena, uint64_t, b.words);
     moved = arena_array(arena, uint64_t, b.words);
     *out = (RegexTable){0};
+    for (int i = 0; i < b.machine.nnode; i++)
+        out->placed |= b.machine.node[i].kind >= REGEX_BEGIN && b.machine.node[i].kind <= REGEX_NO_WORD;
     out->classes = classify(&b, out->class_of, first);
     ARENA_PUSH(arena, b.state, b.nstate, b.cstate, ((State){moved, false, false})); /* number 0: the empty set */
     moved[b.machine.start / 64] = (uint64_t)1 << (b.machine.start % 64);

@@ -3,6 +3,7 @@
 #define OCC_OPS_REGEX_H
 
 #include "support/arena.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /* States are numbered from 1, where every text starts; from state 0 no text matches any more. */
@@ -11,6 +12,7 @@ typedef struct RegexTable {
     uint8_t   class_of[256]; /* bytes of one class lead to the same states */
     uint16_t *next;          /* [states][classes] */
     uint8_t  *accepts;       /* [states]: whether a text that ends here matches */
+    bool      placed;        /* it says where in a text it holds (^, $, \\b): a part of a text cannot be matched alone */
 } RegexTable;
 
 /* Whole texts (UTF-8) that match `pattern`, in RE2's syntax without flags, Unicode categories and \C. NULL, or what is wrong. */

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Bytes of all characters of a value, terminators included; -1: not known. */
-static int64_t bytes_of(const Infer *infer, const Value *value)
+int64_t infer_bytes_of(const Infer *infer, const Value *value)
 {
     const DimBound *flag;
     int64_t         total = 0;
@@ -26,7 +25,7 @@ static int64_t bytes_of(const Infer *infer, const Value *value)
 /* The same when elements are repeated until there are `elements` of them. */
 static int64_t repeated_bytes(const Infer *infer, const Value *value, int64_t elements)
 {
-    int64_t bytes = bytes_of(infer, value), own = type_elements(&value->type);
+    int64_t bytes = infer_bytes_of(infer, value), own = type_elements(&value->type);
 
     if (bytes < 0 || own <= 0)
         return bytes;
@@ -64,7 +63,7 @@ int infer_string_normalizer(Infer *infer, Node *node)
     if (infer_unknown_extent(infer, node, 0, x->rank - 1, most > 0 ? most : 1, &type.dim[x->rank - 1]) < 0)
         return -1;
     if (strcmp(node_string(node, "case_change_action", "NONE"), "NONE") &&
-        infer_text_bytes(infer, node, 0, bytes_of(infer, node->in[0]), &type.text_bytes) < 0)
+        infer_text_bytes(infer, node, 0, infer_bytes_of(infer, node->in[0]), &type.text_bytes) < 0)
         return -1;
     return infer_set(infer, node, 0, type);
 }
@@ -79,7 +78,7 @@ int infer_string_split(Infer *infer, Node *node)
     if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 0, MAX_RANK - 1) < 0)
         return -1;
     type = infer_shaped(DTYPE_TEXT, x);
-    bytes = bytes_of(infer, node->in[0]);
+    bytes = infer_bytes_of(infer, node->in[0]);
     most = limit && limit->i >= 0 && limit->i < INT32_MAX ? limit->i + 1 : bytes;
     if (infer_unknown_extent(infer, node, 0, x->rank, most, &type.dim[x->rank]) < 0)
         return -1;

@@ -502,6 +502,41 @@ def sparse(values, indices, dims):
     return helper.make_sparse_tensor(tensor, numpy_helper.from_array(np.array(indices, np.int64)), dims)
 
 
+def tokenizer(**attributes):
+    settings = dict(mark=0, mincharnum=1, pad_value="")
+    nodes = [helper.make_node("Tokenizer", ["x"], ["y"], domain="com.microsoft", **{**settings, **attributes})]
+    graph = helper.make_graph(nodes, "g", [info("x", (3,), TensorProto.STRING)], [info("y", (3, 4), TensorProto.STRING)])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+BYTES = "--dim", "y:bytes=0..99"
+
+
+@asked(*BYTES)
+def tokens_at_the_edges_of_words():
+    return tokenizer(tokenexp="\\b[a-z]+\\b")
+
+
+@asked(*BYTES)
+def tokens_between_empty_separators():
+    return tokenizer(separators=[" *"])
+
+
+@asked(*BYTES)
+def tokens_between_several_patterns():
+    return tokenizer(separators=[" ", "and|or"])
+
+
+@asked(*BYTES)
+def tokens_by_nothing():
+    return tokenizer()
+
+
+@asked(*BYTES)
+def tokens_of_no_letters():
+    return tokenizer(tokenexp="[a-z]+", mincharnum=0)
+
+
 @case
 def sparse_index_outside():
     return model([helper.make_node("Add", ["x", "w"], ["y"])], sparse=[sparse([1, 2], [0, 9], [4])])

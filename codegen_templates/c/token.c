@@ -1,0 +1,91 @@
+/* token.c - kernels that cut text by a pattern, which was made a table: states are numbered from 1, where every match starts;
+ * from state 0 nothing matches any more. class_of [256]: of each byte; next [states][classes]; accepts [states]. */
+#include "occ_text.h"
+
+/* Bytes of the longest match that starts at `at`; 0: there is none, or it is empty. */
+OCC_HOT int64_t occ_match_longest(occ_text at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts, int64_t classes)
+{
+    int64_t state = 1, best = 0;
+    for (int64_t i = 0; at[i] && state;) {
+        state = next[state * classes + class_of[(unsigned char)at[i++]]];
+        best = accepts[state] ? i : best;
+    }
+    return best;
+}
+
+/* Characters of `bytes` bytes of UTF-8. */
+OCC_HOT int64_t occ_text_letters(occ_text x, int64_t bytes)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < bytes; i++)
+        count += (x[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* The next piece of *at (NULL: there is none), its bytes in *size; *at moves on, and becomes NULL behind the last.
+ *   between  0: pieces are what matches; 1: what lies between matches */
+OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts, int64_t classes,
+                                int64_t between, int64_t *size)
+{
+    occ_text p = *at, begin = p;
+    while (p && *p) {
+        const int64_t length = occ_match_longest(p, class_of, next, accepts, classes);
+        if (length) {
+            *at = p + length;
+            *size = between ? p - begin : length;
+            return between ? begin : p;
+        }
+        do
+            p++;
+        while ((*p & 0xc0) == 0x80);
+    }
+    *at = 0;
+    *size = p ? p - begin : 0;
+    return between ? begin : 0;
+}
+
+/* text_token_count - the most tokens of `least` characters that one of n texts has, and 2 more where there are any and `mark`. */
+OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
+                                    int64_t *most, int64_t n, int64_t classes, int64_t least, int64_t between, int64_t mark,
+                                    int64_t capacity)
+{
+    *most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        occ_text at = x[i], token;
+        int64_t count = 0, size = 0;
+        while ((token = occ_text_token(&at, class_of, next, accepts, classes, between, &size)) != 0)
+            count += occ_text_letters(token, size) >= least;
+        *most = occ_max(*most, count);
+    }
+    *most += *most && mark ? 2 : 0;
+    return *most > capacity ? OCC_ECAPACITY : 0;
+}
+
+/* text_tokens - y [n][most]: the tokens of each text, between marks if `mark`, and the text `pad` behind them. */
+OCC_INLINE int occ_text_tokens(const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
+                               const occ_text *pad, occ_text *y, char *pool, int64_t n, int64_t most, int64_t classes, int64_t least,
+                               int64_t between, int64_t mark, int64_t capacity)
+{
+    int64_t used = 0;
+    for (int64_t i = 0; i < n && most; i++) {
+        occ_text at = x[i], token;
+        int64_t count = 0, size = 0;
+        if (mark)
+            y[i * most + count++] = "\002";
+        while ((token = occ_text_token(&at, class_of, next, accepts, classes, between, &size)) != 0) {
+            if (occ_text_letters(token, size) < least)
+                continue;
+            if (size + 1 > capacity - used || count == most)
+                return OCC_ECAPACITY;
+            memcpy(pool + used, token, (size_t)size);
+            pool[used + size] = 0;
+            y[i * most + count++] = pool + used;
+            used += size + 1;
+        }
+        if (mark && count < most)
+            y[i * most + count++] = "\003";
+        for (; count < most; count++)
+            y[i * most + count] = pad[0];
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+"""com.microsoft's operators on text: Tokenizer by expressions, separators and characters; MurmurHash3 of every type."""
+
+import numpy as np
+from onnx import TensorProto, helper
+
+TEXT = TensorProto.STRING
+LINES = ["the  quick, brown fox", "", "a b", "äöü ß-x", ",,;;", "x\ty 42_7"]
+
+
+def model(op, x, kind, outputs, **attributes):
+    info = helper.make_tensor_value_info("x", *x), helper.make_tensor_value_info("y", kind, outputs)
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain="com.microsoft", **attributes)], "g", [info[0]], [info[1]])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+
+
+def tokens(name, lines=None, shape=("n",), flags=("--dim", "y:bytes=0..200"), **attributes):
+    settings = dict(mark=0, mincharnum=1, pad_value="#")
+    feeds = [dict(x=np.array(rows, dtype=object)) for rows in lines or (LINES, LINES[:3], LINES[:1])]
+    made = model("Tokenizer", (TEXT, shape), TEXT, [*shape, "t"], **{**settings, **attributes})
+    return dict(name="tokenizer_" + name, group="com.microsoft.Tokenizer", model=made, inputs=feeds, flags=flags)
+
+
+def hashed(dtype, positive, seed=0):
+    values = np.array([0, 1, 7, 123, 100], helper.tensor_dtype_to_np_dtype(dtype)) if dtype != TEXT else \
+        np.array(["", "a", "bc", "def", "1234", "fives", "äö", "a longer one"], dtype=object)
+    name = f"murmur_{TensorProto.DataType.Name(dtype).lower()}_{positive}_{seed}"
+    made = model("MurmurHash3", (dtype, values.shape), TensorProto.UINT32 if positive else TensorProto.INT32, values.shape, positive=positive, seed=seed)
+    return dict(name=name, group="com.microsoft.MurmurHash3", model=made, inputs=[dict(x=values)])
+
+
+NUMBERS = TensorProto.INT32, TensorProto.UINT32, TensorProto.INT64, TensorProto.UINT64, TensorProto.FLOAT, TensorProto.DOUBLE
+TOKENS = [
+    tokens("words", tokenexp="[a-zA-Z0-9_]+"),
+    tokens("long_words", tokenexp="[a-z]+", mincharnum=3),
+    tokens("longest_of_several", tokenexp="a|ab|abc|q[a-z]*|fo"),
+    tokens("often_nothing", tokenexp="[0-9]*"),
+    tokens("letters_beyond_ascii", tokenexp="[ä-ü]+|ß"),
+    tokens("marks", tokenexp="[a-z]+", mark=1, pad_value=""),
+    tokens("of_nothing", lines=[["", ",", ""]], tokenexp="[a-z]+", mark=1),
+    tokens("matrix", lines=[[LINES[:3], LINES[3:]]], shape=(2, 3), tokenexp="[a-z]+"),
+    tokens("characters", tokenexp="."),
+    tokens("characters_by_separator", separators=[""]),
+    tokens("characters_with_marks", tokenexp=".", mark=1, pad_value="pad"),
+    tokens("separator", separators=[" +"]),
+    tokens("separator_and_length", separators=["[ ,;]"], mincharnum=2),
+    tokens("separators", separators=[" ", ",", ";", "\\t"]),
+    tokens("separators_escaped", lines=[["a.b c|d", "..", "x.y|z"]], separators=["\\.", "\\|"]),
+] + [hashed(dtype, positive) for dtype in (TEXT, *NUMBERS) for positive in (0, 1)] + [hashed(TEXT, 0, 42)]
