@@ -62,18 +62,13 @@ static void union_add(Arena *arena, Union *all, const Keys *more)
     all->keys = (Keys){more->dtype, more->dtype == DTYPE_TEXT ? all->ntext : all->nint, all->ints, all->text};
 }
 
-/* CastMap's attributes: 0 for a dense result, else the extent of the sparse one; -1 with a message. */
+/* Of CastMap: 0 for a dense result, else the extent of the sparse one; -1 with a message. */
 static int64_t cast_map_extent(Infer *infer, const Node *node)
 {
-    const char *form = node_string(node, "map_form", "DENSE");
-    int64_t     most = node_int(node, "max_map", 1);
+    int64_t most = node_int(node, "max_map", 1);
 
-    if (!strcmp(form, "DENSE"))
+    if (!strcmp(node_string(node, "map_form", "DENSE"), "DENSE"))
         return 0;
-    if (strcmp(form, "SPARSE"))
-        return diag_error(infer->diag, node->loc, "found map_form '%s', wanted DENSE or SPARSE", form);
-    if (most < 1)
-        return diag_error(infer->diag, node->loc, "found max_map %" PRId64 ", wanted at least 1", most);
     if (most > MAX_KEYS)
         return diag_unsupported(infer->diag, node->loc, "max_map is %" PRId64 "; at most %d keys are supported", most, MAX_KEYS);
     return most;
@@ -164,8 +159,6 @@ int infer_cast_map(Infer *infer, Node *node)
 
     if (need_map(infer, node, "FS") < 0)
         return -1;
-    if (dtype == DTYPE_TEXT && strcmp(to, "TO_STRING"))
-        return diag_error(infer->diag, node->loc, "found cast_to '%s', wanted TO_FLOAT, TO_INT64 or TO_STRING", to);
     if ((dtype == DTYPE_TEXT) != (infer_in(node, 0)->dtype == DTYPE_TEXT))
         return diag_unsupported(infer->diag, node->loc, "%s of a map to %s: text and numbers are not turned into each other; "
                                 "turn them before the run", to, dtype_info(infer_in(node, 0)->dtype)->name);

@@ -11,8 +11,6 @@ int infer_tokenizer(Infer *infer, Node *node)
 
     if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 1, 2) < 0)
         return -1;
-    if (node_int(node, "mincharnum", 1) < 1)
-        return diag_error(infer->diag, node->loc, "found mincharnum %lld, wanted at least 1", (long long)node_int(node, "mincharnum", 1));
     type = infer_shaped(DTYPE_TEXT, x);
     bytes = infer_bytes_of(infer, node->in[0]);
     if (infer_unknown_extent(infer, node, 0, x->rank, bytes < 0 ? -1 : int_saturated_add(bytes, marks), &type.dim[x->rank]) < 0)

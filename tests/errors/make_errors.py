@@ -446,21 +446,6 @@ def map_cast_between_text_and_numbers():
 
 
 @case
-def map_cast_to_nonsense():
-    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=3, cast_to="TO_DOUBLE")
-
-
-@case
-def map_cast_in_no_form():
-    return of_maps("CastMap", key=TensorProto.INT64, map_form="sparse", max_map=3)
-
-
-@case
-def map_cast_to_nothing():
-    return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=0)
-
-
-@case
 def map_cast_beyond_counting():
     return of_maps("CastMap", key=TensorProto.INT64, map_form="SPARSE", max_map=1 << 40)
 
@@ -530,11 +515,6 @@ def tokens_between_several_patterns():
 @asked(*BYTES)
 def tokens_by_nothing():
     return tokenizer()
-
-
-@asked(*BYTES)
-def tokens_of_no_letters():
-    return tokenizer(tokenexp="[a-z]+", mincharnum=0)
 
 
 @case
