@@ -188,14 +188,27 @@ static void put_offsets(Emit *emit, Text *text)
     }
 }
 
+/* Whether some tensor of the state has extents that are known only while running. */
+static bool state_grows(const Emit *emit)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nstate; i++)
+        if (!type_is_static(&p->in[p->state[i].input].type))
+            return true;
+    return false;
+}
+
 static void put_state_offsets(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
 
     if (!emit->state_bytes)
         return;
-    text_printf(text, "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first run. */\n"
-                "#define %s_STATE_SIZE %lld /* bytes */\n#define %s_STATE_ALIGN %lld\n", emit->upper, (long long)emit->state_bytes,
+    text_printf(text, "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first run.%s */\n"
+                "#define %s_STATE_SIZE %lld /* bytes */\n#define %s_STATE_ALIGN %lld\n",
+                state_grows(emit) ? "\n * Extents known only while running: give each run those that the last one left (0 where nothing is kept yet)." : "",
+                emit->upper, (long long)emit->state_bytes,
                 emit->upper, (long long)emit->state_align);
     for (int i = 0; i < p->nin; i++)
         if (p->in[i].buffer >= 0 && p->buffer[p->in[i].buffer].kind == BUFFER_STATE)

@@ -167,6 +167,7 @@ void    lower_keep_text(Lower *lower);                              /* pools of 
 
 /* ------------------------------------------------------------------------------------------------- views of operands */
 
+void    operand_make_dense(Lower *lower, Operand *x);                               /* the strides of row-major order */
 Operand operand_permute(Operand x, const int *axes);                              /* axis i of the result is axes[i] of x */
 Operand operand_window(Lower *lower, Operand x, int axis, Extent start, Extent count, int64_t step);
 Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim);  /* stride 0 where repeated */

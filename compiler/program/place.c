@@ -34,6 +34,11 @@ static void dense_strides(Lower *lower, Operand *x, Layout layout)
     }
 }
 
+void operand_make_dense(Lower *lower, Operand *x)
+{
+    dense_strides(lower, x, LAYOUT_ROW_MAJOR);
+}
+
 static void set_extents(Operand *x, const Type *type)
 {
     x->rank = type->rank;

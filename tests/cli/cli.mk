@@ -2,6 +2,7 @@
 check-cli: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/cli/test_cli.py $(BUILD)/occamyc '$(CC)'
 	$(PYTHON) tests/cli/test_maps.py $(BUILD)/occamyc '$(CC)'
+	$(PYTHON) tests/cli/test_decoder.py $(BUILD)/occamyc '$(CC)'
 	$(PYTHON) tests/cli/test_verify.py $(BUILD)/occamyc
 
 .PHONY: check-cli

@@ -1,0 +1,140 @@
+"""A decoder whose caches are state, token by token, against ONNX Runtime fed step by step. Usage: test_decoder.py OCCAMYC [CC]"""
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import decoder
+
+OCCAMYC = os.path.abspath(sys.argv[1])
+CC = shlex.split(sys.argv[2]) if len(sys.argv) > 2 else ["cc"]
+ROOM = 16
+WARNINGS = "-std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
+
+# Each argument is a run's tokens, as letters: "abc" is three of them. Writes the logits of all runs.
+DRIVER = """
+#include <stdio.h>
+#include <string.h>
+#include "decoder.h"
+
+static unsigned char arena[DECODER_ARENA_SIZE] __attribute__((aligned(DECODER_ARENA_ALIGN)));
+static unsigned char state[DECODER_STATE_SIZE] __attribute__((aligned(DECODER_STATE_ALIGN)));
+
+int main(int argc, char **argv)
+{
+    static int64_t id[ROOM], mask[ROOM], position[ROOM];
+    static float logits[ROOM * WORDS];
+    decoder_memory memory = {0};
+    decoder_inputs in = {0};
+    decoder_outputs out = {0};
+    int64_t past = 0;
+
+    memory.arena = arena;
+    memory.state = state;
+    in.input_ids = id;
+    in.attention_mask = mask;
+    in.position_ids = position;
+    out.logits = logits;
+    for (int run = 1; run < argc; run++) {
+        const int64_t count = (int64_t)strlen(argv[run]);
+
+        for (int64_t i = 0; i < count; i++) {
+            id[i] = argv[run][i] - 'a';
+            position[i] = past + i;
+        }
+        for (int64_t i = 0; i < past + count; i++)
+            mask[i] = 1;
+        in.sequence_length = count;
+        in.total_sequence_length = past + count;
+        GROWS(in.past_sequence_length = past;)
+        if (decoder_run(&memory, &in, &out))
+            return 1;
+        fwrite(logits, sizeof *logits, (size_t)count * WORDS, stdout);
+        past += count;
+    }
+    return 0;
+}
+"""
+
+
+class Decoder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.folder = cls.holder.name
+        cls.model = os.path.join(cls.folder, "decoder.onnx")
+        cls.names = decoder.write(cls.model)
+        cls.session = onnxruntime.InferenceSession(cls.model, providers=["CPUExecutionProvider"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    def build(self, grows, *options):
+        """The program; its caches grow by the tokens of each run, or have room for all."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        past = f"past_sequence_length=0..{ROOM - 1}" if grows else f"past_sequence_length={ROOM}"
+        dims = ["batch_size=1", f"sequence_length=1..{ROOM}", f"total_sequence_length=1..{ROOM}", past]
+        states = [f"--state=present.{n}:past_key_values.{n}" for n in self.names]
+        subprocess.run([OCCAMYC, self.model, "-o", "decoder.c", "--quiet", *[f"--dim={d}" for d in dims], *states, *options], cwd=folder, check=True)
+        with open(os.path.join(folder, "main.c"), "w") as file:
+            file.write(DRIVER)
+        grow = "-DGROWS(x)=x" if grows else "-DGROWS(x)="
+        subprocess.run([*CC, *WARNINGS, f"-DROOM={ROOM}", f"-DWORDS={decoder.VOCABULARY}", grow, "decoder.c", "main.c", "-lm", "-o", "decoder"],
+                       cwd=folder, check=True)
+        return os.path.join(folder, "decoder")
+
+    def wanted(self, runs):
+        past, logits = {f"past_key_values.{n}": np.zeros((1, decoder.KV, 0, decoder.SIZE), np.float32) for n in self.names}, []
+        length = 0
+        for tokens in runs:
+            ids = np.array([[ord(c) - ord("a") for c in tokens]], np.int64)
+            feeds = dict(past, input_ids=ids, attention_mask=np.ones((1, length + len(tokens)), np.int64),
+                         position_ids=np.arange(length, length + len(tokens), dtype=np.int64)[None])
+            found = self.session.run(None, feeds)
+            past = dict(zip(past, found[1:]))
+            length += len(tokens)
+            logits.append(found[0].reshape(-1))
+        return np.concatenate(logits)
+
+    def follow(self, program, runs):
+        done = subprocess.run([program, *runs], capture_output=True, check=True)
+        wanted = self.wanted(runs)
+        np.testing.assert_allclose(np.frombuffer(done.stdout, np.float32), wanted, rtol=1e-4, atol=1e-5 * float(np.abs(wanted).max()))
+
+    def test_caches_grow(self):
+        program = self.build(True)
+        self.follow(program, list("kitemafsoh"))
+        self.follow(program, ["kite", "m", "a", "fsoh", "q", "q"])
+        self.follow(program, ["abcdefghijklmnop"])
+
+    def test_caches_have_room(self):
+        program = self.build(False)
+        self.follow(program, list("kitemafsoh"))
+        self.follow(program, ["kitem", "af", "s", "ohkitema"])
+
+    def test_options(self):
+        for options in (["--code=shared"], ["--in-place=off", "--overlap=off", "--elision=off"]):
+            self.follow(self.build(True, *options), list("kitemafsoh"))
+
+    def test_weights_stay_packed(self):
+        """Constants take no more than the model has, besides small tables."""
+        report = os.path.join(self.folder, "report.json")
+        subprocess.run([OCCAMYC, self.model, "--quiet", "--dim=batch_size=1", "--dim=sequence_length=1", "--dim=total_sequence_length=1..16",
+                        "--dim=past_sequence_length=0..15", "--report=" + report], check=True)
+        packed = sum(numpy_helper.to_array(t).nbytes for t in onnx.load(self.model).graph.initializer)
+        with open(report) as file:
+            self.assertLess(json.load(file)["memory"]["weights"], packed + 2000)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
