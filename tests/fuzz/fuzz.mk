@@ -1,4 +1,7 @@
 # make fuzz: hostile models for FUZZ_SECONDS, then the lines that the corpus reaches; included by tests.mk.
+# make fuzz-run: the same, and what the compiler accepts is run in its process, with the kernels of the generated code under the
+# sanitizers: once with a block for each buffer, once as planned; other bits, a report or a touch outside a buffer is a finding.
+# A finding is repeated by OCC_FUZZ_RUN=1 build/fuzz/target FILE.
 # Seeds are the small official models, the broken models and those of earlier findings (tests/fuzz/found). Two light networks
 # are small files only: their constants fill hundreds of megabytes. target.c limits the processor time of an input;
 # FUZZ_TIMEOUT, in seconds of a clock on a machine that may be busy, only ends what hangs.
@@ -7,7 +10,7 @@ FUZZ_SECONDS ?= 1800
 FUZZ_JOBS    ?= $(shell nproc)
 FUZZ_TIMEOUT ?= 120
 FUZZ         := $(BUILD)/fuzz
-FUZZ_SRC     := tests/fuzz/target.c tests/fuzz/mutate.c
+FUZZ_SRC     := tests/fuzz/target.c tests/fuzz/execute.c tests/fuzz/mutate.c
 COVERED      := compiler/onnx compiler/graph compiler/support compiler/ops compiler/program planners
 FUZZ_TOOLS   := $(BUILD)/fuzz_tools.stamp
 
@@ -35,12 +38,17 @@ fuzz: $(FUZZ)/target $(FUZZ)/seeds
 	    -max_len=65536 -use_value_profile=0 -artifact_prefix=crashes/ corpus seeds
 	$(MAKE) --no-print-directory fuzz-coverage
 
+fuzz-run: $(FUZZ)/target $(FUZZ)/seeds
+	mkdir -p $(FUZZ)/corpus $(FUZZ)/crashes
+	cd $(FUZZ) && OCC_FUZZ_RUN=1 OCC_FUZZ_BUGS=1 ASAN_OPTIONS=log_path=crashes/report ./target -max_total_time=$(FUZZ_SECONDS) -fork=$(FUZZ_JOBS) \
+	    -timeout=$(FUZZ_TIMEOUT) -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=65536 -artifact_prefix=crashes/ corpus seeds
+
 # Lines reached by the seeds and what the fuzzer kept, by what they do.
 fuzz-coverage: FORCE
 	LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/tool.profraw $(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
 	    $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a
 	clang $(STD) -O1 -g -fprofile-instr-generate -fcoverage-mapping -I. -Icompiler -I$(BUILD)/cover/gen -o $(BUILD)/cover/replay \
-	    tests/fuzz/replay.c tests/fuzz/target.c $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a -lprotobuf-c -lm
+	    tests/fuzz/replay.c tests/fuzz/target.c tests/fuzz/execute.c $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a -lprotobuf-c -lm
 	rm -f $(BUILD)/cover/*.profraw
 	cd $(FUZZ) && find seeds corpus -type f | LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/%8m.profraw xargs -n 500 $(abspath $(BUILD)/cover/replay)
 	llvm-profdata merge -o $(BUILD)/cover/all.profdata $(BUILD)/cover/*.profraw
@@ -49,4 +57,4 @@ fuzz-coverage: FORCE
 
 FORCE:
 
-.PHONY: fuzz fuzz-coverage FORCE
+.PHONY: fuzz fuzz-run fuzz-coverage FORCE

@@ -1,6 +1,7 @@
 /* target.c - what is fuzzed: a file's bytes through reading, checking, inference, passes, lowering and planning. Whatever they
  * are, they may at worst be refused, in bounded time and memory. With OCC_FUZZ_BUGS set, a message of the class "bug in occamyc"
- * counts as a crash too. */
+ * counts as a crash too; with OCC_FUZZ_RUN set, what is accepted is run (execute.c). */
+#include "execute.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
 #include "passes/passes.h"
@@ -64,7 +65,7 @@ static void bound_ports(Model *model)
         bound_value(model, &capacity, model->main->out[i], &model->main->out[i]->promise);
 }
 
-static int plan(Model *model, CascadeUse cascade, Diag *diag)
+static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *diag)
 {
     Options  options = {.plan = {.planner = "auto", .reorder = 1}, .cascade = cascade};
     Program *program;
@@ -73,10 +74,14 @@ static int plan(Model *model, CascadeUse cascade, Diag *diag)
     if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) || program_check(program, diag))
         return -1;
     program_liveness(program);
-    return program_plan(program, &options.plan, &found, diag) ? -1 : program_confirm(program, &options.plan, &found, diag);
+    if (program_plan(program, &options.plan, &found, diag) || program_confirm(program, &options.plan, &found, diag))
+        return -1;
+    if (getenv("OCC_FUZZ_RUN"))
+        execute(execution, program, &found);
+    return 0;
 }
 
-static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
+static int compile(Arena *arena, const uint8_t *data, size_t bytes, Execution *execution, Diag *diag)
 {
     Model *model = onnx_read_memory(arena, EXTERNAL_BESIDE, data, bytes, diag);
     Infer  infer = {.model = model, .diag = diag};
@@ -89,25 +94,29 @@ static int compile(Arena *arena, const uint8_t *data, size_t bytes, Diag *diag)
     if (pass_carry(model, diag) < 0 || infer_graph(&infer, model->main) || graph_check(model, diag) || passes_run(model, diag))
         return -1;
     graph_print(&text, model); /* now with run-time integers */
-    return plan(model, bytes % 2 ? CASCADE_ON : CASCADE_AUTO, diag); /* most images are too small for AUTO */
+    return plan(model, bytes % 2 ? CASCADE_ON : CASCADE_AUTO, execution, diag); /* most images are too small for AUTO */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    Arena  *arena = arena_new(MEMORY_LIMIT);
-    Diag    diag = {.arena = arena};
-    clock_t began = clock();
-    jmp_buf exhausted;
+    Arena     *arena = arena_new(MEMORY_LIMIT);
+    Execution *execution = calloc(1, sizeof *execution);
+    Diag       diag = {.arena = arena};
+    clock_t    began = clock();
+    jmp_buf    exhausted;
 
     if (!setjmp(exhausted)) {
         arena_on_exhausted(arena, &exhausted);
-        compile(arena, data, bytes, &diag);
+        execution->seed = bytes;
+        compile(arena, data, bytes, execution, &diag);
         if (diag.status == DIAG_BUG && getenv("OCC_FUZZ_BUGS")) {
             for (int i = 0; i < diag.nmessage; i++)
                 fprintf(stderr, "%s\n", diag.message[i]);
             abort();
         }
     }
+    execute_end(execution);
+    free(execution);
     arena_free(arena);
     if ((clock() - began) / CLOCKS_PER_SEC >= SECONDS_LIMIT) {
         fprintf(stderr, "found %d seconds or more, wanted less\n", SECONDS_LIMIT);
