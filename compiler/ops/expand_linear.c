@@ -100,6 +100,8 @@ int expand_linear_attention(Expand *expand)
     if (scale == 0.0 && !extent_is_const(query->type.dim[2]))
         return diag_unsupported(expand->diag, expand->node->loc,
                                 "found a head size that is known only while running; make it constant, or give attribute 'scale'");
+    if (beta && !extent_is_const(beta->type.dim[2]))
+        return diag_unsupported(expand->diag, expand->node->loc, "found a last extent of beta that is known only while running; pin it");
     if (heads < 1 || kv_heads < 1 || heads % kv_heads)
         return diag_error(expand->diag, expand->node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
                           (long long)kv_heads);

@@ -18,7 +18,7 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
     *step = 0;
     for (int i = 0; type && i < type->rank; i++)
         elements *= type->dim[i].max;
-    if (elements != 1 && !(extent_is_const(count) && elements == count.max))
+    if (elements != 1 && !(type_is_static(type) && extent_is_const(count) && elements == count.max))
         return diag_unsupported(lower->diag, node->loc, "found %lld zero points, wanted one, or one for each row or column",
                                 (long long)elements);
     *step = elements != 1;

@@ -82,6 +82,7 @@ void panels_keep(Lower *lower, const Value *constant, PanelShape s, int64_t m, c
 /* One copy for all whole blocks, one for the narrow last block of each group. */
 static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, int64_t first, int64_t blocks)
 {
+    Model  *model = lower->model;
     int64_t width = int_min(s.outputs - first * PANEL, PANEL);
     Operand from = w, to = panels;
     Extent  oi = extent_const(s.inputs), n[5] = {extent_const(s.groups), extent_const(blocks), extent_const(s.taps), oi,
@@ -96,12 +97,12 @@ static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, in
         from.dim[i] = to.dim[i] = n[i];
         to.stride[i] = extent_const(strides[i]);
     }
-    from.stride[0] = extent_const(w.stride[0].max * s.outputs);
-    from.stride[1] = extent_const(w.stride[0].max * PANEL);
+    from.stride[0] = extent_op(model, EXPR_MUL, w.stride[0], extent_const(s.outputs));
+    from.stride[1] = extent_op(model, EXPR_MUL, w.stride[0], extent_const(PANEL));
     from.stride[2] = w.stride[w.rank - 1]; /* taps are one axis, see panels_computed */
     from.stride[3] = w.stride[1];
     from.stride[4] = w.stride[0];
-    from.offset = extent_op(lower->model, EXPR_ADD, w.offset, extent_const(w.stride[0].max * first * PANEL));
+    from.offset = extent_op(model, EXPR_ADD, w.offset, extent_op(model, EXPR_MUL, w.stride[0], extent_const(first * PANEL)));
     to.offset = extent_const(first * PANEL * s.inputs * s.taps);
     return lower_copy(lower, NULL, from, to);
 }

@@ -268,6 +268,14 @@ def open_channels(name, operator, extents, dtype=np.float32, kind=np.float32, fl
     return case("open_channels_" + name, net, feeds, flags)
 
 
+def open_strides(name, operator, outputs):
+    """Weights that are a part of something longer, at distances known only while running."""
+    net = Net(x=[1, 6, 7], big=[outputs, 6, "L"])
+    part = net.add("Slice", "big", np.array([0], np.int64), np.array([1], np.int64), np.array([2], np.int64))
+    net.give(net.add(operator, "x", part) if operator == "Conv" else net.add(operator, "x", net.add("Transpose", part, perm=[1, 0, 2])), 3)
+    return case("open_strides_" + name, net, [net.feed(L=n) for n in (1, 3, 5, 8)], ("--dim=L=1..8",))
+
+
 GROUPS = ("--dim=C=2..8", "--dim=M=2..4", "--dim=S=1..4")
 OPEN = [
     open_channels("conv", "Conv", ["M", "C"], pads=[1, 0, 1, 0]),
@@ -276,6 +284,8 @@ OPEN = [
     open_channels("conv_half", "Conv", ["M", "C"], dtype=np.float16, kind=np.float16) | HALF,
     open_channels("transposed", "ConvTranspose", ["C", "M"], strides=[2, 1]),
     open_channels("integer", "ConvInteger", ["M", "C"], dtype=np.uint8),
+    open_strides("conv", "Conv", 40),
+    open_strides("transposed", "ConvTranspose", 40),
 ]
 
 
