@@ -364,7 +364,7 @@ static int64_t window_elements(Node *node)
         }
         node_set_ints(node, "kernel_shape", whole, x->rank - 2);
     } else if (strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET") || node_int(node, "ceil_mode", 0) ||
-               !node_ints_are(node, "pads", 0)) {
+               (!node_ints_are(node, "pads", 0) && !node_int(node, "count_include_pad", 0))) {
         return 0;
     }
     kernel = node_ints(node, "kernel_shape", &count);
@@ -373,7 +373,21 @@ static int64_t window_elements(Node *node)
     return elements;
 }
 
-static int mean(Graph *graph, int at)
+/* The step of the only reader, which quantises, for the sums: it then rounds numbers that were scaled once, so that what lies
+ * halfway between two bytes does so exactly. 1: it is another one. */
+static double take_step(Graph *graph, const Uses *uses, const Value *value)
+{
+    static const float one = 1.0f;
+    Node              *user = is_read_once(uses, value) && !is_output(graph, value) ? uses->user[value->id] : NULL;
+    Quant              q;
+
+    if (!quantises(user, &q) || q.x != value || user->graph != graph)
+        return 1.0;
+    user->in[1] = passes_constant(graph, user->in[1]->name, 0, NULL, &one);
+    return q.step;
+}
+
+static int mean(Graph *graph, int at, const Uses *uses)
 {
     Node   *node = graph->node[at];
     int64_t elements;
@@ -382,7 +396,7 @@ static int mean(Graph *graph, int at)
 
     if (!dequantised(node->in[0], &q) || (elements = window_elements(node)) < 1 || elements > INT32_MAX / 255)
         return 0;
-    scale = q.step / (double)elements;
+    scale = q.step / take_step(graph, uses, node->out[0]) / (double)elements;
     node->op = OP_ours_IntegerPool;
     node->nin = q.zero ? 3 : 2;
     node->in = arena_array(graph->model->arena, Value *, 3);
@@ -392,7 +406,7 @@ static int mean(Graph *graph, int at)
     return 1;
 }
 
-static int read_bytes(Graph *graph, int at)
+static int read_bytes(Graph *graph, int at, const Uses *uses)
 {
     switch (graph->node[at]->op) {
     case OP_onnx_Conv:
@@ -403,7 +417,7 @@ static int read_bytes(Graph *graph, int at)
         return product(graph, at, false, NULL);
     case OP_onnx_AveragePool:
     case OP_onnx_GlobalAveragePool:
-        return mean(graph, at);
+        return mean(graph, at, uses);
     default:
         return 0;
     }
@@ -462,7 +476,7 @@ static int rewrite(Graph *graph, Diag *diag)
     for (int i = 0; i < graph->nnode; i++)
         changes += meet(graph, i);
     for (int i = 0; i < graph->nnode; i++)
-        changes += read_bytes(graph, i) || sum(graph, i, &uses);
+        changes += read_bytes(graph, i, &uses) || sum(graph, i, &uses);
     return changes;
 }
 

@@ -115,6 +115,27 @@ def pooled_ends(name, rank, channels, dtype=np.float32, operators=("AveragePool"
     return case("pooled_ends_" + name, net, **more)
 
 
+def halves(name, size, pads, dtype, whole=False):
+    """Means of bytes between two steps of the result, where half of them are: rounded to even, which sums of floats do not."""
+    net, zero = Net(x=([1, 3, 9, 10], dtype)), dtype(5)
+    x = net.add("DequantizeLinear", "x", np.float32(0.1), zero)
+    if whole:
+        y = net.add("GlobalAveragePool", x)
+    else:
+        y = net.add("AveragePool", x, kernel_shape=[size, size], pads=[pads] * 4, count_include_pad=1)
+    net.give(net.add("QuantizeLinear", y, np.float32(0.1), zero), 4, dtype)
+
+    def wanted(inputs):
+        grown = np.pad(inputs["x"].astype(np.int64) - 5, [(0, 0), (0, 0), (pads, pads), (pads, pads)])
+        windows = np.lib.stride_tricks.sliding_window_view(grown, (9, 10) if whole else (size, size), axis=(2, 3))
+        return [(np.rint(windows.sum(axis=(4, 5)) / windows[0, 0, 0, 0].size) + 5).astype(dtype)]
+
+    return case("halves_" + name, net, [net.feed() for _ in range(3)], wanted=wanted)
+
+
+HALVES = [halves("i8_2", 2, 0, np.int8), halves("u8_2", 2, 0, np.uint8), halves("i8_4", 4, 0, np.int8), halves("padded", 2, 1, np.int8),
+          halves("whole", 0, 0, np.uint8, whole=True)]
+
 REFERENCE = dict(oracle="reference")
 HALF = dict(oracle="reference", atol=1e-2)
 ENDS = [
@@ -345,4 +366,4 @@ def grid(name, size, corners):
 GRIDS = [grid("one_column", [1, 1, 3, 1], 0), grid("one_column_corners", [1, 1, 3, 1], 1), grid("one_point_corners", [1, 2, 1, 1], 1),
          grid("one_plane_corners", [1, 2, 1, 3, 4], 1)]
 
-GEOMETRY = ENDS + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS + GRIDS
+GEOMETRY = ENDS + HALVES + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS + GRIDS
