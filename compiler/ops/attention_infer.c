@@ -76,7 +76,9 @@ int infer_attention(Infer *infer, Node *node)
     if (unpack(infer, node, 0, "q_num_heads", q) < 0 || unpack(infer, node, 1, "kv_num_heads", k) < 0 ||
         unpack(infer, node, 2, "kv_num_heads", v) < 0 || check_operands(infer, node, q, k, v) < 0 ||
         set_result(infer, node, q, v) < 0 || add_past(infer, node, 4, k, &length) < 0 || add_past(infer, node, 5, v, &length) < 0 ||
-        infer_need_vector(infer, node, 6, q[0]) < 0 || (infer_has(node, 3) && infer_need_dtype(infer, node, 3, "FLB") < 0))
+        infer_need_vector(infer, node, 6, q[0]) < 0 || (infer_has(node, 3) && infer_need_dtype(infer, node, 3, "FLB-IU") < 0))
+        return -1;
+    if (infer_has(node, 4) && infer_need_same_width(infer, node, 0, 2) < 0)
         return -1;
     k[2] = v[2] = length;
     memcpy(scores, q, sizeof scores);

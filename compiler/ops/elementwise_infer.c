@@ -224,7 +224,7 @@ int infer_where(Infer *infer, Node *node)
 {
     Type type;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_BOOL) < 0 || infer_need_tensor(infer, node, 1) < 0 ||
+    if (infer_need_exactly(infer, node, 0, DTYPE_BOOL) < 0 || infer_need_dtype(infer, node, 1, "FLIUBS-C") < 0 ||
         infer_need_tensor(infer, node, 2) < 0 || infer_need_same_dtype(infer, node, 1, 2) < 0 ||
         infer_broadcast_inputs(infer, node, 0, 3, &type) < 0)
         return -1;

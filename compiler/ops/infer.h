@@ -38,9 +38,10 @@ const char *infer_name(const Value *value);                      /* for messages
 
 /* The common checks; each returns 0, or -1 with a message naming the node, what was found and what was wanted. */
 int infer_need_tensor(Infer *infer, const Node *node, int input);                          /* given, a tensor of known rank */
-int infer_need_dtype(Infer *infer, const Node *node, int input, const char *classes);      /* letters of dtypes.def: "FL", "IU" */
+int infer_need_dtype(Infer *infer, const Node *node, int input, const char *classes);      /* letters of dtypes.def: "FL", "IU"; behind '-' those of ONNX that are refused */
 int infer_need_exactly(Infer *infer, const Node *node, int input, DType dtype);
 int infer_need_same_dtype(Infer *infer, const Node *node, int first, int second);
+int infer_need_same_width(Infer *infer, const Node *node, int first, int second); /* both doubles, or neither; others are refused */
 int infer_need_rank(Infer *infer, const Node *node, int input, int lo, int hi);
 int infer_need(Infer *infer, const Node *node, int input, const char *classes, int lo, int hi); /* tensor, dtype and rank */
 int infer_need_vector(Infer *infer, const Node *node, int input, Extent length);           /* omitted is fine; rank 1 */

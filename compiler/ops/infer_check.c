@@ -78,15 +78,20 @@ static const char *class_words(char class)
 
 int infer_need_dtype(Infer *infer, const Node *node, int input, const char *classes)
 {
-    char wanted[160] = "";
+    const char *refused = strchr(classes, '-'), *end = refused ? refused : classes + strlen(classes), *at;
+    char        wanted[160] = "";
 
     if (infer_need_tensor(infer, node, input) < 0)
         return -1;
-    if (dtype_in(node->in[input]->type.dtype, classes))
+    at = strchr(classes, dtype_info(node->in[input]->type.dtype)->class);
+    if (at && at < end)
         return 0;
-    for (const char *c = classes; *c; c++)
-        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s", c == classes ? "" : c[1] ? ", " : " or ",
+    for (const char *c = classes; c < end; c++)
+        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s", c == classes ? "" : c + 1 < end ? ", " : " or ",
                  class_words(*c));
+    if (at)
+        return diag_unsupported(infer->diag, node->loc, "input %d '%s' holds %s, which is supported here for %s only; convert it before",
+                                input, node->in[input]->name, dtype_info(node->in[input]->type.dtype)->name, wanted);
     return diag_error(infer->diag, node->loc, "input %d '%s' holds %s, wanted %s", input, node->in[input]->name,
                       dtype_info(node->in[input]->type.dtype)->name, wanted);
 }
@@ -110,6 +115,17 @@ int infer_need_same_dtype(Infer *infer, const Node *node, int first, int second)
     return diag_error(infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s, wanted one element type", first,
                       node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name,
                       dtype_info(b->dtype)->name);
+}
+
+int infer_need_same_width(Infer *infer, const Node *node, int first, int second)
+{
+    const Type *a = infer_in(node, first), *b = infer_in(node, second);
+
+    if (!a || !b || (a->dtype == DTYPE_F64) == (b->dtype == DTYPE_F64))
+        return 0;
+    return diag_unsupported(infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s; give both the same element type", first,
+                            node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name,
+                            dtype_info(b->dtype)->name);
 }
 
 int infer_need_rank(Infer *infer, const Node *node, int input, int lo, int hi)

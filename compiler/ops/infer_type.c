@@ -70,10 +70,16 @@ Type type_optional(Model *model, Type item, Extent present)
 
 int infer_set(Infer *infer, Node *node, int index, Type type)
 {
-    Value *value = index < node->nout ? node->out[index] : NULL;
+    Value      *value = index < node->nout ? node->out[index] : NULL;
+    const Type *part = &type;
 
     if (!value)
         return 0;
+    while (part->kind != TYPE_TENSOR && part->item)
+        part = part->item;
+    if (part->kind == TYPE_TENSOR && part->dtype == DTYPE_C128)
+        return diag_unsupported(infer->diag, node->loc, "output %d '%s' holds complex128; use complex64, or two tensors of doubles", index,
+                                value->name);
     if (type.kind == TYPE_TENSOR && value->promise.kind == TYPE_TENSOR && value->promise.dtype != DTYPE_NONE &&
         value->promise.dtype != type.dtype)
         return diag_error(infer->diag, node->loc, "output %d '%s' holds %s, but the model declares %s", index, value->name,

@@ -46,7 +46,7 @@ static int need_bytes(Infer *infer, const Node *node, int input)
 {
     const Type *type = infer_in(node, input);
 
-    if (infer_need_dtype(infer, node, input, "IU") < 0)
+    if (infer_need_dtype(infer, node, input, "IU-L") < 0)
         return -1;
     if (dtype_info(type->dtype)->bits == 8)
         return 0;

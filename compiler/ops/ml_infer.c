@@ -181,7 +181,7 @@ int infer_tree_classifier(Infer *infer, Node *node)
 
 int infer_tree_ensemble(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FL") < 0)
+    if (infer_need_dtype(infer, node, 0, "F-L") < 0)
         return -1;
     return scores(infer, node, 0, infer_in(node, 0)->dtype, node_int(node, "n_targets", 1));
 }

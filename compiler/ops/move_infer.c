@@ -315,7 +315,7 @@ int infer_trilu(Infer *infer, Node *node)
 {
     Extent diagonal;
 
-    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 ||
+    if (infer_need(infer, node, 0, "FLIUBC-S", 2, MAX_RANK) < 0 ||
         infer_scalar(infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));

@@ -28,7 +28,7 @@ int infer_batch_norm(Infer *infer, Node *node)
         return -1;
     channels = x->rank > 1 ? x->dim[1] : extent_const(1);
     for (int i = 1; i <= 4; i++)
-        if (infer_need_vector(infer, node, i, channels) < 0)
+        if (infer_need_vector(infer, node, i, channels) < 0 || infer_need_same_width(infer, node, 0, i) < 0)
             return -1;
     if (!node_int(node, "training_mode", 0) && (infer_wants(node, 1) || infer_wants(node, 2)))
         return diag_error(infer->diag, node->loc, "found outputs for running statistics without training_mode");
@@ -106,7 +106,7 @@ int infer_rms_norm(Infer *infer, Node *node)
     int axis;
 
     if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "FL") < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
+        infer_need_same_width(infer, node, 0, 1) < 0 || infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
         need_normalized(infer, node, 1, axis) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[1]->type.dtype, &node->in[0]->type));

@@ -157,7 +157,7 @@ int infer_pad(Infer *infer, Node *node)
     Type   type;
     int    n;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
+    if (infer_need_dtype(infer, node, 0, "FLIUBC-S") < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
         axes_read(infer, node, 3, node->in[0]->type.rank, &axes) < 0 ||
         (infer_has(node, 2) && infer_need_scalar(infer, node, 2) < 0))
         return -1;

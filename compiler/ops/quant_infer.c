@@ -27,7 +27,7 @@ static int need_scale(Infer *infer, const Node *node)
     int64_t     block = node_int(node, "block_size", 0);
     int         axis;
 
-    if (infer_need_dtype(infer, node, 1, "FL") < 0 || need_zero_point(infer, node) < 0)
+    if (infer_need_dtype(infer, node, 1, "FL-I") < 0 || need_zero_point(infer, node) < 0)
         return -1;
     if (scale->rank == 0 || (scale->rank == 1 && type_elements(scale) == 1 && !block))
         return 0;

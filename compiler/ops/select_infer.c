@@ -8,7 +8,7 @@ int infer_non_zero(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0);
     Extent      dim[2];
 
-    if (infer_need_dtype(infer, node, 0, "FLIUB") < 0)
+    if (infer_need_dtype(infer, node, 0, "FLIUB-CS") < 0)
         return -1;
     dim[0] = extent_const(x->rank);
     if (infer_unknown_extent(infer, node, 0, 1, type_elements(x), &dim[1]) < 0)

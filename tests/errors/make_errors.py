@@ -793,6 +793,32 @@ def pool_of_wide_integers():
                  outputs=[info("y", (1, 1, 3), TensorProto.INT32)])
 
 
+@case
+def complex_numbers_of_doubles():
+    kind = TensorProto.COMPLEX128
+    return model([helper.make_node("Transpose", ["x"], ["y"], "turn")], inputs=[info("x", (2, 3), kind)], outputs=[info("y", (3, 2), kind)])
+
+
+@case
+def choice_of_complex_numbers():
+    kind = TensorProto.COMPLEX64
+    return model([helper.make_node("Where", ["c", "x", "x"], ["y"], "choose")], inputs=[info("c", (2,), TensorProto.BOOL), info("x", (2,), kind)],
+                 outputs=[info("y", (2,), kind)])
+
+
+@case
+def padding_of_text():
+    kind = TensorProto.STRING
+    return model([helper.make_node("Pad", ["x", "by"], ["y"], "pad")], inputs=[info("x", (2,), kind)], outputs=[info("y", (4,), kind)],
+                 initializers=[numpy_helper.from_array(np.array([1, 1], np.int64), "by")])
+
+
+@case
+def statistics_of_doubles():
+    nodes = [helper.make_node("BatchNormalization", ["x", "s", "s", "m", "m"], ["y"], "norm")]
+    return model(nodes, inputs=[info("x", (1, 2)), info("s"), info("m", (2,), TensorProto.DOUBLE)], outputs=[info("y", (1, 2))])
+
+
 @asked("--dim=n=1..4")
 def weights_of_unknown_extents():
     return model([helper.make_node("RNN", ["x", "w", "r"], ["y"], "cell", hidden_size=3)],
