@@ -75,6 +75,10 @@ int upgrade_split(Model *model, Node *node, Diag *diag)
     (void)model;
     if (need_input(diag, node))
         return -1;
+    if (node->opset < 2 && upgrade_input(node, 1)) { /* sizes of the data's own element type */
+        upgrade_set_input(node, 1, upgrade_make1(node, OP_onnx_Cast, node->in[1]));
+        node_set_int(upgrade_maker(node->in[1]), "to", DTYPE_I64);
+    }
     if (node->opset < 13)
         list_to_input(node, "split", 1);
     if (node->opset < 18 && !upgrade_input(node, 1))
