@@ -237,6 +237,7 @@ Sum sum_of_bordered(const Sum *s, Operand bordered)
 
     sum.is_narrow = false;
     sum.x = bordered;
+    sum.x.dim[1] = extent_const(s->inputs); /* those of a row of taps, which the next pixel has in part */
     sum.x.dim[3].max -= s->window.kernel[1] - 1;
     sum.window.kernel[1] = 1;
     sum.window.begin[0] = sum.window.begin[1] = extent_const(0);
