@@ -416,4 +416,45 @@ TABLES_OF_BITS += [
     table("table_half", scale=np.float16),
 ]
 
-MSFT = TABLES_OF_BITS + FEW + NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
+# ------------------------------------------------------------------------------------------------- quantised neighbours
+
+BLOCKS = Feed("b", 6, "s")
+STEP6, ZERO6 = constant(6, make=lambda g, s, d: g.uniform(0.01, 0.05, s)), constant(6, dtype=np.int32, make=whole(0, 7))
+
+
+def bytes_of(low, high, dtype):
+    return Feed("b", 6, "s", dtype=dtype, make=whole(low, high))
+
+
+def number(value, dtype=np.float32):
+    return np.array(value, dtype)
+
+
+def product(name, op, a, b, inputs, sizes=None, **attributes):
+    return case(name, op, [a, b, *inputs], 1, sizes or over(b=(1, 2, 3), s=(1, 4, 9)), **attributes)
+
+
+ROWS_U, ROWS_S = (Feed("b", "s", 20, dtype=d, make=whole(*r)) for d, r in ((np.uint8, (0, 255)), (np.int8, (-128, 127))))
+COLUMNS_S = constant(20, 7, dtype=np.int8, make=whole(-60, 60))
+COLUMNS_U = constant(20, 7, dtype=np.uint8, make=whole(60, 180))
+PER_COLUMN = [constant(7, make=lambda g, s, d: g.uniform(0.01, 0.05, s))]
+
+NEIGHBOURS = [
+    *[case(f"msft_quantize_{np.dtype(d).name}", "QuantizeLinear", [BLOCKS, number(0.003), number(5, d)], sizes=LONG)
+      for d in (np.uint8, np.int8, np.uint16, np.int16)],
+    *[case(f"msft_dequantize_{np.dtype(d).name}", "DequantizeLinear", [bytes_of(0, 100, d), number(0.03), number(5, d)], sizes=LONG)
+      for d in (np.uint8, np.int8, np.uint16, np.int16)],
+    case("msft_quantize_axis", "QuantizeLinear", [BLOCKS, STEP6, ZERO6.astype(np.uint16)], sizes=LONG, axis=1),
+    case("msft_dequantize_axis", "DequantizeLinear", [bytes_of(-900, 900, np.int16), STEP6, ZERO6.astype(np.int16)], sizes=LONG, axis=-2),
+    case("msft_dequantize_int32", "DequantizeLinear", [bytes_of(-90000, 90000, np.int32), number(0.001)], sizes=LONG),
+    case("msft_quantize_half", "QuantizeLinear", [Feed("b", 6, "s", dtype=np.float16), number(0.03125, np.float16), number(7, np.uint8)], sizes=LONG),
+    product("integer_to_float", "MatMulIntegerToFloat", ROWS_U, COLUMNS_S, [number(0.02), number(0.03), number(110, np.uint8)]),
+    product("integer_to_float_columns", "MatMulIntegerToFloat", ROWS_S, COLUMNS_S,
+            [number(0.02), *PER_COLUMN, None, constant(7, dtype=np.int8, make=whole(-5, 5)), constant(7, seed=4)]),
+    product("integer_to_float_bytes", "MatMulIntegerToFloat", ROWS_U, COLUMNS_U, [number(0.02), *PER_COLUMN, number(3, np.uint8), number(120, np.uint8)]),
+    product("dynamic_product", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_S, [number(0.03)]),
+    product("dynamic_product_columns", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_U,
+            [*PER_COLUMN, constant(7, dtype=np.uint8, make=whole(110, 130)), constant(7, seed=4)]),
+]
+
+MSFT = NEIGHBOURS + TABLES_OF_BITS + FEW + NORMS + EMBEDDINGS + FUSED + ROTARY + GROUPS + MULTI + JOINT + BYTES
