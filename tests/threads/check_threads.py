@@ -113,6 +113,18 @@ def of_bytes(shape, outputs, kernel, flags=(), **attributes):
     return network(nodes, shape, constants), list(flags)
 
 
+def packed():
+    """Weights of four bits, a short last grain of columns, zero points, bias."""
+    k, n, block = 200, 1003, 32
+    blocks = -(-k // block)
+    constants = [("w", RANDOM.integers(0, 256, (n, blocks, block // 2)).astype(np.uint8)), ("s", RANDOM.uniform(0.01, 0.02, (n, blocks)).astype(np.float32)),
+                 ("z", RANDOM.integers(0, 256, (n, -(-blocks // 2))).astype(np.uint8)), ("b", weights(n))]
+    node = helper.make_node("MatMulNBits", ["x", "w", "s", "z", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=4, block_size=block)
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [6, k])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [6, n])], [numpy_helper.from_array(v, name) for name, v in constants])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10), []
+
+
 # name: the model and its flags, and the kernels that must be cut
 MODELS = {
     "rows": (convolution((1, 24, 61, 53), 40, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
@@ -144,6 +156,7 @@ MODELS = {
     "moved": (moved(), {"map", "reduce"}),
     "pooled": (pooled(), {"pool", "map"}),
     "resized": (resized(), {"resample"}),
+    "packed": (packed(), {"matmul"}),
 }
 
 
