@@ -825,6 +825,13 @@ def weights_of_unknown_extents():
                  inputs=[info("x", (2, 1, 4)), info("w", ("n", 3, 4)), info("r", (1, 3, 3))], outputs=[info("y", (2, 1, 1, 3))])
 
 
+@asked("--dim=h=4..8", "--dim=k=2..8")
+def heads_known_only_while_running():
+    return model([helper.make_node("Attention", ["q", "x", "v"], ["y"], "heads")],
+                 inputs=[info("q", (1, "h", 3, 4)), info("x", (1, "k", 5, 4)), info("v", (1, "k", 5, 4))],
+                 outputs=[info("y", (1, "h", 3, 4))], opset=23)
+
+
 @asked("--dim=y:0=1..7")
 def iteration_above_its_bound():
     body = helper.make_graph([helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Concat", ["a", "x"], ["e"], axis=0)], "body",
