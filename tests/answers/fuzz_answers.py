@@ -1,0 +1,187 @@
+"""Random models against ONNX Runtime: fuzz_answers.py --occamyc=PROGRAM --work=FOLDER [--models=N] [--minutes=M] [--seed=S] [--kind=K]
+
+Draws models, compiles each in several ways, builds many in one program, runs them at every setting of their run-time extents, and
+compares with ONNX Runtime and with each other. A failure is made small and kept as a case folder below WORK/found. The work
+goes on where an earlier call with the same seed and kind ended; WORK/state.json says how far that was.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import sys
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import batch     # noqa: E402
+import judge     # noqa: E402
+import kinds     # noqa: E402
+import oracle    # noqa: E402
+import seen      # noqa: E402
+import shrink    # noqa: E402
+import variants  # noqa: E402
+from draw import Draw  # noqa: E402
+
+BATCH = 16                          # models that share one program
+
+
+def machine_flags():
+    with open("/proc/cpuinfo") as file:
+        return set(next((line for line in file if line.startswith("flags")), "").split())
+
+
+def make_trial(seed, kind, number, name, build, stats):
+    """The Trial of one number, or None where none could be drawn."""
+    drawn = kinds.draw_model(seed, kind, number)
+    if not drawn:
+        stats["given up"] += 1
+        return None
+    model, sets = drawn.model, drawn.sets
+    try:
+        wanted = oracle.answers(model, sets)
+    except Exception as error:
+        stats["ONNX Runtime refuses the whole model: " + str(error).splitlines()[0][:120]] += 1
+        return None
+    granted = oracle.tolerances(model, sets, wanted)
+    draw = Draw(f"{seed}/{kind}/{number}/variants")
+    return batch.Trial(name, model, [[batch.tensor(v) for v in values] for values in sets],
+                       [[batch.tensor(v) for v in values] for values in wanted], granted, variants.draw_variants(draw, build),
+                       rare=drawn.rare)
+
+
+def run_batch(task):
+    """One batch; where the tool itself fails, that is a finding too."""
+    try:
+        return try_batch(task)
+    except Exception:
+        line = f"batch {task[1]}: {traceback.format_exc(limit=-3)}"
+        return {"first": task[1], "count": task[2], "stats": {}, "seen": {}, "found": [{"name": f"batch {task[1]}", "state": "tool", "line": line}]}
+
+
+def try_batch(task):
+    """Numbers [first, first + count) of a seed; a dictionary of what was found."""
+    arguments, first, count = task
+    folder = os.path.join(arguments["work"], f"batch_{first}")
+    build = variants.draw_build(Draw(f"{arguments['seed']}/build/{first}"), machine_flags())
+    stats, trials = collections.Counter(), []
+    for number in range(first, first + count):
+        kind, within = kinds.kind_of(number, arguments["kind"])
+        try:
+            trial = make_trial(arguments["seed"], kind, within, f"m{number}", build, stats)
+        except Exception:
+            stats["generator: " + traceback.format_exc(limit=-2).replace("\n", " ")[-200:]] += 1
+            continue
+        if trial:
+            trials.append(trial)
+            stats[f"kind {kind}"] += 1
+    branches = batch.run(trials, folder, arguments["occamyc"], build.cc)
+    found, coverage = [], seen.Seen()
+    coverage.data["branches"] = branches
+    for trial in trials:
+        judge.judge(trial)
+        coverage.note(trial)
+        note_outcomes(trial, stats)
+        bad = [i for i, o in enumerate(trial.outcomes) if o.state not in ("pass", "refused")]
+        if bad:
+            found.append(shrink.keep(trial, bad[0], build, arguments, stats))
+    batch.shutil.rmtree(folder, ignore_errors=True)
+    return {"first": first, "count": count, "stats": dict(stats), "found": [f for f in found if f], "seen": coverage.data}
+
+
+def note_outcomes(trial, stats):
+    stats["models"] += 1
+    for outcome in trial.outcomes:
+        stats["variants"] += 1
+        stats[outcome.state] += 1
+        stats["runs"] += len(outcome.outputs)
+    if trial.outcomes[0].state == "refused":
+        stats["models refused"] += 1
+        reason = trial.outcomes[0].reason
+        stats["refused: " + seen.without_names(reason)] += 1
+
+
+class State:
+    """How far the work is; kept in a file after each batch."""
+
+    def __init__(self, path, seed, kind):
+        self.path = path
+        self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "seen": {}}
+        if os.path.exists(path):
+            with open(path) as file:
+                old = json.load(file)
+            if (old["seed"], old["kind"]) == (seed, kind):
+                self.data = old
+
+    def add(self, result, seconds):
+        data = self.data
+        data["next"] = max(data["next"], result["first"] + result["count"])
+        data["seconds"] = seconds
+        for key, count in result["stats"].items():
+            data["stats"][key] = data["stats"].get(key, 0) + count
+        data["found"] += result["found"]
+        data["seen"] = seen.merge(data["seen"], result["seen"])
+        with open(self.path + ".tmp", "w") as file:
+            json.dump(data, file, indent=1, sort_keys=True)
+        os.replace(self.path + ".tmp", self.path)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--work", required=True, help="folder of state, batches and what was found")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--kind", default="", choices=["", *kinds.KINDS], help="this kind of model alone")
+    parser.add_argument("--models", type=int, default=1 << 40, help="stop at this number of models")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--from", dest="start", type=int, default=-1, help="begin at this number")
+    arguments = parser.parse_args()
+    arguments.occamyc, arguments.work = os.path.abspath(arguments.occamyc), os.path.abspath(arguments.work)
+    return arguments
+
+
+def work(arguments, state):
+    """Batches until the time or the numbers are used up; the findings of this call."""
+    begun, found = time.time(), []
+    earlier, number = state.data["seconds"], state.data["next"] if arguments.start < 0 else arguments.start
+    end = number + arguments.models if arguments.models < 1 << 40 else 1 << 41
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=20) as pool:
+        pending = set()
+        while pending or (number < end and time.time() - begun < 60 * arguments.minutes):
+            while len(pending) < arguments.jobs and number < end and time.time() - begun < 60 * arguments.minutes:
+                count = min(BATCH, end - number)
+                pending.add(pool.submit(run_batch, (vars(arguments), number, count)))
+                number += count
+            done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                result = future.result()
+                state.add(result, earlier + time.time() - begun)
+                found += result["found"]
+                for item in result["found"]:
+                    print(f"{item['state']:9} {item['line']}", flush=True)
+    return found
+
+
+def main():
+    arguments = parse_arguments()
+    os.makedirs(arguments.work, exist_ok=True)
+    state = State(os.path.join(arguments.work, "state.json"), arguments.seed, arguments.kind)
+    before = dict(state.data["stats"])
+    begun = time.time()
+    found = work(arguments, state)
+    stats = {k: n - before.get(k, 0) for k, n in state.data["stats"].items() if n > before.get(k, 0)}
+    for key, count in sorted(stats.items(), key=lambda item: -item[1]):
+        if ":" in key:
+            print(f"{count:6} {key}")
+    models, seconds = stats.get("models", 0), time.time() - begun
+    print(f"{models} models, {stats.get('variants', 0)} variants, {stats.get('runs', 0)} runs in {seconds:.0f} s "
+          f"({3600 * models / max(seconds, 1):.0f} models an hour); numbers up to {state.data['next']} of seed {arguments.seed}")
+    print(f"{models - len(found) - stats.get('models refused', 0)} passed, {len(found)} failed, {stats.get('models refused', 0)} skipped")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

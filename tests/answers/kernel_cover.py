@@ -1,0 +1,55 @@
+"""Which branches of the kernels the built programs took: gcov of the generated code, summed over models and element types.
+
+A key is "KERNEL:LINE:BRANCH": the kernel without its element types, the line counted from the function's first, the branch of it.
+"""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+
+FLAG = "--coverage"
+START = re.compile(r"^(?:static |inline |OCC_\w+ |const )*[a-zA-Z_][\w *]*?\b(occ_\w+)\(")
+TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|bool|b1|b2|b4|b8|text|str)(?=_|$)")
+
+
+def functions(path):
+    """Per line of a generated file (kernel, line within it), or None between functions."""
+    places, inside = [None], None
+    with open(path) as file:
+        for text in file:
+            start = START.match(text)
+            if inside is None and start and not text.rstrip().endswith(";"):
+                inside = [TYPES.sub("", start[1]), 0]
+            places.append(tuple(inside) if inside else None)
+            if inside:
+                inside[1] += 1
+                if text.startswith("}"):
+                    inside = None
+    return places
+
+
+def collect(folder, names):
+    """Counts of every branch of the files NAME.c, taken or not."""
+    counts = {}
+    for name in names:
+        done = subprocess.run(["gcov", "-b", "--json-format", "--stdout", f"{name}.gcda"], cwd=folder, capture_output=True)
+        if done.returncode or not done.stdout:
+            continue
+        text = gzip.decompress(done.stdout) if done.stdout[:2] == b"\x1f\x8b" else done.stdout
+        places = functions(os.path.join(folder, name + ".c"))
+        for file in json.loads(text.splitlines()[0])["files"]:
+            if os.path.basename(file["file"]) == name + ".c":
+                note_lines(file["lines"], places, counts)
+    return counts
+
+
+def note_lines(lines, places, counts):
+    for line in lines:
+        place = places[line["line_number"]] if line["line_number"] < len(places) else None
+        if not place:
+            continue
+        for branch, taken in enumerate(line["branches"]):
+            key = f"{place[0]}:{place[1]}:{branch}"
+            counts[key] = counts.get(key, 0) + min(taken["count"], 1)

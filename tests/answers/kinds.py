@@ -1,0 +1,103 @@
+"""Kinds of random models, and how one is drawn from its number. The same (seed, kind, number) gives the same model."""
+
+from dataclasses import dataclass
+
+import quantise
+import recipes
+from draw import Draw
+from net import Net, Rejected
+
+TRIES = 40                     # draws of one model before its number is given up
+
+
+def operator_model(draw, table, aim):
+    """One use of one operator, alone. aim: the recipe to take, so that all get their turn."""
+    net = Net(draw, draw_opset(draw), runtime=draw.chance(0.5), single=True)
+    table[aim % len(table)].draw(net)
+    return net
+
+
+def network(draw, table, aim):
+    """Up to twelve nodes over few values, so that they meet: residuals, joins, views, shapes."""
+    net = Net(draw, draw_opset(draw, least=9), runtime=draw.chance(0.6), single=False, most=draw.pick([200, 600, 2500]))
+    fill(net, [r for r in table if r.network > 0 and not r.domain], draw.randint(2, 12))
+    return net
+
+
+def fill(net, usable, wanted):
+    """Recipes by their weights, until the net has so many nodes."""
+    failures = 0
+    while len(net.nodes) < wanted and failures < 30:
+        recipe = net.draw.choices(usable, [r.network for r in usable])[0]
+        try:
+            keep(net, recipe)
+        except Rejected:
+            failures += 1
+
+
+def keep(net, recipe):
+    """Apply a recipe; what a rejected one had added is taken back, its finished nodes excepted."""
+    before = len(net.inputs)
+    try:
+        recipe.draw(net)
+    except Rejected:
+        used = {name for node in net.nodes for name in node.input}
+        for value in net.inputs[before:]:
+            if value.name not in used:
+                net.drop_input(value)
+        raise
+
+
+def draw_opset(draw, least=7):
+    return draw.weighted({v: 4 if v in (11, 13, 17, 18, 21) else 1 for v in range(least, 27)})
+
+
+@dataclass
+class Drawn:
+    """A model and its sets of inputs. rare: as in batch.Trial."""
+
+    model: object
+    sets: list
+    rare: bool = False
+
+
+def grown(kind):
+    """A kind whose models are nets as they have grown."""
+    def draw_one(draw, table, number):
+        net = kind(draw, table, number)
+        return Drawn(*net.model(), rare=net.loosely)
+    return draw_one
+
+
+def quantised(draw, table, number):
+    """A network that ONNX Runtime's own quantiser has turned into 8 or 16 bits."""
+    net = Net(draw, draw.pick([11, 13, 13, 17, 21]), runtime=draw.chance(0.4), single=False, most=draw.pick([200, 600]))
+    net.style = "plain"
+    fill(net, [r for r in table if r.quantised], draw.randint(2, 9))
+    model, sets = net.model()
+    return Drawn(quantise.quantise(draw, model, sets), sets, rare=True)
+
+
+KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised}
+SHARES = {"operator": 5, "network": 5, "quantised": 2}
+
+
+def draw_model(seed, kind, number):
+    """A Drawn, or None where no draw was accepted."""
+    table = recipes.load()
+    for attempt in range(TRIES):
+        try:
+            return KINDS[kind](Draw(f"{seed}/{kind}/{number}/{attempt}"), table, number)
+        except Rejected:
+            continue
+    return None
+
+
+def kind_of(number, only):
+    """The kind whose turn a number is, and its number within the kind."""
+    if only:
+        return only, number
+    names = [name for name, share in SHARES.items() for _ in range(share)]
+    turn, place = divmod(number, len(names))
+    kind = names[place]
+    return kind, turn * SHARES[kind] + names[:place].count(kind)

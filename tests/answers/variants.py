@@ -1,0 +1,82 @@
+"""Ways to compile one model, drawn from all options. Those of one batch share target and C compiler, and their outputs must be
+equal bit for bit, since these options promise that; a stranger among them has another target or Winograd form and is held to
+ONNX Runtime alone."""
+
+from dataclasses import dataclass, field
+
+PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--order=model"], ["--code=shared"],
+                ["--planner=first-fit"], ["--planner=best-fit"], ["--planner=longer-first"], ["--planner=bigger-first"],
+                ["--planner=exact"], ["--weights=inline"], ["--region=fast:2K", "--region=slow:64M:128"],
+                ["--region=a:512", "--region=b:16K", "--region=c:64M"]]
+CASCADES = [["--cascade=on"], ["--cascade=off"]]
+THREADS = [["--threads=2"], ["--threads=3"], ["--threads=8"]]
+
+STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
+# C compilers and flags of a batch, with how often each is drawn. OCC_FORCE_SCALAR: no vectors.
+BUILDS = {f"gcc {STRICT} -O1 -march=x86-64-v3": 5, f"gcc {STRICT} -O1": 2, f"gcc {STRICT} -O2": 1,
+          f"gcc {STRICT} -O1 -march=x86-64-v4": 2, f"gcc {STRICT} -O1 -DOCC_FORCE_SCALAR": 2, f"gcc {STRICT} -Os": 0.5,
+          f"clang {STRICT} -O1": 1, f"clang {STRICT} -O1 -march=x86-64-v3": 1,
+          f"gcc {STRICT} -O0 --coverage -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
+          f"gcc {STRICT} -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 1}
+TARGETS = {"": 6, "--target=x86-64-v3": 1, "--target=native": 1, "--target=cortex-m": 0.5}
+NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=native"}
+
+
+@dataclass
+class Variant:
+    """options: of occamyc. equal: its bits must be those of the batch's first variant."""
+
+    options: list = field(default_factory=list)
+    equal: bool = True
+
+
+@dataclass
+class Build:
+    """The C compiler of a batch with its flags, and what every variant of it has in common."""
+
+    cc: str
+    target: str
+
+    def common(self):
+        return [self.target] if self.target else []
+
+
+def draw_build(draw, machine_flags):
+    """machine_flags: words of /proc/cpuinfo."""
+    builds = {cc: n for cc, n in BUILDS.items() if ("v3" not in cc or "avx2" in machine_flags) and
+              ("v4" not in cc or "avx512f" in machine_flags)}
+    cc, target = draw.weighted(builds), draw.weighted(TARGETS)
+    if target in NEEDS and "avx2" in machine_flags:
+        cc = f"gcc {STRICT} -O1 {NEEDS[target]}"
+    elif target in NEEDS:
+        target = ""
+    return Build(cc, target)
+
+
+def draw_options(draw):
+    """Some options that promise equal bits."""
+    chosen = [option for option in PLAN_OPTIONS if draw.chance(0.15)]
+    planners = [o for o in chosen if o[0].startswith("--planner")]
+    regions = [o for o in chosen if o[0].startswith("--region")]
+    chosen = [o for o in chosen if o not in planners[1:] + regions[1:]]
+    if draw.chance(0.25):
+        chosen.append(draw.pick(THREADS))
+    elif draw.chance(0.5):
+        chosen.append(draw.pick(CASCADES))
+    return [word for option in chosen for word in option]
+
+
+def draw_variants(draw, build):
+    """The first has no option of its own; the last, now and then, is a stranger."""
+    winograd = draw.weighted({"": 3, "--winograd=off": 3, "--winograd=on": 1})
+    common = build.common() + ([winograd] if winograd else [])
+    found = [Variant(common)]
+    for _ in range(draw.weighted({2: 3, 3: 4, 4: 2})):
+        options = draw_options(draw)
+        if winograd != "--winograd=off":
+            options = [o for o in options if not o.startswith("--cascade")] # whose strips may move Winograd's tiles
+        if options and common + options not in [v.options for v in found]:
+            found.append(Variant(common + options))
+    if draw.chance(0.3):
+        found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"]]), equal=False))
+    return found
