@@ -204,12 +204,15 @@ OCC_HOT float occ_f8e8m0_to_f32(uint8_t a)
     return a ? occ_f32_power((int)a - 127) : occ_f32_from_bits(0x00400000u);
 }
 
-/* The exponent alone, moved up by `increment` (of an exponent and mantissa) unless the last one saturates. */
+/* The exponent alone, moved up by `increment` (of an exponent and mantissa) unless the last one saturates. 2^-127, the least
+ * number, is no normal float: it keeps its place, so that what was rounded once stays. */
 OCC_HOT uint8_t occ_f8e8m0_encode(float a, uint32_t increment, int saturate)
 {
     uint32_t exponent = occ_f32_bits(a) >> 23 & 0xffu;
     if (exponent == 255)
         return 255;
+    if (occ_f32_bits(a) == 0x00400000u)
+        return 0;
     return (uint8_t)(exponent + (exponent == 254 && saturate ? 0 : increment));
 }
 

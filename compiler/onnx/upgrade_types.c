@@ -64,6 +64,15 @@ int upgrade_selu(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
+/* An experimental operator of version 1, which Slice took over in version 10 with the same inputs. */
+int upgrade_dynamic_slice(Model *model, Node *node, Diag *diag)
+{
+    (void)model;
+    (void)diag;
+    node->op = OP_onnx_Slice;
+    return 0;
+}
+
 /* Renamed in version 11. */
 int upgrade_scatter(Model *model, Node *node, Diag *diag)
 {

@@ -17,6 +17,7 @@ import cases       # noqa: E402
 import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
 from attribute_cases import ATTRIBUTES  # noqa: E402
+from cast_cases import CASTS          # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
@@ -65,6 +66,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
     found += RESIZE + ATTRIBUTES + TOKENS
+    found += CASTS
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

@@ -1,0 +1,59 @@
+"""Cast between all pairs of element types of numbers: values that both hold, and fractions; and DynamicSlice of the first opset."""
+
+import numpy as np
+from onnx import TensorProto, helper
+from onnx.helper import tensor_dtype_to_np_dtype
+from onnx.reference import ReferenceEvaluator
+
+NAMES = ("FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 BOOL FLOAT16 DOUBLE UINT32 UINT64 BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 "
+         "FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 UINT2 INT2").split()
+NARROW = ("UINT2", "INT2")
+
+
+def values_of(name):
+    if name in NARROW:
+        return [0, 1, 1, 0]
+    if "FLOAT" in name or name == "DOUBLE":
+        return [0, 0.5, 1, 1.5, 2, 3]
+    return [0, 1, 2, 3, 5, 7]
+
+
+def reference(model, x, targets):
+    """One cast at a time, from floats, which hold all values: ONNX's reference evaluator casts no numbers of four or two bits."""
+    found, x = [], x.astype(np.float32)
+    info = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)]
+    for node, name in zip(model.graph.node, targets):
+        if name == "BOOL":
+            found.append(x != 0)
+            continue
+        outputs = [o for o in model.graph.output if o.name == node.output[0]]
+        graph = helper.make_graph([node], "g", info, outputs)
+        one = helper.make_model(graph, ir_version=11, opset_imports=model.opset_import)
+        found.append(ReferenceEvaluator(one).run(None, {"x": x})[0])
+    return found
+
+
+def casts(source):
+    kind = getattr(TensorProto, source)
+    x = np.array(values_of(source), np.float32).astype(tensor_dtype_to_np_dtype(kind))
+    targets = [name for name in NAMES if name != source]
+    nodes = [helper.make_node("Cast", ["x"], ["y_" + name], to=getattr(TensorProto, name)) for name in targets]
+    outputs = [helper.make_tensor_value_info("y_" + name, getattr(TensorProto, name), x.shape) for name in targets]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", kind, x.shape)], outputs)
+    model = helper.make_model(graph, ir_version=11, opset_imports=[helper.make_opsetid("", 25)])
+    return dict(name=f"cast_from_{source.lower()}", group="Cast", model=model, inputs=[dict(x=x)],
+                wanted=lambda inputs: reference(model, inputs["x"], targets))
+
+
+def dynamic_slice():
+    given = dict(x=np.arange(24, dtype=np.float32).reshape(2, 3, 4), starts=np.array([1, -3], np.int64), ends=np.array([9, 3], np.int64),
+                 axes=np.array([1, 2], np.int64))
+    info = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in given.items()]
+    graph = helper.make_graph([helper.make_node("DynamicSlice", list(given), ["y"])], "g", info,
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model = helper.make_model(graph, ir_version=3, opset_imports=[helper.make_opsetid("", 1)])
+    return dict(name="dynamic_slice_of_opset_1", group="DynamicSlice", model=model, inputs=[given],
+                wanted=lambda inputs: [inputs["x"][:, 1:9, -3:3]])
+
+
+CASTS = [casts(name) for name in NAMES] + [dynamic_slice()]
