@@ -100,7 +100,7 @@ static void fill_input(Execution *e, const Buffer *buffer, char *to)
 /* Extents of inputs are the caller's to say. */
 static void fill_dims(Execution *e, const Program *program, int64_t *dims)
 {
-    for (int i = 0; i < program->nslot_of; i++) {
+    for (int i = 0; i < program->nslot_of && i < program->model->nexpr; i++) {
         const Expr *x = &program->model->expr[i];
 
         if (x->op == EXPR_DIM && program->slot[i] >= 0)
