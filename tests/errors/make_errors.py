@@ -9,6 +9,9 @@ import sys
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import transformer_errors  # noqa: E402
+
 CASES = {}
 
 
@@ -891,6 +894,11 @@ def bound_too_large():
     return unbounded_extent()
 
 
+@asked("--state=y:x")
+def state_of_other_extents():
+    return model([helper.make_node("Concat", ["x", "x"], ["y"], axis=0)], outputs=[info("y", (4,))])
+
+
 @asked("--state=y:nothing")
 def state_of_nothing():
     return model([relu()])
@@ -930,6 +938,9 @@ def baseline_missing():
 @asked("--verify=nowhere")
 def stored_sets_missing():
     return model([relu()])
+
+
+transformer_errors.add(case)
 
 
 def main():
