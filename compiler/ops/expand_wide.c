@@ -86,6 +86,28 @@ int expand_reduce_log_sum(Expand *expand)
     return give_real(expand, expand1(expand, OP_onnx_Log, reduce(expand, OP_onnx_ReduceSum, x, false)));
 }
 
+/* ---------------------------------------------------------------------------------------------------------- large indices */
+
+bool expand_is_unsigned_long(const Node *node)
+{
+    return node->in[0]->type.dtype == DTYPE_U64;
+}
+
+/* An index that int64 does not hold is outside every row, and not one counted from behind. */
+int expand_one_hot(Expand *expand)
+{
+    Node  *node = expand->node;
+    Value *in[3] = {expand2(expand, OP_onnx_Min, node->in[0], expand_number(expand, 0x1p62, DTYPE_U64)), node->in[1], node->in[2]}, *out;
+
+    in[0] = expand_cast(expand, in[0], DTYPE_I64);
+    out = expand_make(expand, node->op, 3, in);
+    expand_bound(out, node->out[0]->type.dtype, &node->out[0]->type, 0, node->out[0]->type.rank);
+    expand->last->attr = node->attr;
+    expand->last->nattr = node->nattr;
+    expand_give(expand, 0, out);
+    return 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- narrow floats */
 
 /* A result of a narrow type that attribute `dtype` alone asks for. */

@@ -58,6 +58,7 @@ add("ScatterElements", *[v((3, 4), g([[1, 0, 2, 0], [1, 1, 0, 2]]), (2, 4), redu
 add("ScatterND", v((3, 4), g([[2], [0]]), (2, 4)), *[v((3, 4), g([[1, 2], [1, 2], [0, 0]]), (3,), reduction=r, since=18 if r in ("max",
     "min") else 16) for r in ("add", "mul", "max", "min")])
 add("OneHot", v(g([0, 2, 1, 5]), c(np.array(3)), c([0, 1])), v(g([0, 2, -1, 5]), c(np.array(3)), c([0, 1]), types=dict(T1="int64")),
+    v(g(np.array([0, 2, 2 ** 64 - 1, 5], np.uint64)), c(np.array(3)), c([0, 1]), types=dict(T1="uint64")),
     v(g([[0, 2]]), c(np.array([3])), c([2, 5]), axis=0), v(g([0, 2]), c(np.array(3)), c([0, 1]), axis=-1))
 add("TopK", v((3, 5), c([2]), out=2), v((5, 3), c([2]), axis=0, largest=0, out=2), v((3, 5), c([5]), sorted=1, largest=1, out=2),
     v((3, 5), k=2, out=2),
@@ -85,6 +86,6 @@ add("HannWindow HammingWindow BlackmanWindow", v(c(8)), v(c(7), periodic=0), v(c
     v(c(6), periodic=1, output_datatype=10, loose=2e-3))
 add("MelWeightMatrix", v(c(8), c(16), c(8192), c(0.0), c(4096.0)), v(c(4), c(16), c(8192), c(10.0), c(2000.0), output_datatype=11))
 add("AffineGrid", v((2, 2, 3), c([2, 3, 4, 5])), v((2, 3, 4), c([2, 3, 2, 3, 4]), align_corners=1))
-add("Col2Im", v((1, 8, 4), c([3, 3]), c([2, 2])), v((1, 8, 4), c([5, 5]), c([2, 2]), pads=[0, 0, 1, 1], strides=[2, 2], dilations=[2, 1]))
+add("Col2Im", v((1, 8, 4), c([3, 3]), c([2, 2])), v((1, 8, 6), c([5, 5]), c([2, 2]), pads=[0, 0, 1, 1], strides=[2, 2], dilations=[2, 1]))
 add("TensorScatter", v((2, 4, 3), (2, 2, 3)), v((2, 4, 3), (2, 2, 3), g([1, 2]), axis=-2, mode="linear"),
     v((2, 4, 3), (2, 2, 3), g([3, 0]), axis=1, mode="circular"))
