@@ -1,4 +1,5 @@
-"""com.microsoft's operators on text: Tokenizer by expressions, separators and characters; MurmurHash3 of every type."""
+"""com.microsoft's operators that scikit-learn's converter writes: Tokenizer by expressions, separators and characters,
+MurmurHash3 of every type, CDist."""
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -28,6 +29,15 @@ def hashed(dtype, positive, seed=0):
     return dict(name=name, group="com.microsoft.MurmurHash3", model=made, inputs=[dict(x=values)])
 
 
+def distances(name, metric, dtype, rows=7):
+    info = [helper.make_tensor_value_info(n, dtype, [e, 3]) for n, e in (("a", "n"), ("b", rows))]
+    graph = helper.make_graph([helper.make_node("CDist", ["a", "b"], ["y"], domain="com.microsoft", metric=metric)], "g", info,
+                              [helper.make_tensor_value_info("y", dtype, ["n", rows])])
+    made = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+    draw = np.random.default_rng(4).normal(size=(rows + 5, 3)).astype(helper.tensor_dtype_to_np_dtype(dtype))
+    return dict(name="cdist_" + name, group="com.microsoft.CDist", model=made, inputs=[dict(a=draw[:n], b=draw[5:]) for n in (5, 1, 2)])
+
+
 NUMBERS = TensorProto.INT32, TensorProto.UINT32, TensorProto.INT64, TensorProto.UINT64, TensorProto.FLOAT, TensorProto.DOUBLE
 TOKENS = [
     tokens("words", tokenexp="[a-zA-Z0-9_]+"),
@@ -45,4 +55,6 @@ TOKENS = [
     tokens("separator_and_length", separators=["[ ,;]"], mincharnum=2),
     tokens("separators", separators=[" ", ",", ";", "\\t"]),
     tokens("separators_escaped", lines=[["a.b c|d", "..", "x.y|z"]], separators=["\\.", "\\|"]),
-] + [hashed(dtype, positive) for dtype in (TEXT, *NUMBERS) for positive in (0, 1)] + [hashed(TEXT, 0, 42)]
+] + [hashed(dtype, positive) for dtype in (TEXT, *NUMBERS) for positive in (0, 1)] + [hashed(TEXT, 0, 42)] + [
+    distances(f"{metric}_{'double' if dtype == TensorProto.DOUBLE else 'float'}", metric, dtype)
+    for metric in ("euclidean", "sqeuclidean") for dtype in (TensorProto.FLOAT, TensorProto.DOUBLE)]

@@ -77,7 +77,7 @@ def unread(rows):
 
 
 def check_text(where, schema, attribute, row):
-    text = schema.doc + attribute.description
+    text = (schema.doc or "") + attribute.description
     if not row.values:
         return [f"{where}: a string attribute says neither its words nor FREE"]
     if row.values == "*" or attribute.name in UNNAMED:
