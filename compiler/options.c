@@ -324,7 +324,7 @@ static const OptionRow option_row[] = {
     {"--code",       "auto|shared",            false, true,  set_code,       "specialise kernels for each shape, or share one copy of each"},
     {"--winograd",   "auto|off|on",            false, true,  set_winograd,   "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: where the target has room)"},
     {"--winograd-error", "R",                 false, true,  set_winograd_error, "expected error by rounding of such a layer at most, relative to the root mean square of its results (default: 5e-5)"},
-    {"--cascade",    "auto|off|on",            false, true,  set_cascade,    "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a whole (auto: where that is large)"},
+    {"--cascade",    "auto|off|on",            false, true,  set_cascade,    "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a whole (auto: where that is large); with Winograd the last bits may differ"},
     {"--in-place",   "auto|off",               false, true,  set_in_place,   "store a result over an operand that dies with it, or (off) never"},
     {"--overlap",    "auto|off",               false, true,  set_overlap,    "let the result of a convolution, pool, copy, resize or Gather follow its dying input through the same memory, or (off) never"},
     {"--elision",    "auto|off",               false, true,  set_elision,    "make the members of Concat in their place and let readers of Split and Slice read the whole, or (off) copy them"},
