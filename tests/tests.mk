@@ -10,7 +10,7 @@ CHECKS := check-includes check-unit check-planners check-emit check-tools check-
           check-history check-types check-upgrade \
           check-plans check-real check-threads check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own \
           check-same check-widths check-milp check-order check-models check-cli check-infer \
-          check-winograd check-bench check-table check-install
+          check-winograd check-bench check-table check-install check-exports
 
 check: deps
 	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp

@@ -1,7 +1,7 @@
 """Compares models with ONNX Runtime on seeded random inputs: compare_ort.py --occamyc=PROGRAM MODEL.onnx...
 
 An extent without a bound in --dim gets that of DIMS below; a bounded extent is tried at its least, a middle and its greatest
-value. Integers that index a table are drawn below its rows, other integers are 0 or 1. Files MODEL.INPUT.npy beside a model
+value. Integers that index a table are drawn below its rows, other integers are 0 or 1; text is what the model's nodes hold. Files MODEL.INPUT.npy beside a model
 replace what is drawn; with --stored=FOLDER the sets of FOLDER/MODEL/test_data_set_N are run as well. Models that are not
 there are skipped, loudly and counted.
 """
@@ -22,7 +22,8 @@ import pages
 import tensors
 
 # Bounds by model and extent, for models whose extents have names only.
-DIMS = {"gpt2_small": {"seq": "1..64"}, "reverse": {"seq": "1..16"}}
+DIMS = {"gpt2_small": {"seq": "1..64"}, "reverse": {"seq": "1..16"},
+        "ColumnTransformer-text": {"normalized:bytes": "0..600", "tokenized:1": "0..8"}}
 
 # With random weights their scores nearly tie; *_heads and *_select compare what comes before and after.
 TIED = {"ssd300_vgg16", "ssdlite320_mobilenet_v3_large"}
@@ -60,7 +61,18 @@ def input_shape(info, bounds, position):
     return shape
 
 
-def draw(random, info, shape, rows):
+def words_of(model):
+    """All strings that nodes hold: among them are those that mean something to the model."""
+    found = {"some", "more"}
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            found.update(word.decode() for word in (*attribute.strings, *attribute.t.string_data))
+    return sorted(found)
+
+
+def draw(random, info, shape, rows, words):
+    if info.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+        return random.choice(np.array(words, dtype=object), shape)
     dtype = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
     if np.issubdtype(dtype, np.floating):
         return random.standard_normal(shape).astype(dtype)
@@ -76,7 +88,8 @@ def make_feeds(path, model, bounds):
     if all(os.path.exists(file) for file in stored.values()):
         return [{n: np.load(file) for n, file in stored.items()}]
     ranged = any(low != high for low, high in bounds.values())
-    return [{i.name: draw(random, i, input_shape(i, bounds, p), rows) for i in infos}
+    words = words_of(model)
+    return [{i.name: draw(random, i, input_shape(i, bounds, p), rows, words) for i in infos}
             for p in ((0, 1, 2) if ranged else (2,))]
 
 

@@ -60,6 +60,21 @@ class Encoding(unittest.TestCase):
         with self.assertRaises(ValueError):
             tensors.split_text(b"a\0b\0", 4)
 
+    def test_maps(self):
+        for keys, kind in ((["b", "ä"], TensorProto.STRING), ([3, -1], TensorProto.INT64)):
+            maps = helper.make_map_type_proto(kind, value_type(1, None))
+            value = tensors.from_python({keys[0]: 0.5, keys[1]: 2.0})
+            self.assertEqual(value[keys[0]].dtype, TensorProto.FLOAT)
+            self.assertEqual(round_trip(value, maps), value)
+            rows = [value, tensors.from_python({keys[0]: 1.0, keys[1]: 4.0})]
+            self.assertEqual(round_trip(rows, helper.make_sequence_type_proto(maps)), rows)
+            table = tensors.from_numpy(np.float32([[0.5, 2], [1, 4]]))
+            self.assertEqual(tensors.join_maps(table, keys), rows)
+            self.assertIsNone(compare.compare_value(rows, rows[:1] + [dict(reversed(rows[1].items()))], 0, 0))
+            self.assertIn("key", compare.compare_value(rows, rows[::-1], 0, 0))
+            self.assertIn("keys", compare.compare_value(value, {keys[0]: value[keys[0]]}, 0, 0))
+            self.assertIn("differ in kind", compare.compare_value(rows, table, 0, 0))
+
     def test_sequences_and_optionals(self):
         item = value_type(1, None)
         sequence = helper.make_sequence_type_proto(item)
