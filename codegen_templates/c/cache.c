@@ -6,12 +6,13 @@
 #define TPL_N f32
 #endif
 
-/* cache_append - each head of y holds the first length[b] rows of the past, then the new rows, then zeros. A length that is
- * negative, above the past or leaves no room for the new rows ends the run with OCC_EINDEX.
- *   y [batch][heads][rows][width], past [batch][heads][old][width] (NULL where old is 0), length [batch],
- *   now [batch][heads][fresh][width] of strides nstride[3], its width dense */
-OCC_INLINE int occ_cache_append_TPL_N(TPL_T *y, const TPL_T *past, const TPL_T *now, const int64_t *length, int64_t batch, int64_t heads,
-                                      int64_t rows, int64_t old, int64_t fresh, int64_t width, const occ_extent *nstride)
+/* cache_append - each head of y holds the first length[b] rows of the past, then the new rows, then zeros. A length
+ * that is negative, above the past or leaves no room for the new rows ends the run with OCC_EINDEX. y
+ * [batch][heads][rows][width], past [batch][heads][old][width] (NULL where old is 0), length [batch], now
+ * [batch][heads][fresh][width] of strides nstride[3], its width dense */
+OCC_INLINE int occ_cache_append_TPL_N(TPL_T *y, const TPL_T *past, const TPL_T *now, const int64_t *length,
+                                      int64_t batch, int64_t heads, int64_t rows, int64_t old, int64_t fresh,
+                                      int64_t width, const occ_extent *nstride)
 {
     for (int64_t b = 0; b < batch; b++)
         if (length[b] < 0 || length[b] > old || length[b] > rows - fresh)
@@ -25,7 +26,8 @@ OCC_INLINE int occ_cache_append_TPL_N(TPL_T *y, const TPL_T *past, const TPL_T *
             if (past && kept)
                 memcpy(to, past + (b * heads + h) * old * width, (size_t)kept * sizeof *y);
             for (int64_t r = 0; r < fresh; r++)
-                memcpy(to + kept + r * width, now + b * nstride[0] + h * nstride[1] + r * nstride[2], (size_t)width * sizeof *y);
+                memcpy(to + kept + r * width, now + b * nstride[0] + h * nstride[1] + r * nstride[2],
+                       (size_t)width * sizeof *y);
             memset(to + kept + fresh * width, 0, (size_t)((rows - fresh) * width - kept) * sizeof *y);
         }
     }

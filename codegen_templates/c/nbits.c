@@ -20,7 +20,8 @@ OCC_HOT occ_vf occ_nbits_zip(occ_vf a, occ_vf b, int upper)
     return upper ? __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
                  : __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 #elif OCC_W == 8 && defined(__clang__)
-    return upper ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15) : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    return upper ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+                 : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 #elif OCC_W == 4 && defined(__clang__)
     return upper ? __builtin_shufflevector(a, b, 2, 6, 3, 7) : __builtin_shufflevector(a, b, 0, 4, 1, 5);
 #elif OCC_W > 1
@@ -70,8 +71,8 @@ OCC_HOT float occ_nbits_zero(const float *zero, const uint8_t *packed, int64_t b
 }
 
 /* The same where each weight names its block of scales. */
-OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, int64_t bits, const int32_t *group, const float *scale,
-                                 const float *zero, const uint8_t *packed)
+OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, int64_t bits, const int32_t *group,
+                                 const float *scale, const float *zero, const uint8_t *packed)
 {
     for (int64_t i = 0; i < count; i++)
         to[i] = ((float)occ_nbits_at(from, i, bits) - occ_nbits_zero(zero, packed, group[i], bits)) * scale[group[i]];
@@ -114,14 +115,15 @@ OCC_HOT void occ_nbits_add_four(occ_vf *sum, const float *x, int64_t k, const fl
 }
 
 /* matmul_nbits_f32 - y = x w + bias, column by column.
- *   y [rows][columns] of stride ystride, x [rows][k], w [columns][blocks][block * bits / 8] with blocks = ceil(k / block)
- *   scale [columns][blocks]; zero, the same, or packed [columns][ceil(blocks * bits / 8)], or neither (NULL)
- *   group [k]: the block, below `blocks`, whose scale and zero point each place has, or NULL; bias [columns] or NULL */
-OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w, const float *scale, const float *zero, const uint8_t *packed,
-                                    const int32_t *group, const float *bias, int64_t rows, int64_t columns, int64_t k, int64_t block,
-                                    int64_t bits, int64_t ystride)
+ *   y [rows][columns] of stride ystride, x [rows][k], w [columns][blocks][block * bits / 8] with blocks = ceil(k /
+ * block) scale [columns][blocks]; zero, the same, or packed [columns][ceil(blocks * bits / 8)], or neither (NULL) group
+ * [k]: the block, below `blocks`, whose scale and zero point each place has, or NULL; bias [columns] or NULL */
+OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w, const float *scale, const float *zero,
+                                     const uint8_t *packed, const int32_t *group, const float *bias, int64_t rows,
+                                     int64_t columns, int64_t k, int64_t block, int64_t bits, int64_t ystride)
 {
-    const int64_t blocks = (k + block - 1) / block, bytes = blocks * (block * bits / 8), zeros = (blocks * bits + 7) / 8;
+    const int64_t blocks = (k + block - 1) / block, bytes = blocks * (block * bits / 8),
+                  zeros = (blocks * bits + 7) / 8;
     const int64_t piece = block < OCC_NBITS_LINE ? block : OCC_NBITS_LINE;
     float         line[OCC_NBITS_LINE];
 
@@ -140,7 +142,8 @@ OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w,
                 if (group)
                     occ_nbits_decode_by(line, from, count, bits, group + at, by, zero_n, packed_n);
                 else
-                    occ_nbits_decode(line, from, piece, bits, occ_nbits_zero(zero_n, packed_n, at / block, bits), by[at / block]);
+                    occ_nbits_decode(line, from, piece, bits, occ_nbits_zero(zero_n, packed_n, at / block, bits),
+                                     by[at / block]);
                 if (some == OCC_NBITS_ROWS && count % OCC_W == 0)
                     occ_nbits_add_four(sum, x + first * k + at, k, line, count);
                 else

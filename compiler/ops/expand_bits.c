@@ -1,5 +1,5 @@
-/* expand_bits.c - com.microsoft's GatherBlockQuantized: rows of a table of few bits, which stays packed, become floats when they are
- * picked. */
+/* expand_bits.c - com.microsoft's GatherBlockQuantized: rows of a table of few bits, which stays packed, become floats
+ * when they are picked. */
 #include "ops/expand_rules.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Table {
     double  shift;               /* what repacking added to every element and zero point */
 } Table;
 
-/* ------------------------------------------------------------------------------------------------------------ repacking */
+/* -------------------------------------------------------------------------------------------------------- repacking */
 
 /* Elements of four bits as a buffer stores them, one a byte, two in each byte; signed ones 8 higher. */
 static Value *pack(Table *t, Value *value)
@@ -40,14 +40,15 @@ static void keep_packed(Table *t)
 {
     const Type *type = &t->data->type;
 
-    if (!t->data->data || !type_is_static(type) || t->quantised != type->rank - 1 || t->gather == t->quantised || t->width % 2)
+    if (!t->data->data || !type_is_static(type) || t->quantised != type->rank - 1 || t->gather == t->quantised ||
+        t->width % 2)
         return;
     t->shift = type->dtype == DTYPE_I4 ? 8.0 : 0.0;
     t->data = pack(t, t->data);
     t->bits = 4;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ unpacking */
+/* -------------------------------------------------------------------------------------------------------- unpacking */
 
 static Value *byte(Expand *expand, int number)
 {
@@ -78,7 +79,7 @@ static Value *unpack(Expand *expand, Value *value, int rank, int bits, int64_t n
     return expand_reshape(expand, value, shape, rank);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the rule */
+/* --------------------------------------------------------------------------------------------------------- the rule */
 
 static Value *rows(Table *t, Value *value)
 {
@@ -127,7 +128,7 @@ static void find_rows(Table *t)
 
 int expand_gather_bits(Expand *expand)
 {
-    Table       t = {expand, expand_in(expand, 0), expand_in(expand, 2), expand_in(expand, 3), NULL, NULL, 0, 0, 0, 0, 0, 0};
+    Table t = {expand, expand_in(expand, 0), expand_in(expand, 2), expand_in(expand, 3), NULL, NULL, 0, 0, 0, 0, 0, 0};
     const Type *type = &t.data->type;
     int         picked = expand_in(expand, 1)->type.rank, rank = type->rank - 1 + picked, axis;
     int64_t     block = node_int(expand->node, "block_size", 128);
@@ -144,7 +145,8 @@ int expand_gather_bits(Expand *expand)
     find_rows(&t);
     axis = t.quantised < t.gather ? t.quantised : t.quantised + picked - 1;
     out = rows(&t, t.data);
-    out = t.bits ? unpack(expand, out, rank, t.bits, t.data->type.dim[t.quantised].max) : expand_cast(expand, out, DTYPE_F32);
+    out = t.bits ? unpack(expand, out, rank, t.bits, t.data->type.dim[t.quantised].max)
+                 : expand_cast(expand, out, DTYPE_F32);
     zero = zero_points(&t, rank);
     zero = t.zero ? repeated(&t, zero, axis, block) : zero;
     scale = expand_cast(expand, repeated(&t, rows(&t, t.scale), axis, block), DTYPE_F32);

@@ -16,7 +16,7 @@ typedef struct Group {
 
 enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COSINE, SINE, POSITIONS, BIAS, SINK };
 
-/* ------------------------------------------------------------------------------------------------------------ operands */
+/* --------------------------------------------------------------------------------------------------------- operands */
 
 static Value *one_of(Expand *expand, Value *value)
 {
@@ -51,7 +51,8 @@ static void split(Group *g)
 static void find_lengths(Group *g)
 {
     Expand *expand = g->expand;
-    Value  *fresh = expand_extent(expand, expand_in(expand, QUERY), 1), *lengths = expand_cast(expand, expand_in(expand, LENGTHS), DTYPE_I64);
+    Value  *fresh = expand_extent(expand, expand_in(expand, QUERY), 1),
+          *lengths = expand_cast(expand, expand_in(expand, LENGTHS), DTYPE_I64);
     static const int64_t flat[] = {-1};
 
     g->total = one_of(expand, expand_in(expand, TOTAL));
@@ -78,15 +79,15 @@ static Value *count_rows(Expand *expand, Value *like, int64_t axis, bool column)
     return column ? expand_reshape(expand, count, shape, 2) : count;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rotary */
+/* ----------------------------------------------------------------------------------------------------------- rotary */
 
-/* Positions [batch][length]: those given, else counted from the end of the past. Of a first run that has position_ids only the
- * first of them is read. */
+/* Positions [batch][length]: those given, else counted from the end of the past. Of a first run that has position_ids
+ * only the first of them is read. */
 static Value *positions(Group *g)
 {
     static const int64_t column[] = {-1, 1};
-    Expand *expand = g->expand;
-    Value  *given = expand_in(expand, POSITIONS), *count = count_rows(expand, g->query, 2, false), *first, *start;
+    Expand              *expand = g->expand;
+    Value *given = expand_in(expand, POSITIONS), *count = count_rows(expand, g->query, 2, false), *first, *start;
 
     if (!given)
         return expand2(expand, OP_onnx_Add, expand_reshape(expand, g->before, column, 2), count);
@@ -114,22 +115,23 @@ static void rotate(Group *g)
     g->key = expand_turned(expand, g->key, cosine, sine, half, g->size, interleaved);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the cache */
+/* -------------------------------------------------------------------------------------------------------- the cache */
 
 /* Output `output` is what the past at `input` and the new rows make together. */
 static Value *append(Group *g, int input, Value *now, int output)
 {
     Expand *expand = g->expand;
-    Value  *past = expand_in(expand, input), *in[4] = {past ? expand_cast(expand, past, g->dtype) : NULL, now, g->before, g->total};
-    Value  *all = expand_make(expand, OP_ours_CacheAppend, 4, in);
-    DType   dtype = expand_in(expand, QUERY)->type.dtype;
+    Value  *past = expand_in(expand, input),
+          *in[4] = {past ? expand_cast(expand, past, g->dtype) : NULL, now, g->before, g->total};
+    Value *all = expand_make(expand, OP_ours_CacheAppend, 4, in);
+    DType  dtype = expand_in(expand, QUERY)->type.dtype;
 
     if (expand_wants(expand, output))
         expand_give(expand, output, dtype == g->dtype ? all : expand_cast(expand, all, dtype));
     return all;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the scores */
+/* ------------------------------------------------------------------------------------------------------- the scores */
 
 /* The addend is as long as the sequence; the cache may be longer: what lies behind does not count. */
 static Value *add_bias(Group *g, Value *scores)
@@ -142,10 +144,12 @@ static Value *add_bias(Group *g, Value *scores)
     bias = expand_cast(expand, bias, g->dtype);
     for (int i = 0; i < 7; i++)
         pads[i] = make_int(expand->graph, 0);
-    pads[7] = expand2(expand, OP_onnx_Sub, expand_extent(expand, g->key, 2), expand_extent(expand, expand_in(expand, BIAS), 3));
+    pads[7] = expand2(expand, OP_onnx_Sub, expand_extent(expand, g->key, 2),
+                      expand_extent(expand, expand_in(expand, BIAS), 3));
     all = expand_make(expand, OP_onnx_Concat, 8, pads);
     node_set_int(expand->last, "axis", 0);
-    return expand2(expand, OP_onnx_Add, scores, expand3(expand, OP_onnx_Pad, bias, all, expand_number(expand, 0, g->dtype)));
+    return expand2(expand, OP_onnx_Add, scores,
+                   expand3(expand, OP_onnx_Pad, bias, all, expand_number(expand, 0, g->dtype)));
 }
 
 /* Which keys a query sees: those up to its own place, of these a window; or all of the sequence. */
@@ -176,15 +180,16 @@ static Value *cap(Group *g, Value *scores)
     if (!(limit > 0.0))
         return scores;
     number = expand_number(expand, limit, g->dtype);
-    return expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Tanh, expand2(expand, OP_onnx_Div, scores, number)), number);
+    return expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Tanh, expand2(expand, OP_onnx_Div, scores, number)),
+                   number);
 }
 
 /* A score that every row has besides its keys' takes its share and is left out. */
 static Value *probabilities(Group *g, Value *scores)
 {
     static const int64_t per_head[] = {1, -1, 1, 1};
-    Expand *expand = g->expand;
-    Value  *sink = expand_in(expand, SINK), *in[4], *soft;
+    Expand              *expand = g->expand;
+    Value               *sink = expand_in(expand, SINK), *in[4], *soft;
 
     if (sink)
         sink = expand_reshape(expand, expand_cast(expand, sink, g->dtype), per_head, 4);
@@ -209,9 +214,9 @@ static Value *probabilities(Group *g, Value *scores)
 static Value *attend(Group *g)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Expand *expand = g->expand;
-    double  scale = (double)node_float(expand->node, "scale", 0.0f);
-    Value  *scores;
+    Expand              *expand = g->expand;
+    double               scale = (double)node_float(expand->node, "scale", 0.0f);
+    Value               *scores;
 
     scale = scale == 0.0 ? 1.0 / sqrt((double)g->size) : scale;
     scores = expand2(expand, OP_onnx_Mul, g->query, expand_number(expand, scale, g->dtype));

@@ -1,5 +1,5 @@
-/* expand_msft_attention.c - com.microsoft's MultiHeadAttention, Attention and QAttention: attention over whole caches, with masks that
- * are added to the scores. */
+/* expand_msft_attention.c - com.microsoft's MultiHeadAttention, Attention and QAttention: attention over whole caches,
+ * with masks that are added to the scores. */
 #include "ops/expand_attention.h"
 #include "ops/expand_rules.h"
 
@@ -25,7 +25,8 @@ static void give_as_input(Expand *expand, int index, Value *value)
     DType dtype = expand_in(expand, 0)->type.dtype;
 
     if (expand_wants(expand, index))
-        expand_give(expand, index, dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value);
+        expand_give(expand, index,
+                    dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value);
 }
 
 /* Places [first, first + count) of the last axis. */
@@ -39,7 +40,7 @@ static Value *plus(Expand *expand, Value *value, Value *bias)
     return bias ? expand2(expand, OP_onnx_Add, value, bias) : value;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- masks */
+/* ------------------------------------------------------------------------------------------------------------ masks */
 
 /* 0, 1, ... along axis 2 of `like`: [length], or [length][1]. */
 static Value *count_rows(Expand *expand, Value *like, bool column)
@@ -54,8 +55,9 @@ static Value *count_rows(Expand *expand, Value *like, bool column)
 static Value *part_of_batches(Heads *h, int64_t first)
 {
     static const int64_t shape[] = {-1, 1, 1, 1};
-    Expand *expand = h->expand;
-    Value  *batch = expand_extent(expand, h->query, 0), *in[4] = {expand_cast(expand, h->mask, DTYPE_I64), NULL, NULL, NULL};
+    Expand              *expand = h->expand;
+    Value               *batch = expand_extent(expand, h->query, 0),
+          *in[4] = {expand_cast(expand, h->mask, DTYPE_I64), NULL, NULL, NULL};
 
     in[1] = expand2(expand, OP_onnx_Mul, batch, make_int(expand->graph, first));
     in[2] = expand2(expand, OP_onnx_Add, in[1], batch);
@@ -71,7 +73,8 @@ static bool has_starts(const Heads *h)
     return extent_is_const(batch) && extent_is_const(count) && count.max == 2 * batch.max;
 }
 
-/* Which keys count, broadcast to the scores; NULL: all. A mask of one column says nothing: exporters put it in as a dummy. */
+/* Which keys count, broadcast to the scores; NULL: all. A mask of one column says nothing: exporters put it in as a
+ * dummy. */
 static Value *counted(Heads *h)
 {
     Expand *expand = h->expand;
@@ -82,7 +85,8 @@ static Value *counted(Heads *h)
     if (expand_rank(mask) > 1) {
         mask = expand_unsqueeze(expand, mask, 1);
         mask = expand_rank(h->mask) == 2 ? expand_unsqueeze(expand, mask, 1) : mask;
-        return expand2(expand, OP_onnx_Greater, mask, expand_cast(expand, make_scalar(expand->graph, 0), h->mask->type.dtype));
+        return expand2(expand, OP_onnx_Greater, mask,
+                       expand_cast(expand, make_scalar(expand->graph, 0), h->mask->type.dtype));
     }
     key = count_rows(expand, h->key, false);
     seen = expand2(expand, OP_onnx_Less, key, part_of_batches(h, 0));
@@ -101,7 +105,8 @@ static Value *masked(Heads *h, Value *scores)
     if (!seen)
         return scores;
     filter = expand_number(expand, (double)node_float(expand->node, "mask_filter_value", -10000.0f), DTYPE_F32);
-    return expand2(expand, OP_onnx_Add, scores, expand3(expand, OP_onnx_Where, seen, expand_number(expand, 0, DTYPE_F32), filter));
+    return expand2(expand, OP_onnx_Add, scores,
+                   expand3(expand, OP_onnx_Where, seen, expand_number(expand, 0, DTYPE_F32), filter));
 }
 
 /* Key <= query + past; the last query sees all keys, however many there are. */
@@ -122,15 +127,15 @@ static Value *causal(Heads *h, Value *scores)
     return expand3(expand, OP_onnx_Where, seen, scores, expand_number(expand, -(double)INFINITY, DTYPE_F32));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the core */
+/* --------------------------------------------------------------------------------------------------------- the core */
 
 /* [batch][length][heads * v_size]; output `scores_output` takes the scores, masked, unless it is negative. */
 static Value *attend(Heads *h, int64_t size, int64_t v_size, int scores_output)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Expand *expand = h->expand;
-    double  scale = (double)node_float(expand->node, "scale", 0.0f);
-    Value  *scores, *soft;
+    Expand              *expand = h->expand;
+    double               scale = (double)node_float(expand->node, "scale", 0.0f);
+    Value               *scores, *soft;
 
     scale = scale == 0.0 ? 1.0 / sqrt((double)size) : scale;
     scores = expand2(expand, OP_onnx_Mul, h->query, expand_number(expand, scale, DTYPE_F32));
@@ -140,7 +145,8 @@ static Value *attend(Heads *h, int64_t size, int64_t v_size, int scores_output)
         give_as_input(expand, scores_output, scores);
     soft = expand1(expand, OP_onnx_Softmax, scores);
     node_set_int(expand->last, "axis", -1);
-    return expand_join_heads(expand, expand2(expand, OP_onnx_MatMul, soft, h->value), extent_const(h->heads * v_size), h->heads, h->heads);
+    return expand_join_heads(expand, expand2(expand, OP_onnx_MatMul, soft, h->value), extent_const(h->heads * v_size),
+                             h->heads, h->heads);
 }
 
 /* What the cache holds comes first. */
@@ -154,7 +160,7 @@ static Value *rows_of(Expand *expand, Value *past, int64_t axis)
     return past ? expand_extent(expand, past, axis) : make_int(expand->graph, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------ MultiHeadAttention */
+/* ----------------------------------------------------------------------------------------------- MultiHeadAttention */
 
 enum { QUERY, KEY, VALUE, BIAS, MASK, ADDEND, PAST_KEY, PAST_VALUE };
 
@@ -180,7 +186,8 @@ static void split(Heads *h, int64_t size, int64_t v_size)
     int64_t n = h->heads, width = n * size, v_width = n * v_size;
     Value  *query = as_float(expand, expand_in(expand, QUERY)), *key = as_float(expand, expand_in(expand, KEY));
     Value  *value = as_float(expand, expand_in(expand, VALUE)), *bias = as_float(expand, expand_in(expand, BIAS));
-    Value  *add[3] = {columns(expand, bias, 0, width), columns(expand, bias, width, width), columns(expand, bias, 2 * width, v_width)};
+    Value  *add[3] = {columns(expand, bias, 0, width), columns(expand, bias, width, width),
+                      columns(expand, bias, 2 * width, v_width)};
 
     if (!key) {
         h->query = unpacked(expand, query, 0, add[0], n, size);
@@ -209,7 +216,8 @@ int expand_multi_head_attention(Expand *expand)
 {
     Heads   h = {.expand = expand, .heads = node_int(expand->node, "num_heads", 1)};
     Value  *key = expand_in(expand, KEY), *value = expand_in(expand, VALUE);
-    int64_t size = last_extent(expand, QUERY) / (expand_rank(expand_in(expand, QUERY)) == 3 ? h.heads : 1), v_size = size;
+    int64_t size = last_extent(expand, QUERY) / (expand_rank(expand_in(expand, QUERY)) == 3 ? h.heads : 1),
+            v_size = size;
 
     if (value)
         v_size = last_extent(expand, VALUE) / (expand_rank(value) == 3 ? h.heads : 1);
@@ -226,7 +234,7 @@ int expand_multi_head_attention(Expand *expand)
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- Attention, QAttention */
+/* -------------------------------------------------------------------------------------------- Attention, QAttention */
 
 /* Part 0 or 1 of [2][batch][heads][length][size]. */
 static Value *half_of(Expand *expand, Value *past, int64_t index)
@@ -266,19 +274,23 @@ int expand_msft_attention(Expand *expand)
 
     for (int i = 0; sizes && i < 3 && i < count; i++)
         width[i] = sizes[i];
-    all = expand2(expand, OP_onnx_MatMul, as_float(expand, expand_in(expand, 0)), as_float(expand, expand_in(expand, 1)));
-    return attend_side_by_side(expand, plus(expand, all, as_float(expand, expand_in(expand, 2))), width, 3, 4, expand_in(expand, 5));
+    all =
+        expand2(expand, OP_onnx_MatMul, as_float(expand, expand_in(expand, 0)), as_float(expand, expand_in(expand, 1)));
+    return attend_side_by_side(expand, plus(expand, all, as_float(expand, expand_in(expand, 2))), width, 3, 4,
+                               expand_in(expand, 5));
 }
 
 /* Inputs: rows and weights as integers, bias, their scales, mask, their zero points, past. */
 int expand_qattention(Expand *expand)
 {
-    Value  *in[4] = {expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 6), expand_in(expand, 7)}, *all, *scale;
-    int64_t third = expand_in(expand, 1)->type.dim[1].max / 3;
+    Value *in[4] = {expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 6), expand_in(expand, 7)}, *all,
+          *scale;
+    int64_t       third = expand_in(expand, 1)->type.dim[1].max / 3;
     const int64_t width[] = {third, third, third};
 
     all = as_float(expand, expand_make(expand, OP_onnx_MatMulInteger, 4, in));
-    scale = expand2(expand, OP_onnx_Mul, as_float(expand, expand_in(expand, 3)), as_float(expand, expand_in(expand, 4)));
+    scale =
+        expand2(expand, OP_onnx_Mul, as_float(expand, expand_in(expand, 3)), as_float(expand, expand_in(expand, 4)));
     all = expand2(expand, OP_onnx_Mul, all, scale);
     return attend_side_by_side(expand, plus(expand, all, as_float(expand, expand_in(expand, 2))), width, 5, 8, NULL);
 }

@@ -37,7 +37,8 @@ static Value *angles(Expand *expand, Value *cache, Value *position, bool flat)
     return expand_unsqueeze(expand, position ? expand_gather(expand, cache, position, 0) : cache, flat ? 2 : 1);
 }
 
-/* x is [batch][sequence][heads * size] (flat) or [batch][heads][sequence][size]; `position` NULL: the caches are by place. */
+/* x is [batch][sequence][heads * size] (flat) or [batch][heads][sequence][size]; `position` NULL: the caches are by
+ * place. */
 static int give_turned(Expand *expand, Value *cosine, Value *sine, Value *position, int64_t heads)
 {
     Value        *x = expand_in(expand, 0), *all, *out;
@@ -58,7 +59,8 @@ static int give_turned(Expand *expand, Value *cosine, Value *sine, Value *positi
 
 int expand_rotary(Expand *expand)
 {
-    return give_turned(expand, expand_in(expand, 1), expand_in(expand, 2), expand_in(expand, 3), node_int(expand->node, "num_heads", 1));
+    return give_turned(expand, expand_in(expand, 1), expand_in(expand, 2), expand_in(expand, 3),
+                       node_int(expand->node, "num_heads", 1));
 }
 
 /* Positions [batch][sequence], or one number: that of the first place of every sequence. */

@@ -1,4 +1,5 @@
-/* expand_skip.c - normalisations as transformers are exported: of a layer's result added to its input, and of embeddings. */
+/* expand_skip.c - normalisations as transformers are exported: of a layer's result added to its input, and of
+ * embeddings. */
 #include "ops/expand_rules.h"
 
 static float epsilon_of(const Expand *expand, float otherwise)
@@ -20,15 +21,17 @@ static void give_as(Expand *expand, int index, Value *value, const Value *like)
     DType dtype = like->type.dtype;
 
     if (expand_wants(expand, index))
-        expand_give(expand, index, dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value);
+        expand_give(expand, index,
+                    dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ root mean square */
+/* ------------------------------------------------------------------------------------------------- root mean square */
 
 /* One over the root mean square of axes axis..last. */
 static Value *inverse_root(Expand *expand, Value *x, int axis, float epsilon)
 {
-    Value *mean = expand_reduce(expand, OP_onnx_ReduceMean, expand2(expand, OP_onnx_Mul, x, x), axis, expand_rank(expand_in(expand, 0)) - 1, 1);
+    Value *mean = expand_reduce(expand, OP_onnx_ReduceMean, expand2(expand, OP_onnx_Mul, x, x), axis,
+                                expand_rank(expand_in(expand, 0)) - 1, 1);
     Value *sum = expand2(expand, OP_onnx_Add, mean, expand_number(expand, (double)epsilon, DTYPE_F32));
 
     return expand1(expand, OP_onnx_Reciprocal, expand1(expand, OP_onnx_Sqrt, sum));
@@ -50,7 +53,7 @@ int expand_simplified_layer_norm(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- skip */
+/* ------------------------------------------------------------------------------------------------------------- skip */
 
 /* x + skip, and the bias at input `index`: output 3. */
 static Value *skip_sum(Expand *expand, int index)
@@ -67,7 +70,8 @@ static Value *skip_sum(Expand *expand, int index)
 /* Inputs x, skip, scale, shift, bias; outputs the norm of the sum, its statistics, and the sum. */
 int expand_skip_layer_norm(Expand *expand)
 {
-    Value *sum = skip_sum(expand, 4), *shift = expand_in(expand, 3), *scale = widened(expand, expand_in(expand, 2)), *out;
+    Value *sum = skip_sum(expand, 4), *shift = expand_in(expand, 3), *scale = widened(expand, expand_in(expand, 2)),
+          *out;
 
     out = expand3(expand, OP_onnx_LayerNormalization, sum, scale, shift ? widened(expand, shift) : NULL);
     node_set_float(expand->last, "epsilon", epsilon_of(expand, 1e-12f));
@@ -91,12 +95,13 @@ int expand_skip_simplified(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- embeddings */
+/* ------------------------------------------------------------------------------------------------------- embeddings */
 
 /* Rows of the table of positions: those that position_ids name, or the first ones. */
 static Value *positions(Expand *expand)
 {
-    Value *table = expand_in(expand, 3), *ids = expand_in(expand, 8), *in[4] = {table, make_int(expand->graph, 0), NULL, NULL};
+    Value *table = expand_in(expand, 3), *ids = expand_in(expand, 8),
+          *in[4] = {table, make_int(expand->graph, 0), NULL, NULL};
 
     if (ids)
         return expand_gather(expand, table, ids, 0);
@@ -123,8 +128,10 @@ int expand_embed_layer_norm(Expand *expand)
     sum = expand_gather(expand, word, expand_in(expand, 0), 0);
     sum = expand2(expand, OP_onnx_Add, widened(expand, sum), widened(expand, positions(expand)));
     if (segment)
-        sum = expand2(expand, OP_onnx_Add, sum, widened(expand, expand_gather(expand, segment, expand_in(expand, 1), 0)));
-    out = expand3(expand, OP_onnx_LayerNormalization, sum, widened(expand, expand_in(expand, 5)), widened(expand, expand_in(expand, 6)));
+        sum =
+            expand2(expand, OP_onnx_Add, sum, widened(expand, expand_gather(expand, segment, expand_in(expand, 1), 0)));
+    out = expand3(expand, OP_onnx_LayerNormalization, sum, widened(expand, expand_in(expand, 5)),
+                  widened(expand, expand_in(expand, 6)));
     node_set_float(expand->last, "epsilon", epsilon_of(expand, 1e-12f));
     give_as(expand, 0, out, word);
     give_as(expand, 2, sum, word);

@@ -20,7 +20,8 @@ int lower_matmul_nbits(Lower *lower, Node *node)
 
     if (lower_input_dense(lower, node, X, &x) < 0 || lower_input_dense(lower, node, W, &w) < 0 ||
         lower_input_dense(lower, node, SCALE, &scale) < 0 || optional_input(lower, node, ZERO, DTYPE_F32, &zero) < 0 ||
-        optional_input(lower, node, ZERO, DTYPE_U8, &packed) < 0 || optional_input(lower, node, GROUP, DTYPE_I32, &group) < 0 ||
+        optional_input(lower, node, ZERO, DTYPE_U8, &packed) < 0 ||
+        optional_input(lower, node, GROUP, DTYPE_I32, &group) < 0 ||
         optional_input(lower, node, BIAS, DTYPE_F32, &bias) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, "matmul_nbits_f32");

@@ -12,7 +12,7 @@ typedef struct Case {
 static Case draw(uint64_t *seed)
 {
     static const int64_t bits[] = {2, 4, 8};
-    Case                 c = {.rows = test_pick(seed, 0, 9), .columns = test_pick(seed, 1, 7), .k = test_pick(seed, 1, 600)};
+    Case c = {.rows = test_pick(seed, 0, 9), .columns = test_pick(seed, 1, 7), .k = test_pick(seed, 1, 600)};
 
     c.block = (int64_t)16 << test_pick(seed, 0, 5);
     c.bits = bits[test_pick(seed, 0, 2)];
@@ -56,17 +56,19 @@ static double packed_at(const uint8_t *p, int64_t i, int64_t bits)
     return value;
 }
 
-static double wanted(const Case *c, const float *x, const uint8_t *w, const float *scale, const float *zero, const uint8_t *packed,
-                     const int32_t *group, const float *bias, int64_t r, int64_t n, double *size)
+static double wanted(const Case *c, const float *x, const uint8_t *w, const float *scale, const float *zero,
+                     const uint8_t *packed, const int32_t *group, const float *bias, int64_t r, int64_t n, double *size)
 {
     double sum = bias ? (double)bias[n] : 0.0;
 
     *size = fabs(sum);
     for (int64_t i = 0; i < c->k; i++) {
         const int64_t b = group ? group[i] : i / c->block;
-        const double  middle = zero ? (double)zero[n * c->blocks + b] : packed ? packed_at(packed + n * c->zeros, b, c->bits)
-                                                                               : (double)(1 << (c->bits - 1));
-        const double  term = (double)x[r * c->k + i] * (packed_at(w + n * c->bytes, i, c->bits) - middle) * (double)scale[n * c->blocks + b];
+        const double  middle = zero     ? (double)zero[n * c->blocks + b]
+                               : packed ? packed_at(packed + n * c->zeros, b, c->bits)
+                                        : (double)(1 << (c->bits - 1));
+        const double  term = (double)x[r * c->k + i] * (packed_at(w + n * c->bytes, i, c->bits) - middle) *
+                            (double)scale[n * c->blocks + b];
 
         sum += term;
         *size += fabs(term);
@@ -79,14 +81,17 @@ static void check_product(uint64_t *seed)
     const Case    c = draw(seed);
     const int64_t pitch = c.columns + c.gap, ny = c.rows * pitch, nx = c.rows * c.k, ns = c.columns * c.blocks;
     float        *x = test_random_floats(seed, nx), *y = test_floats(ny), *scale = test_random_floats(seed, ns);
-    float        *zero = c.zero == 1 ? test_random_floats(seed, ns) : NULL, *bias = c.bias ? test_random_floats(seed, c.columns) : NULL;
-    uint8_t      *w = random_bytes(seed, c.columns * c.bytes), *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
-    int32_t      *group = c.group ? random_groups(seed, &c) : NULL;
+    float        *zero = c.zero == 1 ? test_random_floats(seed, ns) : NULL,
+          *bias = c.bias ? test_random_floats(seed, c.columns) : NULL;
+    uint8_t *w = random_bytes(seed, c.columns * c.bytes),
+            *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
+    int32_t *group = c.group ? random_groups(seed, &c) : NULL;
 
     occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias, c.rows, c.columns, c.k, c.block, c.bits, pitch);
     for (int64_t r = 0; r < c.rows; r++)
         for (int64_t n = 0; n < pitch; n++) {
-            double size = 1.0, want = n < c.columns ? wanted(&c, x, w, scale, zero, packed, group, bias, r, n, &size) : (double)NAN;
+            double size = 1.0,
+                   want = n < c.columns ? wanted(&c, x, w, scale, zero, packed, group, bias, r, n, &size) : (double)NAN;
             test_near((double)y[r * pitch + n], want, size, 2e-6, "product", r * pitch + n);
         }
     free(w);
@@ -110,29 +115,37 @@ static void packed_weights_are_numbers(void **state)
         check_product(&seed);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- caches */
+/* ----------------------------------------------------------------------------------------------------------- caches */
 
 static void check_cache(uint64_t *seed)
 {
-    const int64_t    batch = test_pick(seed, 1, 3), heads = test_pick(seed, 1, 3), old = test_pick(seed, 0, 5), fresh = test_pick(seed, 1, 4);
-    const int64_t    width = test_pick(seed, 1, 9), rows = old + fresh + test_pick(seed, 0, 3), gap = test_pick(seed, 0, 2);
-    const occ_extent nstride[] = {fresh * heads * (width + gap), width + gap, heads * (width + gap)}; /* rows before heads */
+    const int64_t batch = test_pick(seed, 1, 3), heads = test_pick(seed, 1, 3), old = test_pick(seed, 0, 5),
+                  fresh = test_pick(seed, 1, 4);
+    const int64_t width = test_pick(seed, 1, 9), rows = old + fresh + test_pick(seed, 0, 3),
+                  gap = test_pick(seed, 0, 2);
+    const occ_extent nstride[] = {fresh * heads * (width + gap), width + gap,
+                                  heads * (width + gap)}; /* rows before heads */
     const int64_t    ny = batch * heads * rows * width, np = batch * heads * old * width, nn = batch * nstride[0];
     float           *y = test_floats(ny), *past = test_random_floats(seed, np), *now = test_random_floats(seed, nn);
     int64_t          length[3];
 
     for (int64_t b = 0; b < batch; b++)
         length[b] = test_pick(seed, 0, old);
-    assert_int_equal(occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride), 0);
+    assert_int_equal(
+        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride), 0);
     for (int64_t i = 0; i < ny; i++) {
-        const int64_t e = i % width, r = i / width % rows, h = i / width / rows % heads, b = i / width / rows / heads, k = r - length[b];
-        const float   want = k < 0 ? past[((b * heads + h) * old + r) * width + e]
-                           : k < fresh ? now[b * nstride[0] + h * nstride[1] + k * nstride[2] + e] : 0.0f;
+        const int64_t e = i % width, r = i / width % rows, h = i / width / rows % heads, b = i / width / rows / heads,
+                      k = r - length[b];
+        const float want = k < 0       ? past[((b * heads + h) * old + r) * width + e]
+                           : k < fresh ? now[b * nstride[0] + h * nstride[1] + k * nstride[2] + e]
+                                       : 0.0f;
 
         assert_true(y[i] == want);
     }
     length[batch - 1] = test_pick(seed, 0, 1) ? old + 1 : -1;
-    assert_int_equal(occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride), OCC_EINDEX);
+    assert_int_equal(
+        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride),
+        OCC_EINDEX);
     test_release(y, ny);
     test_release(past, np);
     test_release(now, nn);
@@ -149,7 +162,8 @@ static void caches_keep_what_they_held(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(packed_weights_are_numbers), cmocka_unit_test(caches_keep_what_they_held)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(packed_weights_are_numbers),
+                                       cmocka_unit_test(caches_keep_what_they_held)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
