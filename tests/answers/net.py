@@ -290,7 +290,7 @@ class Net:
 
 def hollow(values, reads):
     """Whether a window larger than its input leaves nothing."""
-    return any(v.size == 0 for v in values) and not any(a.size == 0 for a in reads[0].arrays)
+    return any(v.size == 0 and a.size for v, a in zip(values, reads[0].arrays))
 
 
 def names_read(node):

@@ -12,6 +12,7 @@ from onnx.reference import ReferenceEvaluator
 import batch
 import judge
 import oracle
+import seen
 from batch import cases
 from judge import compare
 
@@ -83,11 +84,18 @@ def numpy_value(value):
     return None if value is None else value.array()
 
 
+def kind_of_failure(outcome):
+    """What a smaller model's failure must have in common: the state, bits or answers, and what a refusal or message says."""
+    said = seen.without_names(outcome.reason) if outcome.state in ("invalid", "crash") else "other bits" in outcome.reason
+    return outcome.state, said
+
+
 class Shrinker:
     def __init__(self, trial, index, build, arguments):
         self.best = Failing.of(trial, index, build)
-        self.state, self.equal = trial.outcomes[index].state, trial.variants[index].equal
+        self.equal = trial.variants[index].equal
         self.bits = "other bits" in trial.outcomes[index].reason
+        self.kind = kind_of_failure(trial.outcomes[index])
         self.occamyc, self.tries = arguments["occamyc"], 0
         self.folder = os.path.join(arguments["work"], f"shrink_{trial.name}")
 
@@ -105,7 +113,7 @@ class Shrinker:
         batch.run([trial], self.folder, self.occamyc, small.build.cc)
         judge.judge(trial)
         last = trial.outcomes[-1]
-        if len(trial.outcomes) != len(small.options) or last.state != self.state or ("other bits" in last.reason) != self.bits:
+        if len(trial.outcomes) != len(small.options) or kind_of_failure(last) != self.kind:
             return False
         small.reason, small.flags, small.ours, small.granted = last.reason, trial.flags, last.outputs, granted
         return True
