@@ -24,7 +24,6 @@ SpaceToDepth Trilu EyeLike OneHot Constant ConstantOfShape Shape Size Range Cast
 TopK NonZero Unique Compress ReverseSequence CenterCropPad SequenceConstruct SequenceAt SequenceInsert SequenceErase
 SplitToSequence ConcatFromSequence SequenceEmpty SequenceLength Optional OptionalGetElement OptionalHasElement Upsample Mod
 Scatter MaxUnpool Dropout Not And Or Xor IsNaN IsInf Hardmax""".split())
-WINDOWS = set("""Conv ConvTranspose MaxPool AveragePool LpPool ConvInteger QLinearConv""".split())
 LARGEST = 1e6                                       # a network's values beyond this are not kept
 
 
@@ -237,7 +236,7 @@ class Net:
             noisy = True
         made = []
         for name, dtype, values in zip(results, dtypes, arrays):
-            if not self.useful(values) or protos[0].op_type in WINDOWS and hollow(values, reads):
+            if not self.useful(values):
                 raise Rejected("values of no use")
             made.append(Value(name, dtype, values, noisy and dtype not in d.INTEGERS + (d.BOOL, d.STRING)))
         for value in reads:
@@ -286,11 +285,6 @@ class Net:
         model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(self.opset), producer_name="")
         sets = [[v.arrays[i] for v in inputs] for i in range(self.count)]
         return model, sets
-
-
-def hollow(values, reads):
-    """Whether a window larger than its input leaves nothing."""
-    return any(v.size == 0 and a.size for v, a in zip(values, reads[0].arrays))
 
 
 def names_read(node):
