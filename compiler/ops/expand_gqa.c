@@ -152,19 +152,18 @@ static Value *add_bias(Group *g, Value *scores)
                    expand3(expand, OP_onnx_Pad, bias, all, expand_number(expand, 0, g->dtype)));
 }
 
-/* Which keys a query sees: those up to its own place, of these a window; or all of the sequence. */
+/* Which keys a query sees: those of its sequence up to its own place, of these a window; or all of the sequence. */
 static Value *allowed(Group *g)
 {
     Expand *expand = g->expand;
     int64_t window = node_int(expand->node, "local_window_size", -1);
     Value  *key = count_rows(expand, g->key, 2, false), *at, *seen, *near;
+    Value  *last = per_batch(expand, expand_cast(expand, expand_in(expand, LENGTHS), DTYPE_I64));
 
-    if (!node_int(expand->node, "causal", 1)) {
-        at = expand_cast(expand, expand_in(expand, LENGTHS), DTYPE_I64);
-        return expand2(expand, OP_onnx_LessOrEqual, key, per_batch(expand, at));
-    }
+    if (!node_int(expand->node, "causal", 1))
+        return expand2(expand, OP_onnx_LessOrEqual, key, last);
     at = expand2(expand, OP_onnx_Add, count_rows(expand, g->query, 2, true), per_batch(expand, g->before));
-    seen = expand2(expand, OP_onnx_LessOrEqual, key, at);
+    seen = expand2(expand, OP_onnx_LessOrEqual, key, expand2(expand, OP_onnx_Min, at, last));
     if (window <= 0)
         return seen;
     near = expand2(expand, OP_onnx_Greater, key, expand2(expand, OP_onnx_Sub, at, make_scalar(expand->graph, window)));
@@ -182,6 +181,16 @@ static Value *cap(Group *g, Value *scores)
     number = expand_number(expand, limit, g->dtype);
     return expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Tanh, expand2(expand, OP_onnx_Div, scores, number)),
                    number);
+}
+
+/* A row behind the end of its sequence may have no key in its window: it gives zeros. */
+static Value *without_none(Group *g, Value *scores, Value *soft)
+{
+    Expand *expand = g->expand;
+    Value  *most = expand_reduce(expand, OP_onnx_ReduceMax, scores, 3, 3, 1);
+    Value  *none = expand2(expand, OP_onnx_Equal, most, expand_number(expand, -(double)INFINITY, g->dtype));
+
+    return expand3(expand, OP_onnx_Where, none, expand_number(expand, 0, g->dtype), soft);
 }
 
 /* A score that every row has besides its keys' takes its share and is left out. */
@@ -203,7 +212,7 @@ static Value *probabilities(Group *g, Value *scores)
     soft = expand1(expand, OP_onnx_Softmax, scores);
     node_set_int(expand->last, "axis", -1);
     if (!sink)
-        return soft;
+        return node_int(expand->node, "local_window_size", -1) > 0 ? without_none(g, scores, soft) : soft;
     in[0] = soft;
     in[1] = make_int(expand->graph, 0);
     in[2] = make_int(expand->graph, -1);

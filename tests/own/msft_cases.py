@@ -98,6 +98,16 @@ NORMS = [
          over(n=(1, 4, 9))),
 ]
 
+def elsewhere():
+    """The norm under com.microsoft's name, which ONNX Runtime knows under ONNX's only."""
+    inputs = [X, SCALE]
+    plain = case("simplified_norm_elsewhere", "SimplifiedLayerNormalization", inputs, sizes=LONG, domain="", epsilon=1e-4)["model"]
+    made = case("simplified_norm_elsewhere", "SimplifiedLayerNormalization", inputs, sizes=LONG, epsilon=1e-4)
+    return dict(made, wanted=lambda given: run(plain, given))
+
+
+NORMS.append(elsewhere())
+
 # ------------------------------------------------------------------------------------------------------------ embeddings
 
 IDS = Feed("b", "s", dtype=np.int32, make=whole(0, 10))
@@ -167,6 +177,7 @@ STEPS = {  # batch, rows of the cache before, new rows, rows in all
     "token": over(b=(1, 2, 3), p=(1, 7, 12), s=(1, 1, 1), t=(2, 8, 13)),
     "more": over(b=(1, 1, 1), p=(1, 6, 12), s=(2, 3, 5), t=(3, 9, 17)),
     "room": over(b=(1, 2, 1), p=(20, 20, 20), s=(1, 1, 1), t=(4, 9, 20)),
+    "padded": over(b=(1, 2, 3), p=(0, 0, 12), s=(2, 5, 9), t=(2, 5, 9), padded=(1, 1, 1)),
     "any": over(b=(1, 1, 1, 1), p=(0, 5, 3, 16), s=(4, 1, 3, 1), t=(4, 6, 6, 17)),
 }
 
@@ -176,7 +187,7 @@ def mask_of(generator, shape, dtype, sizes):
     length = generator.integers(max(sizes["s"], 1), sizes["t"] + 1, size=shape[0])
     length[0] = sizes["t"]
     if sizes["s"] == sizes["t"]:
-        length[:] = sizes["t"]
+        length[1:] = generator.integers(1, sizes["t"] + 1, size=shape[0] - 1) if sizes.get("padded") else sizes["t"]
     return np.arange(shape[1])[None] < length[:, None]
 
 
@@ -213,6 +224,8 @@ GROUPS = [group(f"gqa_{k}", k) for k in STEPS] + [group(f"gqa_{k}_rotary", k, **
     group("gqa_packed_rotary", "token", packed=True, **ROTATED),
     group("gqa_softcap", softcap=2.0),
     group("gqa_window", local_window_size=4),
+    group("gqa_window_padded", "padded", local_window_size=2),
+    group("gqa_all_padded", "padded", causal=0),
     group("gqa_window_more", "more", local_window_size=3, **ROTATED),
     group("gqa_smooth", smooth_softmax=1),
     group("gqa_sink", extra=[None, None, None, None, constant(4, seed=8)]),
