@@ -132,11 +132,12 @@ void emit_names(Emit *emit)
 {
     name_in_extents(emit);
     name_out_extents(emit);
-    if (emit->weights != WEIGHTS_INLINE)
-        return;
-    for (int i = 0; i < emit->program->nbuffer; i++)
-        if (emit->program->buffer[i].kind == BUFFER_WEIGHT && emit->placed[i].same == i)
+    for (int i = 0; i < emit->program->nbuffer; i++) {
+        const Buffer *b = &emit->program->buffer[i];
+
+        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && (emit->weights == WEIGHTS_INLINE || b->dtype == DTYPE_TEXT))
             emit->placed[i].symbol = weight_symbol(emit, i);
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- comments */

@@ -106,7 +106,7 @@ void emit_weights_place(Emit *emit)
         if (p->buffer[i].kind != BUFFER_WEIGHT || !used[i])
             continue;
         placed->same = find_same(emit, table, size, i);
-        if (placed->same != i)
+        if (placed->same != i || (emit->weights != WEIGHTS_INLINE && p->buffer[i].dtype == DTYPE_TEXT)) /* addresses are in no file */
             continue;
         if (emit->weights != WEIGHTS_INLINE)
             emit->weight_bytes = int_round_up(emit->weight_bytes, BLOCK_ALIGN);

@@ -8,13 +8,16 @@ TEXT = TensorProto.STRING
 LINES = ["the  quick, brown fox", "", "a b", "äöü ß-x", ",,;;", "x\ty 42_7"]
 
 
+BOUND = "--dim", "y:bytes=0..200"
+
+
 def model(op, x, kind, outputs, **attributes):
     info = helper.make_tensor_value_info("x", *x), helper.make_tensor_value_info("y", kind, outputs)
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain="com.microsoft", **attributes)], "g", [info[0]], [info[1]])
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
 
 
-def tokens(name, lines=None, shape=("n",), flags=("--dim", "y:bytes=0..200"), **attributes):
+def tokens(name, lines=None, shape=("n",), flags=BOUND, **attributes):
     settings = dict(mark=0, mincharnum=1, pad_value="#")
     feeds = [dict(x=np.array(rows, dtype=object)) for rows in lines or (LINES, LINES[:3], LINES[:1])]
     made = model("Tokenizer", (TEXT, shape), TEXT, [*shape, "t"], **{**settings, **attributes})
@@ -54,6 +57,8 @@ TOKENS = [
     tokens("separator", separators=[" +"]),
     tokens("separator_and_length", separators=["[ ,;]"], mincharnum=2),
     tokens("separators", separators=[" ", ",", ";", "\\t"]),
+    tokens("weights_in_a_file", tokenexp="[a-z]+", flags=("--weights=file", *BOUND)),
+    tokens("weights_in_an_object", tokenexp="[a-z]+", flags=("--weights=object", *BOUND)),
     tokens("separators_escaped", lines=[["a.b c|d", "..", "x.y|z"]], separators=["\\.", "\\|"]),
 ] + [hashed(dtype, positive) for dtype in (TEXT, *NUMBERS) for positive in (0, 1)] + [hashed(TEXT, 0, 42)] + [
     distances(f"{metric}_{'double' if dtype == TensorProto.DOUBLE else 'float'}", metric, dtype)

@@ -70,7 +70,8 @@ def compile_case(tools, case, folder):
     try:
         host.compile_model(tools, case.path, folder, flags)
     except host.Failure as failure:
-        more = dims.output_flags(case.model.graph.output, [outputs for _, outputs in case.sets], flags[1::2])
+        known = [bound for word, bound in zip(flags, flags[1:]) if word == "--dim"]
+        more = dims.output_flags(case.model.graph.output, [outputs for _, outputs in case.sets], known)
         contents = dims.contents_flags(cases.true_inputs(case.model), [inputs for inputs, _ in case.sets])
         tries = [bounds for bounds in (more, contents, more + contents) if bounds]
         if failure.state != "refused" or not tries:
