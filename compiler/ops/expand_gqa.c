@@ -220,19 +220,36 @@ static Value *probabilities(Group *g, Value *scores)
     return expand_make(expand, OP_onnx_Slice, 4, in);
 }
 
+/* Output 3: scores or probabilities of the keys of the sequence; those that a query does not see are zeros. */
+static void show(Group *g, Value *scores, Value *seen, Value *soft)
+{
+    Expand *expand = g->expand;
+    Value  *in[4] = {soft, make_int(expand->graph, 0), g->total, make_int(expand->graph, 3)};
+
+    if (!expand_wants(expand, 3))
+        return;
+    if (node_int(expand->node, "qk_output", 0) == 1)
+        in[0] = expand3(expand, OP_onnx_Where, seen, scores, expand_number(expand, 0, g->dtype));
+    in[0] = expand_make(expand, OP_onnx_Slice, 4, in);
+    expand_give(expand, 3, expand_cast(expand, in[0], expand_in(expand, QUERY)->type.dtype));
+}
+
 static Value *attend(Group *g)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Expand              *expand = g->expand;
-    double               scale = (double)node_float(expand->node, "scale", 0.0f);
-    Value               *scores;
+    Expand *expand = g->expand;
+    double  scale = (double)node_float(expand->node, "scale", 0.0f);
+    Value  *scores, *seen, *soft;
 
     scale = scale == 0.0 ? 1.0 / sqrt((double)g->size) : scale;
     scores = expand2(expand, OP_onnx_Mul, g->query, expand_number(expand, scale, g->dtype));
     scores = expand_grouped_product(expand, scores, expand_transpose(expand, g->key, swap, 4), g->heads, g->kv_heads);
     scores = add_bias(g, cap(g, scores));
-    scores = expand3(expand, OP_onnx_Where, allowed(g), scores, expand_number(expand, -(double)INFINITY, g->dtype));
-    return expand_grouped_product(expand, probabilities(g, scores), g->value, g->heads, g->kv_heads);
+    seen = allowed(g);
+    soft = expand3(expand, OP_onnx_Where, seen, scores, expand_number(expand, -(double)INFINITY, g->dtype));
+    soft = probabilities(g, soft);
+    show(g, scores, seen, soft);
+    return expand_grouped_product(expand, soft, g->value, g->heads, g->kv_heads);
 }
 
 int expand_group_query_attention(Expand *expand)

@@ -84,8 +84,9 @@ static int refuse_forms(Infer *infer, const Node *node)
         return diag_unsupported(infer->diag, node->loc,
                                 "found q_norm_weight or k_norm_weight, which ONNX Runtime's CPU kernel refuses; "
                                 "export the norms as SimplifiedLayerNormalization before the node");
-    if (node_int(node, "qk_output", 0) || infer_wants(node, 3))
-        return diag_unsupported(infer->diag, node->loc, "found the output output_qk; export the model without it");
+    if (infer_wants(node, 3) && node_int(node, "qk_output", 0) != 1 && node_int(node, "qk_output", 0) != 2)
+        return diag_error(infer->diag, node->loc, "found the output output_qk with qk_output %lld, wanted 1 or 2",
+                          (long long)node_int(node, "qk_output", 0));
     return 0;
 }
 
@@ -206,7 +207,10 @@ int infer_group_query_attention(Infer *infer, Node *node)
     if (infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 3, out) < 0 ||
         infer_set_tensor(infer, node, 1, node->in[0]->type.dtype, 4, present) < 0)
         return -1;
-    return infer_set_tensor(infer, node, 2, node->in[0]->type.dtype, 4, present);
+    if (infer_set_tensor(infer, node, 2, node->in[0]->type.dtype, 4, present) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 3, node->in[0]->type.dtype, 4,
+                            (Extent[]){out[0], extent_const(heads), out[1], total});
 }
 
 /* past, new rows [batch][heads][length][size], lengths of the past, rows in all: where the past has more rows, it keeps

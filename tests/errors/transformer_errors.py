@@ -15,7 +15,7 @@ FORMS = {
     "group_of_quantised_caches": ("GroupQueryAttention", GROUPED, dict(GROUP, k_quant_type="PER_TENSOR")),
     "group_of_window_caches": ("GroupQueryAttention", GROUPED, dict(GROUP, sliding_window_cache=1)),
     "group_of_normed_rows": ("GroupQueryAttention", [*GROUPED, *[None] * 7, ("n", (8,)), ("m", (8,))], GROUP),
-    "group_of_shown_scores": ("GroupQueryAttention", GROUPED, dict(GROUP, qk_output=1)),
+    "group_of_shown_scores": ("GroupQueryAttention", GROUPED, GROUP, ["y", "p", "v2", "z"]),
     "group_of_odd_heads": ("GroupQueryAttention", GROUPED, dict(num_heads=3, kv_num_heads=2)),
     "group_of_one_past": ("GroupQueryAttention", [*GROUPED[:3], CACHE, None, *LENGTHS], GROUP),
     "group_without_angles": ("GroupQueryAttention", GROUPED, dict(GROUP, do_rotary=1)),

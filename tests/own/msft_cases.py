@@ -54,7 +54,7 @@ def case(name, op, inputs, outputs=1, sizes=({},), domain="com.microsoft", befor
     node = helper.make_node(op, names, made, name=name, domain=domain, **attributes)
     graph = helper.make_graph(
         [*nodes, node], name, [helper.make_tensor_value_info(n, CODE[np.dtype(v.dtype)], v.shape) for n, v in fed],
-        [helper.make_empty_tensor_value_info(n) for n in made if n],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) if n == "y3" else helper.make_empty_tensor_value_info(n) for n in made if n],
         [numpy_helper.from_array(v, n) for n, v in zip(names, inputs) if isinstance(v, np.ndarray)])
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
     sets = []
@@ -178,6 +178,7 @@ STEPS = {  # batch, rows of the cache before, new rows, rows in all
     "more": over(b=(1, 1, 1), p=(1, 6, 12), s=(2, 3, 5), t=(3, 9, 17)),
     "room": over(b=(1, 2, 1), p=(20, 20, 20), s=(1, 1, 1), t=(4, 9, 20)),
     "padded": over(b=(1, 2, 3), p=(0, 0, 12), s=(2, 5, 9), t=(2, 5, 9), padded=(1, 1, 1)),
+    "alone": over(b=(1, 1, 1), p=(20, 20, 0), s=(1, 3, 5), t=(4, 9, 5)),
     "any": over(b=(1, 1, 1, 1), p=(0, 5, 3, 16), s=(4, 1, 3, 1), t=(4, 6, 6, 17)),
 }
 
@@ -207,11 +208,11 @@ def lengths_of_mask():
     return {"mask": mask}, nodes
 
 
-def group(name, steps="any", heads=4, kv=2, size=16, packed=False, past=True, extra=(), **attributes):
+def group(name, steps="any", heads=4, kv=2, size=16, packed=False, past=True, extra=(), outputs=3, **attributes):
     rows = [Feed("b", "s", (heads + 2 * kv) * size), None, None] if packed else [Feed("b", "s", n * size) for n in (heads, kv, kv)]
     cache = [Feed("b", kv, "p", size) for _ in range(2)] if past else [None, None]
     inputs = [*rows, *cache, "seqlens_k", "total", *extra]
-    return case(name, "GroupQueryAttention", inputs, 3, STEPS[steps], before=lengths_of_mask(), num_heads=heads, kv_num_heads=kv, **attributes)
+    return case(name, "GroupQueryAttention", inputs, outputs, STEPS[steps], before=lengths_of_mask(), num_heads=heads, kv_num_heads=kv, **attributes)
 
 
 ROTATED = dict(extra=CACHES, do_rotary=1)
@@ -224,6 +225,9 @@ GROUPS = [group(f"gqa_{k}", k) for k in STEPS] + [group(f"gqa_{k}_rotary", k, **
     group("gqa_packed_rotary", "token", packed=True, **ROTATED),
     group("gqa_softcap", softcap=2.0),
     group("gqa_window", local_window_size=4),
+    group("gqa_scores", "alone", outputs=4, qk_output=1, softcap=2.0),
+    group("gqa_scores_grow", "more", outputs=4, qk_output=1, extra=[None, None, None, ADDEND]),
+    group("gqa_probabilities", "alone", outputs=4, qk_output=2, local_window_size=3),
     group("gqa_window_padded", "padded", local_window_size=2),
     group("gqa_all_padded", "padded", causal=0),
     group("gqa_window_more", "more", local_window_size=3, **ROTATED),
