@@ -75,7 +75,8 @@ static Value *msft_positions(Expand *expand)
     return expand_reshape(expand, expand2(expand, OP_onnx_Add, expand_range(expand, count), ids), row, 2);
 }
 
-/* The attribute `scale` has no effect in ONNX Runtime. Without a number of heads the caches hold half a head. */
+/* The attributes `scale` and `is_packed_batching` have no effect in ONNX Runtime. Without a number of heads the caches
+ * hold half a head. */
 int expand_msft_rotary(Expand *expand)
 {
     Value  *x = expand_in(expand, 0), *cosine = expand_in(expand, 2);

@@ -45,9 +45,6 @@ int infer_msft_rotary(Infer *infer, Node *node)
     int64_t     heads = node_int(node, "num_heads", 0), dim = node_int(node, "rotary_embedding_dim", 0), half, size;
     const Type *x;
 
-    if (node_int(node, "is_packed_batching", 0))
-        return diag_unsupported(infer->diag, node->loc,
-                                "found is_packed_batching; export the model with batches of one length");
     if (rotary_inputs(infer, node) < 0)
         return -1;
     x = infer_in(node, 0);
