@@ -262,7 +262,8 @@ static void an_unbounded_input_is_refused_with_the_flag(void **state)
     World                   *w = *state;
 
     input(w, "x", DTYPE_F32, 2, (int64_t[]){-1, -1}, names);
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: input 'x': extent 0 'batch' has no bound; give --dim batch=N or --dim batch=1..N");
+    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for 'batch' (extent 0 of 'x'), extent 1 of 'x'; say how large "
+                                 "each may be where 16 stands here: --dim batch=1..16 --dim x:1=1..16");
 }
 
 static void a_nameless_extent_is_refused_by_place(void **state)
@@ -270,7 +271,19 @@ static void a_nameless_extent_is_refused_by_place(void **state)
     World *w = *state;
 
     input(w, "x", DTYPE_F32, 1, (int64_t[]){-1}, NULL);
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: input 'x': extent 0 has no bound; give --dim x:0=N or --dim x:0=1..N");
+    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for extent 0 of 'x'; say how large each may be where 16 "
+                                 "stands here: --dim x:0=1..16");
+}
+
+static void a_name_without_bound_is_asked_for_once(void **state)
+{
+    static const char *const names[] = {"n"};
+    World                   *w = *state;
+
+    input(w, "a", DTYPE_F32, 1, (int64_t[]){-1}, names);
+    input(w, "b", DTYPE_F32, 1, (int64_t[]){-1}, names);
+    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for 'n' (extent 0 of 'a'); say how large each may be where 16 "
+                                 "stands here: --dim n=1..16");
 }
 
 static void inputs_that_share_a_name_share_the_extent(void **state)
@@ -446,6 +459,7 @@ int main(void)
         TEST(top_k_of_at_most_300),
         TEST(an_unbounded_input_is_refused_with_the_flag),
         TEST(a_nameless_extent_is_refused_by_place),
+        TEST(a_name_without_bound_is_asked_for_once),
         TEST(inputs_that_share_a_name_share_the_extent),
         TEST(a_pinned_extent_is_constant),
         TEST(data_dependent_extents_have_natural_bounds),
