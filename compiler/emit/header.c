@@ -167,6 +167,16 @@ static void put_struct(Emit *emit, Text *text, bool in)
     text_printf(text, "} %s_%s;\n\n", emit->name, in ? "inputs" : "outputs");
 }
 
+static void put_offset(Emit *emit, Text *text, const Port *port, bool in)
+{
+    const char *shape = emit_port_shape(emit, &port->type), *keys = keys_remark(emit, port, in);
+
+    text_printf(text, "#define %s_%s_%s %lld /* %s %s%s%s%s */\n", emit->upper, in ? "IN" : "OUT", port->name,
+                (long long)emit_share_offset(emit, port->buffer), emit_ctype(port->type.dtype), shape,
+                emit->plan->nshare > 1 ? ", in " : "",
+                emit->plan->nshare > 1 ? emit_share_member(emit, emit->plan->region[port->buffer]) : "", keys);
+}
+
 /* --io=arena: where the tensors lie. */
 static void put_offsets(Emit *emit, Text *text)
 {
@@ -179,11 +189,7 @@ static void put_offsets(Emit *emit, Text *text)
                             : "/* Offsets of the inputs in the arena, bytes; write them before each run. */\n");
         for (int i = 0; i < count; i++)
             if (port[i].buffer >= 0 && emit->plan->offset[port[i].buffer] >= 0)
-                text_printf(text, "#define %s_%s_%s %lld /* %s %s%s%s%s */\n", emit->upper, side ? "OUT" : "IN", port[i].name,
-                            (long long)emit_share_offset(emit, port[i].buffer), emit_ctype(port[i].type.dtype),
-                            emit_port_shape(emit, &port[i].type), emit->plan->nshare > 1 ? ", in " : "",
-                            emit->plan->nshare > 1 ? emit_share_member(emit, emit->plan->region[port[i].buffer]) : "",
-                            keys_remark(emit, &port[i], !side));
+                put_offset(emit, text, &port[i], !side);
         text_put(text, "\n");
     }
 }

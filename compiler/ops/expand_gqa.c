@@ -137,15 +137,15 @@ static Value *append(Group *g, int input, Value *now, int output)
 static Value *add_bias(Group *g, Value *scores)
 {
     Expand *expand = g->expand;
-    Value  *bias = expand_in(expand, BIAS), *pads[8], *all;
+    Value  *bias = expand_in(expand, BIAS), *pads[8], *keys, *all;
 
     if (!bias)
         return scores;
     bias = expand_cast(expand, bias, g->dtype);
     for (int i = 0; i < 7; i++)
         pads[i] = make_int(expand->graph, 0);
-    pads[7] = expand2(expand, OP_onnx_Sub, expand_extent(expand, g->key, 2),
-                      expand_extent(expand, expand_in(expand, BIAS), 3));
+    keys = expand_extent(expand, g->key, 2);
+    pads[7] = expand2(expand, OP_onnx_Sub, keys, expand_extent(expand, expand_in(expand, BIAS), 3));
     all = expand_make(expand, OP_onnx_Concat, 8, pads);
     node_set_int(expand->last, "axis", 0);
     return expand2(expand, OP_onnx_Add, scores,
@@ -157,12 +157,13 @@ static Value *allowed(Group *g)
 {
     Expand *expand = g->expand;
     int64_t window = node_int(expand->node, "local_window_size", -1);
-    Value  *key = count_rows(expand, g->key, 2, false), *at, *seen, *near;
+    Value  *key = count_rows(expand, g->key, 2, false), *row, *at, *seen, *near;
     Value  *last = per_batch(expand, expand_cast(expand, expand_in(expand, LENGTHS), DTYPE_I64));
 
     if (!node_int(expand->node, "causal", 1))
         return expand2(expand, OP_onnx_LessOrEqual, key, last);
-    at = expand2(expand, OP_onnx_Add, count_rows(expand, g->query, 2, true), per_batch(expand, g->before));
+    row = count_rows(expand, g->query, 2, true);
+    at = expand2(expand, OP_onnx_Add, row, per_batch(expand, g->before));
     seen = expand2(expand, OP_onnx_LessOrEqual, key, expand2(expand, OP_onnx_Min, at, last));
     if (window <= 0)
         return seen;
@@ -224,10 +225,12 @@ static Value *probabilities(Group *g, Value *scores)
 static void show(Group *g, Value *scores, Value *seen, Value *soft)
 {
     Expand *expand = g->expand;
-    Value  *in[4] = {soft, make_int(expand->graph, 0), g->total, make_int(expand->graph, 3)};
+    Value  *in[4] = {soft, NULL, g->total, NULL};
 
     if (!expand_wants(expand, 3))
         return;
+    in[1] = make_int(expand->graph, 0);
+    in[3] = make_int(expand->graph, 3);
     if (node_int(expand->node, "qk_output", 0) == 1)
         in[0] = expand3(expand, OP_onnx_Where, seen, scores, expand_number(expand, 0, g->dtype));
     in[0] = expand_make(expand, OP_onnx_Slice, 4, in);

@@ -121,7 +121,8 @@ static Value *causal(Heads *h, Value *scores)
     at = expand2(expand, OP_onnx_Add, row, h->past);
     seen = expand2(expand, OP_onnx_LessOrEqual, count_rows(expand, h->key, false), at);
     if (h->apart) {
-        last = expand2(expand, OP_onnx_Sub, expand_extent(expand, h->query, 2), make_int(expand->graph, 1));
+        last = expand_extent(expand, h->query, 2);
+        last = expand2(expand, OP_onnx_Sub, last, make_int(expand->graph, 1));
         seen = expand2(expand, OP_onnx_Or, seen, expand2(expand, OP_onnx_GreaterOrEqual, row, last));
     }
     return expand3(expand, OP_onnx_Where, seen, scores, expand_number(expand, -(double)INFINITY, DTYPE_F32));
@@ -186,9 +187,10 @@ static void split(Heads *h, int64_t size, int64_t v_size)
     int64_t n = h->heads, width = n * size, v_width = n * v_size;
     Value  *query = as_float(expand, expand_in(expand, QUERY)), *key = as_float(expand, expand_in(expand, KEY));
     Value  *value = as_float(expand, expand_in(expand, VALUE)), *bias = as_float(expand, expand_in(expand, BIAS));
-    Value  *add[3] = {columns(expand, bias, 0, width), columns(expand, bias, width, width),
-                      columns(expand, bias, 2 * width, v_width)};
+    Value  *add[3];
 
+    for (int i = 0; i < 3; i++)
+        add[i] = columns(expand, bias, i * width, i < 2 ? width : v_width);
     if (!key) {
         h->query = unpacked(expand, query, 0, add[0], n, size);
         h->key = unpacked(expand, query, 1, add[1], n, size);
@@ -257,7 +259,8 @@ static int attend_side_by_side(Expand *expand, Value *all, const int64_t *width,
     h.key = with_past(expand, half_of(expand, cache, 0), h.key);
     h.value = with_past(expand, half_of(expand, cache, 1), h.value);
     if (expand_wants(expand, 1)) {
-        two = expand_concat(expand, expand_unsqueeze(expand, h.key, 0), expand_unsqueeze(expand, h.value, 0), 0);
+        two = expand_unsqueeze(expand, h.key, 0);
+        two = expand_concat(expand, two, expand_unsqueeze(expand, h.value, 0), 0);
         give_as_input(expand, 1, two);
     }
     give_as_input(expand, 0, attend(&h, width[0] / h.heads, width[2] / h.heads, -1));
@@ -270,12 +273,11 @@ int expand_msft_attention(Expand *expand)
     int            count;
     const int64_t *sizes = node_ints(expand->node, "qkv_hidden_sizes", &count);
     int64_t        third = expand_in(expand, 1)->type.dim[1].max / 3, width[] = {third, third, third};
-    Value         *all;
+    Value         *all = as_float(expand, expand_in(expand, 0));
 
     for (int i = 0; sizes && i < 3 && i < count; i++)
         width[i] = sizes[i];
-    all =
-        expand2(expand, OP_onnx_MatMul, as_float(expand, expand_in(expand, 0)), as_float(expand, expand_in(expand, 1)));
+    all = expand2(expand, OP_onnx_MatMul, all, as_float(expand, expand_in(expand, 1)));
     return attend_side_by_side(expand, plus(expand, all, as_float(expand, expand_in(expand, 2))), width, 3, 4,
                                expand_in(expand, 5));
 }
@@ -289,8 +291,8 @@ int expand_qattention(Expand *expand)
     const int64_t width[] = {third, third, third};
 
     all = as_float(expand, expand_make(expand, OP_onnx_MatMulInteger, 4, in));
-    scale =
-        expand2(expand, OP_onnx_Mul, as_float(expand, expand_in(expand, 3)), as_float(expand, expand_in(expand, 4)));
+    scale = as_float(expand, expand_in(expand, 3));
+    scale = expand2(expand, OP_onnx_Mul, scale, as_float(expand, expand_in(expand, 4)));
     all = expand2(expand, OP_onnx_Mul, all, scale);
     return attend_side_by_side(expand, plus(expand, all, as_float(expand, expand_in(expand, 2))), width, 5, 8, NULL);
 }

@@ -123,15 +123,15 @@ static Value *mask_lengths(Expand *expand)
 
 int expand_embed_layer_norm(Expand *expand)
 {
-    Value *word = expand_in(expand, 2), *segment = expand_in(expand, 4), *sum, *out;
+    Value *word = expand_in(expand, 2), *segment = expand_in(expand, 4), *sum, *gain, *out;
 
-    sum = expand_gather(expand, word, expand_in(expand, 0), 0);
-    sum = expand2(expand, OP_onnx_Add, widened(expand, sum), widened(expand, positions(expand)));
+    sum = widened(expand, expand_gather(expand, word, expand_in(expand, 0), 0));
+    sum = expand2(expand, OP_onnx_Add, sum, widened(expand, positions(expand)));
     if (segment)
         sum =
             expand2(expand, OP_onnx_Add, sum, widened(expand, expand_gather(expand, segment, expand_in(expand, 1), 0)));
-    out = expand3(expand, OP_onnx_LayerNormalization, sum, widened(expand, expand_in(expand, 5)),
-                  widened(expand, expand_in(expand, 6)));
+    gain = widened(expand, expand_in(expand, 5));
+    out = expand3(expand, OP_onnx_LayerNormalization, sum, gain, widened(expand, expand_in(expand, 6)));
     node_set_float(expand->last, "epsilon", epsilon_of(expand, 1e-12f));
     give_as(expand, 0, out, word);
     give_as(expand, 2, sum, word);

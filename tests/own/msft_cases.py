@@ -86,6 +86,8 @@ NORMS = [
     case("simplified_norm", "SimplifiedLayerNormalization", [X, SCALE], sizes=LONG, domain="", axis=-1, epsilon=1e-6, stash_type=1),
     case("simplified_norm_root", "SimplifiedLayerNormalization", [X, SCALE], 2, LONG, "", axis=2, epsilon=1e-3),
     case("simplified_norm_planes", "SimplifiedLayerNormalization", [Feed("b", 5, 7), constant(5, 7)], 2, over(b=(1, 4)), "", axis=1),
+    dict(case("simplified_norm_msft", "SimplifiedLayerNormalization", [X, SCALE], sizes=LONG, epsilon=1e-2),  # unknown to ONNX Runtime
+         wanted=lambda given: [given["in0"] / np.sqrt(np.mean(given["in0"]**2, -1, keepdims=True) + np.float32(1e-2)) * SCALE]),
     case("simplified_norm_half", "SimplifiedLayerNormalization", [HALF, SCALE.astype(np.float16)], sizes=LONG, domain=""),
     case("skip_norm", "SkipLayerNormalization", [X, X, SCALE, SHIFT, BIAS], [1, 0, 0, 1], LONG, epsilon=1e-5),
     case("skip_norm_no_shift", "SkipLayerNormalization", [X, X, SCALE], sizes=LONG),
