@@ -12,8 +12,10 @@ TRIES = 40                     # draws of one model before its number is given u
 
 def operator_model(draw, table, aim):
     """One use of one operator, alone. aim: the recipe to take, so that all get their turn."""
-    net = Net(draw, draw_opset(draw), runtime=draw.chance(0.5), single=True)
-    table[aim % len(table)].draw(net)
+    net, recipe = Net(draw, draw_opset(draw), runtime=draw.chance(0.5), single=True), table[aim % len(table)]
+    if recipe.special and draw.chance(0.15):
+        net.style = "special"
+    recipe.draw(net)
     return net
 
 
@@ -79,7 +81,7 @@ def quantised(draw, table, number):
 
 
 KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised}
-SHARES = {"operator": 5, "network": 5, "quantised": 2}
+SHARES = {"operator": 8, "network": 5, "quantised": 1}
 
 
 def draw_model(seed, kind, number):

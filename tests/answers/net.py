@@ -85,7 +85,7 @@ class Net:
         self.named = {}                             # name of a run-time extent: its value at each setting
         self.inputs, self.constants, self.values, self.nodes = [], [], [], []
         self.opsets = {"": opset}
-        self.style = "plain" if draw.chance(0.8) else draw.pick(["small", "small", "equal", "special"])
+        self.style = "plain" if draw.chance(0.8) else draw.pick(["small", "small", "equal"])
         self.serial = 0
         self.loosely = False                        # a few elements may differ by a rounding that flips
 

@@ -29,6 +29,11 @@ class Recipe:
         return self.network > 0 and not self.domain and bool(set(self.operators) & QUANTISED)
 
     @property
+    def special(self):
+        """Whether infinities, NaN and huge numbers have one right answer: each element of the result depends on few others."""
+        return self.draw.__module__ in ("recipes_elementwise", "recipes_moves")
+
+    @property
     def inside(self):
         """Whether bodies of control flow may hold it."""
         return self.network > 0 and not self.domain and not set(self.operators) & CONTROL

@@ -17,7 +17,8 @@ BUILDS = {f"gcc {STRICT} -O1 -march=x86-64-v3": 5, f"gcc {STRICT} -O1": 2, f"gcc
           f"gcc {STRICT} -O1 -march=x86-64-v4": 2, f"gcc {STRICT} -O1 -DOCC_FORCE_SCALAR": 2, f"gcc {STRICT} -Os": 0.5,
           f"clang {STRICT} -O1": 1, f"clang {STRICT} -O1 -march=x86-64-v3": 1,
           f"gcc {STRICT} -O0 --coverage -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
-          f"gcc {STRICT} -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 1}
+          f"gcc {STRICT} -O0 -march=x86-64-v3": 2,
+          f"gcc {STRICT} -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 0.5}
 TARGETS = {"": 6, "--target=x86-64-v3": 1, "--target=native": 1, "--target=cortex-m": 0.5}
 NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=native"}
 
