@@ -70,15 +70,6 @@ static int number(Lower *lower, Pending *p, int like, double value)
     return scalar_literal(lower, p->expr, p->expr->node[like].dtype, value);
 }
 
-/* Sum, Max, Min, ... of more operands than one loop can read: a chain of partial results does not fit one expression. */
-static int check_arity(Lower *lower, const Node *node)
-{
-    if (node->nin <= SCALAR_MAX_OPERANDS)
-        return 0;
-    return diag_unsupported(lower->diag, node->loc, "found %d inputs, at most %d are supported; split it into several nodes",
-                            node->nin, SCALAR_MAX_OPERANDS);
-}
-
 int lower_direct(Lower *lower, Node *node)
 {
     const Direct *row = find_direct(node->op);
@@ -87,8 +78,6 @@ int lower_direct(Lower *lower, Node *node)
 
     if (text_given(node))
         return text_lower_equal(lower, node);
-    if (check_arity(lower, node) < 0)
-        return -1;
     p = lower_elementwise(lower, node, scalar_info(row->scalar)->vector, args);
     if (!p)
         return -1;
@@ -105,11 +94,8 @@ int lower_direct(Lower *lower, Node *node)
 int lower_mean(Lower *lower, Node *node)
 {
     int      args[SCALAR_MAX_OPERANDS], sum;
-    Pending *p;
+    Pending *p = lower_elementwise(lower, node, true, args);
 
-    if (check_arity(lower, node) < 0)
-        return -1;
-    p = lower_elementwise(lower, node, true, args);
     if (!p)
         return -1;
     sum = args[0];

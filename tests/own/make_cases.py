@@ -23,6 +23,7 @@ from empty_cases import EMPTY         # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from geometry_cases import GEOMETRY  # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
+from many_cases import MANY           # noqa: E402
 from map_cases import MAPS            # noqa: E402
 from msft_cases import MSFT           # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
@@ -66,7 +67,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
     found += RESIZE + ATTRIBUTES + TOKENS
-    found += CASTS
+    found += CASTS + MANY
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
