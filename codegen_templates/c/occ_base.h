@@ -92,6 +92,7 @@
 #define OCC_ECAPACITY (-5) /* a computed extent is above its capacity */
 #define OCC_ESHAPE (-6)    /* extents found while running disagree */
 #define OCC_EWEIGHTS (-7)  /* the weights are not those that the code was made for */
+#define OCC_ETEXT (-9)     /* a text is no number */
 
 /* Extents, strides and other integers that kernels take as arrays; elements unless said otherwise. */
 typedef int64_t occ_extent;

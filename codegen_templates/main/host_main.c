@@ -110,7 +110,8 @@ static void host_allocate_ports(Host *h)
 /* One run on a painted arena; the inputs are put in place first, since they may lie in it. touched: of each memory, the most. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
-    static const char *const codes[] = {"", "ENULL", "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD"};
+    static const char *const codes[] = {"", "ENULL", "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD",
+                                        "ETEXT"};
     int status;
 
     for (int r = 0; r < host_model.nregion; r++)
@@ -121,7 +122,7 @@ static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
     status = host_model.run(&h->blocks, h->in, h->out);
     if (status) {
         char text[60];
-        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -8 ? codes[-status] : "?", status);
+        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -9 ? codes[-status] : "?", status);
         host_fail("the run failed", text);
     }
     for (int r = 0; r < host_model.nregion; r++)

@@ -263,6 +263,17 @@ static void put_memory(Emit *emit, Text *text)
     text_printf(text, "} %s_memory;\n\n", emit->name);
 }
 
+/* Whether the run may stop at a text that is no number. */
+static bool reads_numbers(const Emit *emit)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nstep; i++)
+        if (p->step[i].kernel && !strncmp(p->step[i].kernel->name, "text_to_", 8))
+            return true;
+    return false;
+}
+
 static void put_codes(Emit *emit, Text *text)
 {
     static const struct {
@@ -276,10 +287,12 @@ static void put_codes(Emit *emit, Text *text)
         {"ESHAPE", "extents found while running disagree; the outputs are unspecified"},
         {"EWEIGHTS", "the weights are not those that this code was made for"},
         {"EGUARD", "guarded builds (-DOCC_GUARD) only: a step touched bytes that are not its own"},
+        {"ETEXT", "a text is no number, or one too large; the outputs are unspecified"},
     };
+    int count = (int)(sizeof code / sizeof *code) - !reads_numbers(emit);
 
     text_put(text, "/* What a call returns: 0, or one of these. */\n");
-    for (int i = 0; i < (int)(sizeof code / sizeof *code); i++)
+    for (int i = 0; i < count; i++)
         text_printf(text, "#define %s_%s (-%d) /* %s */\n", emit->upper, code[i].name, i + 1, code[i].meaning);
     text_put(text, "\n");
 }

@@ -82,7 +82,7 @@ static int valid_dtype(Infer *infer, const Node *node, int64_t to)
 }
 
 /* Characters that a number needs at most as text, terminator included. */
-enum { NUMBER_TEXT_BYTES = 32 };
+enum { NUMBER_TEXT_BYTES = 24 };
 
 static int set_cast(Infer *infer, Node *node, DType to)
 {

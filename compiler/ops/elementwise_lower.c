@@ -380,8 +380,8 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
     int      args[2], zero;
     Pending *p;
 
-    if (to == DTYPE_TEXT || node->in[0]->type.dtype == DTYPE_TEXT)
-        return diag_unsupported(lower->diag, node->loc, "numbers and text are not converted into each other; do it outside the model");
+    if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
+        return text_lower_cast(lower, node);
     p = lower_elementwise(lower, node, true, args);
     if (!p)
         return -1;

@@ -7,5 +7,6 @@
 bool text_given(const Node *node);                     /* some input holds text */
 int  text_lower_equal(Lower *lower, Node *node);
 int  text_lower_where(Lower *lower, Node *node);
+int  text_lower_cast(Lower *lower, Node *node); /* between text and numbers */
 
 #endif

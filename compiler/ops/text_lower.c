@@ -96,6 +96,64 @@ int text_lower_where(Lower *lower, Node *node)
     return broadcast_kernel(lower, node, "text_where");
 }
 
+/* The type whose kernel prints or reads numbers of another one. As in ONNX Runtime, floats are read as doubles and then rounded. */
+static DType number_type(DType dtype)
+{
+    char class = dtype_info(dtype)->class;
+
+    return class == 'I' ? DTYPE_I64 : class == 'U' || class == 'B' ? DTYPE_U64 : DTYPE_F64;
+}
+
+static int number_to_text(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    DType       from = number_type(node->in[0]->type.dtype);
+    Operand     x, y, pool;
+    Step       *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, from, &x) < 0 || lower_dense(lower, x, &x) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    pool = lower_text_pool(lower, y, type->text_bytes);
+    step = step_begin(lower, node, arena_printf(lower->program->arena, "text_of_%s", dtype_info(from)->suffix));
+    step_reads(lower, step, x);
+    step_writes(lower, step, y);
+    step_writes(lower, step, pool);
+    step_extent(lower, step, elements_of(lower, node->in[0]));
+    step_int(lower, step, type->text_bytes);
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+static int text_to_number(Lower *lower, Node *node)
+{
+    Type    type = node->out[0]->type;
+    DType   to = type.dtype;
+    Operand x, made, y;
+    Step   *step;
+
+    type.dtype = number_type(to);
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    made = type.dtype == to ? y : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "numbers");
+    step = step_begin(lower, node, arena_printf(lower->program->arena, "text_to_%s", dtype_info(type.dtype)->suffix));
+    step_reads(lower, step, x);
+    step_writes(lower, step, made);
+    step_extent(lower, step, elements_of(lower, node->in[0]));
+    if (step_end(lower, step) < 0 || (type.dtype != to && lower_convert_into(lower, made, y) < 0))
+        return -1;
+    return lower_output_done(lower, node, 0, y);
+}
+
+int text_lower_cast(Lower *lower, Node *node)
+{
+    if (node->out[0]->type.dtype == DTYPE_TEXT)
+        return number_to_text(lower, node);
+    if (!node_int(node, "saturate", 1))
+        return diag_unsupported(lower->diag, node->loc, "text becomes %s without saturation; cast it to float first",
+                                dtype_info(node->out[0]->type.dtype)->name);
+    return text_to_number(lower, node);
+}
+
 int lower_string_normalizer(Lower *lower, Node *node)
 {
     const Type *type = &node->out[0]->type;

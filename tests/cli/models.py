@@ -29,6 +29,11 @@ def small():
     return build(nodes, [value("x", [8, 16])], [value("y", [16, 8])], [constant, rows])
 
 
+def numbers():
+    """Text that becomes numbers."""
+    return build([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], [value("x", [2], TensorProto.STRING)], [value("y", [2])])
+
+
 def convolution():
     """One that Winograd's kernels take, with scratch of their own."""
     weights = numpy_helper.from_array(numpy.ones((64, 64, 3, 3), dtype=numpy.float32), "w")
@@ -227,7 +232,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "twins": twins(),
+        "small": small(), "numbers": numbers(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "twins": twins(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "two_states": two_states(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),

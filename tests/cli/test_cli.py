@@ -96,6 +96,21 @@ class Cli(unittest.TestCase):
             line = CC.split() + ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "net.c", "-o", "net.o"]
             self.assertEqual(subprocess.run(line, cwd=out).returncode, 0)
 
+    def test_a_text_that_is_no_number_stops_the_run_with_its_code(self):
+        program = '#include "net.h"\nint main(void)\n{\n    static _Alignas(64) char arena[NET_ARENA_SIZE];\n' \
+                  '    const char *good[2] = {"1", "-2.5"}, *bad[2] = {"1", "two"};\n    float y[2];\n' \
+                  '    net_memory memory = {arena};\n    net_outputs out = {y};\n    net_inputs in = {good}, wrong = {bad};\n' \
+                  '    return net_run(&memory, &in, &out) || y[1] != -2.5f || net_run(&memory, &wrong, &out) != NET_ETEXT;\n}\n'
+        with tempfile.TemporaryDirectory() as out:
+            self.run_it("numbers.onnx", "-o", out + "/net.c", "--name=net")
+            with open(out + "/main.c", "w") as file:
+                file.write(program)
+            subprocess.run(CC.split() + ["-std=c11", "main.c", "net.c", "-o", "main"], cwd=out, check=True)
+            self.assertEqual(subprocess.run([out + "/main"]).returncode, 0)
+            self.run_it("small.onnx", "-o", out + "/net.c")
+            with open(out + "/net.h") as header:
+                self.assertNotIn("ETEXT", header.read())
+
     def test_maps_are_well_formed_and_name_every_buffer_of_the_arena(self):
         import xml.etree.ElementTree as tree
 

@@ -26,6 +26,7 @@ from learning_cases import LEARNING   # noqa: E402
 from many_cases import MANY           # noqa: E402
 from map_cases import MAPS            # noqa: E402
 from msft_cases import MSFT           # noqa: E402
+from number_cases import NUMBERS    # noqa: E402
 from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
 from random_cases import RANDOM       # noqa: E402
@@ -67,7 +68,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
     found += RESIZE + ATTRIBUTES + TOKENS
-    found += CASTS + MANY
+    found += CASTS + MANY + NUMBERS
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

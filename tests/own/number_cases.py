@@ -1,0 +1,61 @@
+"""Casts between text and numbers, each type both ways; extents at run time; what is printed is joined and read again."""
+
+import numpy as np
+from onnx import TensorProto, helper
+from onnx.helper import tensor_dtype_to_np_dtype
+
+from text_cases import HEAD20, text
+
+FLOATS = [0.0, -0.0, 1.0, 1.5, -3.14159265, 1e-5, 1e-4, 0.0001234567891, 123456789, 12345678, 99999999.6, 65504, 0.1, 1 / 3, 6e-8, 3e38, 1e-40,
+          1e300, 5e-324, np.inf, -np.inf, np.nan]
+TEXTS = ["1", "  2", "\t\n3", "4 ", "+5", "-6", "7e1", "8.75", "9.5abc", "-0", "010", "127", "-128"]
+FLOAT_TEXTS = TEXTS + ["inf", "-INF", "NaN", "0x10", "-0x1p3", ".5", "5.", "1e", "1e39", "1e-46", "1.17549435e-38", "3.4028236e38", "1e5",
+                       "0.333333333333333333333333333333", "16777217", "16777217.0000000000000000000000001"]
+WHOLE = "INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 BOOL".split()
+NARROW = "BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ".split()
+
+
+def code(name):
+    return getattr(TensorProto, name)
+
+
+def model_of(nodes, source, targets):
+    """One input x of a run-time extent; an output for each target type."""
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", code(source), ["n"])],
+                              [helper.make_tensor_value_info("y_" + t, code("FLOAT" if t in NARROW else t), ["n"]) for t in targets])
+    return helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 19)])
+
+
+def printed(source):
+    kind = tensor_dtype_to_np_dtype(code(source))
+    if source in WHOLE:
+        low, high = (0, 1) if source == "BOOL" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        x = np.array([0, 1, low, high] + ([7, 10, 99, 100] if high > 1 else []), dtype=kind)
+    else:
+        with np.errstate(all="ignore"):
+            x = np.array(FLOATS).astype(kind)
+    model = model_of([helper.make_node("Cast", ["x"], ["y_STRING"], to=TensorProto.STRING)], source, ["STRING"])
+    return dict(name=f"text_of_{source.lower()}", group="Cast", model=model, inputs=[dict(x=x), dict(x=x[1:2])])
+
+
+def read(targets, values, name):
+    nodes = []
+    for t in targets:
+        nodes.append(helper.make_node("Cast", ["x"], [("z_" if t in NARROW else "y_") + t], to=code(t)))
+        if t in NARROW:
+            nodes.append(helper.make_node("Cast", ["z_" + t], ["y_" + t], to=TensorProto.FLOAT))
+    return dict(name=f"text_to_{name}", group="Cast", model=model_of(nodes, "STRING", targets), inputs=[dict(x=text(*values)), dict(x=text(*values[:2]))])
+
+
+NUMBERS = [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
+NUMBERS += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]
+NUMBERS += [
+    dict(name="text_like_numbers", group="CastLike", model=HEAD20 + """
+        main (float[3] x, string[2] s, string[3] t, int32[1] i) => (string[3] y, int32[3] z, string[3] both, float[3] again) {
+          y = CastLike(x, s)
+          z = CastLike(t, i)
+          both = StringConcat(y, t)
+          again = Cast <to = 1> (both)
+        }""", flags=["--dim", "t:bytes=32"],
+         inputs=[dict(x=np.array(x, np.float32), s=text("", ""), t=text("12", "0", "7"), i=np.array([1], np.int32)) for x in ([1.5, -2, 3e9], [0, 0.25, 1e-9])]),
+]
