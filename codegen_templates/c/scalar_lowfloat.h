@@ -204,39 +204,47 @@ OCC_HOT float occ_f8e8m0_to_f32(uint8_t a)
     return a ? occ_f32_power((int)a - 127) : occ_f32_from_bits(0x00400000u);
 }
 
-/* The exponent alone, moved up by `increment` (of an exponent and mantissa) unless the last one saturates. 2^-127, the least
- * number, is no normal float: it keeps its place, so that what was rounded once stays. */
-OCC_HOT uint8_t occ_f8e8m0_encode(float a, uint32_t increment, int saturate)
+/* The exponent of the next power of two, the sign ignored. Beyond 2^127 the largest code, below 2^-127, zero too, the least;
+ * NaN without saturation. */
+OCC_HOT uint8_t occ_f8e8m0_encode(float a, int saturate)
 {
-    uint32_t exponent = occ_f32_bits(a) >> 23 & 0xffu;
-    if (exponent == 255)
+    const uint32_t bits = occ_f32_bits(a) & 0x7fffffffu;
+    if (bits > 0x7f800000u)
         return 255;
-    if (occ_f32_bits(a) == 0x00400000u)
-        return 0;
-    return (uint8_t)(exponent + (exponent == 254 && saturate ? 0 : increment));
+    if (bits > 0x7f000000u)
+        return saturate ? 254 : 255;
+    if (bits <= 0x00400000u)
+        return saturate || bits == 0x00400000u ? 0 : 255;
+    return (uint8_t)((bits + 0x7fffffu) >> 23);
 }
 
 OCC_HOT uint8_t occ_f32_to_f8e8m0(float a)
 {
-    return occ_f8e8m0_encode(a, (occ_f32_bits(a) & 0x7fffffu) != 0, 1);
+    return occ_f8e8m0_encode(a, 1);
 }
 
 OCC_HOT uint8_t occ_f32_to_f8e8m0_unsaturated(float a)
 {
-    return occ_f8e8m0_encode(a, (occ_f32_bits(a) & 0x7fffffu) != 0, 0);
+    return occ_f8e8m0_encode(a, 0);
 }
 
-OCC_HOT uint8_t occ_f32_to_f8e8m0_down(float a)
+/* The power of two, as float8e8m0 has them, that is the next below a, or the nearest, ties up. What is outside their range stays. */
+OCC_HOT float occ_power2_down_f32(float a)
 {
-    return occ_f8e8m0_encode(a, 0, 1);
+    const uint32_t bits = occ_f32_bits(a) & 0x7fffffffu;
+    if (bits > 0x7f000000u || bits < 0x00400000u)
+        return a;
+    return occ_f32_from_bits(bits < 0x00800000u ? 0x00400000u : bits & 0x7f800000u);
 }
 
-/* Half up, but half of the least exponent down, as in ONNX's reference. */
-OCC_HOT uint8_t occ_f32_to_f8e8m0_nearest(float a)
+OCC_HOT float occ_power2_near_f32(float a)
 {
-    uint32_t bits = occ_f32_bits(a), half = 0x400000u;
-    uint32_t up = (bits & 0x7fffffu) > half || ((bits & 0x7fffffu) == half && (bits >> 23 & 0xffu) > 0);
-    return occ_f8e8m0_encode(a, up, 1);
+    const uint32_t bits = occ_f32_bits(a) & 0x7fffffffu;
+    if (bits > 0x7f000000u || bits < 0x00400000u)
+        return a;
+    if (bits < 0x00800000u)
+        return occ_f32_from_bits(bits < 0x00600000u ? 0x00400000u : 0x00800000u);
+    return occ_f32_from_bits((bits + 0x400000u) & 0x7f800000u);
 }
 
 #endif

@@ -90,9 +90,6 @@ static int set_cast(Infer *infer, Node *node, DType to)
     Type        type = infer_shaped(to, from);
     int64_t     elements = type_elements(from);
 
-    if (to == DTYPE_F8E8M0 && strcmp(node_string(node, "round_mode", "up"), "up"))
-        return diag_unsupported(infer->diag, node->loc, "attribute 'round_mode' is '%s'; only up is supported: round before the node",
-                                node_string(node, "round_mode", "up"));
     if (to == DTYPE_TEXT && from->dtype != DTYPE_TEXT &&
         infer_text_bytes(infer, node, 0, elements > INT64_MAX / NUMBER_TEXT_BYTES ? -1 : elements * NUMBER_TEXT_BYTES,
                          &type.text_bytes) < 0)

@@ -374,6 +374,16 @@ int lower_prelu(Lower *lower, Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------------- casts */
 
+/* What round_mode makes of x before it becomes float8e8m0, whose conversion rounds up. */
+static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
+{
+    const char *mode = node_string(node, "round_mode", "up");
+
+    if (!strcmp(mode, "up"))
+        return x;
+    return op1(lower, p, !strcmp(mode, "down") ? SCALAR_power2_down : SCALAR_power2_near, scalar_cast(lower, p->expr, DTYPE_F32, x, false));
+}
+
 static int cast_to(Lower *lower, Node *node, bool saturate)
 {
     DType    to = node->out[0]->type.dtype;
@@ -391,6 +401,8 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
         zero = number(lower, p, args[0], 0.0);
         return emit(lower, node, p, op1(lower, p, SCALAR_not, op2(lower, p, SCALAR_eq, args[0], zero)));
     }
+    if (to == DTYPE_F8E8M0)
+        args[0] = round_to_power(lower, p, node, args[0]);
     scalar_cast(lower, p->expr, to, args[0], saturate);
     return lower_output_pending(lower, node, 0, p);
 }

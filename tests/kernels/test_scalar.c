@@ -128,7 +128,7 @@ static void small_floats_survive(void **state)
     ROUND_TRIP(f8e5m2, uint8_t, 8)
     ROUND_TRIP(f8e5m2fnuz, uint8_t, 8)
     ROUND_TRIP(f4e2m1, uint8_t, 4)
-    for (int code = 1; code < 255; code++) /* 0 is a denormal float, which ONNX rounds up */
+    for (int code = 0; code < 256; code++)
         assert_int_equal(occ_f32_to_f8e8m0(occ_f8e8m0_to_f32((uint8_t)code)), code);
 }
 
@@ -171,15 +171,39 @@ static void what_is_too_large_saturates_or_not(void **state)
     assert_int_equal(occ_f32_to_f8e5m2fnuz(-0.0f), 0);
     assert_int_equal(occ_f32_to_f4e2m1(-100.0f), 0xf);
     assert_int_equal(occ_f32_to_f8e8m0(1.1f), 128);
-    assert_int_equal(occ_f32_to_f8e8m0_down(1.9f), 127);
-    assert_int_equal(occ_f32_to_f8e8m0_nearest(1.5f), 128);
-    assert_int_equal(occ_f32_to_f8e8m0(inf), 255);
+    assert_int_equal(occ_f32_to_f8e8m0(inf), 254);
+    assert_int_equal(occ_f32_to_f8e8m0_unsaturated(inf), 255);
+}
+
+/* Powers of two stay; between two of them round_mode decides; outside, saturation. */
+static void exponents_round_as_they_are_told(void **state)
+{
+    (void)state;
+    for (int code = 0; code < 254; code++) {
+        const float low = occ_f8e8m0_to_f32((uint8_t)code), high = occ_f8e8m0_to_f32((uint8_t)(code + 1));
+
+        for (int part = 0; part < 8; part++) {
+            const float x = low + (high - low) / 8.0f * (float)part;
+
+            assert_int_equal(occ_f32_to_f8e8m0(x), part ? code + 1 : code);
+            assert_int_equal(occ_f32_to_f8e8m0_unsaturated(x), part ? code + 1 : code);
+            assert_true(occ_power2_down_f32(x) == low && occ_power2_near_f32(x) == (part < 4 ? low : high));
+        }
+    }
+    for (int i = 0; i < 5; i++) {
+        const float x = (const float[]){0.0f, 1e-45f, 5.8774700e-39f, 1.8e38f, INFINITY}[i];
+
+        assert_int_equal(occ_f32_to_f8e8m0(x), i < 3 ? 0 : 254);
+        assert_int_equal(occ_f32_to_f8e8m0_unsaturated(x), 255);
+        assert_true(occ_power2_down_f32(x) == x && occ_power2_near_f32(x) == x);
+    }
+    assert_int_equal(occ_f32_to_f8e8m0((float)NAN), 255);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_neither_trap_nor_overflow), cmocka_unit_test(shifts_by_the_width_leave_nothing),
+        cmocka_unit_test(exponents_round_as_they_are_told), cmocka_unit_test(integers_neither_trap_nor_overflow), cmocka_unit_test(shifts_by_the_width_leave_nothing),
         cmocka_unit_test(floats_round_half_to_even), cmocka_unit_test(floats_keep_what_is_no_number),
         cmocka_unit_test(floats_saturate_as_integers), cmocka_unit_test(small_floats_survive),
         cmocka_unit_test(small_floats_round_half_to_even), cmocka_unit_test(what_is_too_large_saturates_or_not),
