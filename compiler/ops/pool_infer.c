@@ -55,7 +55,7 @@ int infer_qlinear_pool(Infer *infer, Node *node)
     return infer_need_dtype(infer, node, 0, "IU") < 0 ? -1 : set_pool(infer, node, node->in[0]->type.dtype);
 }
 
-/* Inputs: x, scale, zero point of x: sums over windows, times the scale. */
+/* Inputs: x, divisor, zero point of x: sums over windows, divided. */
 int infer_integer_pool(Infer *infer, Node *node)
 {
     return infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_exactly(infer, node, 1, DTYPE_F32) < 0

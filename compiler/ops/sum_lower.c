@@ -231,7 +231,7 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
     return stage;
 }
 
-/* The sum times its scale: one number, or one for each channel. */
+/* The sum times its scale: one number, or one for each channel; a mean is divided by it. */
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
     Layout         layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
@@ -258,7 +258,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
         p->operand[p->noperand] = operand_broadcast(lower, x, type->rank, type->dim);
         factor = scalar_load(lower, p->expr, DTYPE_F32, p->noperand++);
     }
-    scalar_op(lower, p->expr, SCALAR_mul, 0, factor, -1);
+    scalar_op(lower, p->expr, node->op == OP_ours_IntegerPool ? SCALAR_div : SCALAR_mul, 0, factor, -1);
     return lower_output_pending(lower, node, 0, p);
 }
 

@@ -1,52 +1,15 @@
 /* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that activations are
  * stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv, IntegerProduct,
- * IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
+ * IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or picks elements is done
+ * on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
  * QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
  * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "graph/make.h"
 #include "ops/integer.h"
 #include "passes/passes.h"
+#include "passes/quant.h"
 #include <math.h>
 #include <string.h>
-
-/* A tensor of bytes with one scale and one zero point, all constant. */
-typedef struct Quant {
-    Value *x, *scale, *zero; /* zero: NULL or a constant */
-    double step, point;
-} Quant;
-
-static bool is_byte(DType dtype)
-{
-    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
-}
-
-static bool read_parameters(const Node *node, Quant *out)
-{
-    out->scale = node->in[1];
-    out->zero = node->nin > 2 ? node->in[2] : NULL;
-    out->point = 0.0;
-    return out->scale->type.dtype == DTYPE_F32 && const_scalar(out->scale, &out->step) && out->step > 0.0 && isfinite(out->step) &&
-           (!out->zero || const_scalar(out->zero, &out->point)) && !node_int(node, "block_size", 0);
-}
-
-/* `value` is a dequantised tensor that the run computes. */
-static bool dequantised(const Value *value, Quant *out)
-{
-    const Node *node = value ? value->def : NULL;
-
-    if (!node || node->op != OP_onnx_DequantizeLinear || node->in[0]->data || value->type.dtype != DTYPE_F32)
-        return false;
-    out->x = node->in[0];
-    return is_byte(out->x->type.dtype) && read_parameters(node, out);
-}
-
-static bool quantises(const Node *node, Quant *out)
-{
-    if (!node || node->op != OP_onnx_QuantizeLinear || !is_byte(node->out[0]->type.dtype) || node->in[0]->type.dtype != DTYPE_F32)
-        return false;
-    out->x = node->in[0];
-    return read_parameters(node, out);
-}
 
 static bool is_output(const Graph *graph, const Value *value)
 {
@@ -110,7 +73,7 @@ static int sink(Graph *graph, int at)
     Value *y, *in[3];
     Quant  q;
 
-    if (!moves(node) || !dequantised(node->in[0], &q) || node->in[0]->def->graph != graph)
+    if (!moves(node) || !quant_made(node->in[0], &q) || node->in[0]->def->graph != graph)
         return 0;
     y = node->out[0];
     in[0] = typed_value(graph, &y->type, q.x->type.dtype);
@@ -144,7 +107,7 @@ static int rise(Graph *graph, int at, const Uses *uses)
     Quant q;
     int   first;
 
-    if (!quantises(node, &q) || !move || move->graph != graph || !(moves(move) || move->op == OP_onnx_Concat) ||
+    if (!quant_makes(node, &q) || !move || move->graph != graph || !(moves(move) || move->op == OP_onnx_Concat) ||
         !is_read_once(uses, q.x))
         return 0;
     for (int i = 0; i < (move->op == OP_onnx_Concat ? move->nin : 1); i++)
@@ -176,7 +139,7 @@ static int meet(Graph *graph, int at)
     Node *node = graph->node[at];
     Quant q, d;
 
-    if (!quantises(node, &q) || !dequantised(node->in[0], &d) || q.step != d.step || q.point != d.point ||
+    if (!quant_makes(node, &q) || !quant_made(node->in[0], &d) || q.step != d.step || q.point != d.point ||
         node->out[0]->type.dtype != d.x->type.dtype || is_output(graph, node->out[0]))
         return 0;
     value_replace(graph, node->out[0], d.x);
@@ -312,7 +275,7 @@ static int conv(Graph *graph, int at)
     Quant   q;
     int     rank = node->in[0]->type.rank;
 
-    if (!dequantised(node->in[0], &q) || rank < 3 || rank > 5 || !read_weights(graph, node->in[1], 0, false, &w))
+    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !read_weights(graph, node->in[1], 0, false, &w))
         return 0;
     scale_sums(&w, q.step);
     if (!read_bias(graph, node->nin > 2 ? node->in[2] : NULL, &w, rank - 1, &bias))
@@ -328,7 +291,7 @@ static int product(Graph *graph, int at, bool swap, Value *addend)
     Bias    bias;
     Quant   q;
 
-    if (!dequantised(node->in[0], &q) || node->in[0]->type.rank < 2 || node->in[1]->type.rank != 2 ||
+    if (!quant_made(node->in[0], &q) || node->in[0]->type.rank < 2 || node->in[1]->type.rank != 2 ||
         !read_weights(graph, node->in[1], swap ? 0 : 1, swap, &w))
         return 0;
     scale_sums(&w, q.step);
@@ -373,35 +336,56 @@ static int64_t window_elements(Node *node)
     return elements;
 }
 
-/* The step of the only reader, which quantises, for the sums: it then rounds numbers that were scaled once, so that what lies
- * halfway between two bytes does so exactly. 1: it is another one. */
-static double take_step(Graph *graph, const Uses *uses, const Value *value)
+/* The step of the only reader, which quantises; 0: it is another one. */
+static double step_behind(const Graph *graph, const Uses *uses, const Value *value, Node **user)
 {
-    static const float one = 1.0f;
-    Node              *user = is_read_once(uses, value) && !is_output(graph, value) ? uses->user[value->id] : NULL;
-    Quant              q;
+    Quant q;
 
-    if (!quantises(user, &q) || q.x != value || user->graph != graph)
-        return 1.0;
-    user->in[1] = passes_constant(graph, user->in[1]->name, 0, NULL, &one);
-    return q.step;
+    *user = is_read_once(uses, value) && !is_output(graph, value) ? uses->user[value->id] : NULL;
+    return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
 }
 
+/* Windows of different numbers of elements: floats in steps of 1, whose sums and quotients are exact where they lie halfway
+ * between two bytes; QuantizeLinear behind them takes the ratio of both steps. */
+static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node *user)
+{
+    static const double one = 1.0;
+    Node               *node = graph->node[at];
+    Value              *in[3] = {q->x, NULL, q->zero}, *x = node->in[0];
+    double              ratio = step / q->step;
+
+    if (node->op != OP_onnx_AveragePool || q->step == 1.0 || !(ratio > 0x1p-100 && ratio < 0x1p100))
+        return 0;
+    in[1] = integer_scale(graph, &one, 1);
+    node->in[0] = typed_value(graph, &x->type, DTYPE_F32);
+    user->in[1] = integer_scale(graph, &ratio, 1);
+    insert(graph, at, OP_onnx_DequantizeLinear, in, q->zero ? 3 : 2, node->in[0], x->def);
+    return 1;
+}
+
+/* A divisor that takes the reader's step with it leaves it only to round, what lies halfway between two bytes exactly so. */
 static int mean(Graph *graph, int at, const Uses *uses)
 {
-    Node   *node = graph->node[at];
+    static const double one = 1.0;
+    Node   *node = graph->node[at], *user;
     int64_t elements;
-    double  scale;
+    double  step, divisor;
     Quant   q;
 
-    if (!dequantised(node->in[0], &q) || (elements = window_elements(node)) < 1 || elements > INT32_MAX / 255)
+    if (!quant_made(node->in[0], &q))
         return 0;
-    scale = q.step / take_step(graph, uses, node->out[0]) / (double)elements;
+    elements = window_elements(node);
+    step = step_behind(graph, uses, node->out[0], &user);
+    if (elements < 1 || elements > INT32_MAX / 255)
+        return step > 0.0 && !elements ? mean_of_units(graph, at, &q, step, user) : 0;
+    divisor = (double)elements * (step > 0.0 ? step : 1.0) / q.step;
+    if (step > 0.0)
+        user->in[1] = integer_scale(graph, &one, 1);
     node->op = OP_ours_IntegerPool;
     node->nin = q.zero ? 3 : 2;
     node->in = arena_array(graph->model->arena, Value *, 3);
     node->in[0] = q.x;
-    node->in[1] = integer_scale(graph, &scale, 1);
+    node->in[1] = integer_scale(graph, &divisor, 1);
     node->in[2] = q.zero;
     return 1;
 }

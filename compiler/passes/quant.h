@@ -1,0 +1,16 @@
+/* quant.h - QuantizeLinear and DequantizeLinear of bytes as passes see them. */
+#ifndef OCC_PASSES_QUANT_H
+#define OCC_PASSES_QUANT_H
+
+#include "graph/make.h"
+
+/* A tensor of bytes with one scale and one zero point, all constant. */
+typedef struct Quant {
+    Value *x, *scale, *zero; /* zero: NULL or a constant */
+    double step, point;
+} Quant;
+
+bool quant_made(const Value *value, Quant *out);  /* `value` is a dequantised tensor that the run computes */
+bool quant_makes(const Node *node, Quant *out);   /* the node quantises */
+
+#endif
