@@ -19,6 +19,7 @@ static double entry(const Node *node, const char *name, int index)
     return attr && index < attr->count ? (double)attr->floats[index] : 0.0;
 }
 
+/* Attribute post_transform stands in the operator's schema, but no runtime applies it: the score is given as it is. */
 int lower_svm_regressor(Lower *lower, Node *node)
 {
     static const float one = 1.0f;
@@ -33,9 +34,6 @@ int lower_svm_regressor(Lower *lower, Node *node)
         return -1;
     if (kind < 0)
         return -1;
-    if (scores_transform_of(lower, node) != SCORE_NONE)
-        return diag_unsupported(lower->diag, node->loc, "found post_transform '%s'; apply it outside the node",
-                                node_string(node, "post_transform", "NONE"));
     if (!extent_is_const(features))
         return diag_unsupported(lower->diag, node->loc, "found a run-time number of features; pin it with --dim");
     if (vectors > 0 ? have != vectors || size != vectors * features.max : have != features.max)

@@ -115,6 +115,9 @@ LEARNING = [
     *[single(f"svm_regressor_{k.lower()}", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type=k, n_supports=3,
              support_vectors=COEFFICIENTS, coefficients=[0.5, -1.0, 2.0], rho=[0.25], kernel_params=[0.3, 0.7, 3.0])
       for k in ("LINEAR", "POLY", "RBF", "SIGMOID")],
+    *[single(f"svm_regressor_{post.lower()}", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type="RBF", n_supports=3,
+             post_transform=post, coefficients=[0.5, -1.0, 0.75], rho=[0.25], kernel_params=[0.5, 0.5, 3.0], support_vectors=COEFFICIENTS)
+      for post in ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")],
     single("svm_regressor_one_class", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type="LINEAR",
            coefficients=COEFFICIENTS[:4], rho=[0.1], kernel_params=[0.0, 0.0, 0.0], one_class=1),
     *[svm(f"svm_classifier_{k.lower()}", 3, 3, kernel_type=k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")],
