@@ -23,6 +23,16 @@ OCC_HOT int occ_same_text(occ_text a, occ_text b)
     return *a == *b;
 }
 
+/* Less than, equal to or greater than 0 as a comes before b, is b or comes behind it: by the values of their bytes. */
+OCC_HOT int occ_order_text(occ_text a, occ_text b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return (int)(unsigned char)*a - (int)(unsigned char)*b;
+}
+
 OCC_HOT int occ_same_i16(int16_t a, int16_t b)
 {
     return a == b;

@@ -2,6 +2,7 @@
  * dense and row-major. Places are counted from 0. */
 #include "occ_base.h"
 
+
 #ifndef TPL_T
 #define TPL_T float
 #define TPL_N f32
@@ -250,55 +251,4 @@ OCC_INLINE int occ_compress_TPL_N(TPL_T *y, int64_t *count, const TPL_T *x, cons
                     *y++ = x[(o * axis + k) * inner + i];
     *count = kept;
     return 0;
-}
-
-/* unique - the different slices of x along an axis, with the place of their first one, the inverse map and counts.
- *   x [outer][n][inner]; y like x with count slices; first, counts [count]; inverse [n]; order [n] is scratch;
- *   sorted: slices in rising order, else in the order of their first appearance
- *   found fewer than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
-OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count, int64_t *order,
-                                const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t sorted, int64_t fewest,
-                                int64_t most)
-{
-    int64_t found = 0;
-
-    for (int64_t k = 0; k < n; k++) {
-        int64_t at = 0, same = 0;
-
-        for (; at < found; at++) { /* order[] lists the first places, in the order of the result */
-            int64_t more = 0;
-
-            for (int64_t j = 0; j < outer * inner && !more; j++) {
-                TPL_T a = x[(j / inner * n + k) * inner + j % inner], b = x[(j / inner * n + order[at]) * inner + j % inner];
-
-                more = a == b ? 0 : a < b ? -1 : 1;
-            }
-            same = !more;
-            if (same || (sorted && more < 0))
-                break;
-        }
-        if (!same) {
-            if (found == most)
-                return OCC_ECAPACITY;
-            for (int64_t j = found; j > at; j--) {
-                order[j] = order[j - 1];
-                counts[j] = counts[j - 1];
-            }
-            for (int64_t j = 0; j < k; j++)
-                inverse[j] += inverse[j] >= at;
-            order[at] = k;
-            counts[at] = 0;
-            found++;
-        }
-        counts[at]++;
-        inverse[k] = at;
-    }
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t k = 0; k < found; k++)
-            for (int64_t i = 0; i < inner; i++)
-                *y++ = x[(o * n + order[k]) * inner + i];
-    for (int64_t k = 0; k < found; k++)
-        first[k] = order[k];
-    *count = found;
-    return found < fewest ? OCC_ESHAPE : 0;
 }

@@ -92,6 +92,8 @@ def binary(net):
         raise Rejected("noisy")
     if operator == "Mod":
         return modulo(net, x, y)
+    if operator == "Pow" and x.dtype in d.INTEGERS: # what is beyond the type is not said
+        return net.node("Pow", [x, net.constant(draw.array(x.dtype, [1] * draw.randint(0, x.rank), "positive") % 4)])
     if operator == "PRelu" or not draw.chance(0.3) or operator == "Div" and x.dtype in d.INTEGERS:
         net.node(operator, [x, y])
     else:

@@ -77,6 +77,33 @@ def unique_places(name):
                 wanted=lambda inputs: list(np.unique(inputs["x"], return_inverse=True, return_counts=True)[1:]))
 
 
+def unique_of(kind, axis, sorted_):
+    """Every second element occurs twice; text as equal strings at different addresses, some of bytes above 127."""
+    x = np.array([3, -1, 2, 3, -1, 0, 2, 2, 3, 3, -1, 2]).reshape(4, 3)
+    if kind == TensorProto.STRING:
+        x = np.array([{-1: "b", 0: "", 2: "ü", 3: "bc"}[n] for n in x.reshape(-1)], object).reshape(x.shape)
+    elif kind != F:
+        x = x.astype(helper.tensor_dtype_to_np_dtype(kind))
+    node = helper.make_node("Unique", ["x"], ["y", "first", "place", "count"], sorted=sorted_, **({} if axis is None else {"axis": axis}))
+    outputs = [helper.make_tensor_value_info(n, k, None) for n, k in (("y", kind), ("first", I), ("place", I), ("count", I))]
+    name = f"unique_{TensorProto.DataType.Name(kind).lower()}_{axis}_{sorted_}"
+    graph = helper.make_graph([node], name, [helper.make_tensor_value_info("x", kind, x.shape)], outputs)
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+    return dict(name=name, group="Unique", inputs=[dict(x=x if kind != F else x.astype(np.float32))], model=model,
+                wanted=lambda inputs: unique_by_text(inputs["x"], axis, sorted_))
+
+
+def unique_by_text(x, axis, sorted_):
+    """Unique by its definition: slices compared element by element, in the order of their first appearance or sorted."""
+    slices = list(np.moveaxis(x, axis, 0)) if axis is not None else list(x.reshape(-1, 1))
+    keys = [tuple(np.asarray(s).reshape(-1).tolist()) for s in slices]
+    different = sorted(set(keys)) if sorted_ else list(dict.fromkeys(keys))
+    first = [keys.index(k) for k in different]
+    y = np.take(x, first, axis) if axis is not None else x.reshape(-1)[first]
+    return [y, np.array(first), np.array([different.index(k) for k in keys]), np.array([keys.count(k) for k in different])]
+
+
+UNIQUE_TYPES = (F, I, TensorProto.STRING, TensorProto.INT8, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.UINT16)
 IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
@@ -169,6 +196,7 @@ OPERATORS = [
             y, mask = Dropout(x, ratio, training)
         }"""),
     unique_places("unique_without_its_elements"),
+    *(unique_of(kind, axis, sorted_) for kind in UNIQUE_TYPES for axis in (None, 0, 1) for sorted_ in (0, 1)),
     dict(name="nonzero_count_is_given", group="NonZero", flags=("--dim=y:1=3",), model="""
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[5] x) => (int64[1,k] y) {
