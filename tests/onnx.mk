@@ -18,11 +18,20 @@ check-onnx-all: $(BUILD)/occamyc $(CASES)
 	$(RUN_CASE) --jobs=$(JOBS) --cases=$(BUILD)/cases --list=tests/onnx/supported.txt --all \
 	    --coverage=docs/coverage.md --write-list=$(BUILD)/passing.txt
 
+# Exit statuses under many sets of options, nothing built: two sets for each official and own case, or every one.
+SWEEP = $(PYTHON) tests/tools/sweep.py --occamyc=$(BUILD)/occamyc --jobs=$(JOBS)
+
+check-options: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(SWEEP) $(BUILD)/cases $(BUILD)/own_cases
+
+check-options-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(SWEEP) --all $(BUILD)/cases $(BUILD)/own_cases
+
 # The test tools themselves.
 check-tools: $(VENV)
 	$(PYTHON) tests/tools/test_tools.py
 
-.PHONY: check-onnx check-onnx-all check-tools
+.PHONY: check-onnx check-onnx-all check-options check-options-all check-tools
 
 # Networks: real ones with stored answers (data beside the repository, skipped where it is absent), our own, exported ones.
 COMPARE = --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/network_runs
@@ -36,8 +45,8 @@ check-models: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --stored=models/stored $(OWN:%=models/%.onnx)
 
 # Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; the same bits under several
-# plans: two; then the proofs about generated code on every case: another.
-check-long: check-networks check-plans-networks check-code-all
+# plans: two; then every case under every set of options, and the proofs about generated code on every case: another.
+check-long: check-networks check-plans-networks check-options-all check-code-all
 
 check-networks: $(BUILD)/occamyc $(VENV) models
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --coverage=docs/coverage.md $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx

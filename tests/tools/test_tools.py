@@ -8,6 +8,7 @@ import random
 import stat
 import sys
 import tempfile
+import types
 import unittest
 
 import numpy as np
@@ -23,6 +24,7 @@ import host
 import networks
 import pages
 import run_case
+import sweep
 import tensors
 
 def value_type(dtype, shape):
@@ -200,6 +202,37 @@ class Pages(unittest.TestCase):
                 text = file.read()
             self.assertTrue(text.startswith("# Page\n\n## One\n\nnew\n\n## Exported"))
             self.assertTrue(text.endswith("| a_net | 1 | 1 | types and ranks only |\n| b_net | 2 | 3 | 1.5e-06 |\n"))
+
+
+class Sweep(unittest.TestCase):
+    """Options may refuse a model, but neither crash nor hang, and every set is seen."""
+
+    def test_statuses_that_must_not_be(self):
+        for status in (sweep.BUG, sweep.HANG, -11, 1, 2, 134):
+            self.assertTrue(sweep.is_bug(status, 0), status)
+        for status in (0, 3):
+            self.assertFalse(sweep.is_bug(status, 0), status)
+        self.assertTrue(sweep.is_bug(sweep.BUG, sweep.BUG))
+
+    def test_every_set_is_chosen(self):
+        sets = list(range(47))
+        self.assertEqual({s for i in range(500) for s in sweep.chosen(sets, f"test_{i}", 2)}, set(sets))
+        self.assertEqual(sorted(sweep.chosen(sets, "test", 47)), sets)
+        self.assertEqual(len(set(sweep.chosen(sets, "test", 5))), 5)
+
+    def test_a_crash_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "occamyc")
+            with open(program, "w") as file:
+                file.write("#!/bin/sh\ncase \"$*\" in *--io=arena*) kill -SEGV $$;; esac\n")
+            os.chmod(program, stat.S_IRWXU)
+            arguments = types.SimpleNamespace(occamyc=program, all=True, count=2)
+            info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1]) for n in "xy"]
+            model = helper.make_model(helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "g", info[:1], info[1:]))
+            one = tensors.from_python(np.ones(1, np.float32))
+            cases.write_case(os.path.join(folder, "test_one"), model, [([one], [one])], "Neg", "own")
+            counts, found = sweep.sweep_case(arguments, [["--io=arena"], ["--io=caller"]], os.path.join(folder, "test_one"))
+        self.assertEqual((counts[0], counts[-11], len(found)), (2, 1, 1))
 
 
 class Proofs(unittest.TestCase):
