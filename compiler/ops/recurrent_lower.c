@@ -122,7 +122,7 @@ static Operand part_of(Lower *lower, const Recurrent *r, int input, int64_t star
     Operand x = r->weight[input];
 
     if (x.buffer < 0)
-        return operand_absent(DTYPE_F32);
+        return x;
     x.rank = 1;
     x.dim[0] = extent_const(count);
     x.stride[0] = extent_const(1);
@@ -251,9 +251,9 @@ static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, bool
 /* The state of one direction: its slice of the final state, which starts as the initial one. */
 static int start_state(Lower *lower, const Recurrent *r, Operand whole, int initial, int64_t direction, Operand *out)
 {
-    static const float zero;
-    Operand            x;
-    int                axis = r->batch_first ? 1 : 0;
+    static const double zero;
+    Operand             x;
+    int                 axis = r->batch_first ? 1 : 0;
 
     *out = operand_window(lower, whole, axis, extent_const(direction), extent_const(1), 1);
     if (initial < r->node->nin && r->node->in[initial]) {
@@ -261,7 +261,7 @@ static int start_state(Lower *lower, const Recurrent *r, Operand whole, int init
             return -1;
         x = operand_window(lower, x, axis, extent_const(direction), extent_const(1), 1);
     } else {
-        x = operand_broadcast(lower, lower_weight(lower, &zero, DTYPE_F32, 0, NULL, "zero"), out->rank, out->dim);
+        x = operand_broadcast(lower, lower_weight(lower, &zero, out->dtype, 0, NULL, "zero"), out->rank, out->dim);
     }
     return lower_copy(lower, NULL, x, *out);
 }
@@ -350,10 +350,55 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     return step_end(lower, step);
 }
 
+/* The same of doubles: one step from the input on, with the weights as they are stored. */
+static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
+{
+    bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");
+    int     time_axis = r->batch_first ? 1 : 0;
+    int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h;
+    double  table[2 * MAX_ACTIVATIONS];
+    Operand state, cell = operand_absent(DTYPE_F64), y = r->y;
+    Step   *step;
+
+    read_activations(r, direction, kind, table);
+    if (start_state(lower, r, r->h, 5, direction, &state) < 0 ||
+        (r->cell->has_cell && start_state(lower, r, r->c, 6, direction, &cell) < 0))
+        return -1;
+    if (y.buffer >= 0)
+        y = operand_window(lower, y, r->batch_first ? 2 : 1, extent_const(direction), extent_const(1), 1);
+    step = step_begin(lower, r->node, "recur_f64");
+    step_writes(lower, step, y);
+    step_updates(lower, step, state);
+    step_updates(lower, step, cell);
+    step_writes(lower, step, lower_scratch(lower, DTYPE_F64, 5 * h, "gate"));
+    step_reads(lower, step, r->x);
+    step_reads(lower, step, part_of(lower, r, 1, direction * gh * r->input, gh * r->input));
+    step_reads(lower, step, part_of(lower, r, 2, direction * gh * h, gh * h));
+    step_reads(lower, step, part_of(lower, r, 3, direction * 2 * gh, 2 * gh));
+    step_reads(lower, step, part_of(lower, r, 7, direction * 3 * h, 3 * h));
+    step_reads(lower, step, r->lengths);
+    step_extent(lower, step, r->time);
+    step_extent(lower, step, r->batch);
+    step_int(lower, step, r->input);
+    step_int(lower, step, h);
+    step_int(lower, step, r->cell->gates);
+    step_extent(lower, step, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 1 : 0]);
+    step_extent(lower, step, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 0 : 2]);
+    step_extent(lower, step, state.stride[r->batch_first ? 0 : 1]);
+    step_extent(lower, step, r->x.stride[time_axis]);
+    step_extent(lower, step, r->x.stride[!time_axis]);
+    step_int(lower, step, reverse);
+    step_int(lower, step, node_int(r->node, r->cell->has_cell ? "input_forget" : "linear_before_reset", 0));
+    step_ints(lower, step, r->cell->nactivation, kind);
+    step_floats(lower, step, 2 * r->cell->nactivation, table);
+    step_float(lower, step, (double)node_float(r->node, "clip", 0.0f));
+    return step_end(lower, step);
+}
+
 /* A final state that the model does not ask for is kept all the same while the cell runs. */
 static int state_place(Lower *lower, Recurrent *r, int index, Operand *out)
 {
-    Type type = {.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 3};
+    Type type = {.kind = TYPE_TENSOR, .dtype = r->x.dtype, .rank = 3};
 
     if (index < r->node->nout && r->node->out[index])
         return lower_output(lower, r->node, index, LAYOUT_ROW_MAJOR, out);
@@ -367,15 +412,16 @@ static int state_place(Lower *lower, Recurrent *r, int index, Operand *out)
 static int lower_cell(Lower *lower, Node *node, const Cell *cell)
 {
     const Type *w = &node->in[1]->type;
-    Recurrent   r = {.cell = cell, .node = node, .batch_first = node_int(node, "layout", 0) != 0};
+    DType       dtype = node->in[0]->type.dtype;
+    Recurrent   r = {.cell = cell, .node = node, .batch_first = node_int(node, "layout", 0) != 0, .computed = dtype == DTYPE_F64};
 
-    if (node->in[0]->type.dtype != DTYPE_F32)
-        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
-                                dtype_info(node->in[0]->type.dtype)->name);
+    if (dtype != DTYPE_F32 && dtype != DTYPE_F64)
+        return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float or double; cast the input",
+                                dtype_info(dtype)->name);
     if (!type_is_static(w) || !type_is_static(&node->in[2]->type))
         return diag_unsupported(lower->diag, node->loc, "the extents of W or R are known only while running; pin them with --dim");
     for (int i = 0; i < 8; i++)
-        r.weight[i] = operand_absent(DTYPE_F32);
+        r.weight[i] = operand_absent(dtype);
     if (read_weights(lower, &r) < 0)
         return -1;
     r.directions = w->dim[0].max;
@@ -390,7 +436,7 @@ static int lower_cell(Lower *lower, Node *node, const Cell *cell)
     if (node->nin > 4 && node->in[4] && lower_indices(lower, node, 4, &r.lengths) < 0)
         return -1;
     for (int64_t d = 0; d < r.directions; d++)
-        if (lower_direction(lower, &r, d) < 0)
+        if (dtype == DTYPE_F64 ? wide_direction(lower, &r, d) < 0 : lower_direction(lower, &r, d) < 0)
             return -1;
     return 0;
 }

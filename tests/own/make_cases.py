@@ -31,6 +31,7 @@ from operator_cases import OPERATORS  # noqa: E402
 from quant_cases import QUANTISED     # noqa: E402
 from random_cases import RANDOM       # noqa: E402
 from rare_cases import RARE           # noqa: E402
+from recurrent_cases import RECURRENT  # noqa: E402
 from resize_cases import RESIZE       # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
@@ -69,7 +70,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
     found += RESIZE + ATTRIBUTES + TOKENS
-    found += CASTS + MANY + NUMBERS + TIES
+    found += CASTS + MANY + NUMBERS + TIES + RECURRENT
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)
