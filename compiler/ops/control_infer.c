@@ -1,4 +1,5 @@
 /* control_infer.c - types of If, Loop and Scan: bodies are walked with what is known outside. */
+#include "graph/make.h"
 #include "ops/body.h"
 
 #include <string.h>
@@ -76,6 +77,35 @@ static bool takes_equal_branch(const Infer *infer, const Node *node, Extent cond
     return false;
 }
 
+static bool is_one_element(const Type *type, int rank)
+{
+    return type->kind == TYPE_TENSOR && type->rank == rank && (rank == 0 || (type->dim[0].expr < 0 && type->dim[0].max == 1));
+}
+
+/* A result that is a scalar in one branch and [1] in the other becomes [1]; readers for which that is not the same are refused. */
+static void lift_scalar(Node *node, int output)
+{
+    for (int b = 0; b < 2; b++) {
+        Graph *branch = node->body[b];
+        Value *scalar = branch->out[output], *lifted;
+        Node  *reshape;
+
+        if (!is_one_element(&scalar->type, 0) || !is_one_element(&node->body[!b]->out[output]->type, 1))
+            continue;
+        reshape = node_new(branch, OP_onnx_Reshape, 2, 1, node->loc.name);
+        lifted = value_new(branch, NULL);
+        lifted->type = scalar->type;
+        lifted->type.rank = 1;
+        lifted->type.dim[0] = extent_const(1);
+        lifted->def = reshape;
+        lifted->either_rank = true;
+        reshape->in[0] = scalar;
+        reshape->in[1] = make_int(branch, 1);
+        reshape->out[0] = branch->out[output] = lifted;
+        graph_insert(branch, branch->nnode, reshape);
+    }
+}
+
 static int join_branches(Infer *infer, Node *node, Extent condition)
 {
     for (int i = 0; i < node->nout; i++) {
@@ -83,6 +113,8 @@ static int join_branches(Infer *infer, Node *node, Extent condition)
         Type type;
         if (!node->out[i])
             continue;
+        lift_scalar(node, i);
+        node->out[i]->either_rank = node->body[0]->out[i]->either_rank || node->body[1]->out[i]->either_rank;
         if (join_types(&join, &node->body[0]->out[i]->type, &node->body[1]->out[i]->type, &type) < 0 ||
             infer_set(infer, node, i, type) < 0)
             return -1;

@@ -147,6 +147,38 @@ static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
     graph->nnode = kept;
 }
 
+static int refuse_either_rank(Infer *infer, const Node *node, const Value *value)
+{
+    return diag_unsupported(infer->diag, node ? node->loc : (Loc){0},
+                            "'%s' is a scalar or of one element, by an If; give both branches the same rank", value->name);
+}
+
+/* Values that an If leaves as a scalar or as [1] (Value.either_rank) may be read where it makes no difference: elementwise. What
+ * comes out is of either rank too, unless an operand of a known rank above 0 decides it. */
+static int follow_either_rank(Infer *infer, Node *node)
+{
+    const Value *read = NULL;
+    bool         decided = false;
+
+    for (int b = 0; b < 2 && node->op != OP_onnx_If; b++)
+        for (int i = 0; node->body[b] && i < node->body[b]->nout; i++)
+            if (node->body[b]->out[i]->either_rank)
+                return refuse_either_rank(infer, node, node->body[b]->out[i]);
+    for (int i = 0; i < (node->op == OP_onnx_CastLike ? 1 : node->nin); i++) {
+        const Value *x = node->in[i];
+        if (x && x->either_rank)
+            read = x;
+        else if (x && x->type.kind == TYPE_TENSOR)
+            decided |= x->type.rank > 0;
+    }
+    if (!read)
+        return 0;
+    if (!(op_info[node->op].traits & OP_ELEMENTWISE) && node->op != OP_onnx_Identity)
+        return refuse_either_rank(infer, node, read);
+    node->out[0]->either_rank = !decided;
+    return 0;
+}
+
 /* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count is
  * read anew. */
 int infer_nodes(Infer *infer, Graph *graph)
@@ -163,6 +195,8 @@ int infer_nodes(Infer *infer, Graph *graph)
     infer->depth++;
     for (int i = 0; i < graph->nnode && !status; i++) {
         status = infer_node(infer, graph->node[i]);
+        if (!status)
+            status = follow_either_rank(infer, graph->node[i]);
         if (!status && !infer->trial && !leaves_graph(graph->node[i]))
             status = expand_node(infer, graph, i) < 0 ? -1 : 0;
     }
@@ -225,5 +259,8 @@ int infer_graph(Infer *infer, Graph *graph)
     for (int i = 0; i < graph->nout; i++)
         if (graph->out[i]->type.kind == TYPE_NONE)
             return diag_error(infer->diag, (Loc){0}, "output '%s' is made by no node", graph->out[i]->name);
+    for (int i = 0; !graph->parent && i < graph->nout; i++)
+        if (graph->out[i]->either_rank)
+            return refuse_either_rank(infer, NULL, graph->out[i]);
     return 0;
 }

@@ -438,6 +438,24 @@ def map_with_two_vocabularies():
     return of_maps("DictVectorizer", string_vocabulary=["a"], int64_vocabulary=[1])
 
 
+def either_rank(reader, output):
+    """s is a scalar or [1]; what reads it decides whether that matters."""
+    branches = [helper.make_graph([helper.make_node(op, [source], [name])], name, [], [info(name, shape)])
+                for op, source, name, shape in (("Neg", "a", "p", ()), ("Neg", "b", "q", (1,)))]
+    choice = helper.make_node("If", ["c"], ["s"], name="choice", then_branch=branches[0], else_branch=branches[1])
+    return model([choice] + reader, [info("c", (), TensorProto.BOOL), info("a", ()), info("b", (1,))], [output])
+
+
+@case
+def either_rank_joined():
+    return either_rank([helper.make_node("Concat", ["s", "b"], ["y"], name="joined", axis=0)], info("y"))
+
+
+@case
+def either_rank_given():
+    return either_rank([helper.make_node("Add", ["s", "a"], ["y"], name="sum")], info("y", (1,)))
+
+
 @case
 def map_with_other_keys():
     return of_maps("DictVectorizer", int64_vocabulary=[1])

@@ -22,6 +22,20 @@ def ramp(*shape):
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 CONTROL = [
+    dict(name="if_gives_a_scalar_or_one_element", group="If", model=HEAD + """
+        main (bool c, bool d, float a, float[1] b, float[3] x, float[1] z) => (float[3] y, float[1] w, float[3] k) {
+          s, t = If (c) <then_branch = t () => (float[] p, float[] r) { p = Neg(a)
+                                                                  r = Identity(a) },
+                         else_branch = e () => (float[] q, float[] u) {
+                           q = If (d) <then_branch = tt () => (float[] v) { v = Exp(a) }, else_branch = ee () => (float[] o) { o = Neg(b) }>
+                           u = Mul(b, b)
+                         }>
+          m = Mul(s, s)
+          y = Add(x, m)
+          n = Sub(t, s)
+          w = Add(z, n)
+          k = CastLike(x, n)
+        }""", inputs=[dict(c=yes(c), d=yes(d), a=np.array(0.5, np.float32), b=f32(2), x=f32(1, 2, 3), z=f32(4)) for c in (0, 1) for d in (0, 1)]),
     dict(name="loop_swaps_two_values", group="Loop", model=HEAD + """
         main (int64 n, float[3] a, float[3] b) => (float[3] x, float[3] y) {
           x, y = Loop (n, , a, b) <body = body (int64 i, bool c, float[3] p, float[3] q) =>
