@@ -106,26 +106,24 @@ char *text_identifier(Arena *arena, const char *name)
     return out;
 }
 
-static bool put_special(Text *text, double value)
+/* The macros of <math.h> are floats: `convert` makes them doubles, since clang warns of an implicit conversion. */
+static bool put_special(Text *text, double value, const char *convert)
 {
-    if (isnan(value))
-        text_put(text, "NAN");
-    else if (isinf(value))
-        text_put(text, value < 0 ? "-INFINITY" : "INFINITY");
-    else
+    if (!isnan(value) && !isinf(value))
         return false;
+    text_printf(text, "%s%s%s", isinf(value) && value < 0 ? "-" : "", convert, isnan(value) ? "NAN" : "INFINITY");
     return true;
 }
 
 void text_float(Text *text, float value)
 {
-    if (!put_special(text, (double)value))
+    if (!put_special(text, (double)value, ""))
         text_printf(text, "%af", (double)value);
 }
 
 void text_double(Text *text, double value)
 {
-    if (!put_special(text, value))
+    if (!put_special(text, value, "(double)"))
         text_printf(text, "%a", value);
 }
 

@@ -20,7 +20,7 @@ void text_printf(Text *text, const char *format, ...) __attribute__((format(prin
 /* `name` as a C identifier: other characters become '_', a leading digit or a C or C++ keyword gets a '_' in front. */
 char *text_identifier(Arena *arena, const char *name);
 
-/* A C literal that reads back to the same bits: hex floats ("0x1.8p+1f"), INFINITY and NAN spelled as macros of <math.h>. */
+/* A C literal of just that type that reads back to the same bits: hex floats ("0x1.8p+1f"), "INFINITY", "(double)NAN". */
 void text_float(Text *text, float value);
 void text_double(Text *text, double value);
 void text_int64(Text *text, int64_t value); /* with the suffix it needs; INT64_MIN spelled safely */

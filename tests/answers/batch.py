@@ -170,7 +170,9 @@ def run_all(kept, trials, folder):
         for k, arguments in enumerate(written_inputs(trial, folder)):
             place = os.path.join(folder, trial.name, str(k))
             os.makedirs(os.path.join(place, str(index)), exist_ok=True)
-            jobs.append("\t".join([f"{trial.name}_{index}.{k}", place, str(number), *arguments, "-o", f"{index}/out"]))
+            weights = os.path.join(folder, f"{trial.name}_{index}.c.weights")
+            apart = ["--weights", weights] if "--weights=file" in trial.variants[index].options and os.path.exists(weights) else []
+            jobs.append("\t".join([f"{trial.name}_{index}.{k}", place, str(number), *arguments, *apart, "-o", f"{index}/out"]))
     path = os.path.join(folder, "jobs")
     with open(path, "w") as file:
         file.write("\n".join(jobs) + "\n")

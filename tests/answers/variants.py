@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--order=model"], ["--code=shared"],
                 ["--planner=first-fit"], ["--planner=best-fit"], ["--planner=longer-first"], ["--planner=bigger-first"],
-                ["--planner=exact"], ["--weights=inline"], ["--region=fast:2K", "--region=slow:64M:128"],
+                ["--planner=exact"], ["--weights=file"], ["--weights=object"], ["--region=fast:2K", "--region=slow:64M:128"],
                 ["--region=a:512", "--region=b:16K", "--region=c:64M"]]
 CASCADES = [["--cascade=on"], ["--cascade=off"]]
 THREADS = [["--threads=2"], ["--threads=3"], ["--threads=8"]]
@@ -59,7 +59,8 @@ def draw_options(draw):
     chosen = [option for option in PLAN_OPTIONS if draw.chance(0.15)]
     planners = [o for o in chosen if o[0].startswith("--planner")]
     regions = [o for o in chosen if o[0].startswith("--region")]
-    chosen = [o for o in chosen if o not in planners[1:] + regions[1:]]
+    weights = [o for o in chosen if o[0].startswith("--weights")]
+    chosen = [o for o in chosen if o not in planners[1:] + regions[1:] + weights[1:]]
     if draw.chance(0.25):
         chosen.append(draw.pick(THREADS))
     elif draw.chance(0.5):
