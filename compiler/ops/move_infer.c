@@ -71,14 +71,16 @@ static int read_new_shape(Infer *infer, const Node *node, Type *type, int *open)
     return 0;
 }
 
-/* What bounds an extent of the result: the declared extent, else all elements. */
-static int64_t most_of(const Node *node, const Type *type, int axis)
+/* What bounds an extent of the result: the declared extent, else all elements. Beside an extent of 0 any other may stand. */
+static int64_t most_of(const Infer *infer, const Node *node, const Type *type, int axis)
 {
-    const Type *promise = node->out[0] ? &node->out[0]->promise : &node->in[0]->type;
+    const Type     *promise = node->out[0] ? &node->out[0]->promise : &node->in[0]->type;
+    int64_t         elements = type_elements(&node->in[0]->type);
+    const DimBound *flag = elements || !node->out[0] ? NULL : infer_bound(infer, node->out[0]->name, axis);
 
     if (promise->kind == TYPE_TENSOR && promise->rank == type->rank && promise->dim[axis].max >= 0 && promise->dim[axis].expr < 0)
         return promise->dim[axis].max;
-    return type_elements(&node->in[0]->type);
+    return elements ? elements : flag ? flag->hi : INT64_MAX;
 }
 
 /* Entries that are known only while running and may be 0 or -1. With all zeros replaced, the product of the entries is that
@@ -102,7 +104,7 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
             continue;
         if (open < 0)
             entry.dim[i] = extent_select(model, extent_op(model, EXPR_LT, entry.dim[i], zero), left, entry.dim[i]);
-        if (infer_within(infer, node, entry.dim[i], 0, most_of(node, type, i), "an extent of the new shape", &type->dim[i]) < 0)
+        if (infer_within(infer, node, entry.dim[i], 0, most_of(infer, node, type, i), "an extent of the new shape", &type->dim[i]) < 0)
             return -1;
     }
     return 0;

@@ -285,4 +285,13 @@ CONTROL = [
               k = Identity(q)
             }> (zero, rows)
         }""", inputs=[dict(a=ramp(5, 2), keep=np.array(k, dtype=bool)) for k in ([1, 0, 1, 1, 0], [0, 0, 0, 0, 1], [1] * 5)]),
+    dict(name="scan_state_of_run_time_extents_made_constant", group="Scan", model=HEAD + """
+        main (float[n, m] s0, float[t, 3] a) => (float[2, 3] s, float[t, 3] x) {
+          s, x = Scan <num_scan_inputs = 1, body = body (float[2, 3] p, float[3] u) => (float[2, 3] q, float[3] k) {
+              axis = Constant <value_ints = [0]> ()
+              r = ReduceSum <keepdims = 0> (p, axis)
+              q = Constant <value = float[2, 3] {1, 2, 3, 4, 5, 6}> ()
+              k = Add(r, u)
+            }> (s0, a)
+        }""", inputs=[dict(s0=-ramp(2, 3), a=ramp(t, 3)) for t in (1, 4)], flags=("--dim=n=1..4", "--dim=m=1..5")),
 ]

@@ -61,4 +61,18 @@ EMPTY = [
         main (float[2, 0, 8] q, float[2, 0, 4] k, float[2, 0, 6] v, float[2, 2, 2, 3] s) => (float[2, 0, 12] y, float[2, 2, 2, 3] t) {
           y, t = LinearAttention <q_num_heads = 4, kv_num_heads = 2, update_rule = "linear"> (q, k, v, s)
         }""", inputs=[dict(q=ramp(2, 0, 8), k=ramp(2, 0, 4), v=ramp(2, 0, 6), s=ramp(2, 2, 2, 3))]),
+    dict(name="reshape_of_nothing_to_a_run_time_size", group="Reshape", flags=("--dim=n=0..4", "--dim=y:0=0", "--dim=y:1=0..6"),
+         model=HEAD + """
+        main (float[n, 0, 3] a, int64[2] size) => (float[p, q] y, float[n, 3] z) {
+          y = Reshape <allowzero = 1> (a, size)
+          axis = Constant <value_ints = [1]> ()
+          z = ReduceSum <keepdims = 0> (a, axis)
+        }""", inputs=[dict(a=ramp(n, 0, 3), size=np.array(s, np.int64)) for n, s in ((2, (0, 6)), (4, (0, 5)), (1, (0, 0)), (0, (0, 3)))]),
+    dict(name="reshape_of_nothing_and_more_to_a_run_time_size", group="Reshape", flags=("--dim=n=0..4", "--dim=y:0=0..8", "--dim=y:1=0..12"),
+         model=HEAD + """
+        main (float[n, 3] a, int64[2] size) => (float[p, q] y) {
+          b = Neg(a)
+          c = Reshape <allowzero = 1> (b, size)
+          y = Abs(c)
+        }""", inputs=[dict(a=ramp(n, 3), size=np.array(s, np.int64)) for n, s in ((2, (1, 6)), (0, (5, 0)), (4, (3, 4)), (0, (0, 7)))]),
 ]

@@ -104,6 +104,27 @@ def unique_by_text(x, axis, sorted_):
 
 
 UNIQUE_TYPES = (F, I, TensorProto.STRING, TensorProto.INT8, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.UINT16)
+def narrow_softmax(op, narrow, shapes, axis):
+    """Of float16 or bfloat16 whose extents are known only while running; rounded as the type has it, hence the tolerance."""
+    letters = "nmk"[:len(shapes[0])]
+    model = f"""<ir_version: 9, opset_import: ["" : 20]>
+        main (float[{", ".join(letters)}] x) => (float[{", ".join(letters)}] y) {{
+          a = Cast <to = {narrow}> (x)
+          b = {op} <axis = {axis}> (a)
+          y = Cast <to = {F}> (b)
+        }}"""
+
+    def wanted(given):
+        rounded = helper.tensor_dtype_to_np_dtype(narrow)
+        x = given["x"].astype(rounded).astype(np.float32)
+        e = x - x.max(axis, keepdims=True)
+        total = np.exp(e).sum(axis, keepdims=True)
+        return [(np.exp(e) / total if op == "Softmax" else e - np.log(total)).astype(rounded).astype(np.float32)]
+    return dict(name=f"{op.lower()}_open_{'half' if narrow == H else 'bfloat16'}_axis_{axis}_of_{len(letters)}", group=op, model=model,
+                flags=[f"--dim={n}=1..9" for n in letters], inputs=[dict(x=normal(*shape)) for shape in shapes], wanted=wanted,
+                atol=2e-3 if narrow == H else 2e-2)
+
+
 IMAGE = normal(1, 2, 5, 6)
 GRID = RNG.uniform(-1.3, 1.3, size=(1, 4, 3, 2)).astype(np.float32)
 ROIS = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4], [0, 2, 2, 2, 2]], np.float32)
@@ -214,4 +235,6 @@ OPERATORS = [
             u = Concat <axis = 0> (first, last)
             y = Expand(x, u)
         }"""),
+    *(narrow_softmax(op, narrow, shapes, axis) for op in ("Softmax", "LogSoftmax") for narrow in (H, TensorProto.BFLOAT16)
+      for shapes, axis in ((((3, 5), (9, 9), (1, 1)), 1), (((3, 5), (9, 9)), 0), (((2, 3, 5), (9, 1, 9)), 1))),
 ]

@@ -21,7 +21,7 @@ import cases
 import dims
 
 DONE, REFUSED, BUG, HANG = 0, 3, 70, "hang"
-LIMIT = 120                                             # seconds of one compilation
+LIMIT = 120                                             # seconds of one compilation; the exact search has a limit of its own
 TWO = ["--region=fast:256", "--region=slow:64M"]
 THREE = ["--region=tiny:64", "--region=fast:1K:32", "--region=slow:64M"]
 
@@ -48,7 +48,8 @@ def option_sets(occamyc):
     targets, planners = (names_of(occamyc, option) for option in ("--target", "--planner"))
     if not targets or not planners:
         sys.exit("sweep.py: the messages about --target and --planner name no words")
-    return SETS + [[f"--target={t}"] for t in targets] + [[f"--planner={p}", *more] for p in planners for more in ((), ("--io=arena",))]
+    searches = [["--planner=exact", "--time-limit=5"] if p == "exact" else [f"--planner={p}"] for p in planners]
+    return SETS + [[f"--target={t}"] for t in targets] + [[*s, *more] for s in searches for more in ((), ("--io=arena",))]
 
 
 def chosen(sets, name, count):
