@@ -1,7 +1,7 @@
 """Forms of operators that move, pick and make elements."""
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from form import add, c, g, many, pos, v
 from forms_plain import at
@@ -16,7 +16,9 @@ add("Cast", v(S, to=TensorProto.INT32, since=6), v(S, to=TensorProto.DOUBLE, sin
     *[v(pos(*S), to=name, until=5, like=lambda i, a: (9, i, dict(to=getattr(TensorProto, a["to"]))))
       for name in ("INT32", "DOUBLE", "FLOAT16", "BOOL", "UINT8")])
 add("CastLike", v(pos(*S), c(np.ones(1)), types=dict(T2="int32")), v(pos(*S), c(np.ones(1)), types=dict(T2="double")),
-    v(S, c(np.ones(1)), types=dict(T2="float8e4m3fn"), saturate=0), v(pos(*S), c(np.ones(1)), types=dict(T2="float8e8m0"), round_mode="nearest"))
+    v(S, c(np.ones(1)), types=dict(T2="float8e4m3fn"), saturate=0), v(pos(*S), c(np.ones(1)), types=dict(T2="float8e8m0"), round_mode="nearest",
+      text="round_mode as in Cast; ONNX Runtime rounds up whatever it says, the reference does not take it",
+      hand=lambda i: [numpy_helper.to_float8e8m0(i[0], True, "nearest")]))
 add("BitCast", v(S, to=TensorProto.INT32), v(S, to=TensorProto.UINT32))
 add("Concat", v(S, (2, 1, 4), axis=1), v(S, S, axis=-1, since=11), v(S, axis=0), v(S, (2, 2, 4), until=3, like=lambda i, a: (4, i, dict(axis=1))))
 add("Expand", v((3, 1), c([2, 3, 4])), v((1,), c([2, 1])))

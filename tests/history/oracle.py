@@ -9,7 +9,7 @@ from onnx.reference import ReferenceEvaluator
 from form import NAMES, WORDS
 
 NEWEST = 26                                 # the newest opset that the pinned ONNX Runtime runs
-NARROW = {"tensor(float16)", "tensor(bfloat16)"}
+NOT_FLOATS = {"tensor(float16)", "tensor(bfloat16)", "tensor(double)"}   # of which ONNX Runtime has no recurrent cells
 FED = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 onnxruntime.set_default_logger_severity(4)
 
@@ -97,13 +97,13 @@ def said(kind, value, declared):
 
 
 def by_floats(unit, opset, inputs, attributes, op=None):
-    """What ONNX Runtime says of floats, rounded: for the smaller floats that it does not take itself."""
+    """What ONNX Runtime says of floats, rounded: for the floats that it does not take itself."""
     import copy
     wide = copy.copy(unit)
-    narrow = next(w for w in unit.words if w in NARROW)
-    wide.words = ["tensor(float)" if w in NARROW else w for w in unit.words]
-    inputs = [x.astype(np.float32) if x is not None and w in NARROW else x for w, x in zip(unit.words, inputs)]
-    return [(narrow, v.astype(helper.tensor_dtype_to_np_dtype(NAMES[narrow[7:-1]]))) for _, v in by_runtime(wide, opset, inputs, attributes, op)]
+    other = next(w for w in unit.words if w in NOT_FLOATS)
+    wide.words = ["tensor(float)" if w in NOT_FLOATS else w for w in unit.words]
+    inputs = [x.astype(np.float32) if x is not None and w in NOT_FLOATS else x for w, x in zip(unit.words, inputs)]
+    return [(other, v.astype(helper.tensor_dtype_to_np_dtype(NAMES[other[7:-1]]))) for _, v in by_runtime(wide, opset, inputs, attributes, op)]
 
 
 def other_opsets(unit):
@@ -121,7 +121,7 @@ def askable(unit):
     tries = [("ONNX Runtime", by_runtime, unit.opset, unit.inputs, unit.attributes)] if unit.opset <= NEWEST else []
     if unit.form.text:
         return reference
-    if unit.op in ("RNN", "GRU", "LSTM") and NARROW & set(unit.words):
+    if unit.op in ("RNN", "GRU", "LSTM") and NOT_FLOATS & set(unit.words):
         return [("ONNX Runtime in floats", by_floats, unit.opset, unit.inputs, plain)]
     if unit.form.like:
         opset, inputs, attributes = unit.form.like(list(unit.inputs), dict(plain))
@@ -137,7 +137,10 @@ def wanted(unit):
     if unit.form.unsaid:
         return "", [unit.form.unsaid]
     if unit.form.hand:
-        return "by hand", [(word_of(x), x) for x in unit.form.hand(unit.inputs)]
+        try:
+            return "by hand", [(word_of(x), x) for x in unit.form.hand(unit.inputs)]
+        except ValueError as error:                  # text that is no number
+            return "", [str(error)]
     for who, function, opset, inputs, attributes in askable(unit):
         try:
             return who, function(unit, opset, inputs, attributes)
