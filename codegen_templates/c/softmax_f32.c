@@ -45,14 +45,16 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
  * the cache before they are read again. */
 OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
 {
-    float kept[OCC_SOFTMAX_AXIS * OCC_SOFTMAX_LINE];
+    float   kept[OCC_SOFTMAX_AXIS * OCC_SOFTMAX_LINE];
+    int64_t i = 0;
 
-    for (int64_t i = 0; i < axis; i++)
+    do /* there is one element at least, and the C compiler shall see that all of `kept` that is read was written */
         for (int64_t c = 0; c < n; c += OCC_W)
             occ_vstore(kept + i * OCC_SOFTMAX_LINE + c, occ_vload(x + i * sx + c, (int)occ_min(OCC_W, n - c)), OCC_W);
+    while (++i < axis);
     for (int64_t c = 0; c < n; c += OCC_W)
         occ_softmax_lanes(kept + c, kept + c, OCC_W, axis, OCC_SOFTMAX_LINE, OCC_SOFTMAX_LINE, kind);
-    for (int64_t i = 0; i < axis; i++)
+    for (i = 0; i < axis; i++)
         for (int64_t c = 0; c < n; c += OCC_W)
             occ_vstore(y + i * sy + c, occ_vload(kept + i * OCC_SOFTMAX_LINE + c, OCC_W), (int)occ_min(OCC_W, n - c));
 }
