@@ -16,4 +16,21 @@ check-answers: $(BUILD)/occamyc $(VENV)
 
 ANSWERS_FIXED ?= 128
 
-.PHONY: fuzz-answers check-answers
+# What of the compiler random models reach: nothing is run, so thousands take minutes. More models are added by each call.
+COVER   = $(BUILD)/answers_cover
+MODELS ?= 3000
+answers-cover: $(VENV)
+	$(MAKE) --no-print-directory BUILD=$(COVER) CFLAGS='-O0 -g --coverage' $(COVER)/occamyc
+	$(PYTHON) tests/answers/compile_cover.py --occamyc=$(COVER)/occamyc --build=$(COVER) --out=$(COVER)/reached.json --seed=$(SEED) \
+	    --kind=$(KIND) --models=$(MODELS)
+
+# The branches of kernels that random models take: every batch is built to count them.
+answers-branches: $(BUILD)/occamyc $(VENV)
+	$(ANSWERS) --work=$(BUILD)/answers_branches --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --counted
+
+# docs/answers.md, of all that build/answers*/state.json and answers-cover have counted.
+STATES = $(wildcard $(BUILD)/answers*/state.json)
+answers-page: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md --compiler=$(COVER)/reached.json $(STATES)
+
+.PHONY: fuzz-answers check-answers answers-cover answers-branches answers-page

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import quantise
 import recipes
+import typed
 from draw import Draw
 from net import Net, Rejected
 
@@ -56,11 +57,13 @@ def draw_opset(draw, least=7):
 
 @dataclass
 class Drawn:
-    """A model and its sets of inputs. rare: as in batch.Trial."""
+    """A model and its sets of inputs. rare: as in batch.Trial. wanted, granted: as there, where not ONNX Runtime alone says it."""
 
     model: object
     sets: list
     rare: bool = False
+    wanted: list = None
+    granted: list = None
 
 
 def grown(kind):
@@ -80,8 +83,14 @@ def quantised(draw, table, number):
     return Drawn(quantise.quantise(draw, model, sets), sets, rare=True)
 
 
-KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised}
-SHARES = {"operator": 8, "network": 5, "quantised": 1}
+def every_type(draw, table, number):
+    """Some nodes side by side, in any element type."""
+    model, sets, wanted, granted = typed.typed(draw, table, number)
+    return Drawn(model, sets, wanted=wanted, granted=granted)
+
+
+KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised, "typed": every_type}
+SHARES = {"operator": 8, "network": 5, "quantised": 1, "typed": 2}
 
 
 def draw_model(seed, kind, number):

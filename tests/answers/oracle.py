@@ -78,8 +78,8 @@ def narrowest(model):
     """The rounding of the narrowest float type that occurs in a model."""
     text = {t.data_type for t in model.graph.initializer} | {i.type.tensor_type.elem_type for i in model.graph.input}
     for node in model.graph.node:
-        text |= {a.i for a in node.attribute if a.name in ("to", "dtype")}
-    return 2.0 ** -11 if 10 in text else 2.0 ** -24 if 1 in text else 2.0 ** -53
+        text |= {a.i for a in node.attribute if a.name in ("to", "dtype", "output_datatype")}
+    return 2.0 ** -11 if 10 in text else 2.0 ** -24 if 1 in text or 11 not in text else 2.0 ** -53
 
 
 def spread(want, other):

@@ -20,17 +20,30 @@ def merge(a, b):
     return a
 
 
-def value_class(attribute):
-    """A word for the class of an attribute's value."""
+WORDS = {"activations", "nodes_modes"}                # lists whose words say what is computed
+
+
+def value_classes(attribute):
+    """Words for the classes of an attribute's value."""
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type == onnx.AttributeProto.STRING:
-        return value.decode("utf-8", "replace")
+        return [value.decode("utf-8", "replace")]
     if attribute.type in (onnx.AttributeProto.INT, onnx.AttributeProto.FLOAT):
-        return "0" if value == 0 else "1" if value == 1 else "negative" if value < 0 else "more" if value > 1 else "fraction"
+        return ["0" if value == 0 else "1" if value == 1 else "negative" if value < 0 else "more" if value > 1 else "fraction"]
     if attribute.type in (onnx.AttributeProto.INTS, onnx.AttributeProto.FLOATS):
         kinds = {("0" if v == 0 else "1" if v == 1 else "negative" if v < 0 else "more") for v in value}
-        return "+".join(sorted(kinds)) or "none"
-    return "given"
+        return ["+".join(sorted(kinds)) or "none"]
+    if attribute.type == onnx.AttributeProto.STRINGS and attribute.name in WORDS:
+        return sorted({word.decode() for word in value})
+    return ["given"]
+
+
+def type_word(proto):
+    """A type as schemas write it, a tensor's without "tensor": "float", "seq(float)", "optional(seq(float))"; "" where it is not known."""
+    for kind, word in (("sequence_type", "seq"), ("optional_type", "optional")):
+        if proto.HasField(kind):
+            return f"{word}({type_word(getattr(proto, kind).elem_type)})"
+    return onnx.TensorProto.DataType.Name(proto.tensor_type.elem_type).lower() if proto.tensor_type.elem_type else ""
 
 
 def element_types(model):
@@ -40,12 +53,24 @@ def element_types(model):
     except Exception:                                # it refuses what it does not know
         pass
     infos = [*model.graph.input, *model.graph.output, *model.graph.value_info]
-    return {i.name: i.type.tensor_type.elem_type for i in infos} | {t.name: t.data_type for t in model.graph.initializer}
+    return {i.name: type_word(i.type) for i in infos} | {t.name: onnx.TensorProto.DataType.Name(t.data_type).lower() for t in model.graph.initializer}
+
+
+def variables(node, opsets, types):
+    """{(type variable, type)} of a node's inputs and outputs, as its schema names them."""
+    try:
+        schema = onnx.defs.get_schema(node.op_type, opsets.get(node.domain, 1), node.domain)
+    except onnx.defs.SchemaError:
+        return {("T", types[n]) for n in node.input[:1] if types.get(n)}
+    found = set()
+    for formal, names in ((schema.inputs, node.input), (schema.outputs, node.output)):
+        found |= {(formal[min(k, len(formal) - 1)].type_str, types[n]) for k, n in enumerate(names) if types.get(n)}
+    return found
 
 
 class Seen:
     def __init__(self):
-        self.data = {"rows": {}, "versions": {}, "attributes": {}, "options": {}}
+        self.data = {"rows": {}, "types": {}, "versions": {}, "attributes": {}, "options": {}}
 
     def count(self, table, key):
         self.data[table][key] = self.data[table].get(key, 0) + 1
@@ -64,14 +89,16 @@ class Seen:
     def note_nodes(self, graph, types, opsets):
         for node in graph.node:
             name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-            first = next((types[n] for n in [*node.input, *node.output] if n in types), 0)
-            self.count("rows", f"{name} {onnx.TensorProto.DataType.Name(first).lower()}")
+            self.count("rows", name)
+            for variable, word in variables(node, opsets, types):
+                self.count("types", f"{name} {variable} {word}")
             self.count("versions", f"{name} {version(node, opsets)}")
             for attribute in node.attribute:
                 if attribute.type == onnx.AttributeProto.GRAPH:
                     self.note_nodes(attribute.g, types, opsets)
                 else:
-                    self.count("attributes", f"{name}.{attribute.name}={value_class(attribute)}")
+                    for word in value_classes(attribute):
+                        self.count("attributes", f"{name}.{attribute.name}={word}")
 
 
 def version(node, opsets):

@@ -22,6 +22,10 @@ MOST_TRIES = 60
 def keep(trial, index, build, arguments, stats):
     """Shrink the failure of a variant and write it below found/; what is said of it."""
     state, reason = trial.outcomes[index].state, trial.outcomes[index].reason
+    folder = os.path.join(arguments["work"], "found", trial.name)
+    if trial.said:
+        line = Failing.of(trial, index, build).write(folder, state, trial.wanted)
+        return {"name": trial.name, "state": state, "line": line, "reason": reason, "operators": cases.model_operators(trial.model)}
     try:
         small = Shrinker(trial, index, build, arguments).run()
     except Exception as error:                       # the failure itself is kept however shrinking ends
@@ -29,7 +33,6 @@ def keep(trial, index, build, arguments, stats):
     if state == "wrong" and reference_agrees(small):
         stats["the reference says what occamyc says, not ONNX Runtime: " + " ".join(cases.model_operators(small.model))] += 1
         return None
-    folder = os.path.join(arguments["work"], "found", trial.name)
     line = small.write(folder, state)
     return {"name": trial.name, "state": state, "line": line, "reason": small.reason or reason,
             "operators": cases.model_operators(small.model)}
@@ -65,9 +68,10 @@ class Failing:
         small.ours, small.granted = ([] if "other bits" in small.reason else trial.outcomes[index].outputs), trial.granted
         return small
 
-    def write(self, folder, state):
-        wanted = oracle.answers(self.model, self.sets)
-        pairs = [tuple([batch.tensor(v) for v in side] for side in pair) for pair in zip(self.sets, wanted)]
+    def write(self, folder, state, wanted=None):
+        """wanted: what is right, where ONNX Runtime is not asked."""
+        wanted = wanted or [[batch.tensor(v) for v in values] for values in oracle.answers(self.model, self.sets)]
+        pairs = list(zip([[batch.tensor(v) for v in values] for values in self.sets], wanted))
         batch.shutil.rmtree(folder, ignore_errors=True)
         options = self.options[-1]
         cases.write_case(folder, self.model, pairs, "found", "random", 1e-4, 1e-5, flags=[*self.flags, *options])

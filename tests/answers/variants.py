@@ -19,6 +19,7 @@ BUILDS = {f"gcc {STRICT} -O1 -march=x86-64-v3": 5, f"gcc {STRICT} -O1": 2, f"gcc
           f"gcc {STRICT} -O0 --coverage -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
           f"gcc {STRICT} -O0 -march=x86-64-v3": 2,
           f"gcc {STRICT} -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 0.5}
+COUNTED = {f"gcc {STRICT} -O0 --coverage{more}": 1 for more in ("", " -march=x86-64-v3", " -march=x86-64-v4", " -DOCC_FORCE_SCALAR")}
 TARGETS = {"": 6, "--target=x86-64-v3": 1, "--target=native": 1, "--target=cortex-m": 0.5}
 NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=native"}
 
@@ -42,11 +43,13 @@ class Build:
         return [self.target] if self.target else []
 
 
-def draw_build(draw, machine_flags):
-    """machine_flags: words of /proc/cpuinfo."""
-    builds = {cc: n for cc, n in BUILDS.items() if ("v3" not in cc or "avx2" in machine_flags) and
+def draw_build(draw, machine_flags, counted=False):
+    """machine_flags: words of /proc/cpuinfo. counted: one that counts branches."""
+    builds = {cc: n for cc, n in (COUNTED if counted else BUILDS).items() if ("v3" not in cc or "avx2" in machine_flags) and
               ("v4" not in cc or "avx512f" in machine_flags)}
     cc, target = draw.weighted(builds), draw.weighted(TARGETS)
+    if counted:
+        return Build(cc, target if target not in NEEDS else "")
     if target in NEEDS and "avx2" in machine_flags:
         cc = f"gcc {STRICT} -O1 {NEEDS[target]}"
     elif target in NEEDS:

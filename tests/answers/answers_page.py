@@ -1,0 +1,260 @@
+"""What the random models have covered, as a page: answers_page.py --occamyc=PROGRAM --page=FILE [--compiler=FILE] STATE...
+
+STATE: state.json of fuzz_answers.py, of any seeds and kinds. --compiler: what compile_cover.py wrote. What can be reached is asked of
+the schemas: element types of tests/history, attributes of schemas/attrs.def, kernels of schemas/kernels.def.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
+
+import batch     # noqa: E402
+import pages     # noqa: E402
+import seen      # noqa: E402
+import typed     # noqa: E402
+import variants  # noqa: E402
+from draw import Draw        # noqa: E402
+from kernel_cover import TYPES  # noqa: E402
+from net import Rejected     # noqa: E402
+
+ROOT = os.path.join(HERE, "..", "..")
+DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "preview": "ai.onnx.preview.", "training": "ai.onnx.preview.training."}
+UNTRIED = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "ImageDecoder", "CastMap", "DictVectorizer",
+           "ZipMap"}                # no oracle: random, or maps, which one model alone does not feed; see docs/versions.md
+MOST_SHOWN = 40
+
+
+def read(path):
+    with open(os.path.join(ROOT, path)) as file:
+        return file.read()
+
+
+def shown(names):
+    """Names in one cell of a table, at most MOST_SHOWN."""
+    names = sorted(names)
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return ", ".join(names[:MOST_SHOWN]) + more
+
+
+def share(part, whole):
+    return f"{len(part)} of {len(whole)} ({100 * len(part) / max(1, len(whole)):.1f} %)"
+
+
+# -- element types ----------------------------------------------------------------------------------------------------------
+
+def one_node(unit):
+    """A model of one unit, and what is to be counted of it; None where nobody says what is right."""
+    try:
+        held = [typed.filled(Draw(unit.name), unit, {})]
+    except Rejected:
+        return None
+    parts = typed.Parts()
+    parts.add("u", held)
+    return parts.model(held[0]), [[column[0] for column in parts.columns]]
+
+
+def possible_types(occamyc):
+    """(what of "OPERATOR VARIABLE TYPE" runs, what no oracle computes)."""
+    runs, unsaid, newest = set(), set(), {}
+    for (domain, _), members in typed.groups().items():
+        for unit in members:
+            newest[(domain, unit.op)] = max(unit.version, newest.get((domain, unit.op), 0))
+    with tempfile.TemporaryDirectory() as folder:
+        for (domain, _), members in typed.groups().items():
+            for unit in members:
+                if unit.version != newest[(domain, unit.op)]:
+                    continue
+                made, name = one_node(unit), (domain + "." if domain else "") + unit.op
+                if not made:
+                    unsaid |= {f"{name} {v} {word_of(w)}" for v, w in unit.types.items()}
+                    continue
+                trial = batch.Trial("t", made[0], [[batch.tensor(v) for v in values] for values in made[1]], [[]], [], [variants.Variant([])])
+                with open(os.path.join(folder, "t.onnx"), "wb") as file:
+                    file.write(made[0].SerializeToString())
+                trial.flags = batch.dims.input_flags(batch.cases.true_inputs(trial.model), trial.sets)
+                trial.outcomes = [batch.compile_variant(occamyc, trial, 0, folder)]
+                covered = seen.Seen()
+                covered.note(trial)
+                runs |= {t for t in covered.data["types"] if "tensor(" not in t.split()[1]}      # a fixed type is no choice
+    return runs, unsaid - runs
+
+
+def word_of(text):
+    """A type of a schema as seen.py writes it."""
+    return re.sub(r"tensor\((\w+)\)", r"\1", text)
+
+
+def write_types(data, occamyc):
+    cache = os.path.join(os.path.dirname(occamyc), "answers_types.json")
+    if not os.path.exists(cache) or os.path.getmtime(cache) < os.path.getmtime(occamyc):
+        runs, unsaid = possible_types(occamyc)
+        with open(cache, "w") as file:
+            json.dump([sorted(runs), sorted(unsaid)], file)
+    with open(cache) as file:
+        runs, unsaid = map(set, json.load(file))
+    reached = runs & set(data["types"])
+    more = {t for t in data["types"] if t not in runs}
+    text = ("Of each operator of ai.onnx and ai.onnx.ml, newest version: each type variable of its schema with each element type that it\n"
+            "runs with and that an oracle computes (ONNX Runtime, else the reference evaluator, as `make check-types` asks them).\n\n"
+            f"**{share(reached, runs)}** were compiled, run and compared; besides {len(more)} others, of older versions, of com.microsoft, and of\n"
+            f"variables met by no form. Without an oracle are {len(unsaid)}.\n\n")
+    missing = collections.defaultdict(list)
+    for item in runs - reached:
+        missing[item.split()[0]].append(" ".join(item.split()[1:]))
+    text += table(("operator", "never reached"), [(op, shown(words)) for op, words in sorted(missing.items())])
+    return text
+
+
+def table(head, rows):
+    if not rows:
+        return ""
+    return "| " + " | ".join(head) + " |\n|" + "---|" * len(head) + "\n" + "".join("| " + " | ".join(map(str, row)) + " |\n" for row in rows)
+
+
+# -- operators and attributes -----------------------------------------------------------------------------------------------
+
+def operators():
+    return {DOMAINS[domain] + name for domain, name in re.findall(r"^OP\(\s*(\w+),\s*(\w+),", read("schemas/ops.def"), re.M) if domain in DOMAINS}
+
+
+def attribute_rows():
+    """{OPERATOR.ATTRIBUTE: its words, or []} of versions that opsets 7 and later have."""
+    text = read("schemas/attrs.def")
+    words = dict(re.findall(r'^#define (\w+)[ \\\n]+((?:"[^"]*"\s*)+)$', text, re.M))
+    found = {}
+    for domain, op, name, kind, _, until, _, values in re.findall(
+            r"^ATTR\((\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\d+),\s*(\d+),\s*(\d),\s*(.*)\)$", text + read("schemas/attrs_more.def"), re.M):
+        if domain in DOMAINS and (domain != "onnx" or int(until) == 0 or int(until) >= 7) and kind != "GRAPH":
+            listed = "".join(re.findall(r'"([^"]*)"', words.get(values.strip(), values))).lstrip("~").split()
+            known = kind in ("STRING", "STRINGS") and listed not in (["*"], []) or listed == ["0", "1"]
+            mine = found.setdefault(f"{DOMAINS[domain]}{op}.{name}", [])
+            mine += [w for w in listed if w != "-" and w not in mine] if known else []
+    return found
+
+
+def write_attributes(data):
+    rows, ops = attribute_rows(), operators()
+    reached_ops = ops & set(data["rows"])
+    skipped = {n for n in rows if n.split(".")[-2] in UNTRIED}
+    classes = collections.defaultdict(set)
+    for key in data["attributes"]:
+        name, _, value = key.partition("=")
+        classes[name].add(value)
+    wanted = {f"{n}={w}" for n, words in rows.items() if n not in skipped for w in words}
+    met = {k for k in wanted if k in data["attributes"]}
+    tried = {n for n in rows if n not in skipped}
+    reached = {n for n in tried if n in classes}
+    text = (f"Rows of ops.def: **{share(reached_ops, ops)}**. Never reached: {shown(ops - reached_ops) or 'none'}.\n\n"
+            f"Attributes of schemas/attrs.def that opsets 7 and later have: **{share(reached, tried)}** were given; of the values\n"
+            f"listed there (words, flags) **{share(met, wanted)}** were met.\n\n")
+    missing = collections.defaultdict(list)
+    for name in tried - reached:
+        missing[name.rpartition(".")[0]].append(name.rpartition(".")[2])
+    for key in wanted - met:
+        if key.partition("=")[0] in reached:
+            missing[key.partition("=")[0].rpartition(".")[0]].append(key.rpartition(".")[2])
+    return text + table(("operator", "attributes and values never reached"), [(op, shown(n)) for op, n in sorted(missing.items())])
+
+
+# -- kernels ----------------------------------------------------------------------------------------------------------------
+
+def kernel_rows():
+    """{kernel: its element types, "-" where it has none}."""
+    rows = re.findall(r'^KERNEL\(\s*(\w+),\s*"[^"]+",\s*((?:"[^"]*"\s*)+),', read("schemas/kernels.def"), re.M)
+    return {name: " ".join(re.findall(r'"([^"]*)"', types)).split() for name, types in rows}
+
+
+def emitted(name, kind):
+    return name if kind == "-" else f"{name}_{kind.replace(':', '_')}"
+
+
+def write_kernels(branches, compiled):
+    rows = kernel_rows()
+    pairs = {emitted(n, k) for n, kinds in rows.items() for k in kinds}
+    made = set(compiled)
+    reached = {n for n, kinds in rows.items() if any(emitted(n, k) in made for k in kinds)}
+    taken = collections.defaultdict(lambda: [0, 0])
+    for key, count in branches.items():
+        cell = taken[key.split(":")[0].removeprefix("occ_")]
+        cell[0] += count > 0
+        cell[1] += 1
+    whole = [sum(c[i] for c in taken.values()) for i in (0, 1)]
+    text = (f"Rows of kernels.def that were emitted: **{share(reached, set(rows))}**, with their element types **{share(made & pairs, pairs)}**.\n"
+            f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n\n"
+            f"Branches, in batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512): **{whole[0]} of {whole[1]} "
+            f"({100 * whole[0] / max(1, whole[1]):.1f} %)** were taken. A branch is counted by function, line and place, over all models and element\n"
+            "types: not taken is what no model took anywhere. Every function of the emitted text that runs is counted, helpers too. Conditions that\n"
+            "literals decide are no branches to gcc where they are written in place, but are where a kernel gets them as arguments.\n"
+            "Functions with branches never taken:\n\n")
+    return text + table(("function", "taken", "branches"), [(n, c[0], c[1]) for n, c in sorted(taken.items(), key=lambda i: i[1][0] - i[1][1]) if c[0] < c[1]][:60])
+
+
+# -- the compiler -----------------------------------------------------------------------------------------------------------
+
+PARTS = {"passes": r"compiler/passes/", "permits and plans (in place, overlap, views, cuts)": r"compiler/program/(coalesce|overlap|lag|views|place|pending|fold|"
+         r"reorder|part|part_rules|traffic|choice|flow)\.c", "older versions": r"compiler/onnx/upgrade", "expansions": r"compiler/ops/expand",
+         "cascades": r"compiler/ops/(cascade|strip)", "Winograd, integers, panels": r"compiler/ops/(winograd|integer|quads|panels|conv_after|product)",
+         "lowering": r"compiler/ops/\w+_lower\.c"}
+
+
+def write_compiler(path):
+    with open(path) as file:
+        data = json.load(file)
+    text = (f"{data['models']} random models, each compiled with {4} sets of random options (`make answers-cover`), nothing run: functions that were\n"
+            "called, and lines that were reached. Most of the other lines refuse or report lack of memory.\n\n")
+    rows, never = [], []
+    for part, pattern in PARTS.items():
+        files = {f: functions for f, functions in data["functions"].items() if re.match(pattern, f)}
+        every = [(f, n, c) for f, functions in files.items() for n, c in functions.items()]
+        missed = [(f, n) for f, n, c in every if not c[0]]
+        lines, met = sum(c[1] for *_, c in every), sum(c[2] for *_, c in every)
+        rows.append((part, f"{len(every) - len(missed)} of {len(every)}", f"{met} of {lines} ({100 * met / max(1, lines):.1f} %)"))
+        never += missed
+    text += table(("part", "functions called", "lines reached"), rows)
+    by_file = collections.defaultdict(list)
+    for path, name in never:
+        by_file[path].append(name)
+    text += "\nNever called:\n\n" + table(("file", "functions"), [(f, shown(n)) for f, n in sorted(by_file.items())])
+    passes = [(n, c[0]) for f, functions in data["functions"].items() if f.startswith("compiler/passes/") for n, c in functions.items()]
+    return text + "\nCalls of the functions of passes:\n\n" + ", ".join(f"{n} {c}" for n, c in sorted(passes)) + ".\n", data
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--page", required=True)
+    parser.add_argument("--compiler", default="")
+    parser.add_argument("states", nargs="*")
+    arguments = parser.parse_args()
+    occamyc = os.path.abspath(arguments.occamyc)
+    data, stats, seconds = {"types": {}, "rows": {}, "attributes": {}, "branches": {}}, collections.Counter(), 0.0
+    for path in arguments.states:
+        with open(path) as file:
+            state = json.load(file)
+        seen.merge(data, state["seen"])
+        stats.update(state["stats"])
+        seconds += state["seconds"]
+    text = ("Made by `make answers-page` of what `make fuzz-answers` and `make answers-cover` have counted.\n\n"
+            f"**{stats['models']} models, {stats['variants']} variants, {stats['runs']} runs** in {seconds / 3600:.1f} hours; of the models "
+            f"{stats['models refused']} were refused (exit 3).\n")
+    kinds = [(k.split()[1], n) for k, n in sorted(stats.items()) if k.startswith("kind ")]
+    pages.write_section(arguments.page, "Random models against ONNX Runtime", text + "\n" + table(("kind", "models"), kinds))
+    pages.write_section(arguments.page, "Element types", write_types(data, occamyc))
+    pages.write_section(arguments.page, "Operators and attributes", write_attributes(data))
+    compiled = {}
+    if os.path.exists(arguments.compiler):
+        text, found = write_compiler(arguments.compiler)
+        compiled = found["kernels"]
+        pages.write_section(arguments.page, "Passes, permits and rules of the compiler", text)
+    pages.write_section(arguments.page, "Kernels", write_kernels(data["branches"], compiled))
+
+
+if __name__ == "__main__":
+    main()
