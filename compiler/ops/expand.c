@@ -323,7 +323,7 @@ static ExpandRule find_rule(const Node *node)
         return expand_narrow;
     if (when[node->op].test && when[node->op].test(node))
         return when[node->op].rule;
-    return op_info[node->op].lower ? NULL : rule_of[node->op];
+    return rule_of[node->op];
 }
 
 int expand_node(Infer *infer, Graph *graph, int position)
