@@ -26,7 +26,7 @@ answers-cover: $(VENV)
 
 # The branches of kernels that random models take: every batch is built to count them.
 answers-branches: $(BUILD)/occamyc $(VENV)
-	$(ANSWERS) --work=$(BUILD)/answers_branches --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --counted
+	$(ANSWERS) --work=$(BUILD)/answers_branches --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS) --counted
 
 # docs/answers.md, of all that build/answers*/state.json and answers-cover have counted.
 STATES = $(wildcard $(BUILD)/answers*/state.json)

@@ -24,6 +24,7 @@ SpaceToDepth Trilu EyeLike OneHot Constant ConstantOfShape Shape Size Range Cast
 TopK NonZero Unique Compress ReverseSequence CenterCropPad SequenceConstruct SequenceAt SequenceInsert SequenceErase
 SplitToSequence ConcatFromSequence SequenceEmpty SequenceLength Optional OptionalGetElement OptionalHasElement Upsample Mod
 Scatter MaxUnpool Dropout Not And Or Xor IsNaN IsInf Hardmax""".split())
+NEWEST = 26                                         # opset of ONNX Runtime
 LARGEST = 1e6                                       # a network's values beyond this are not kept
 
 
@@ -104,6 +105,16 @@ class Net:
             return onnx.defs.get_schema(operator, self.opset if not domain else self.opsets.get(domain, 1), domain).since_version
         except onnx.defs.SchemaError:
             raise Rejected(f"{operator} is not in opset {self.opset}")
+
+    def newer(self, operator):
+        """The version of an operator; a model that has no node yet takes an opset that has it."""
+        while not self.nodes and self.opset < NEWEST:
+            try:
+                return self.version(operator)
+            except Rejected:
+                self.opset += 1
+                self.opsets[""] = self.opset
+        return self.version(operator)
 
     def runtime_extent(self, most):
         """The name of a run-time extent of at most `most`: an earlier one now and then."""

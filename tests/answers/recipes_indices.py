@@ -74,6 +74,11 @@ def by_tuple(net):
     count = draw.randint(1, 4)
     tuples = np.stack([draw.numpy().integers(0, x.fixed(a), count) for a in range(depth)], -1)
     if draw.chance(0.5):
+        if net.version("GatherND") >= 12 and x.rank > 1 and draw.chance(0.3):
+            axis = draw.randint(1, x.rank - 1)
+            tuples = draw.numpy().integers(0, x.fixed(axis), (*(x.fixed(a) for a in range(axis)), 1))
+            net.node("GatherND", [x, net.constant(tuples)], batch_dims=axis)
+            return
         net.version("GatherND")
         net.node("GatherND", [x, net.constant(tuples)])
         return

@@ -4,21 +4,9 @@ import numpy as np
 from onnx import helper
 
 import draw as d
-from net import Rejected
 from recipes import attributes, recipe
 from recipes_control import finish
 from recipes_msft import along, cosines, settings
-
-
-def newer(net, operator):
-    """The version of an operator; a model that has no node yet takes an opset that has it."""
-    while not net.nodes and net.opset < 26:
-        try:
-            return net.version(operator)
-        except Rejected:
-            net.opset += 1
-            net.opsets[""] = net.opset
-    return net.version(operator)
 
 
 def number(net, value, dtype=np.int64):
@@ -31,7 +19,7 @@ def number(net, value, dtype=np.int64):
 def window_of_signal(net):
     draw = net.draw
     operator = draw.pick(["HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"])
-    newer(net, operator)
+    net.newer(operator)
     chosen = attributes(draw, output_datatype=[1, 11])
     if operator == "MelWeightMatrix":
         values = [draw.randint(1, 8), draw.pick([8, 16, 32]), draw.pick([8000, 16000])]
@@ -44,7 +32,7 @@ def window_of_signal(net):
 @recipe("DFT", network=0)
 def transform(net):
     draw = net.draw
-    version = newer(net, "DFT")
+    version = net.newer("DFT")
     inverse = draw.chance(0.4)
     parts = 2 if inverse or draw.chance(0.4) else 1
     onesided = parts == 1 and draw.chance(0.4)
@@ -63,7 +51,7 @@ def transform(net):
 @recipe("STFT", network=0)
 def short_transform(net):
     draw = net.draw
-    newer(net, "STFT")
+    net.newer("STFT")
     frame, step = draw.randint(2, 9), draw.randint(1, 5)
     dtype = draw.pick([d.FLOAT, d.DOUBLE])
     x = net.input(dtype, [net.extent(3), frame + draw.randint(0, 20), 1])
@@ -79,7 +67,7 @@ def short_transform(net):
 @recipe("Attention", network=0)
 def attention(net):
     draw, kv, size = net.draw, net.draw.randint(1, 2), net.draw.pick([2, 4, 8])
-    newer(net, "Attention")
+    net.newer("Attention")
     heads = kv * draw.pick([1, 1, 2])
     batch, rows, keys, past = settings(net, 1, 3), settings(net, 1, 5), settings(net, 1, 6), settings(net, 1, 4)
     if draw.chance(0.3):
@@ -119,7 +107,7 @@ def attention(net):
 @recipe("RotaryEmbedding", network=0)
 def rotary(net):
     draw, heads, size = net.draw, net.draw.randint(1, 3), net.draw.pick([4, 8])
-    newer(net, "RotaryEmbedding")
+    net.newer("RotaryEmbedding")
     batch, rows = settings(net, 1, 3), settings(net, 1, 6)
     b, s = along(net, batch), along(net, rows)
     flat, part = draw.chance(0.4), draw.chance(0.3)
@@ -136,7 +124,7 @@ def rotary(net):
 @recipe("TensorScatter", network=0)
 def cache_write(net):
     draw = net.draw
-    newer(net, "TensorScatter")
+    net.newer("TensorScatter")
     batch, room, width = draw.randint(1, 3), draw.randint(2, 8), draw.randint(1, 4)
     rows = draw.randint(1, room)
     mode = draw.pick(["linear", "circular"])
@@ -151,7 +139,7 @@ def cache_write(net):
 @recipe("Col2Im", network=0)
 def columns_to_image(net):
     draw = net.draw
-    newer(net, "Col2Im")
+    net.newer("Col2Im")
     n, channels = draw.pick([1, 2, 2, 2]), draw.randint(1, 3)
     block, extent = [draw.randint(1, 3) for _ in range(n)], [draw.randint(5, 9) for _ in range(n)]
     strides, dilations = [draw.randint(1, 2) for _ in range(n)], [draw.randint(1, 2) for _ in range(n)]
@@ -164,7 +152,7 @@ def columns_to_image(net):
 @recipe("MaxPool", "MaxUnpool", network=0)
 def pooled_back(net):
     draw = net.draw
-    newer(net, "MaxUnpool")
+    net.newer("MaxUnpool")
     n = draw.pick([1, 2, 2])
     size = [draw.randint(1, 3) for _ in range(n)]
     x = net.input(d.FLOAT, [net.extent(2), draw.randint(1, 3), *(s * draw.randint(1, 4) for s in size)])
@@ -175,7 +163,7 @@ def pooled_back(net):
 @recipe("MaxRoiPool", network=0)
 def regions(net):
     draw, count = net.draw, net.draw.randint(1, 4)
-    newer(net, "MaxRoiPool")
+    net.newer("MaxRoiPool")
     batch = draw.randint(1, 2)
     x = net.input(d.FLOAT, [batch, draw.randint(1, 3), draw.randint(3, 9), draw.randint(3, 9)])
     corners = np.sort(draw.numpy().integers(0, 8, (count, 2, 2)), 1).reshape(count, 4)
@@ -187,7 +175,7 @@ def regions(net):
 @recipe("DeformConv", network=0)
 def deformed(net):
     draw = net.draw
-    newer(net, "DeformConv")
+    net.newer("DeformConv")
     group, shifts = draw.pick([1, 1, 2]), draw.pick([1, 1, 2])
     channels, outputs = 2 * draw.randint(1, 2), group * draw.randint(1, 3)
     size, pad, stride, spread = draw.randint(1, 3), draw.randint(0, 1), draw.randint(1, 2), draw.pick([1, 1, 2])
@@ -206,7 +194,7 @@ def deformed(net):
 @recipe("AffineGrid", network=0)
 def grid(net):
     draw, n = net.draw, net.draw.pick([2, 2, 3])
-    newer(net, "AffineGrid")
+    net.newer("AffineGrid")
     batch = draw.randint(1, 3)
     theta = net.input(draw.pick([d.FLOAT, d.FLOAT, d.DOUBLE]), [batch, n, n + 1])
     net.node("AffineGrid", [theta, number(net, [batch, draw.randint(1, 3), *(draw.randint(2, 6) for _ in range(n))])], **attributes(draw, align_corners=[0, 1]))
@@ -246,7 +234,7 @@ def deep(net):
 @recipe("Optional", "OptionalHasElement", "OptionalGetElement", network=0)
 def optional(net):
     draw = net.draw
-    newer(net, "Optional")
+    net.newer("Optional")
     x = net.some((d.FLOAT, d.INT64, d.BOOL), rank=(0, 3))
     has, get, result = net.fresh(), net.fresh(), net.fresh()
     nodes = [helper.make_node("Optional", [x.name], [has]), helper.make_node("OptionalGetElement", [has], [get])]
@@ -260,7 +248,7 @@ def optional(net):
 @recipe("SequenceMap", network=0)
 def mapped(net):
     draw = net.draw
-    newer(net, "SequenceMap")
+    net.newer("SequenceMap")
     x = net.some((d.FLOAT,), rank=(1, 3), accept=lambda v: v.fixed(0))
     other = net.weights(d.FLOAT, [1], runtime=0.5)
     net.node("SplitToSequence", [x], axis=0)
@@ -276,7 +264,7 @@ def mapped(net):
 def newest(net):
     draw = net.draw
     operator = draw.pick(["BitCast", "CumProd"])
-    newer(net, operator)
+    net.newer(operator)
     if operator == "BitCast":
         sizes = {d.FLOAT: (d.INT32, d.UINT32), d.DOUBLE: (d.INT64, d.UINT64), d.INT32: (d.FLOAT, d.UINT32), d.INT8: (d.UINT8,), d.HALF: (d.INT16, d.UINT16)}
         x = net.some(tuple(sizes), exact=True)
@@ -301,7 +289,7 @@ def dropout(net):
 def loss(net):
     draw, classes = net.draw, net.draw.randint(2, 5)
     operator = draw.pick(["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
-    newer(net, operator)
+    net.newer(operator)
     batch, more = settings(net, 1, 4), [settings(net, 1, 3) for _ in range(draw.randint(0, 2))]
     dims = [along(net, v) for v in (batch, *more)]
     scores = net.input(d.FLOAT, [dims[0], classes, *dims[1:]])

@@ -17,7 +17,7 @@ def text(net, rank=(0, 2)):
 def strings(net):
     draw = net.draw
     operator = draw.pick(["StringConcat", "StringSplit", "RegexFullMatch"])
-    net.version(operator)
+    net.newer(operator)
     x = text(net)
     if operator == "StringConcat":
         net.node(operator, [x, net.partner(x)])
@@ -30,9 +30,9 @@ def strings(net):
 @recipe("StringNormalizer", network=0)
 def normalizer(net):
     draw = net.draw
-    net.version("StringNormalizer")
+    net.newer("StringNormalizer")
     x = net.input(d.STRING, [draw.randint(1, 5)] if draw.chance(0.7) else [1, draw.randint(1, 5)])
-    net.node("StringNormalizer", [x], is_case_sensitive=draw.pick([0, 1]), stopwords=draw.sample(WORDS, draw.randint(1, 3)),
+    net.node("StringNormalizer", [x], is_case_sensitive=draw.pick([0, 1]), locale="C", stopwords=draw.sample(WORDS, draw.randint(1, 3)),
              **attributes(draw, case_change_action=["LOWER", "UPPER", "NONE"]))
 
 
@@ -81,7 +81,8 @@ def prepare(net):
     numbers = [round(draw.uniform(-2, 2), 2) for _ in range(columns)]
     if operator == "Scaler":
         x = table(net, columns, (d.FLOAT, d.DOUBLE, d.INT64, d.INT32))
-        learning(net, operator, [x], **attributes(draw, offset=[numbers[:1], numbers], scale=[numbers, numbers[:1]]))
+        count = draw.pick([1, columns])             # of both, as ONNX Runtime wants it
+        learning(net, operator, [x], offset=numbers[:count], scale=numbers[::-1][:count])
     elif operator == "Imputer":
         x = table(net, columns, (d.FLOAT, d.INT64))
         kind = "float" if x.dtype == d.FLOAT else "int64"

@@ -230,12 +230,26 @@ def resize(net):
 
 def resize_by(net, x, region, scales, chosen):
     """By scales or by sizes, constant."""
+    if region is None and net.version("Resize") >= 18 and net.draw.chance(0.3):
+        return resize_axes(net, x, scales, chosen)
     if net.draw.chance(0.6) or not all(x.fixed(i) for i in range(x.rank)):
         net.node("Resize", [x, region, net.constant(np.array([1, 1, *scales], np.float32))], **chosen)
         return
     sizes = [max(1, int(x.fixed(2 + i) * s)) for i, s in enumerate(scales)]
     scales_input = net.constant(np.array([], np.float32)) if net.version("Resize") == 11 else None
     net.node("Resize", [x, region, scales_input, net.constant(np.array([x.fixed(0), x.fixed(1), *sizes], np.int64))], **chosen)
+
+
+def resize_axes(net, x, scales, chosen):
+    """The spatial axes alone, by scales or by sizes that keep the aspect."""
+    draw, axes = net.draw, list(range(2, x.rank))
+    chosen = chosen | {"axes": axes}
+    if draw.chance(0.5) or not all(x.fixed(a) for a in axes):
+        net.node("Resize", [x, None, net.constant(np.array(scales, np.float32))], **chosen)
+        return
+    sizes = [max(1, int(x.fixed(a) * s)) for a, s in zip(axes, scales)]
+    net.node("Resize", [x, None, None, net.constant(np.array(sizes, np.int64))], **chosen,
+             **attributes(draw, keep_aspect_ratio_policy=["stretch", "not_larger", "not_smaller"]))
 
 
 def upsample(net):
