@@ -136,6 +136,23 @@ static void ties_are_broken_by_any_digit(void **state)
     }
 }
 
+/* As many digits as are kept and more, down to the least numbers: the longest sums there are. */
+static void long_texts_are_read_as_by_the_library(void **state)
+{
+    uint64_t seed = 15;
+    char     text[1300];
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        const int n = (int)test_pick(&seed, 700, 1200);
+
+        for (int k = 0; k < n; k++)
+            text[k] = (char)('0' + (i < 5 ? 9 : test_pick(&seed, 0, 9)));
+        snprintf(text + n, sizeof text - (size_t)n, "e%d", -n + (int)test_pick(&seed, -410, 320));
+        same_number(text);
+    }
+}
+
 static void whole_numbers_both_ways(void **state)
 {
     static const char *const wrong[] = {"", " ", "abc", "-", "+-1", ".5", "inf", "99999999999999999999"};
@@ -204,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_are_printed_as_by_the_library), cmocka_unit_test(texts_are_read_as_by_the_library),
         cmocka_unit_test(ties_are_broken_by_any_digit),          cmocka_unit_test(whole_numbers_both_ways),
+        cmocka_unit_test(long_texts_are_read_as_by_the_library),
         cmocka_unit_test(whole_numbers_end_where_their_type_does), cmocka_unit_test(kernels_stop_where_they_must),
     };
 
