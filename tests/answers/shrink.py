@@ -24,7 +24,10 @@ def keep(trial, index, build, arguments, stats):
     state, reason = trial.outcomes[index].state, trial.outcomes[index].reason
     folder = os.path.join(arguments["work"], "found", trial.name)
     if trial.said:
-        line = Failing.of(trial, index, build).write(folder, state, trial.wanted)
+        small = Failing.of(trial, index, build)
+        if state == "wrong" and reference_agrees(small):
+            return None
+        line = small.write(folder, state, trial.wanted)
         return {"name": trial.name, "state": state, "line": line, "reason": reason, "operators": cases.model_operators(trial.model)}
     try:
         small = Shrinker(trial, index, build, arguments).run()
