@@ -138,7 +138,7 @@ def wanted(unit):
         return "", [unit.form.unsaid]
     if unit.form.hand:
         try:
-            return "by hand", [(word_of(x), x) for x in unit.form.hand(unit.inputs)]
+            return "hand", [(word_of(x), x) for x in unit.form.hand(unit.inputs)]
         except ValueError as error:                  # text that is no number
             return "", [str(error)]
     for who, function, opset, inputs, attributes in askable(unit):
