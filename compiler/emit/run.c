@@ -412,6 +412,9 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
             text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r), emit_share_member(emit, r));
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* only guarded builds look at it */
+            text_printf(text, "    (void)%s;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n", emit_share_variable(emit, emit->plan->region[p->dims]),
                     (long long)emit_share_offset(emit, p->dims));

@@ -5,7 +5,7 @@ KIND    ?=
 MINUTES ?= 60
 ANSWERS  = $(PYTHON) tests/answers/fuzz_answers.py --occamyc=$(BUILD)/occamyc
 
-# SEED= and KIND= choose the models; the work goes on where the last call with both ended (build/answers/state.json).
+# SEED= and KIND= choose the models; the work goes on where the last call with both ended (build/answers/state-SEED-KIND.json).
 fuzz-answers: $(BUILD)/occamyc $(VENV)
 	$(ANSWERS) --work=$(BUILD)/answers --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS)
 
@@ -28,8 +28,8 @@ answers-cover: $(VENV)
 answers-branches: $(BUILD)/occamyc $(VENV)
 	$(ANSWERS) --work=$(BUILD)/answers_branches --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS) --counted
 
-# docs/answers.md, of all that build/answers*/state.json and answers-cover have counted.
-STATES = $(wildcard $(BUILD)/answers*/state.json)
+# docs/answers.md, of all that build/answers*/state*.json and answers-cover have counted.
+STATES = $(wildcard $(BUILD)/answers*/state*.json)
 answers-page: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md --compiler=$(COVER)/reached.json $(STATES)
 

@@ -1,6 +1,6 @@
 """What the random models have covered, as a page: answers_page.py --occamyc=PROGRAM --page=FILE [--compiler=FILE] STATE...
 
-STATE: state.json of fuzz_answers.py, of any seeds and kinds. --compiler: what compile_cover.py wrote. What can be reached is asked of
+STATE: a state of fuzz_answers.py, of any seeds and kinds. --compiler: what compile_cover.py wrote. What can be reached is asked of
 the schemas: element types of tests/history, attributes of schemas/attrs.def, kernels of schemas/kernels.def.
 """
 

@@ -2,12 +2,13 @@
 
 Draws models, compiles each in several ways, builds many in one program, runs them at every setting of their run-time extents, and
 compares with ONNX Runtime and with each other. A failure is made small and kept as a case folder below WORK/found. The work
-goes on where an earlier call with the same seed and kind ended; WORK/state.json says how far that was.
+goes on where an earlier call with the same seed and kind ended; WORK/state-SEED-KIND.json says how far that was.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import concurrent.futures.process
 import json
 import os
 import sys
@@ -112,9 +113,7 @@ class State:
         self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "seen": {}}
         if os.path.exists(path):
             with open(path) as file:
-                old = json.load(file)
-            if (old["seed"], old["kind"]) == (seed, kind):
-                self.data = old
+                self.data = json.load(file)
 
     def add(self, result, seconds):
         data = self.data
@@ -145,32 +144,58 @@ def parse_arguments():
     return arguments
 
 
+class Workers:
+    """Batches in processes of their own. One that ONNX Runtime ends takes the batches under way with it: these are given up."""
+
+    def __init__(self, arguments):
+        self.arguments, self.pending = arguments, {}
+        self.pool = self.start()
+
+    def start(self):
+        return concurrent.futures.ProcessPoolExecutor(self.arguments.jobs, max_tasks_per_child=20)
+
+    def submit(self, number, count):
+        self.pending[self.pool.submit(run_batch, (vars(self.arguments), number, count))] = (number, count)
+
+    def results(self):
+        """Of every batch that has ended, at least one."""
+        done, _ = concurrent.futures.wait(self.pending, return_when=concurrent.futures.FIRST_COMPLETED)
+        if any(isinstance(future.exception(), concurrent.futures.process.BrokenProcessPool) for future in done):
+            self.pool.shutdown(wait=False)
+            lost, self.pool, self.pending = list(self.pending.values()), self.start(), {}
+            return [{"first": n, "count": c, "stats": {"models lost as ONNX Runtime ended the process": c}, "seen": {}, "found": []} for n, c in lost]
+        for future in done:
+            del self.pending[future]
+        return [future.result() for future in done]
+
+
 def work(arguments, state):
     """Batches until the time or the numbers are used up; the findings of this call."""
-    begun, found = time.time(), []
+    begun, found, workers = time.time(), [], Workers(arguments)
     earlier, number = state.data["seconds"], state.data["next"] if arguments.start < 0 else arguments.start
     end = number + arguments.models if arguments.models < 1 << 40 else 1 << 41
-    with concurrent.futures.ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=20) as pool:
-        pending = set()
-        while pending or (number < end and time.time() - begun < 60 * arguments.minutes):
-            while len(pending) < arguments.jobs and number < end and time.time() - begun < 60 * arguments.minutes:
-                count = min(BATCH, end - number)
-                pending.add(pool.submit(run_batch, (vars(arguments), number, count)))
-                number += count
-            done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                result = future.result()
-                state.add(result, earlier + time.time() - begun)
-                found += result["found"]
-                for item in result["found"]:
-                    print(f"{item['state']:9} {item['line']}", flush=True)
+
+    def more():
+        return number < end and time.time() - begun < 60 * arguments.minutes
+
+    while workers.pending or more():
+        while len(workers.pending) < arguments.jobs and more():
+            count = min(BATCH, end - number)
+            workers.submit(number, count)
+            number += count
+        for result in workers.results():
+            state.add(result, earlier + time.time() - begun)
+            found += result["found"]
+            for item in result["found"]:
+                print(f"{item['state']:9} {item['line']}", flush=True)
     return found
 
 
 def main():
     arguments = parse_arguments()
     os.makedirs(arguments.work, exist_ok=True)
-    state = State(os.path.join(arguments.work, "state.json"), arguments.seed, arguments.kind)
+    kept = "-".join(["state", arguments.seed, *([arguments.kind] if arguments.kind else [])])
+    state = State(os.path.join(arguments.work, kept + ".json"), arguments.seed, arguments.kind)
     before = dict(state.data["stats"])
     begun = time.time()
     found = work(arguments, state)

@@ -237,4 +237,11 @@ OPERATORS = [
         }"""),
     *(narrow_softmax(op, narrow, shapes, axis) for op in ("Softmax", "LogSoftmax") for narrow in (H, TensorProto.BFLOAT16)
       for shapes, axis in ((((3, 5), (9, 9), (1, 1)), 1), (((3, 5), (9, 9)), 0), (((2, 3, 5), (9, 1, 9)), 1))),
+    dict(name="memory_that_no_step_touches", group="Shape", flags=("--io=arena", "--region=fast:256", "--region=slow:1M"), inputs=[dict(x=normal(9, 30), y=normal(4))],
+         model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[9,30] x, float[4] y) => (int64[2] s, float[4] z) {
+            s = Shape(x)
+            z = Relu(y)
+        }"""),
 ]
