@@ -11,6 +11,7 @@ import concurrent.futures
 import concurrent.futures.process
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -32,6 +33,11 @@ BATCH = 16                          # models that share one program
 def machine_flags():
     with open("/proc/cpuinfo") as file:
         return set(next((line for line in file if line.startswith("flags")), "").split())
+
+
+def name_of(arguments, number):
+    """A C identifier for a model, unlike those of other seeds and kinds."""
+    return re.sub(r"\W", "_", "_".join(["m", arguments["seed"], *([arguments["kind"]] if arguments["kind"] else []), str(number)]))
 
 
 def make_trial(seed, kind, number, name, build, stats):
@@ -66,13 +72,13 @@ def run_batch(task):
 def try_batch(task):
     """Numbers [first, first + count) of a seed; a dictionary of what was found."""
     arguments, first, count = task
-    folder = os.path.join(arguments["work"], f"batch_{first}")
+    folder = os.path.join(arguments["work"], f"batch-{arguments['seed']}-{arguments['kind']}-{first}")
     build = variants.draw_build(Draw(f"{arguments['seed']}/build/{first}"), machine_flags(), arguments["counted"])
     stats, trials = collections.Counter(), []
     for number in range(first, first + count):
         kind, within = kinds.kind_of(number, arguments["kind"])
         try:
-            trial = make_trial(arguments["seed"], kind, within, f"m{number}", build, stats)
+            trial = make_trial(arguments["seed"], kind, within, name_of(arguments, number), build, stats)
         except Exception:
             stats["generator: " + traceback.format_exc(limit=-2).replace("\n", " ")[-200:]] += 1
             continue
