@@ -108,7 +108,7 @@ void emit_weights_place(Emit *emit)
         placed->same = find_same(emit, table, size, i);
         if (placed->same != i || (emit->weights != WEIGHTS_INLINE && p->buffer[i].dtype == DTYPE_TEXT)) /* addresses are in no file */
             continue;
-        if (emit->weights != WEIGHTS_INLINE)
+        if (emit->weights != WEIGHTS_INLINE && p->buffer[i].size) /* an empty one at the end adds no gap either */
             emit->weight_bytes = int_round_up(emit->weight_bytes, BLOCK_ALIGN);
         placed->offset = emit->weight_bytes;
         emit->weight_bytes += p->buffer[i].size;

@@ -54,9 +54,10 @@ static Bytes bytes_of(const Recheck *r, const Operand *x)
     return place;
 }
 
+/* No bytes overlap nothing, even where they lie inside others. */
 static bool overlap(Bytes a, Bytes b)
 {
-    return a.lo < b.hi && b.lo < a.hi;
+    return (a.lo > b.lo ? a.lo : b.lo) < (a.hi < b.hi ? a.hi : b.hi);
 }
 
 /* Is the overlap of two buffers in one step, one written and one read, permitted at these offsets? */

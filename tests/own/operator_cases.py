@@ -244,4 +244,17 @@ OPERATORS = [
             s = Shape(x)
             z = Relu(y)
         }"""),
+    dict(name="empty_tensor_inside_another", group="Concat", flags=("--io=arena",), inputs=[dict(a=normal(0, 1, 1), b=normal(0, 1, 1), c=normal(1, 4, 4))],
+         model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[0,1,1] a, float[0,1,1] b, float[1,4,4] c) => (float[0,2,1] y, float[1,4,4] z) <float half = {0.5}> {
+            y = Concat <axis = 1> (a, b)
+            z = Mul(c, half)
+        }"""),
+    *(dict(name=f"empty_constant_at_the_end_{form}", group="Concat", flags=(f"--weights={form}",), inputs=[dict(x=normal(3))], model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[3] x) => (float[3] y, float[0] z) <float[3] a = {1, 2, 3}, float[0] b = {}> {
+            y = Add(x, a)
+            z = Identity(b)
+        }""") for form in ("object", "file")),
 ]
