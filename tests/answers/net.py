@@ -25,6 +25,8 @@ TopK NonZero Unique Compress ReverseSequence CenterCropPad SequenceConstruct Seq
 SplitToSequence ConcatFromSequence SequenceEmpty SequenceLength Optional OptionalGetElement OptionalHasElement Upsample Mod
 Scatter MaxUnpool Dropout Not And Or Xor IsNaN IsInf Hardmax""".split())
 NEWEST = 26                                         # opset of ONNX Runtime
+# Operators that move a window, and which input has its extents where no attribute does.
+WEIGHTS_OF = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "MaxPool": 0, "AveragePool": 0, "LpPool": 0, "QLinearAveragePool": 0}
 LARGEST = 1e6                                       # a network's values beyond this are not kept
 
 
@@ -229,6 +231,8 @@ class Net:
     def node(self, operator, inputs, outputs=1, domain="", **attributes):
         """Adds one node; returns its value, or a list where it has several. An input may be None: omitted. `outputs`:
         how many, or a list of booleans that says which are wanted."""
+        if operator in WEIGHTS_OF:
+            check_room(operator, inputs, attributes)
         wanted = [True] * outputs if isinstance(outputs, int) else list(outputs)
         names = [self.fresh() if w else "" for w in wanted]
         proto = helper.make_node(operator, [v.name if v else "" for v in inputs], names, domain=domain,
@@ -296,6 +300,19 @@ class Net:
         model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(self.opset), producer_name="")
         sets = [[v.arrays[i] for v in inputs] for i in range(self.count)]
         return model, sets
+
+
+def check_room(operator, inputs, attributes):
+    """A window larger than the padded input is invalid; ONNX Runtime takes some, by a division that rounds towards zero."""
+    sizes = attributes.get("kernel_shape") or inputs[WEIGHTS_OF[operator]].arrays[0].shape[2:]
+    pads, dilations = attributes.get("pads"), attributes.get("dilations")
+    if (attributes.get("auto_pad") or "NOTSET").startswith("SAME"):
+        return
+    for axis, size in enumerate(sizes):
+        spanned = (size - 1) * (dilations[axis] if dilations else 1) + 1
+        beside = pads[axis] + pads[len(sizes) + axis] if pads else 0
+        if min(inputs[0].extents(2 + axis)) < spanned - beside:
+            raise Rejected("a window larger than its input")
 
 
 def names_read(node):
