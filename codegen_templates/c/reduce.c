@@ -1,5 +1,6 @@
 /* reduce.c - sums, means, extremes and products over any axes, for element types without vectors. */
 #include "occ_base.h"
+#include "occ_wrap.h"
 #include "reduce_f32.c"
 
 #ifndef TPL_T
@@ -15,13 +16,13 @@ OCC_HOT TPL_T occ_reduce_join_TPL_N(TPL_T sum, TPL_T term, int64_t kind)
     case OCC_REDUCE_MIN:
         return term < sum ? term : sum;
     case OCC_REDUCE_PROD:
-        return (TPL_T)(sum * term);
+        return occ_wrap_mul_TPL_N(sum, term);
     case OCC_REDUCE_L1:
-        return (TPL_T)(term > 0 ? sum + term : sum - term);
+        return term > 0 ? occ_wrap_add_TPL_N(sum, term) : occ_wrap_sub_TPL_N(sum, term);
     case OCC_REDUCE_SUMSQUARE:
-        return (TPL_T)(sum + term * term);
+        return occ_wrap_add_TPL_N(sum, occ_wrap_mul_TPL_N(term, term));
     default:
-        return (TPL_T)(sum + term);
+        return occ_wrap_add_TPL_N(sum, term);
     }
 }
 

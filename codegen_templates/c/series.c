@@ -1,6 +1,7 @@
 /* series.c - running sums and products, triangles, ranges and other runs of elements along an axis. Operands are dense and
  * row-major. */
 #include "occ_base.h"
+#include "occ_wrap.h"
 
 #ifndef TPL_T
 #define TPL_T float
@@ -18,7 +19,7 @@ OCC_HOT void occ_running_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t 
 
             for (int64_t k = 0; k < n; k++) {
                 int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
-                TPL_T   next = (TPL_T)(is_product ? so_far * x[at] : so_far + x[at]);
+                TPL_T   next = is_product ? occ_wrap_mul_TPL_N(so_far, x[at]) : occ_wrap_add_TPL_N(so_far, x[at]);
 
                 y[at] = exclusive ? so_far : next;
                 so_far = next;

@@ -257,4 +257,12 @@ OPERATORS = [
             y = Add(x, a)
             z = Identity(b)
         }""") for form in ("object", "file")),
+    *(dict(name=f"{op.lower()}_wraps_around_{kind}", group=op, inputs=[dict(x=np.array([[5, limit, limit], [-limit, -limit, 3]], kind))], model=f"""
+        <ir_version: 8, opset_import: ["" : 18]>
+        agraph ({kind}[2,3] x) => ({kind}[a] y) <int64[1] one = {{1}}> {{
+            y = {op} <keepdims = 0> (x, one)
+        }}""", wanted=lambda inputs, call=call: [call(inputs["x"].astype(inputs["x"].dtype))])
+      for kind, limit in (("int64", 2 ** 63 - 1), ("int32", 2 ** 31 - 1))
+      for op, call in (("ReduceSum", lambda x: x.sum(1, dtype=x.dtype)), ("ReduceProd", lambda x: x.prod(1, dtype=x.dtype)),
+                       ("ReduceSumSquare", lambda x: (x * x).sum(1, dtype=x.dtype)))),
 ]
