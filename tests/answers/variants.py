@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--order=model"], ["--code=shared"],
                 ["--planner=first-fit"], ["--planner=best-fit"], ["--planner=longer-first"], ["--planner=bigger-first"],
-                ["--planner=exact"], ["--weights=file"], ["--weights=object"], ["--region=fast:2K", "--region=slow:64M:128"],
+                ["--planner=exact", "--time-limit=5"], ["--weights=file"], ["--weights=object"], ["--region=fast:2K", "--region=slow:64M:128"],
                 ["--region=a:512", "--region=b:16K", "--region=c:64M"]]
 CASCADES = [["--cascade=on"], ["--cascade=off"]]
 THREADS = [["--threads=2"], ["--threads=3"], ["--threads=8"]]
