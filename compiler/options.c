@@ -168,6 +168,16 @@ static int set_threads(Reader *reader, const OptionRow *row, const char *value)
     return 0;
 }
 
+static int set_part_time(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!value_number(value, value + strlen(value), &number) || number > 1000000)
+        return bad_value(reader, row, value, "a number of microseconds from 0 to 1000000");
+    reader->options->part_time = (int)number;
+    return 0;
+}
+
 static int set_time_limit(Reader *reader, const OptionRow *row, const char *value)
 {
     char  *end;
@@ -318,6 +328,7 @@ static const OptionRow option_row[] = {
     {"--dim",        "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim, "pin or bound an extent that is known only at run time; AXIS may be count, elements, bytes, or values: what a small integer tensor holds; repeatable"},
     {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
     {"--threads",    "N",                      false, true,  set_threads,    "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
+    {"--part-time",  "MICROSECONDS",           false, true,  set_part_time,  "with --threads: work in a part, at least, as predicted; smaller steps stay whole (default: 10)"},
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
     {"--region",     "NAME:SIZE[:ALIGN]",      false, true,  set_region,     "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read and write"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
@@ -420,7 +431,7 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
     bool   only_files = false;
     int    failures = 0;
 
-    *options = (Options){.max_ram = -1, .max_flash = -1, .max_stack = -1, .winograd_error = WINOGRAD_ERROR, .plan = {.planner = "auto", .reorder = 1}};
+    *options = (Options){.max_ram = -1, .max_flash = -1, .max_stack = -1, .winograd_error = WINOGRAD_ERROR, .part_time = 10, .plan = {.planner = "auto", .reorder = 1}};
     for (int i = 1; i < argc; i++) {
         if (!only_files && !strcmp(argv[i], "--"))
             only_files = true;

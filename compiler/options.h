@@ -28,6 +28,7 @@ typedef struct Options {
     const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
     const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */
     int         threads;   /* --threads; 0: none */
+    int         part_time; /* --part-time: microseconds of work in a part, at least */
     const char *const *state; /* --state=OUT:IN, in the order given */
     int         nstate;
     PlanOptions plan;      /* --planner, --order, --time-limit, --io */

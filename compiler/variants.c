@@ -26,7 +26,7 @@ int variant_lower(const Lowering *lowering, Variant *variant)
     if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
                     &variant->program, lowering->diag) < 0)
         return -1;
-    program_partition(variant->program, options.threads);
+    program_partition(variant->program, options.threads, options.part_time);
     variant->text = text_new(lowering->diag->arena);
     if (variant->program->cascades)
         program_print(&variant->text, variant->program);

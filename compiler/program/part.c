@@ -7,12 +7,10 @@
 
 #include <string.h>
 
-enum {
-    PART_MICROSECONDS = 10, /* of work, at least, in each part: below, handing it over costs more than it saves */
-    PARTS_EACH = 4          /* for each thread, at most */
-};
+enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
-/* Every argument is known, every element is a byte or more, and what it reads is there. */
+/* Every argument is known, every element is a byte or more, and what it reads is there. An operand whose place only the run knows
+ * (a member of a loop) has no place that a part could count from. */
 static bool is_plain(const Program *program, const Step *step)
 {
     for (int i = 0; i < step->narg; i++)
@@ -22,7 +20,7 @@ static bool is_plain(const Program *program, const Step *step)
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
 
-        if (b && (dtype_info(step->operand[i].dtype)->bits < 8 ||
+        if (b && (dtype_info(step->operand[i].dtype)->bits < 8 || !extent_is_const(step->operand[i].offset) ||
                   (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
             return false;
     }
@@ -107,7 +105,7 @@ static bool has_scratch(const Program *program, const Step *step)
     return false;
 }
 
-static void partition_step(Program *program, Step *step, int threads)
+static void partition_step(Program *program, Step *step, int threads, int microseconds)
 {
     const PartRule *rule = part_rule(step);
     double          most;
@@ -116,11 +114,11 @@ static void partition_step(Program *program, Step *step, int threads)
 
     if (!rule || !is_plain(program, step))
         return;
-    most = rule->work(step) / (PART_MICROSECONDS * 1000.0);
+    most = microseconds ? rule->work(step) / (microseconds * 1000.0) : 1e6;
     threads = most < threads ? (int)most : threads;
-    each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
     if (threads < 2)
         return;
+    each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
     way = best_way(step, rule, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
     if (way.parts < 2)
         return;
@@ -132,10 +130,10 @@ static void partition_step(Program *program, Step *step, int threads)
             program->buffer[step->operand[k].buffer].copies = step->parts;
 }
 
-void program_partition(Program *program, int threads)
+void program_partition(Program *program, int threads, int microseconds)
 {
     for (int s = 0; threads > 1 && s < program->nstep; s++)
-        partition_step(program, &program->step[s], threads);
+        partition_step(program, &program->step[s], threads, microseconds);
 }
 
 /* A step of its own: nothing that is changed below is shared with the whole. */

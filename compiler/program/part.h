@@ -6,9 +6,10 @@
 
 #include "program/program.h"
 
-/* Cut every step that has enough work into parts (Step.parts) for `threads` threads, and give each part its own scratch
- * (Buffer.copies). Steps whose extents are known only while running, and kernels without a rule, stay whole. */
-void program_partition(Program *program, int threads);
+/* Cut every step into parts (Step.parts) for `threads` threads that have `microseconds` of work each, at least, and give each part
+ * its own scratch (Buffer.copies). Steps whose extents or places are known only while running, and kernels without a rule, stay
+ * whole. */
+void program_partition(Program *program, int threads, int microseconds);
 
 /* Part `index` of a step with parts > 1, as a step. Memory is the program's arena's. */
 Step step_part(const Program *program, const Step *step, int index);

@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
 
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
-        for option in ("-o --name --target --dim --weights --threads --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
+        for option in ("-o --name --target --dim --weights --threads --part-time --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
                        "--in-place --overlap --elision "
                        "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
@@ -64,7 +64,7 @@ class Cli(unittest.TestCase):
         for option, part in (
             ("--name=2x", "a C identifier"), ("--name=while", "a C identifier"), ("--target=abacus", "portable"),
             ("--dim=n", "NAME=N"), ("--dim=n=5..2", "A <= B"), ("--dim==4", "NAME=N"), ("--dim=n=x", "NAME=N"),
-            ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
+            ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--part-time=x", "microseconds"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
             ("--code=fast", "shared"), ("--planner=luck", "first-fit"), ("--order=alphabet", "model"),
             ("--time-limit=0", "above 0"), ("--max-ram=1.5K", "a whole number"), ("--max-ram=12Q", "a whole number"),
             ("--dump=everything", "graph"), ("--in-place=on", "auto, off"), ("--overlap=no", "auto, off"), ("--elision=2", "auto, off"),

@@ -125,8 +125,19 @@ def packed():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10), []
 
 
+def members():
+    """Members of a sequence lie where the loop's counter says: the steps that touch them stay whole, those between are cut."""
+    shape = (16, 64, 64)
+    body = helper.make_graph([helper.make_node("Tanh", ["m"], ["t"]), helper.make_node("Transpose", ["t"], ["u"], perm=[1, 0, 2]),
+                              helper.make_node("Exp", ["u"], ["e"]), helper.make_node("Softmax", ["e"], ["s"], axis=1)], "body",
+                             [helper.make_tensor_value_info("m", TensorProto.FLOAT, shape)],
+                             [helper.make_tensor_value_info("s", TensorProto.FLOAT, (64, 16, 64))])
+    return network([("Scan", ["x"], "y", {"body": body, "num_scan_inputs": 1})], (3, *shape), result=(3, 64, 16, 64)), ["--part-time=0"]
+
+
 # name: the model and its flags, and the kernels that must be cut
 MODELS = {
+    "members": (members(), {"map"}),
     "rows": (convolution((1, 24, 61, 53), 40, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
     "strided": (convolution((1, 3, 131, 129), 36, (5, 5), pads=[2, 1, 2, 2], strides=[2, 2], dilations=[2, 1]), {"conv"}),
     "channels": (convolution((1, 160, 7, 7), 352, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
