@@ -337,5 +337,8 @@ int program_check(const Program *program, Diag *diag)
     for (int s = 0; s < program->nstep; s++)
         if (check_step(&c, s) < 0)
             return -1;
-    return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_extents(program, diag) < 0 ? -1 : 0;
+    return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_parts(program, diag) < 0 ||
+                   program_check_extents(program, diag) < 0
+               ? -1
+               : 0;
 }

@@ -7,4 +7,7 @@
 /* What the arguments of steps say of their operands fits these at every size (check_extents.c). */
 int program_check_extents(const Program *program, Diag *diag);
 
+/* The parts of steps that are cut; part of program_check. */
+int program_check_parts(const Program *program, Diag *diag);
+
 #endif

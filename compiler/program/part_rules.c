@@ -426,8 +426,10 @@ static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
     const char *y = step_argument(part, "ky") ? "ky" : "kystride", *x = step_argument(part, "kx") ? "kx" : "kxstride";
 
     set(part, "kdim", axis, hi - lo);
+    part_shift(part, pointer(part, "x"), lo * value(part, x, axis));
     for (int k = 0; k < part->nparam; k++)
-        part_shift(part, k, lo * value(part, part->operand[k].access & OPERAND_WRITES ? y : x, axis));
+        if (part->operand[k].access & OPERAND_WRITES)
+            part_shift(part, k, lo * value(part, y, axis));
 }
 
 static double work_reduce(const Step *step)

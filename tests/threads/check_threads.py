@@ -135,8 +135,16 @@ def members():
     return network([("Scan", ["x"], "y", {"body": body, "num_scan_inputs": 1})], (3, *shape), result=(3, 64, 16, 64)), ["--part-time=0"]
 
 
+def doubles():
+    """The kernel of other types than float reads a number more, the value of no terms: all parts the same one."""
+    nodes = [("Cast", ["x"], "d", {"to": TensorProto.DOUBLE}), ("ReduceSumSquare", ["d"], "r", {"axes": [1], "keepdims": 0}),
+             ("Cast", ["r"], "y", {"to": TensorProto.FLOAT})]
+    return network(nodes, (60, 50, 60)), []
+
+
 # name: the model and its flags, and the kernels that must be cut
 MODELS = {
+    "doubles": (doubles(), {"reduce"}),
     "members": (members(), {"map"}),
     "rows": (convolution((1, 24, 61, 53), 40, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
     "strided": (convolution((1, 3, 131, 129), 36, (5, 5), pads=[2, 1, 2, 2], strides=[2, 2], dilations=[2, 1]), {"conv"}),
