@@ -53,7 +53,7 @@ static bool names(const char *text, const char *name)
     for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
         char before = at == text ? ' ' : at[-1], after = at[length];
 
-        if (strchr(" (,*", before) && strchr(" ),-[;", after))
+        if (strchr(" (,*)", before) && strchr(" ),-[;", after))
             return true;
     }
     return false;

@@ -218,6 +218,10 @@ OPERATORS = [
         }"""),
     unique_places("unique_without_its_elements"),
     *(unique_of(kind, axis, sorted_) for kind in UNIQUE_TYPES for axis in (None, 0, 1) for sorted_ in (0, 1)),
+    # parts that read the caller's input from a place behind its beginning only, as bytes
+    case("complex_halves_in_parts", "Split", {"x": (normal(64, 30) + 1j * normal(64, 30)).astype(np.complex64)},
+         {"a": (TensorProto.COMPLEX64, (32, 30)), "b": (TensorProto.COMPLEX64, (32, 30))}, oracle="reference",
+         flags=("--threads=2", "--part-time=0"), num_outputs=2),
     dict(name="nonzero_count_is_given", group="NonZero", flags=("--dim=y:1=3",), model="""
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[5] x) => (int64[1,k] y) {
