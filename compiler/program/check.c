@@ -163,9 +163,26 @@ static int check_arg(const Checker *c, int step, int index, const Param *param)
     return 0;
 }
 
+/* Bytes of an element as the kernel's parameter says; 0: it is text, or takes any. */
+static int param_bytes(const Param *param)
+{
+    static const struct {
+        const char *type;
+        int         bytes;
+    } known[] = {{"double", 8}, {"int64_t", 8}, {"uint64_t", 8}, {"float", 4}, {"int32_t", 4}, {"uint32_t", 4},
+                 {"int16_t", 2}, {"uint16_t", 2}, {"int8_t", 1}};
+    const char *type = strncmp(param->ctype, "const ", 6) ? param->ctype : param->ctype + 6;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(type, known[i].type, strlen(known[i].type)) && !strcmp(type + strlen(known[i].type), " *"))
+            return known[i].bytes;
+    return 0;
+}
+
 static int check_pointer(const Checker *c, int step, int index, const Param *param)
 {
     const Step *s = &c->program->step[step];
+    int         bytes = param_bytes(param);
 
     if (index >= s->nparam)
         return wrong(c, step, "%s has no operand for '%s'", s->kernel->name, param->name);
@@ -173,6 +190,9 @@ static int check_pointer(const Checker *c, int step, int index, const Param *par
         return wrong(c, step, "%s only reads '%s', but its operand is written", s->kernel->name, param->name);
     if (s->operand[index].buffer >= 0 && param->kind == PARAM_WRITES && !(s->operand[index].access & OPERAND_WRITES))
         return wrong(c, step, "%s writes '%s', but its operand is only read", s->kernel->name, param->name);
+    if (s->operand[index].buffer >= 0 && bytes && bytes != operand_bytes_per_element(&s->operand[index]))
+        return wrong(c, step, "%s: '%s' has elements of %d bytes, its operand of %d", s->kernel->name, param->name, bytes,
+                     operand_bytes_per_element(&s->operand[index]));
     return 0;
 }
 

@@ -135,6 +135,9 @@ Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingA
 int lower_finish(Lower *lower, Value *value); /* make a pending value now */
 
 /* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
+/* Whether its kernel stores elements of this type, so that nothing needs to be converted behind it. */
+bool pending_stores(const Pending *pending, DType dtype);
+
 void pending_say_origins(Lower *lower, const Pending *pending, int first);
 
 /* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not constant. */

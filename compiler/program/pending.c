@@ -409,7 +409,7 @@ static int finish_converted(Lower *lower, Pending *p, Operand y)
     return lower_convert_into(lower, wide, y);
 }
 
-static bool stores(const Pending *p, DType dtype)
+bool pending_stores(const Pending *p, DType dtype)
 {
     return !p->accepts || dtype == DTYPE_F32 || (p->bytes && is_byte(dtype));
 }
@@ -427,7 +427,7 @@ int lower_finish(Lower *lower, Value *value)
     if (lower_made_place(lower, value, lower_pending_layout(lower, p), &y) < 0)
         return -1;
     lower->node = p->node;
-    rc = stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
+    rc = pending_stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
     pending_say_origins(lower, p, first);
     lower->node = kept;
     return rc;

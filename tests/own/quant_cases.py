@@ -186,6 +186,14 @@ def qdq_residual():
     return g.case("qdq_residual", g.add("Gemm", y, g.weight(7, 8, axis=0), draw(np.float32, 7, seed=5), transB=1))
 
 
+def qdq_strips_of_floats():
+    """Strips of a convolution of floats, whose kernel does not store the bytes that the next one reads."""
+    g = Graph(1, 5, 10, 9)
+    y = g.through(g.add("Conv", "x", draw(np.float32, 5, 5, 3, 3, seed=6), pads=[1, 1, 1, 1]), 0.0931)
+    y = g.through(g.add("Conv", y, g.weight(5, 1, 3, 3), pads=[1, 1, 1, 1], group=5), 0.0513)
+    return g.case("qdq_strips_of_floats", y) | {"flags": ["--cascade=on"]}
+
+
 def qdq_moves():
     g = Graph(1, 4, 8, 8)
     x = g.through("x")
@@ -232,7 +240,7 @@ QDQ = [
     qdq_conv("qdq_conv_relu_int8", np.int8(-3), relu=True, bias=draw(np.float32, 6, seed=5)),
     qdq_conv("qdq_conv_needed_elsewhere", np.int8(-3), relu=True, shared=True),
     qdq_conv("qdq_conv_dilated", np.uint8(121), dilations=[2, 2]),
-    qdq_residual(), qdq_moves(), qdq_bytes(),
+    qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_bytes(),
 ]
 
 

@@ -244,12 +244,23 @@ static Arg word_argument(World *w, const char **words, const Param *param, Exten
     return floats ? (Arg){.kind = ARG_FLOAT, .count = 1, .floats = number} : arg;
 }
 
-static void put_matrix(World *w, Step *step, Extent n, bool is_read)
+/* Elements as the parameter takes them. */
+static DType param_dtype(const Param *param)
+{
+    static const DType known[] = {DTYPE_F64, DTYPE_I64, DTYPE_I32, DTYPE_U8, DTYPE_I8};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(param->ctype, dtype_info(known[i])->ctype))
+            return known[i];
+    return DTYPE_F32;
+}
+
+static void put_matrix(World *w, Step *step, Extent n, DType dtype, bool is_read)
 {
     int      buffer = world_buffer(w, is_read ? BUFFER_IN : BUFFER_OUT, 8 * 8 * 8);
     Operand *x = &step->operand[step->noperand++];
 
-    *x = (Operand){.buffer = buffer, .dtype = DTYPE_F32, .rank = 2, .dim = {n, n}, .stride = {n, {1, -1}}, .offset = {0, -1},
+    *x = (Operand){.buffer = buffer, .dtype = dtype, .rank = 2, .dim = {n, n}, .stride = {n, {1, -1}}, .offset = {0, -1},
                    .access = is_read ? OPERAND_READS : OPERAND_WRITES};
 }
 
@@ -273,7 +284,7 @@ static Step *square_step(World *w, const Square *square)
         const Param *param = &step->kernel->param[i];
 
         if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
-            put_matrix(w, step, n, param->kind == PARAM_READS);
+            put_matrix(w, step, n, param_dtype(param), param->kind == PARAM_READS);
         else if (param->kind != PARAM_EXPR && param->kind != PARAM_FN)
             step->arg[step->narg++] = word_argument(w, &words, param, n);
     }
@@ -317,7 +328,7 @@ static void literal_strides_of_expressions_are_held_against_operands(void **stat
     Operand   *x = &step->operand[1];
     Extent    *stride = (Extent *)step->arg[4].ints, n = stride[0];
 
-    put_matrix(w, step, n, true);
+    put_matrix(w, step, n, DTYPE_F32, true);
     step->expr = &expr;
     accepts(w);
     node.stride = 8;
