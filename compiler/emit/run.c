@@ -68,6 +68,8 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         } else if (placed->symbol) {
             text_printf(text, "(const unsigned char *)%s", placed->symbol);
             put_offset(emit, text, 0, operand->offset, bytes);
+        } else if (!emit->weight_bytes) {
+            text_put(text, "(const unsigned char *)\"\""); /* empty, as all weights are: nothing is read, but NULL says absent */
         } else {
             text_put(text, "weights");
             put_offset(emit, text, placed->offset, operand->offset, bytes);

@@ -26,6 +26,10 @@ def attention(name, declared, sizes, flags=()):
 
 
 EMPTY = [
+    *(dict(name=f"shape_of_a_scalar_{weights}", group="Shape", flags=(f"--weights={weights}",), model=HEAD + """
+        agraph (bool x) => (int64[0] y) {
+            y = Shape(x)
+        }""", inputs=[dict(x=np.array(True))]) for weights in ("inline", "file", "object")),
     dict(name="transpose_of_nothing", group="Transpose", flags=("--io=arena", "--code=shared"), model=HEAD + """
         main (float[2, 0, 3] a) => (float[3, 2, 0] x) { x = Transpose <perm = [2, 0, 1]> (a) }""", inputs=[dict(a=ramp(2, 0, 3))]),
     dict(name="scan_of_nothing", group="Scan", model=HEAD + """
