@@ -206,6 +206,10 @@ def resize(net):
     if mode == "cubic":
         chosen |= attributes(draw, cubic_coeff_a=[-0.5, -0.75], exclude_outside=[0, 1])
     crop = chosen["coordinate_transformation_mode"] == "tf_crop_and_resize"
+    if mode == "nearest" or crop or chosen["coordinate_transformation_mode"] == "align_corners":
+        scales = [draw.pick([0.5, 1.0, 1.5, 2.0, 2.0, 3.0]) for _ in range(n)]
+        if mode != "nearest" and not all(v.shape[2 + i] * s % 1 == 0 for v in x.arrays for i, s in enumerate(scales)):
+            raise Rejected("a fraction of an extent: docs/differences.md")
     region = net.constant(np.array([0] * 2 + [draw.pick([0, 0.1, 0.25]) for _ in range(n)] + [1] * 2 +
                                    [draw.pick([1, 0.9, 0.75, 1.2]) for _ in range(n)], np.float32)) if crop or version == 11 else None
     if crop:
