@@ -252,7 +252,7 @@ int lower_tile(Lower *lower, Node *node)
 static int onehot_depth(Lower *lower, Node *node, Extent leaf)
 {
     Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1, .set = leaf};
+    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
     Operand  depth;
 
     if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT)

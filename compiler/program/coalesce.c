@@ -7,6 +7,7 @@
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
+#include "program/queues.h"
 
 #include <string.h>
 
@@ -26,6 +27,16 @@ static bool outlives(const Program *program, const Buffer *buffer, int step)
     return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->lasting);
 }
 
+/* A step that touches the buffer may run at the same time as `step`. */
+static bool is_touched_beside(const Program *program, int buffer, int step)
+{
+    for (int s = 0; program->nqueue > 1 && s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == buffer && steps_run_beside(program, s, step))
+                return true;
+    return false;
+}
+
 bool buffer_dies_beside(const Program *program, int read, int written, int step)
 {
     const Buffer *a = &program->buffer[read], *b = &program->buffer[written];
@@ -40,7 +51,7 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
             if (begin < end && (begin != step || end != step + 1))
                 return false;
         }
-    return !outlives(program, a, step);
+    return !outlives(program, a, step) && !is_touched_beside(program, read, step) && !is_touched_beside(program, written, step);
 }
 
 /* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */

@@ -68,7 +68,7 @@ int control_condition(Lower *lower, Value *value, Extent *out)
 int control_begin(Lower *lower, StepKind kind, Extent set)
 {
     Program *p = lower->program;
-    Step     step = {.kind = kind, .after = -1, .until = -1, .set = set};
+    Step     step = {.kind = kind, .until = -1, .set = set};
 
     step.origin = arena_array(p->arena, const Node *, 1);
     step.origin[0] = lower->node;
@@ -146,7 +146,7 @@ static Operand dense_over(Lower *lower, Operand to, const Operand *from)
 int control_set(Lower *lower, Extent leaf, Extent value)
 {
     Program *p = lower->program;
-    Step     step = {.kind = STEP_SET, .after = -1, .until = -1, .set = value};
+    Step     step = {.kind = STEP_SET, .until = -1, .set = value};
 
     if (leaf.expr < 0 || leaf.expr == value.expr)
         return 0;
@@ -276,7 +276,7 @@ int control_zero_extents(Lower *lower, const Value *to)
 int control_load(Lower *lower, Value *value, Extent leaf)
 {
     Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1, .set = leaf};
+    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
     Operand  x;
 
     if (lower_value(lower, value, &x) < 0 || lower_extent(lower, x.offset) < 0)

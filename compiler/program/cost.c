@@ -419,17 +419,26 @@ double cost_step(const Core *core, const Program *program, const Step *step)
 }
 
 /* Weights that are read again are fetched while products are made. */
-double cost_program(const Core *core, const Program *program)
+double *cost_steps(const Core *core, const Program *program)
 {
-    double *runs = flow_runs(program->arena, program);
+    double *time = flow_runs(program->arena, program);
     Core    warm = *core;
-    double  sum = 0.0;
 
     warm.far = warm.near * 1e3;
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 
-        sum += fmin(runs[s], 1.0) * cost_step(core, program, step) + fmax(runs[s] - 1.0, 0.0) * cost_step(&warm, program, step);
+        time[s] = fmin(time[s], 1.0) * cost_step(core, program, step) + fmax(time[s] - 1.0, 0.0) * cost_step(&warm, program, step);
     }
+    return time;
+}
+
+double cost_program(const Core *core, const Program *program)
+{
+    const double *time = cost_steps(core, program);
+    double        sum = 0.0;
+
+    for (int s = 0; s < program->nstep; s++)
+        sum += time[s];
     return sum;
 }

@@ -42,7 +42,11 @@ double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int6
 /* Nanoseconds of any step, at the largest extents; 0 for control steps. */
 double cost_step(const Core *core, const Program *program, const Step *step);
 
-/* The same for a run of the program: a loop counts as often as it is known to run, else once, of two branches each half. */
+/* The same of all steps for a run of the program: a loop counts as often as it is known to run, else once, of two branches each
+ * half. By step, in the program's arena. */
+double *cost_steps(const Core *core, const Program *program);
+
+/* Their sum. */
 double cost_program(const Core *core, const Program *program);
 
 #endif

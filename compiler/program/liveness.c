@@ -8,7 +8,8 @@
  *   needed:  some read may follow before the piece is written again in full (backward).
  * A piece occupies its memory in the steps that touch it and in those that it passes through reached and needed. So a value
  * of one branch has a hole over the other, what a loop body reads from outside lives to the loop's end, and a carried
- * value is dead between its last read and the copy on the back edge, all without a rule of their own.
+ * value is dead between its last read and the copy on the back edge, all without a rule of their own. A step of another queue
+ * than the main one touches its operands at all numbers of steps that may run beside it (queues.h).
  *
  * Pieces come from cutting a buffer where a gapless constant operand begins or ends: a concat parent whose children are
  * born one by one becomes a staircase. */
@@ -143,6 +144,7 @@ static void note_operand(Liveness *l, int step, const Operand *x)
 {
     bool    fixed, reads = x->access & OPERAND_READS, writes = x->access & OPERAND_WRITES;
     int64_t lo, hi;
+    Range   beside = l->program->nqueue > 1 ? l->program->beside[step] : (Range){step, step + 1};
 
     if (x->buffer < 0)
         return;
@@ -153,7 +155,8 @@ static void note_operand(Liveness *l, int step, const Operand *x)
 
         if (piece->hi <= lo || piece->lo >= hi)
             continue;
-        bit_set(l->touched, step, p);
+        for (int at = beside.begin; at < beside.end; at++)
+            bit_set(l->touched, at, p);
         if (reads)
             bit_set(l->needed, step, p);
         if (writes && (fixed ? piece->lo >= lo && piece->hi <= hi : l->whole[x->buffer]))

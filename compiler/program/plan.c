@@ -1,6 +1,7 @@
 /* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with their
  * operands, what makes the arena smallest. bridge.c places the buffers of each. */
 #include "program/plan.h"
+#include "program/queues.h"
 #include "program/reorder.h"
 
 #include "support/int.h"
@@ -280,5 +281,7 @@ int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Di
 {
     Planning p = {.program = program, .options = options, .diag = diag};
 
-    return plan_compare(&p, plan) < 0 ? -1 : program_recheck(program, plan, diag);
+    if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0)
+        return -1;
+    return program_recheck_queues(program, plan, diag);
 }

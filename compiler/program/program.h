@@ -92,11 +92,15 @@ typedef struct Step {
     int             parts;   /* pieces that may run at the same time (part.h); below 2: the step is whole */
     int             cut;     /* where parts > 1: which of the cuts that its rule offers */
     int             rest;    /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
-    int             queue;   /* 0: compute */
-    int             after;   /* step of another queue to wait for, or -1 */
+    int             queue;   /* that runs it (queues.h); 0: the main one */
     const Node    **origin;  /* the nodes it computes; for comments, reports and messages */
     int             norigin;
 } Step;
+
+/* Step `step` begins when step `of` of another queue has ended. Both are outermost; what they own goes with them. */
+typedef struct Wait {
+    int step, of;
+} Wait;
 
 /* Two buffers may overlap although both live in `step`: offset[a] >= offset[b] + d1, or offset[b] >= offset[a] + d2. */
 typedef struct Permit {
@@ -128,6 +132,11 @@ typedef struct Program {
     int     nstep, cstep;
     Permit *permit;
     int     npermit, cpermit;
+    int     nqueue;   /* below 2: everything runs by number */
+    Wait   *wait;     /* by rising step */
+    int     nwait, cwait;
+    int     nimplied; /* dependences between queues that the waits imply */
+    Range  *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */
     Port   *in, *out;
     int     nin, nout;
     StatePair *state;

@@ -9,31 +9,16 @@
 
 #include "planners/order.h"
 #include "planners/planner.h"
-#include "program/flow.h"
 #include "support/int.h"
 
 #include <string.h>
-
-/* One unit's touch of something: a window of a buffer, or a run-time integer. */
-typedef struct Touch {
-    int     unit;
-    int64_t lo, hi; /* bytes; of a run-time integer 0 and 1 */
-    bool    writes;
-} Touch;
-
-typedef struct TouchList {
-    Touch *touch;
-    int    n, capacity;
-} TouchList;
 
 typedef struct Search {
     const Program *program;
     Arena         *arena;
     Order         *order;
     int            io_arena;
-    TouchList     *buffer;  /* by Buffer.id, in order of units */
-    TouchList     *slot;    /* by slot */
-    bool          *barrier; /* by unit: a check */
+    Touches        touches;
     OrderValue    *value;
     int           *of;      /* by value: Buffer.id */
     int            nvalue, cvalue;
@@ -43,111 +28,6 @@ typedef struct Search {
     int            nedge, cedge;
     int64_t       *scratch;
 } Search;
-
-/* --------------------------------------------------------------------------------------------------------------- touches */
-
-static void add_touch(Arena *arena, TouchList *list, Touch touch)
-{
-    for (int i = list->n; i-- > 0 && list->touch[i].unit == touch.unit;)
-        if (list->touch[i].lo == touch.lo && list->touch[i].hi == touch.hi && list->touch[i].writes == touch.writes)
-            return;
-    ARENA_PUSH(arena, list->touch, list->n, list->capacity, touch);
-}
-
-/* The run-time integers that an extent is computed from. */
-static void touch_extent(Search *s, int unit, Extent extent)
-{
-    const Expr *e;
-
-    if (extent.expr < 0)
-        return;
-    if (extent.expr < s->program->nslot_of && s->program->slot[extent.expr] >= 0) {
-        add_touch(s->arena, &s->slot[s->program->slot[extent.expr]], (Touch){unit, 0, 1, false});
-        return;
-    }
-    e = &s->program->model->expr[extent.expr];
-    if (e->a >= 0)
-        touch_extent(s, unit, (Extent){0, e->a});
-    if (e->b >= 0)
-        touch_extent(s, unit, (Extent){0, e->b});
-    if (e->c >= 0)
-        touch_extent(s, unit, (Extent){0, e->c});
-}
-
-/* The parts of the expression that a SET computes anew. */
-static void touch_set(Search *s, int unit, const Step *step)
-{
-    const Expr *e = step->set.expr >= 0 ? &s->program->model->expr[step->set.expr] : NULL;
-
-    if (!e || s->program->slot[step->set.expr] != step->slot) {
-        touch_extent(s, unit, step->set);
-        return;
-    }
-    touch_extent(s, unit, (Extent){0, e->a});
-    touch_extent(s, unit, (Extent){0, e->b});
-    touch_extent(s, unit, (Extent){0, e->c});
-}
-
-static void touch_operand(Search *s, int unit, const Operand *x)
-{
-    int64_t lo, hi;
-
-    if (x->buffer < 0)
-        return;
-    operand_hull(x, s->program->buffer[x->buffer].size, &lo, &hi);
-    touch_extent(s, unit, x->offset);
-    for (int i = 0; i < x->rank; i++) {
-        touch_extent(s, unit, x->dim[i]);
-        touch_extent(s, unit, x->stride[i]);
-    }
-    if (x->buffer == s->program->dims) {
-        for (int64_t at = lo / 8; at < (hi + 7) / 8; at++)
-            add_touch(s->arena, &s->slot[at], (Touch){unit, 0, 1, (x->access & OPERAND_WRITES) != 0});
-        return;
-    }
-    if (x->access & OPERAND_READS)
-        add_touch(s->arena, &s->buffer[x->buffer], (Touch){unit, lo, hi, false});
-    if (x->access & OPERAND_WRITES)
-        add_touch(s->arena, &s->buffer[x->buffer], (Touch){unit, lo, hi, true});
-}
-
-static void touch_step(Search *s, int unit, const Step *step)
-{
-    for (int k = 0; k < step->noperand; k++)
-        touch_operand(s, unit, &step->operand[k]);
-    for (int i = 0; i < step->narg; i++)
-        for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
-            touch_extent(s, unit, step->arg[i].ints[k]);
-    if (step->kind == STEP_SET)
-        touch_set(s, unit, step);
-    else if (step->kind != STEP_KERNEL && step->kind != STEP_LOAD)
-        touch_extent(s, unit, step->set);
-    if (step->kind == STEP_SET || step->kind == STEP_LOAD || step->kind == STEP_LOOP)
-        add_touch(s->arena, &s->slot[step->slot], (Touch){unit, 0, 1, true});
-    if (step->kind == STEP_LOOP && step->until >= 0)
-        add_touch(s->arena, &s->slot[step->until], (Touch){unit, 0, 1, false});
-    if (step->kind == STEP_CHECK)
-        s->barrier[unit] = true;
-}
-
-static void find_units(const Program *program, Arena *arena, Order *order)
-{
-    order->unit = arena_array(arena, Unit, program->nstep + 1);
-    order->order = arena_array(arena, int, program->nstep + 1);
-    order->nunit = 0;
-    for (int i = 0; i < program->nstep; i = flow_after(program, i))
-        order->unit[order->nunit++] = (Unit){i, flow_after(program, i)};
-}
-
-static void find_touches(Search *s)
-{
-    s->buffer = arena_array(s->arena, TouchList, s->program->nbuffer + 1);
-    s->slot = arena_array(s->arena, TouchList, s->program->nslot + 1);
-    s->barrier = arena_array(s->arena, bool, s->order->nunit + 1);
-    for (int u = 0; u < s->order->nunit; u++)
-        for (int i = s->order->unit[u].begin; i < s->order->unit[u].end; i++)
-            touch_step(s, u, &s->program->step[i]);
-}
 
 /* ----------------------------------------------------------------------------------------------------------------- edges */
 
@@ -170,7 +50,7 @@ static void edges_of(Search *s, const TouchList *list)
         for (int k = i + 1; k < list->n; k++) {
             const Touch *a = &list->touch[i], *b = &list->touch[k];
 
-            if ((a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi)
+            if (touches_meet(a, b))
                 add_edge(s, a->unit, b->unit);
         }
 }
@@ -183,7 +63,7 @@ static void edges_of_checks(Search *s)
     for (int u = 0; u < s->order->nunit; u++) {
         if (last >= 0)
             add_edge(s, last, u);
-        if (s->barrier[u])
+        if (s->touches.barrier[u])
             last = u;
     }
 }
@@ -230,7 +110,7 @@ static void add_use(Search *s, int value, int step, int64_t reuse)
 /* One buffer of the arena as a value: made by its first writer, used by every other unit that touches it. */
 static void add_value(Search *s, const Buffer *buffer)
 {
-    const TouchList *list = &s->buffer[buffer->id];
+    const TouchList *list = &s->touches.buffer[buffer->id];
     OrderValue       value = {.bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->lasting};
     int              index = s->nvalue;
 
@@ -263,7 +143,7 @@ static void find_inner_bytes(Search *s)
         const Buffer *buffer = &s->program->buffer[b];
 
         if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT || !buffer_is_planned(buffer, s->io_arena) ||
-            !lives_in_one_unit(&s->buffer[b]))
+            !lives_in_one_unit(&s->touches.buffer[b]))
             continue;
         for (int i = 0; i < buffer->nspan; i++)
             for (int step = buffer->span[i].begin; step < buffer->span[i].end; step++)
@@ -282,12 +162,12 @@ static void find_values(Search *s)
         const Buffer *buffer = &s->program->buffer[b];
         bool          port = buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
 
-        edges_of(s, &s->buffer[b]);
-        if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS && (port || !lives_in_one_unit(&s->buffer[b])))
+        edges_of(s, &s->touches.buffer[b]);
+        if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS && (port || !lives_in_one_unit(&s->touches.buffer[b])))
             add_value(s, buffer);
     }
     for (int i = 0; i < s->program->nslot; i++)
-        edges_of(s, &s->slot[i]);
+        edges_of(s, &s->touches.slot[i]);
     edges_of_checks(s);
     find_inner_bytes(s);
 }
@@ -352,10 +232,12 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
     OrderProblem problem;
     OrderResult  result;
 
-    find_units(program, program->arena, out);
+    s.touches = program_touches(program, program->arena);
+    out->unit = s.touches.unit;
+    out->nunit = s.touches.nunit;
+    out->order = arena_array(program->arena, int, out->nunit + 1);
     if (out->nunit < 3 || out->nunit > MOST_UNITS)
         return 0;
-    find_touches(&s);
     find_values(&s);
     if (!is_countable(&s))
         return 0;

@@ -3,12 +3,7 @@
 #ifndef OCC_PROGRAM_REORDER_H
 #define OCC_PROGRAM_REORDER_H
 
-#include "program/program.h"
-
-/* A control step and all that it owns move as one unit. */
-typedef struct Unit {
-    int begin, end; /* steps */
-} Unit;
+#include "program/depend.h"
 
 /* A way to put the units: order[i] is the unit that runs as the i-th. */
 typedef struct Order {

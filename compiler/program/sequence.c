@@ -204,7 +204,7 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
 int sequence_load(Lower *lower, Operand word, Extent leaf)
 {
     Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1, .set = leaf};
+    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
 
     if (extent_is_const(leaf))
         return 0;

@@ -91,7 +91,7 @@ static int load_element(Lower *lower, int expr)
 {
     const Expr *e = &lower->model->expr[expr];
     Operand     x;
-    Step        step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .after = -1, .until = -1};
+    Step        step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1};
     int64_t     index = e->axis;
 
     if (lower_value(lower, lower->model->value[e->value], &x) < 0)
@@ -133,7 +133,7 @@ int lower_extent(Lower *lower, Extent extent)
                 return -1;
     }
     if (e.op != EXPR_ELEM) {
-        Step step = {.kind = STEP_SET, .after = -1, .until = -1, .set = extent};
+        Step step = {.kind = STEP_SET, .until = -1, .set = extent};
 
         step.slot = slot_of(lower, extent.expr);
         append(lower, step);
@@ -153,7 +153,7 @@ Operand lower_slot(Lower *lower, Extent leaf)
 
 int lower_check(Lower *lower, Extent condition)
 {
-    Step step = {.kind = STEP_CHECK, .after = -1, .until = -1, .set = condition};
+    Step step = {.kind = STEP_CHECK, .until = -1, .set = condition};
 
     if (extent_is_const(condition) && condition.max)
         return 0;
@@ -169,7 +169,7 @@ Step *step_begin(Lower *lower, Node *node, const char *kernel)
 {
     Step *step = arena_one(lower->program->arena, Step);
 
-    *step = (Step){.kind = STEP_KERNEL, .kernel = kernel_find(kernel), .after = -1, .until = -1};
+    *step = (Step){.kind = STEP_KERNEL, .kernel = kernel_find(kernel), .until = -1};
     step->operand = arena_array(lower->program->arena, Operand, MAX_PENDING_OPERANDS);
     step->arg = arena_array(lower->program->arena, Arg, MAX_STEP_ARGS);
     if (node)

@@ -133,7 +133,7 @@ Operand whole(const Build *b, int buffer, Type type, int access)
 Step *build_step(Build *b, StepKind kind)
 {
     Program *p = b->program;
-    Step     step = {.kind = kind, .after = -1, .until = -1};
+    Step     step = {.kind = kind, .until = -1};
 
     ARENA_PUSH(b->arena, p->step, p->nstep, p->cstep, step);
     return &p->step[p->nstep - 1];

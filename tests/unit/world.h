@@ -60,7 +60,7 @@ static inline int world_buffer(World *w, BufferKind kind, int64_t size)
 static inline int world_step(World *w, StepKind kind)
 {
     Program *p = w->program;
-    Step     s = {.kind = kind, .kernel = kind == STEP_KERNEL ? &test_kernel : NULL, .after = -1, .until = -1};
+    Step     s = {.kind = kind, .kernel = kind == STEP_KERNEL ? &test_kernel : NULL, .until = -1};
 
     s.operand = arena_array(w->arena, Operand, 16);
     s.set = (Extent){1, -1};
