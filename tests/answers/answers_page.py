@@ -65,10 +65,7 @@ def one_node(unit):
 
 def possible_types(occamyc):
     """(what of "OPERATOR VARIABLE TYPE" runs, what no oracle computes)."""
-    runs, unsaid, newest = set(), set(), {}
-    for (domain, _), members in typed.groups().items():
-        for unit in members:
-            newest[(domain, unit.op)] = max(unit.version, newest.get((domain, unit.op), 0))
+    runs, unsaid, newest = set(), set(), typed.newest()
     with tempfile.TemporaryDirectory() as folder:
         for (domain, _), members in typed.groups().items():
             for unit in members:

@@ -18,6 +18,7 @@ from net import Rejected
 HERE = os.path.dirname(os.path.abspath(__file__))
 HISTORY = os.path.join(HERE, "..", "history")
 NODES = 4                           # nodes of one model; they share nothing
+FIRST_TURNS = 2
 ROUNDED = {"CastLike": "round_mode"}          # the reference evaluator leaves the attribute out
 REFUSED = ("complex128", "float6")  # exit 3, all of them: docs/types.md
 OLDEST = 7
@@ -51,17 +52,49 @@ def groups():
     return found
 
 
-@functools.lru_cache(2)
+def newest():
+    """{(domain, operator): its newest version with a form}."""
+    found = {}
+    for members in groups().values():
+        for unit in members:
+            found[(unit.domain, unit.op)] = max(unit.version, found.get((unit.domain, unit.op), 0))
+    return found
+
+
+def first_of_each():
+    """groups() with those units of the newest versions alone that bring a type of a variable which no unit before them has."""
+    versions, claimed, found = newest(), set(), {}
+    for key, members in sorted(groups().items()):
+        for unit in members:
+            pairs = {(unit.domain, unit.op, *pair) for pair in unit.types.items()}
+            if unit.version == versions[(unit.domain, unit.op)] and not pairs <= claimed:
+                claimed |= pairs
+                found.setdefault(key, []).append(unit)
+    return found
+
+
+@functools.lru_cache(4)
 def rounds(turn):
-    """Every unit once, in lists of at most NODES; another order each turn."""
-    order = random.Random(turn)
-    lists = []
-    for _, members in sorted(groups().items()):
+    """Lists of at most NODES units, in another order each turn. The first turns hold each type of each variable once, so that all are
+    met soon, also where one that is refused takes its neighbours along; later ones every unit."""
+    order, lists = random.Random(turn), []
+    for _, members in sorted((first_of_each() if turn < FIRST_TURNS else groups()).items()):
         members = members[:]
         order.shuffle(members)
         lists += [members[i:i + NODES] for i in range(0, len(members), NODES)]
     order.shuffle(lists)
     return lists
+
+
+def chosen_units(number):
+    """The list whose turn a number is."""
+    first = len(rounds(0))
+    if number < FIRST_TURNS * first:
+        turn, place = divmod(number, first)
+    else:
+        turn, place = divmod(number - FIRST_TURNS * first, len(rounds(FIRST_TURNS)))
+        turn += FIRST_TURNS
+    return rounds(turn)[place]
 
 
 def grown(spec, extents):
@@ -194,11 +227,9 @@ def granted(unit, word, value):
 
 def typed(draw, table, number):
     """(model, sets, wanted outputs, granted errors)."""
-    lists = rounds(0)
-    turn, place = divmod(number, len(lists))
     runtime = draw.chance(0.4)
     count, parts, chosen = 3 if runtime else 2, Parts(), []
-    for n, unit in enumerate(rounds(turn)[place]):
+    for n, unit in enumerate(chosen_units(number)):
         try:
             held = settings(draw, unit, count, runtime and unit.op not in OPEN)
         except Rejected:
