@@ -22,7 +22,14 @@ MODELS ?= 3000
 answers-cover: $(VENV)
 	$(MAKE) --no-print-directory BUILD=$(COVER) CFLAGS='-O0 -g --coverage' $(COVER)/occamyc
 	$(PYTHON) tests/answers/compile_cover.py --occamyc=$(COVER)/occamyc --build=$(COVER) --out=$(COVER)/reached.json --seed=$(SEED) \
-	    --kind=$(KIND) --models=$(MODELS)
+	    --kind=$(KIND) --models=$(MODELS) --jobs=$(JOBS)
+
+# The same of the cases that have names.
+answers-cover-named: $(CASES) $(BUILD)/own_cases/stamp
+	$(MAKE) --no-print-directory BUILD=$(COVER) CFLAGS='-O0 -g --coverage' $(COVER)/occamyc
+	$(PYTHON) tests/upgrade/make_upgrade.py $(BUILD)/upgrade
+	$(PYTHON) tests/answers/compile_cover.py --occamyc=$(COVER)/occamyc --build=$(COVER) --out=$(COVER)/reached.json --jobs=$(JOBS) \
+	    $(BUILD)/own_cases $(BUILD)/upgrade $(BUILD)/cases
 
 # The branches of kernels that random models take: every batch is built to count them.
 answers-branches: $(BUILD)/occamyc $(VENV)
@@ -33,4 +40,4 @@ STATES = $(wildcard $(BUILD)/answers*/state*.json)
 answers-page: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md --compiler=$(COVER)/reached.json $(STATES)
 
-.PHONY: fuzz-answers check-answers answers-cover answers-branches answers-page
+.PHONY: fuzz-answers check-answers answers-cover answers-cover-named answers-branches answers-page

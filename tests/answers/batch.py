@@ -224,7 +224,7 @@ def report_line(text):
 
 
 def run(trials, folder, occamyc, cc):
-    """Everything for one batch; fills trial.outcomes. Returns the branches of kernels taken, where they are counted."""
+    """Everything for one batch; fills trial.outcomes. Returns the branches of kernels taken and their text, where they are counted."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     for trial in trials:
@@ -238,7 +238,7 @@ def run(trials, folder, occamyc, cc):
                 break
     kept = build_all(trials, folder, cc)
     run_all(kept, trials, folder)
-    return kernel_cover.collect(folder, [f"{t.name}_{i}" for t, i, _ in kept]) if kernel_cover.FLAG in cc else {}
+    return kernel_cover.collect(folder, [f"{t.name}_{i}" for t, i, _ in kept]) if kernel_cover.FLAG in cc else ({}, {})
 
 
 def tensor(value):

@@ -1,7 +1,9 @@
 """What of the compiler random models reach: compile_cover.py --occamyc=PROGRAM --build=FOLDER --out=FILE [--models=N] [--seed=S] [--kind=K]
+or cases that have names do: [...] CASES...
 
-PROGRAM is built with --coverage in FOLDER. Random models are compiled with random options, nothing is run; then gcov says which
-functions and lines of passes, rules of rewriting, permits and lowerings were reached. FILE: JSON, added to by later calls.
+PROGRAM is built with --coverage in FOLDER. Random models, or those of folders of cases, are compiled with several sets of options, nothing
+is run; then gcov says which functions and lines of passes, rules of rewriting, permits and lowerings were reached. FILE: JSON, added
+to by later calls.
 """
 
 import argparse
@@ -37,8 +39,15 @@ def options(draw):
     single = {word.split("=")[0]: word for word in chosen if not word.startswith("--region")}
     regions = [word for word in chosen if word.startswith("--region")]
     target = draw.pick(["", "", *[t for t in variants.TARGETS if t]])
-    winograd = draw.pick(["", "--winograd=on", "--winograd=off"])
+    winograd = draw.pick(["", "--winograd=on", "--winograd=off", "--winograd-error=0.01"])
     return [*single.values(), *dict.fromkeys(regions[:3]), *filter(None, [target, winograd])]
+
+
+def state_of(draw, model):
+    """--state of an output and an input of the same type, where there are such and the draw says so."""
+    sides = [[i for i in infos if i.type.tensor_type.elem_type] for infos in (model.graph.output, cases.true_inputs(model))]
+    pairs = [f"--state={o.name}:{i.name}" for o in sides[0] for i in sides[1] if o.type.tensor_type.elem_type == i.type.tensor_type.elem_type]
+    return [draw.pick(pairs)] if pairs and draw.chance(0.2) else []
 
 
 def compile_model(occamyc, seed, kind, number, folder):
@@ -48,7 +57,7 @@ def compile_model(occamyc, seed, kind, number, folder):
         return None
     draw = Draw(f"{seed}/{kind}/{number}/ways")
     wanted = drawn.wanted or [[] for _ in drawn.sets]
-    ways = [variants.Variant([])] + [variants.Variant(options(draw)) for _ in range(WAYS - 1)]
+    ways = [variants.Variant([])] + [variants.Variant(options(draw) + state_of(draw, drawn.model)) for _ in range(WAYS - 1)]
     trial = batch.Trial("m", drawn.model, [[batch.tensor(v) for v in values] for values in drawn.sets], wanted, [], ways)
     with open(os.path.join(folder, "m.onnx"), "wb") as file:
         file.write(drawn.model.SerializeToString())
@@ -87,6 +96,11 @@ def call(arguments, first, last):
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else [{}, {}, {"lost": last - first}]
 
 
+def forget(build):
+    for path in glob.glob(os.path.join(build, "compiler", "**", "*.gcda"), recursive=True):
+        os.remove(path)
+
+
 def functions_and_lines(build):
     """{source: {function: [calls, lines, lines reached, numbers of lines not reached]}} of the program's counters."""
     found = {}
@@ -107,6 +121,28 @@ def functions_and_lines(build):
     return found
 
 
+def joined(earlier, found):
+    """Counts of two calls. Those of a source that has changed since are left out."""
+    for path, table in found.items():
+        for name, row in table.items():
+            before = earlier.get(path, {}).get(name)
+            if before and before[1] == row[1]:
+                missed = sorted(set(before[3]) & set(row[3]))
+                table[name] = [before[0] + row[0], row[1], row[1] - len(missed), missed]
+    return found
+
+
+def compile_random(arguments, data):
+    first = data["models"]
+    starts = range(first, first + arguments.models, PART)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for covered, kernels, states in pool.map(lambda n: call(arguments, n, min(n + PART, first + arguments.models)), starts):
+            data["seen"] = seen.merge(data["seen"], covered)
+            seen.merge(data, {"kernels": kernels, "states": states})
+    data["models"] += arguments.models
+    print(f"{data['models']} models: {data['states']}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--occamyc", required=True)
@@ -117,6 +153,7 @@ def main():
     parser.add_argument("--kind", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--part", default="", help=argparse.SUPPRESS)
+    parser.add_argument("cases", nargs="*", help="folders of cases; instead of random models")
     arguments = parser.parse_args()
     if arguments.part:
         first, last = map(int, arguments.part.split(","))
@@ -126,17 +163,16 @@ def main():
     if os.path.exists(arguments.out):
         with open(arguments.out) as file:
             data = json.load(file)
-    first = data["models"]
-    starts = range(first, first + arguments.models, PART)
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for covered, kernels, states in pool.map(lambda n: call(arguments, n, min(n + PART, first + arguments.models)), starts):
-            data["seen"] = seen.merge(data["seen"], covered)
-            seen.merge(data, {"kernels": kernels, "states": states})
-    data["models"] += arguments.models
-    data["functions"] = functions_and_lines(arguments.build)
+    forget(arguments.build)
+    if arguments.cases:
+        subprocess.run([sys.executable, os.path.join(HERE, "..", "tools", "sweep.py"), f"--occamyc={arguments.occamyc}", f"--jobs={arguments.jobs}",
+                        "--count=2", *arguments.cases], check=True)
+    else:
+        compile_random(arguments, data)
+    kept = "named" if arguments.cases else "functions"
+    data[kept] = joined(data.get(kept, {}), functions_and_lines(arguments.build))
     with open(arguments.out, "w") as file:
         json.dump(data, file, indent=1, sort_keys=True)
-    print(f"{data['models']} models: {data['states']}")
 
 
 if __name__ == "__main__":

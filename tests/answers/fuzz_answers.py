@@ -85,7 +85,7 @@ def try_batch(task):
         if trial:
             trials.append(trial)
             stats[f"kind {kind}"] += 1
-    branches = batch.run(trials, folder, arguments["occamyc"], build.cc)
+    branches, texts = batch.run(trials, folder, arguments["occamyc"], build.cc)
     found, coverage = [], seen.Seen()
     coverage.data["branches"] = branches
     for trial in trials:
@@ -96,7 +96,7 @@ def try_batch(task):
         if bad:
             found.append(shrink.keep(trial, bad[0], build, arguments, stats))
     batch.shutil.rmtree(folder, ignore_errors=True)
-    return {"first": first, "count": count, "stats": dict(stats), "found": [f for f in found if f], "seen": coverage.data}
+    return {"first": first, "count": count, "stats": dict(stats), "found": [f for f in found if f], "seen": coverage.data, "texts": texts}
 
 
 def note_outcomes(trial, stats):
@@ -116,7 +116,7 @@ class State:
 
     def __init__(self, path, seed, kind):
         self.path = path
-        self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "seen": {}}
+        self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "seen": {}, "texts": {}}
         if os.path.exists(path):
             with open(path) as file:
                 self.data = json.load(file)
@@ -128,6 +128,7 @@ class State:
         for key, count in result["stats"].items():
             data["stats"][key] = data["stats"].get(key, 0) + count
         data["found"] += result["found"]
+        data.setdefault("texts", {}).update(result.get("texts", {}))
         data["seen"] = seen.merge(data["seen"], result["seen"])
         with open(self.path + ".tmp", "w") as file:
             json.dump(data, file, indent=1, sort_keys=True)

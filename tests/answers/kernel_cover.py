@@ -15,14 +15,14 @@ TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|
 
 
 def functions(path):
-    """Per line of a generated file (kernel, line within it), or None between functions."""
+    """Per line of a generated file (kernel, line within it, its text), or None between functions."""
     places, inside = [None], None
     with open(path) as file:
         for text in file:
             start = START.match(text)
             if inside is None and start and not text.rstrip().endswith(";"):
                 inside = [TYPES.sub("", start[1]), 0]
-            places.append(tuple(inside) if inside else None)
+            places.append((*inside, text.strip()) if inside else None)
             if inside:
                 inside[1] += 1
                 if text.startswith("}"):
@@ -31,8 +31,8 @@ def functions(path):
 
 
 def collect(folder, names):
-    """Counts of every branch of the files NAME.c, taken or not."""
-    counts = {}
+    """Counts of every branch of the files NAME.c, taken or not, and the text of their lines."""
+    counts, texts = {}, {}
     for name in names:
         done = subprocess.run(["gcov", "-b", "--json-format", "--stdout", f"{name}.gcda"], cwd=folder, capture_output=True)
         if done.returncode or not done.stdout:
@@ -41,15 +41,17 @@ def collect(folder, names):
         places = functions(os.path.join(folder, name + ".c"))
         for file in json.loads(text.splitlines()[0])["files"]:
             if os.path.basename(file["file"]) == name + ".c":
-                note_lines(file["lines"], places, counts)
-    return counts
+                note_lines(file["lines"], places, counts, texts)
+    return counts, texts
 
 
-def note_lines(lines, places, counts):
+def note_lines(lines, places, counts, texts):
     for line in lines:
         place = places[line["line_number"]] if line["line_number"] < len(places) else None
         if not place:
             continue
+        if line["branches"]:
+            texts[f"{place[0]}:{place[1]}"] = place[2]
         for branch, taken in enumerate(line["branches"]):
             key = f"{place[0]}:{place[1]}:{branch}"
             counts[key] = counts.get(key, 0) + min(taken["count"], 1)

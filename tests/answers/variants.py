@@ -85,5 +85,6 @@ def draw_variants(draw, build):
         if options and common + options not in [v.options for v in found]:
             found.append(Variant(common + options))
     if draw.chance(0.3):
-        found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"]]), equal=False))
+        found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
+                                        ["--winograd-error=0.01"]]), equal=False))
     return found
