@@ -82,6 +82,20 @@ static bool constant_affine(Lower *lower, Node *node, Operand *scale, Operand *s
     return true;
 }
 
+/* What x waits with is made, where the parameters beside it (two where they are constant) would find no room. */
+static int make_room(Lower *lower, const Node *node)
+{
+    const Place *place = &lower->place[node->in[0]->id];
+    int          count = 2;
+    Operand      x;
+
+    for (int i = 1; i < 5; i++)
+        count = lower_constant(lower, node->in[i]) ? count : 4;
+    if (place->kind != PLACE_PENDING || place->pending->noperand + count <= SCALAR_MAX_OPERANDS)
+        return 0;
+    return lower_value(lower, node->in[0], &x);
+}
+
 int lower_batch_norm(Lower *lower, Node *node)
 {
     int      rank = node->in[0]->type.rank, arg, result, all = node->nin;
@@ -92,6 +106,8 @@ int lower_batch_norm(Lower *lower, Node *node)
         return -1;
     if (node_int(node, "training_mode", 0))
         return diag_unsupported(lower->diag, node->loc, "found training_mode 1; export the model for inference");
+    if (make_room(lower, node) < 0)
+        return -1;
     node->nin = 1; /* only x is broadcast by the common rule; the others lie along the channels */
     p = lower_elementwise(lower, node, true, &arg);
     node->nin = all;

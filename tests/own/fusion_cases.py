@@ -72,8 +72,16 @@ def many_keys(queries, keys):
 MANY = ("t = Transpose <perm = [0, 2, 1]> (k)", "s = MatMul(q, t)", "a = Add(s, m)", "p = Softmax(a)", "y = MatMul(p, v)")
 MANY_EXTENTS = "float[2, i, 4] q, float[2, n, 4] k, float[2, n, 3] v, float[i, n] m"
 
+def norms(count):
+    """Inputs of so many batch norms in a row."""
+    made = {f"{word}{i}": numbers(6) for i in range(count) for word in ("scale", "bias", "mean")}
+    return dict(IMAGE, **made, **{f"var{i}": np.abs(numbers(6)) + np.float32(0.5) for i in range(count)})
+
+
 FUSION = [
     *TRANSPOSED,
+    case("batch_norms_with_parameters_given", norms(3), "float[1, 6, 5, 4] y", [],
+         *(f"{'y' if i == 2 else f'y{i}'} = BatchNormalization ({f'y{i - 1}' if i else 'x'}, scale{i}, bias{i}, mean{i}, var{i})" for i in range(3))),
     case("attention_many_keys", many_keys(45, 5000), "float[2, 45, 3] y", [], *MANY),
     case("attention_many_keys_one_query", many_keys(1, 1500), "float[2, 1, 3] y", [], *MANY),
     case("attention_many_keys_bounded", many_keys(300, 900), "float[2, i, 3] y", [], *MANY, extents=MANY_EXTENTS,
