@@ -13,6 +13,7 @@ import onnx
 from onnx import helper
 
 import batch
+import seen
 from net import Rejected
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -61,22 +62,29 @@ def newest():
     return found
 
 
+def features(unit, is_newest):
+    """What a unit brings: values of attributes in classes; of the newest version a type of each variable."""
+    named = {(name, word) for name, value in unit.attributes.items() if not isinstance(value, onnx.GraphProto)
+             for word in seen.value_classes(helper.make_attribute(name, value))}
+    return {(unit.domain, unit.op, *pair) for pair in {*(unit.types.items() if is_newest else ()), *named}}
+
+
 def first_of_each():
-    """groups() with those units of the newest versions alone that bring a type of a variable which no unit before them has."""
+    """groups() with those units alone that bring what no unit before them has; the newest first."""
     versions, claimed, found = newest(), set(), {}
-    for key, members in sorted(groups().items()):
+    for key, members in sorted(groups().items(), reverse=True):
         for unit in members:
-            pairs = {(unit.domain, unit.op, *pair) for pair in unit.types.items()}
-            if unit.version == versions[(unit.domain, unit.op)] and not pairs <= claimed:
-                claimed |= pairs
+            brought = features(unit, unit.version == versions[(unit.domain, unit.op)])
+            if not brought <= claimed:
+                claimed |= brought
                 found.setdefault(key, []).append(unit)
     return found
 
 
 @functools.lru_cache(4)
 def rounds(turn):
-    """Lists of at most NODES units, in another order each turn. The first turns hold each type of each variable once, so that all are
-    met soon, also where one that is refused takes its neighbours along; later ones every unit."""
+    """Lists of at most NODES units, in another order each turn. The first turns hold each type of each variable and each class of
+    each attribute's values once, so that all are met soon, also where one that is refused takes its neighbours along; later ones every unit."""
     order, lists = random.Random(turn), []
     for _, members in sorted((first_of_each() if turn < FIRST_TURNS else groups()).items()):
         members = members[:]

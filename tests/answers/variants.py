@@ -21,7 +21,9 @@ BUILDS = {f"gcc {STRICT} -O1 -march=x86-64-v3": 5, f"gcc {STRICT} -O1": 2, f"gcc
           f"gcc {STRICT} -O0 --coverage {ONCE} -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
           f"gcc {STRICT} -O0 -march=x86-64-v3": 2,
           f"gcc {STRICT} -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 0.5}
-COUNTED = {f"gcc {STRICT} -O0 --coverage {ONCE}{more}": 1 for more in ("", " -march=x86-64-v3", " -march=x86-64-v4", " -DOCC_FORCE_SCALAR")}
+LITERAL = "-D__builtin_constant_p(n)=1"           # of which kernels know nothing then: they are told that all arguments are literals
+COUNTED = {f"gcc {STRICT} -O0 --coverage {ONCE}{isa}{literal}": 1 for isa in ("", " -march=x86-64-v3", " -march=x86-64-v4", " -DOCC_FORCE_SCALAR")
+           for literal in ("", " " + LITERAL)}
 TARGETS = {"": 6, "--target=x86-64-v3": 1, "--target=native": 1, "--target=cortex-m": 0.5}
 NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=native"}
 
