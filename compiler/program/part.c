@@ -108,13 +108,16 @@ static bool has_scratch(const Program *program, const Step *step)
 static void partition_step(Program *program, Step *step, int threads, int microseconds)
 {
     const PartRule *rule = part_rule(step);
-    double          most;
+    double          most, work;
     int             each;
     Way             way;
 
     if (!rule || !is_plain(program, step))
         return;
-    most = microseconds ? rule->work(step) / (microseconds * 1000.0) : 1e6;
+    work = rule->work(step);
+    if (work <= 0.0) /* tensors without elements, which may lie nowhere */
+        return;
+    most = microseconds ? work / (microseconds * 1000.0) : 1e6;
     threads = most < threads ? (int)most : threads;
     if (threads < 2)
         return;

@@ -232,7 +232,7 @@ def write_compiler(path):
         data = json.load(file)
     text = (f"{data['models']} random models, each compiled with {4} sets of random options (`make answers-cover`), nothing run: functions that were\n"
             "called, and lines that were reached. Most of the other lines refuse or report lack of memory. Named: called by the official cases, our\n"
-            "own and those of older versions, each with three sets of options (`make answers-cover-named`), but by no random model.\n\n")
+            "own and those of older versions, each with three sets of options, and by tests/cli (`make answers-cover-named`), but by no random model.\n\n")
     rows, apart = [], {"named": [], "never": []}
     for part, pattern in PARTS.items():
         every = [(f, n, c) for f, functions in data["functions"].items() if re.match(pattern, f) for n, c in functions.items()]

@@ -2,7 +2,7 @@
 or cases that have names do: [...] CASES...
 
 PROGRAM is built with --coverage in FOLDER. Random models, or those of folders of cases, are compiled with several sets of options, nothing
-is run; then gcov says which functions and lines of passes, rules of rewriting, permits and lowerings were reached. FILE: JSON, added
+is run (cases: besides what tests/cli asks); then gcov says which functions and lines of passes, rules of rewriting, permits and lowerings were reached. FILE: JSON, added
 to by later calls.
 """
 
@@ -167,6 +167,7 @@ def main():
     if arguments.cases:
         subprocess.run([sys.executable, os.path.join(HERE, "..", "tools", "sweep.py"), f"--occamyc={arguments.occamyc}", f"--jobs={arguments.jobs}",
                         "--count=2", *arguments.cases], check=True)
+        subprocess.run([sys.executable, os.path.join(HERE, "..", "cli", "test_cli.py"), arguments.occamyc], check=True)
     else:
         compile_random(arguments, data)
     kept = "named" if arguments.cases else "functions"

@@ -49,12 +49,14 @@ def wide(**shapes):
     return {name: normal(*shape, dtype=np.float64) for name, shape in shapes.items()}
 
 
-def by_differences(inputs):
-    """Derivatives of the sum of y by a, b and c, from differences in double precision."""
-    def total(a, b, c):
-        s = a @ b + c
-        return np.sum(s / (1 + np.exp(-np.exp(np.tanh(s)) / c)) - np.maximum(s, 0) * np.cos(s))
-    at = [inputs[n].astype(np.float64) for n in "abc"]
+def of_a_layer(a, b, c):
+    s = a @ b + c
+    return np.sum(s / (1 + np.exp(-np.exp(np.tanh(s)) / c)) - np.maximum(s, 0) * np.cos(s))
+
+
+def by_differences(inputs, total=of_a_layer):
+    """Derivatives of `total` by each input, from differences in double precision."""
+    at = [x.astype(np.float64) for x in inputs.values()]
     found = [np.zeros_like(x) for x in at]
     for x, out in zip(at, found):
         for i in np.ndindex(x.shape):
@@ -210,6 +212,24 @@ OPERATORS = [
             z = Mul(v, w)
             y = Sub(u, z)
             da, db, dc = ai.onnx.preview.training.Gradient <xs = ["a", "b", "c"], y = "y"> (a, b, c)
+        }"""),
+    dict(name="gradient_of_functions", group="Gradient", inputs=[dict(a=np.abs(normal(3, 4)) + np.float32(0.5))],
+         wanted=lambda inputs: by_differences(inputs, lambda a: np.sum(np.log(a) * np.sin(a) - np.sqrt(a))), model="""
+        <ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
+        agraph (float[3,4] a) => (float[3,4] da) {
+            p = Log(a)
+            q = Sin(a)
+            r = Sqrt(a)
+            s = Neg(r)
+            t = Mul(p, q)
+            u = Identity(t)
+            y = Add(u, s)
+            da = ai.onnx.preview.training.Gradient <xs = ["a"], y = "y"> (a)
+        }"""),
+    dict(name="empty_in_parts", group="IsInf", inputs=[dict(x=np.zeros((9, 9, 0, 1)))], flags=("--io=arena", "--threads=3", "--part-time=0"), model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (double[9,9,0,1] x) => (bool[9,9,0,1] y) {
+            y = IsInf(x)
         }"""),
     dict(name="dropout_keeps_all_at_rest", group="Dropout", oracle="runtime", inputs=[dict(x=IMAGE, training=np.array(False))], model="""
         <ir_version: 8, opset_import: ["" : 17]>
