@@ -15,7 +15,7 @@ static int64_t bytes_of_kind(const Program *program, BufferKind kind)
 
     for (int b = 0; b < program->nbuffer; b++)
         if (program->buffer[b].kind == kind)
-            bytes += program->buffer[b].splat ? dtype_info(program->buffer[b].dtype)->bytes : program->buffer[b].size;
+            bytes += program->buffer[b].size;
     return bytes;
 }
 

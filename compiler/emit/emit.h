@@ -109,8 +109,10 @@ void emit_run(Emit *emit);
 /* weights.c */
 void emit_weights_place(Emit *emit);                                   /* fills placed[], weight_bytes, the form */
 void emit_weights(Emit *emit, Text *text);                             /* the declarations in the C file */
-uint32_t emit_weights_crc(Emit *emit);
 void emit_init(Emit *emit, Text *text);                                /* <name>_init and <name>_verify, where needed */
+
+/* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */
+uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 
 /* chunks.c - the template pieces that `text` needs, in order, and the standard headers. */
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);

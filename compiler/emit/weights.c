@@ -1,5 +1,6 @@
 /* weights.c - constants in the output: arrays of literals, or a block of bytes in a side file. Equal ones exist once. */
 #include "emit/emit.h"
+#include "program/weight.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -9,23 +10,25 @@ enum { INLINE_LIMIT = 2 << 20, BLOCK_ALIGN = 64 };
 
 /* ----------------------------------------------------------------------------------------------------------- placement */
 
-/* Of a large block, the first of each 61 bytes: equality is decided by comparing all. */
-static uint64_t hash_bytes(const unsigned char *data, int64_t bytes, uint64_t hash)
+/* Of its first and its last bytes: equality is decided by comparing all. */
+static uint64_t hash_weight(Emit *emit, const Buffer *b)
 {
-    int64_t step = bytes > 65536 ? 61 : 1;
+    char      room[4096];
+    int64_t   bytes = int_min(b->size, (int64_t)sizeof room);
+    FilePiece end = {.data = weight_block(b, 0, bytes, room), .bytes = (size_t)bytes};
+    uint64_t  hash = emit_checksum(emit->arena, (uint64_t)b->size, &end, 1);
 
-    for (int64_t i = 0; i < bytes; i += step)
-        hash = (hash ^ data[i]) * 0x100000001b3u;
-    return hash;
+    end.data = weight_block(b, b->size - bytes, bytes, room);
+    return emit_checksum(emit->arena, hash, &end, 1);
 }
 
 static bool same_bytes(const Emit *emit, const Buffer *a, const Buffer *b)
 {
-    if (a->size != b->size || a->splat != b->splat || a->dtype == DTYPE_TEXT || b->dtype == DTYPE_TEXT)
+    if (a->dtype == DTYPE_TEXT || b->dtype == DTYPE_TEXT)
         return false;
     if (emit->weights == WEIGHTS_INLINE && strcmp(emit_ctype(a->dtype), emit_ctype(b->dtype)))
         return false;
-    return !memcmp(a->source, b->source, (size_t)(a->splat ? dtype_info(a->dtype)->bytes : a->size));
+    return weight_same(emit->arena, a, b);
 }
 
 /* Weights that some step reads. */
@@ -58,8 +61,7 @@ static void choose_form(Emit *emit, const bool *used)
 static int find_same(Emit *emit, int *table, int size, int id)
 {
     const Buffer *b = &emit->program->buffer[id];
-    int64_t       bytes = b->splat ? dtype_info(b->dtype)->bytes : b->size;
-    uint64_t      hash = b->dtype == DTYPE_TEXT ? (uint64_t)id : hash_bytes(b->source, bytes, (uint64_t)b->size + 0xcbf29ce484222325u);
+    uint64_t      hash = b->dtype == DTYPE_TEXT || !b->size ? (uint64_t)b->size : hash_weight(emit, b);
     int           at = (int)((hash ^ (hash >> 32)) & (uint64_t)(size - 1));
 
     for (; table[at]; at = (at + 1) & (size - 1))
@@ -155,30 +157,42 @@ static void put_element(Text *text, DType dtype, const unsigned char *at)
     }
 }
 
-static bool is_zero(const unsigned char *data, int64_t bytes)
+static bool is_zero(Emit *emit, const Buffer *b)
 {
-    for (int64_t i = 0; i < bytes; i++)
-        if (data[i])
-            return false;
-    return true;
+    static const char zeros[WEIGHT_BLOCK];
+    ArenaMark         mark = arena_mark(emit->arena);
+    void             *room = arena_alloc(emit->arena, WEIGHT_BLOCK);
+    bool              zero = true;
+
+    for (int64_t at = 0; at < b->size && zero; at += WEIGHT_BLOCK) {
+        int64_t bytes = int_min(b->size - at, WEIGHT_BLOCK);
+
+        zero = !memcmp(weight_block(b, at, bytes, room), zeros, (size_t)bytes);
+    }
+    arena_release(emit->arena, mark);
+    return zero;
 }
 
 /* Lines of about 110 characters. */
 static void put_elements(Text *text, const Buffer *b)
 {
     bool    complex = dtype_info(b->dtype)->class == 'C';
-    int64_t bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1), count = b->size / bytes;
+    int64_t bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1);
     size_t  line = text->size;
+    char    room[4096];
 
-    for (int64_t i = 0; i < count; i++) {
-        const unsigned char *source = b->source;
+    for (int64_t at = 0; at < b->size; at += (int64_t)sizeof room) {
+        int64_t              size = int_min(b->size - at, (int64_t)sizeof room);
+        const unsigned char *block = weight_block(b, at, size, room);
 
-        put_element(text, b->dtype, source + (b->splat ? i * bytes % dtype_info(b->dtype)->bytes : i * bytes));
-        if (i + 1 == count)
-            return;
-        text_put(text, text->size - line > 100 ? ",\n    " : ", ");
-        if (text->size - line > 104)
-            line = text->size;
+        for (int64_t i = 0; i < size; i += bytes) {
+            put_element(text, b->dtype, block + i);
+            if (at + i + bytes == b->size)
+                return;
+            text_put(text, text->size - line > 100 ? ",\n    " : ", ");
+            if (text->size - line > 104)
+                line = text->size;
+        }
     }
 }
 
@@ -205,7 +219,7 @@ static void put_array(Emit *emit, Text *text, int id)
     } else {
         text_printf(text, "OCC_WEIGHTS static const %s %s[%lld] OCC_ALIGNED(%lld) = {\n    ", emit_ctype(b->dtype), symbol,
                     (long long)(count ? count : 1), (long long)emit->buffer_align);
-        if (!count || is_zero(b->source, b->splat ? dtype_info(b->dtype)->bytes : b->size))
+        if (!count || is_zero(emit, b))
             text_put(text, "0");
         else
             put_elements(text, b);
@@ -215,15 +229,17 @@ static void put_array(Emit *emit, Text *text, int id)
 
 /* ---------------------------------------------------------------------------------------------------------------- block */
 
-/* One element, repeated over the whole buffer. */
-static const void *expanded(Emit *emit, const Buffer *b)
+static void make_piece(const void *of, int64_t from, int64_t bytes, void *to)
 {
-    size_t bytes = (size_t)dtype_info(b->dtype)->bytes;
-    char  *all = arena_alloc(emit->arena, (size_t)b->size + 1);
+    const Packing *packing = of;
 
-    for (size_t at = 0; at < (size_t)b->size; at += bytes)
-        memcpy(all + at, b->source, bytes);
-    return all;
+    packing->make(packing, from, bytes, to);
+}
+
+static FilePiece piece_of(const Buffer *b)
+{
+    return (FilePiece){
+        .data = b->packing ? NULL : b->source, .bytes = (size_t)b->size, .make = make_piece, .of = b->packing};
 }
 
 /* The side file: each distinct weight at its offset, zeros between. */
@@ -235,15 +251,12 @@ static void put_block(Emit *emit, Emission *e)
 
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        FilePiece     gap = {NULL, (size_t)(emit->placed[i].offset - at)};
-        FilePiece     piece = {b->source, (size_t)b->size};
+        FilePiece     gap = {.bytes = (size_t)(emit->placed[i].offset - at)};
         if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT || !b->size)
             continue;
-        if (b->splat)
-            piece.data = expanded(emit, b);
         if (gap.bytes)
             ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
-        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece);
+        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece_of(b));
         at = emit->placed[i].offset + b->size;
     }
 }
@@ -288,78 +301,35 @@ void emit_weights(Emit *emit, Text *text)
 
 /* ------------------------------------------------------------------------------------------------------------ checksum */
 
-/* Eight bytes at a time: table[k][b] is byte b followed by k bytes of zeros (the method of "slicing" by Kounavis and Berry). */
-typedef struct Crc {
-    uint32_t table[8][256];
-    uint32_t value;
-} Crc;
-
-static void crc_start(Crc *crc)
-{
-    crc->value = 0xffffffffu;
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t v = i;
-        for (int bit = 0; bit < 8; bit++)
-            v = v & 1 ? v >> 1 ^ 0xedb88320u : v >> 1;
-        crc->table[0][i] = v;
-    }
-    for (int k = 1; k < 8; k++)
-        for (int i = 0; i < 256; i++)
-            crc->table[k][i] = crc->table[k - 1][i] >> 8 ^ crc->table[0][crc->table[k - 1][i] & 255];
-}
-
-static void crc_bytes(Crc *crc, const void *data, int64_t bytes)
-{
-    const unsigned char *at = data;
-    uint32_t             v = crc->value;
-
-    for (; bytes >= 8; bytes -= 8, at += 8) {
-        v ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        v = crc->table[7][v & 255] ^ crc->table[6][v >> 8 & 255] ^ crc->table[5][v >> 16 & 255] ^ crc->table[4][v >> 24] ^
-            crc->table[3][at[4]] ^ crc->table[2][at[5]] ^ crc->table[1][at[6]] ^ crc->table[0][at[7]];
-    }
-    for (; bytes > 0; bytes--)
-        v = crc->table[0][(v ^ *at++) & 255] ^ v >> 8;
-    crc->value = v;
-}
-
-static uint32_t crc_of_block(Crc *crc, const Emission *e)
-{
-    for (int i = 0; i < e->nweights; i++) {
-        if (e->weights[i].data)
-            crc_bytes(crc, e->weights[i].data, (int64_t)e->weights[i].bytes);
-        for (size_t k = 0; !e->weights[i].data && k < e->weights[i].bytes; k++)
-            crc_bytes(crc, "", 1);
-    }
-    return ~crc->value;
-}
-
-uint32_t emit_weights_crc(Emit *emit)
+/* Of the side file, or of one array after the other. */
+static uint64_t weights_sum(Emit *emit)
 {
     const Program *p = emit->program;
-    Crc           *crc = arena_one(emit->arena, Crc);
+    uint64_t       sum = 0;
 
-    crc_start(crc);
     if (emit->weights != WEIGHTS_INLINE)
-        return crc_of_block(crc, emit->emission);
+        return emit_checksum(emit->arena, 0, emit->emission->weights, emit->emission->nweights);
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && b->dtype != DTYPE_TEXT)
-            crc_bytes(crc, b->splat ? expanded(emit, b) : b->source, b->size);
+        FilePiece     piece = piece_of(b);
+
+        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && b->dtype != DTYPE_TEXT && b->size)
+            sum = emit_checksum(emit->arena, sum, &piece, 1);
     }
-    return ~crc->value;
+    return sum;
 }
 
-/* The weights' checksum, in order of the text, without the gaps between arrays. */
 static void put_verify(Emit *emit, Text *text)
 {
-    text_printf(text, "#ifdef %s_VERIFY\nint %s_verify(void)\n{\n    uint32_t crc = 0xffffffffU;\n\n", emit->upper, emit->name);
+    text_printf(text, "#ifdef %s_VERIFY\nint %s_verify(void)\n{\n    uint64_t sum = 0;\n\n", emit->upper, emit->name);
     if (emit->weights == WEIGHTS_OBJECT)
-        text_printf(text, "    crc = occ_crc32(crc, %s_weights, %s_WEIGHTS_SIZE);\n", emit->name, emit->upper);
+        text_printf(text, "    sum = occ_sum(sum, %s_weights, %s_WEIGHTS_SIZE);\n", emit->name, emit->upper);
     for (int i = 0; i < emit->program->nbuffer && emit->weights == WEIGHTS_INLINE; i++)
         if (emit->placed[i].symbol && emit->program->buffer[i].dtype != DTYPE_TEXT && emit->program->buffer[i].size)
-            text_printf(text, "    crc = occ_crc32(crc, %s, sizeof %s);\n", emit->placed[i].symbol, emit->placed[i].symbol);
-    text_printf(text, "    return crc == 0x%08lxU ? 0 : OCC_EWEIGHTS;\n}\n#endif\n\n", (unsigned long)~emit_weights_crc(emit) & 0xffffffffu);
+            text_printf(text, "    sum = occ_sum(sum, %s, sizeof %s);\n", emit->placed[i].symbol,
+                        emit->placed[i].symbol);
+    text_printf(text, "    return sum == 0x%016llxULL ? 0 : OCC_EWEIGHTS;\n}\n#endif\n\n",
+                (unsigned long long)weights_sum(emit));
 }
 
 void emit_init(Emit *emit, Text *text)
@@ -370,12 +340,13 @@ void emit_init(Emit *emit, Text *text)
         put_verify(emit, text);
         return;
     }
-    text_printf(text,
-                "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify)\n{\n"
-                "    if (!memory || !weights)\n        return OCC_ENULL;\n"
-                "    if ((uintptr_t)weights %% %d)\n        return OCC_EALIGN;\n"
-                "    if (bytes != %s_WEIGHTS_SIZE)\n        return OCC_EWEIGHTS;\n"
-                "    if (verify && occ_crc32(0xffffffffU, weights, %s_WEIGHTS_SIZE) != 0x%08lxU)\n        return OCC_EWEIGHTS;\n"
-                "    memory->weights = weights;\n    return 0;\n}\n\n",
-                emit->name, emit->name, BLOCK_ALIGN, emit->upper, emit->upper, (unsigned long)~emit_weights_crc(emit) & 0xffffffffu);
+    text_printf(
+        text,
+        "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify)\n{\n"
+        "    if (!memory || !weights)\n        return OCC_ENULL;\n"
+        "    if ((uintptr_t)weights %% %d)\n        return OCC_EALIGN;\n"
+        "    if (bytes != %s_WEIGHTS_SIZE)\n        return OCC_EWEIGHTS;\n"
+        "    if (verify && occ_sum(0, weights, %s_WEIGHTS_SIZE) != 0x%016llxULL)\n        return OCC_EWEIGHTS;\n"
+        "    memory->weights = weights;\n    return 0;\n}\n\n",
+        emit->name, emit->name, BLOCK_ALIGN, emit->upper, emit->upper, (unsigned long long)weights_sum(emit));
 }

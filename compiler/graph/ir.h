@@ -212,8 +212,6 @@ struct Model {
     int          nbound;
     Check       *check; /* in the order in which inference found them */
     int          ncheck, ccheck;
-    struct Arranged *arranged; /* weights as lowerings have put them, private to ops/panels.c */
-    int              narranged, carranged;
 };
 
 /* ----------------------------------------------------------------------------------------------------------- builders */

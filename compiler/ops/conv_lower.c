@@ -247,13 +247,10 @@ static void place_constant(Lower *lower, const Value *constant, PanelShape shape
 {
     const int64_t stride[4] = {shape.taps * c->inputs * c->outputs, shape.taps * c->inputs, shape.taps, 1};
 
-    if (panels_made_before(lower, constant, shape, c->winograd.m, &c->w))
-        return;
     if (c->winograd.m)
         c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m, constant->name);
     else
         c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);
-    panels_keep(lower, constant, shape, c->winograd.m, &c->w);
 }
 
 static int place_weights(Lower *lower, Node *node, Conv *c)

@@ -1,10 +1,11 @@
 /* panels.c - weights in panels, and the operands of epilogues. */
+#include "ops/packing.h"
 #include "ops/panels.h"
 #include "support/int.h"
 
 #include <string.h>
 
-enum { PANEL = 32 };
+enum { PANEL = PACKING_PANEL };
 
 int64_t panels_margin(int64_t outputs)
 {
@@ -21,62 +22,59 @@ const void *panels_source(Lower *lower, const Value *constant)
     return constant->data->splat ? const_aligned(lower->arena, constant) : constant->data->data;
 }
 
+/* Floats of a constant in panels: rows are [tap][input]. */
+typedef struct FloatPanels {
+    PanelPacking base;
+    const char  *data;
+    int64_t      inputs;
+    int64_t      stride[4]; /* bytes */
+} FloatPanels;
+
+/* Rows of one tap, inputs beside each other in the constant: line by line of it, lest the lines push each other out of
+ * the cache. */
+static void put_columns(const FloatPanels *p, const char *from, const PackedRows *rows, float *to)
+{
+    enum { LINE = 16 };
+
+    for (int64_t i = 0; i < rows->count; i += LINE)
+        for (int64_t o = 0; o < rows->width; o++)
+            for (int64_t k = i; k < i + LINE && k < rows->count; k++)
+                memcpy(&to[k * rows->width + o], from + o * p->stride[1] + k * p->stride[2], sizeof *to);
+}
+
+static void put_panels(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const FloatPanels *p = (const FloatPanels *)packing;
+    const char        *from = p->data + rows->group * p->stride[0] + rows->output * p->stride[1];
+    float             *next = to;
+
+    for (int64_t row = rows->row, end = row + rows->count; row < end;) {
+        int64_t    t = row / p->inputs, i = row % p->inputs;
+        PackedRows part = *rows;
+
+        part.count = int_min(end - row, p->inputs - i);
+        put_columns(p, from + t * p->stride[3] + i * p->stride[2], &part, next);
+        row += part.count;
+        next += part.count * rows->width;
+    }
+}
+
 Operand panels_constant(Lower *lower, const void *data, PanelShape s, const int64_t *stride, const char *name)
 {
-    int64_t elements = panels_elements(s);
-    float  *to = arena_array(lower->program->arena, float, elements + 1), *next = to;
+    FloatPanels *p = arena_one(lower->program->arena, FloatPanels);
 
-    for (int64_t g = 0; g < s.groups; g++)
-        for (int64_t b = 0; b * PANEL < s.outputs; b++) {
-            int64_t width = int_min(s.outputs - b * PANEL, PANEL);
-
-            for (int64_t t = 0; t < s.taps; t++)
-                for (int64_t i = 0; i < s.inputs; i++, next += width)
-                    for (int64_t o = 0; o < width; o++)
-                        memcpy(&next[o],
-                               (const char *)data + 4 * (g * stride[0] + (b * PANEL + o) * stride[1] + i * stride[2] + t * stride[3]),
-                               sizeof *next);
-        }
-    return lower_weight(lower, to, DTYPE_F32, 1, &elements, name);
-}
-
-/* Elements of a constant of the model in another order. */
-typedef struct Arranged {
-    const void *from; /* where the constant lies, which is for good */
-    PanelShape  shape;
-    int64_t     m, elements;
-    const void *to;
-} Arranged;
-
-/* The elements of a constant where they lie, if all of them are there. */
-static const void *lasting_source(const Value *constant)
-{
-    return constant->data->splat ? NULL : constant->data->data;
-}
-
-bool panels_made_before(Lower *lower, const Value *constant, PanelShape s, int64_t m, Operand *out)
-{
-    const Model *model = lower->model;
-
-    for (int i = 0; i < model->narranged; i++) {
-        const Arranged *a = &model->arranged[i];
-
-        if (a->from != lasting_source(constant) || a->m != m || a->shape.groups != s.groups || a->shape.outputs != s.outputs ||
-            a->shape.inputs != s.inputs || a->shape.taps != s.taps)
-            continue;
-        *out = lower_weight(lower, a->to, DTYPE_F32, 1, &a->elements, constant->name);
-        return true;
-    }
-    return false;
-}
-
-void panels_keep(Lower *lower, const Value *constant, PanelShape s, int64_t m, const Operand *made)
-{
-    Model   *model = lower->model;
-    Arranged a = {lasting_source(constant), s, m, made->dim[0].max, lower->program->buffer[made->buffer].source};
-
-    if (a.from && lower->program->arena == model->arena) /* else it does not outlive the lowering */
-        ARENA_PUSH(model->arena, model->arranged, model->narranged, model->carranged, a);
+    p->base = (PanelPacking){.groups = s.groups,
+                             .outputs = s.outputs,
+                             .rows = s.taps * s.inputs,
+                             .lane = 1,
+                             .margin = panels_margin(s.outputs),
+                             .dtype = DTYPE_F32,
+                             .put = put_panels};
+    p->data = data;
+    p->inputs = s.inputs;
+    for (int i = 0; i < 4; i++)
+        p->stride[i] = stride[i] * (int64_t)sizeof(float);
+    return packing_add(lower, &p->base, name);
 }
 
 /* One copy for all whole blocks, one for the narrow last block of each group. */

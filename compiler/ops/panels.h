@@ -17,13 +17,9 @@ int64_t panels_margin(int64_t outputs);
 /* The elements of a float constant where they lie, perhaps unaligned in the mapped file: large weights are not copied twice. */
 const void *panels_source(Lower *lower, const Value *constant);
 
-/* Constant float weights, element (g, o, i, t) at data[g * stride[0] + o * stride[1] + i * stride[2] + t * stride[3]]. */
+/* Constant float weights, element (g, o, i, t) at data[g * stride[0] + o * stride[1] + i * stride[2] + t * stride[3]];
+ * data lives as long as the program. */
 Operand panels_constant(Lower *lower, const void *data, PanelShape shape, const int64_t *stride, const char *name);
-
-/* The same of a constant of the model, in panels or in Winograd's form with tiles of m (0: panels): what one lowering has made, later
- * ones of the same model take. False where none has; `keep` is for what was made then. */
-bool panels_made_before(Lower *lower, const Value *constant, PanelShape shape, int64_t m, Operand *out);
-void panels_keep(Lower *lower, const Value *constant, PanelShape shape, int64_t m, const Operand *made);
 
 /* Weights that are computed while running, `w` with axes [group * outputs][inputs][tap ...]: copied into panels by steps. */
 int panels_computed(Lower *lower, Operand w, PanelShape shape, Operand *out);

@@ -1,15 +1,26 @@
 /* quads.c - weights of integer kernels. */
+#include "ops/packing.h"
 #include "ops/quads.h"
 #include "support/int.h"
 
-enum { PANEL = 32, LANE = 4 };
+#include <string.h>
+
+enum { LANE = 4 };
 
 static int64_t fours(int64_t inputs)
 {
     return (inputs + LANE - 1) / LANE;
 }
 
-/* One row of a panel: `count` outputs from `data` on, four inputs of each, of which `inputs` are there. */
+/* Bytes of a constant in panels: rows are [tap][four inputs]. */
+typedef struct QuadPanels {
+    PanelPacking  base;
+    const int8_t *data;
+    int64_t       inputs, outputs;
+    int64_t       stride[4];
+} QuadPanels;
+
+/* One row: `count` outputs from `data` on, four inputs of each, of which `inputs` are there. */
 static void put_row(int8_t *to, const int8_t *data, int64_t count, int64_t inputs, const int64_t *stride)
 {
     for (int64_t o = 0; o < count; o++)
@@ -17,21 +28,34 @@ static void put_row(int8_t *to, const int8_t *data, int64_t count, int64_t input
             to[o * LANE + k] = data[o * stride[1] + k * stride[2]];
 }
 
+static void put_quads(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const QuadPanels *p = (const QuadPanels *)packing;
+    const int8_t     *from = p->data + rows->group * p->stride[0] + rows->output * p->stride[1];
+    int64_t           deep = fours(p->inputs), count = int_min(p->outputs - rows->output, rows->width);
+    int8_t           *next = to;
+
+    memset(to, 0, (size_t)(rows->count * rows->width * LANE));
+    for (int64_t row = rows->row; row < rows->row + rows->count; row++, next += rows->width * LANE) {
+        int64_t t = row / deep, i = row % deep * LANE;
+
+        put_row(next, from + i * p->stride[2] + t * p->stride[3], count, p->inputs - i, p->stride);
+    }
+}
+
 Operand quads_constant(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride, const char *name)
 {
-    int64_t deep = fours(s.inputs) * s.taps * LANE, elements = s.groups * int_round_up(s.outputs, LANE) * deep;
-    int8_t *to, *next;
+    QuadPanels *p = arena_one(lower->program->arena, QuadPanels);
 
-    next = to = arena_array(lower->program->arena, int8_t, elements + 1);
-    for (int64_t g = 0; g < s.groups; g++)
-        for (int64_t o = 0; o < s.outputs; o += PANEL) {
-            int64_t width = int_min(int_round_up(s.outputs - o, LANE), PANEL), count = int_min(s.outputs - o, width);
-
-            for (int64_t t = 0; t < s.taps; t++)
-                for (int64_t i = 0; i < s.inputs; i += LANE, next += width * LANE)
-                    put_row(next, data + g * stride[0] + o * stride[1] + i * stride[2] + t * stride[3], count, s.inputs - i, stride);
-        }
-    return lower_weight(lower, to, DTYPE_I8, 1, &elements, name);
+    *p = (QuadPanels){.data = data, .inputs = s.inputs, .outputs = s.outputs};
+    p->base = (PanelPacking){.groups = s.groups,
+                             .outputs = int_round_up(s.outputs, LANE),
+                             .rows = s.taps * fours(s.inputs),
+                             .lane = LANE,
+                             .dtype = DTYPE_I8,
+                             .put = put_quads};
+    memcpy(p->stride, stride, sizeof p->stride);
+    return packing_add(lower, &p->base, name);
 }
 
 int32_t *quads_sums(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride)

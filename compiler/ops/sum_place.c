@@ -90,7 +90,7 @@ static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, Pa
 
 static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)
 {
-    const int8_t *data = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+    const int8_t *data = panels_source(lower, lower_constant(lower, node->in[1]));
 
     choose_winograd(lower, node, s, data);
     if (s->groups > 1 && s->inputs == 1 && s->outputs == 1) {

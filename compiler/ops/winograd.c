@@ -1,5 +1,6 @@
 /* winograd.c - choosing and preparing convolutions of floats in the transformed domain. */
 #include "ops/winograd.h"
+#include "ops/packing.h"
 #include "ops/panels.h"
 #include "support/int.h"
 
@@ -7,12 +8,11 @@
 #include <string.h>
 
 enum {
-    PANEL = 32,
-    LEAST_CHANNELS = 16,        /* below, the transforms cost more than they save */
-    CACHE_FLOATS = 128 * 1024,  /* transformed tiles that stay near while their products are made */
-    HEAVY_FLOATS = 256 * 1024,  /* transformed weights that do not: they are better read once */
+    LEAST_CHANNELS = 16,       /* below, the transforms cost more than they save */
+    CACHE_FLOATS = 128 * 1024, /* transformed tiles that stay near while their products are made */
+    HEAVY_FLOATS = 256 * 1024, /* transformed weights that do not: they are better read once */
     MOST_TILES = 64,
-    OUTPUTS_TOGETHER = 128      /* as OCC_WINOGRAD_OUTPUTS of winograd_f32.c */
+    OUTPUTS_TOGETHER = 128 /* as OCC_WINOGRAD_OUTPUTS of winograd_f32.c */
 };
 
 #define ROUNDING 0x1p-25 /* root mean square of the relative error of one rounding, about */
@@ -161,38 +161,52 @@ int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t 
     return 0;
 }
 
-/* to[f * step] = element f of G w G'. */
-static void transform(float *to, int64_t step, const float *w, int64_t m)
+/* Element (i, k) of G w G'. */
+static float transformed(const char *data, const double *gi, const double *gk)
 {
-    const double (*g)[3] = m == 2 ? small : large;
-    int64_t size = m + 2;
+    float  w[9];
+    double sum = 0.0;
 
-    for (int64_t i = 0; i < size; i++)
-        for (int64_t k = 0; k < size; k++) {
-            double sum = 0.0;
+    memcpy(w, data, sizeof w);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += gi[r] * (double)w[3 * r + c] * gk[c];
+    return (float)sum;
+}
 
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++)
-                    sum += g[i][r] * (double)w[3 * r + c] * g[k][c];
-            to[(i * size + k) * step] = (float)sum;
-        }
+/* Transformed weights: the groups are frequencies, the rows inputs. */
+typedef struct Transformed {
+    PanelPacking base;
+    const char  *data; /* [outputs][inputs][3][3] floats */
+    int64_t      m;
+} Transformed;
+
+static void put_transformed(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const Transformed *p = (const Transformed *)packing;
+    const double(*g)[3] = p->m == 2 ? small : large, *gi = g[rows->group / (p->m + 2)],
+          *gk = g[rows->group % (p->m + 2)];
+    const int64_t inputs = packing->rows, filter = 9 * sizeof(float);
+    float        *next = to;
+
+    for (int64_t o = 0; o < rows->width; o++)
+        for (int64_t i = 0; i < rows->count; i++)
+            next[i * rows->width + o] =
+                transformed(p->data + ((rows->output + o) * inputs + rows->row + i) * filter, gi, gk);
 }
 
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
 {
-    const char *bytes = data;
-    int64_t     one = outputs * inputs, elements = (m + 2) * (m + 2) * one + panels_margin(outputs);
-    float      *to = arena_array(lower->program->arena, float, elements + 1);
+    Transformed *p = arena_one(lower->program->arena, Transformed);
 
-    for (int64_t o = 0; o < outputs; o++) {
-        int64_t before = o / PANEL * PANEL, width = int_min(outputs - before, PANEL);
-
-        for (int64_t i = 0; i < inputs; i++) {
-            float w[9];
-
-            memcpy(w, bytes + (o * inputs + i) * (int64_t)sizeof w, sizeof w);
-            transform(to + before * inputs + i * width + o % PANEL, one, w, m);
-        }
-    }
-    return lower_weight(lower, to, DTYPE_F32, 1, &elements, name);
+    p->base = (PanelPacking){.groups = (m + 2) * (m + 2),
+                             .outputs = outputs,
+                             .rows = inputs,
+                             .lane = 1,
+                             .margin = panels_margin(outputs),
+                             .dtype = DTYPE_F32,
+                             .put = put_transformed};
+    p->data = data;
+    p->m = m;
+    return packing_add(lower, &p->base, name);
 }

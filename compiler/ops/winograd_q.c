@@ -1,7 +1,10 @@
 /* winograd_q.c - choosing and preparing convolutions of 8-bit integers in the transformed domain: weights as whole numbers of 16
  * bits, see occ_winograd_q.h. */
+#include "ops/packing.h"
 #include "ops/winograd.h"
 #include "support/int.h"
+
+#include <string.h>
 
 enum {
     PANEL = 32,
@@ -76,34 +79,52 @@ int64_t winograd_q_scratch(WinogradPlan plan, int64_t inputs)
 
 /* ----------------------------------------------------------------------------------------------------------- the weights */
 
-/* to[f * step] = element f of the transformed filter. */
-static void transform(int16_t *to, int64_t step, const int8_t *w, int64_t m)
+/* Element (i, k) of the transformed filter. */
+static int16_t transformed(const int8_t *w, const int *gi, const int *gk)
 {
-    const int (*g)[3] = m == 2 ? small : large;
-    int64_t size = m + 2;
+    int sum = 0;
 
-    for (int64_t i = 0; i < size; i++)
-        for (int64_t k = 0; k < size; k++) {
-            int sum = 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += gi[r] * w[3 * r + c] * gk[c];
+    return (int16_t)sum;
+}
 
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++)
-                    sum += g[i][r] * w[3 * r + c] * g[k][c];
-            to[(i * size + k) * step] = (int16_t)sum;
-        }
+/* Transformed weights, rows [frequency][pair of inputs]. */
+typedef struct TransformedPairs {
+    PanelPacking  base;
+    const int8_t *data; /* [outputs][inputs][3][3] */
+    int64_t       inputs, outputs, m;
+} TransformedPairs;
+
+static void put_pairs(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const TransformedPairs *p = (const TransformedPairs *)packing;
+    const int(*g)[3] = p->m == 2 ? small : large;
+    int64_t  pairs = (p->inputs + 1) / 2, width = int_min(p->outputs - rows->output, rows->width);
+    int16_t *next = to;
+
+    memset(to, 0, (size_t)(rows->count * rows->width * 2) * sizeof *next);
+    for (int64_t row = rows->row; row < rows->row + rows->count; row++, next += rows->width * 2) {
+        int64_t frequency = row / pairs, input = row % pairs * 2;
+
+        for (int64_t o = 0; o < width; o++)
+            for (int64_t i = input; i < input + 2 && i < p->inputs; i++)
+                next[2 * o + i - input] = transformed(p->data + ((rows->output + o) * p->inputs + i) * 9,
+                                                      g[frequency / (p->m + 2)], g[frequency % (p->m + 2)]);
+    }
 }
 
 Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
 {
-    int64_t  pairs = (inputs + 1) / 2, deep = (m + 2) * (m + 2) * pairs * 2;
-    int64_t  elements = int_round_up(outputs, 4) * deep;
-    int16_t *to = arena_array(lower->program->arena, int16_t, elements + 1);
+    TransformedPairs *p = arena_one(lower->program->arena, TransformedPairs);
 
-    for (int64_t o = 0; o < outputs; o++) {
-        int64_t before = o / PANEL * PANEL, width = int_min(int_round_up(outputs - before, 4), PANEL);
-
-        for (int64_t i = 0; i < inputs; i++)
-            transform(to + before * deep + (i / 2 * width + o % PANEL) * 2 + i % 2, pairs * width * 2, data + (o * inputs + i) * 9, m);
-    }
-    return lower_weight(lower, to, DTYPE_I16, 1, &elements, name);
+    *p = (TransformedPairs){.data = data, .inputs = inputs, .outputs = outputs, .m = m};
+    p->base = (PanelPacking){.groups = 1,
+                             .outputs = int_round_up(outputs, 4),
+                             .rows = (m + 2) * (m + 2) * ((inputs + 1) / 2),
+                             .lane = 2,
+                             .dtype = DTYPE_I16,
+                             .put = put_pairs};
+    return packing_add(lower, &p->base, name);
 }

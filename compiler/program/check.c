@@ -44,7 +44,7 @@ static int check_buffer(const Checker *c, int id)
         return wrong(c, -1, "buffer %d '%s' has alignment %lld", id, b->name, (long long)b->align);
     if (!b->name)
         return wrong(c, -1, "buffer %d has no name", id);
-    if (b->kind == BUFFER_WEIGHT && !b->source && b->size)
+    if (b->kind == BUFFER_WEIGHT && !b->source && !b->packing && b->size)
         return wrong(c, -1, "weight '%s' has no contents", b->name);
     if (b->copies > 1 && b->kind != BUFFER_SCRATCH)
         return wrong(c, -1, "buffer '%s' has %d copies and is no scratch", b->name, b->copies);

@@ -1,6 +1,7 @@
 /* fold.c - evaluate a node whose inputs are constant: lowered alone, run here, its outputs kept as constants. */
 #include "ops/infer.h"
 #include "program/lower.h"
+#include "program/weight.h"
 
 #include "support/int.h"
 
@@ -51,19 +52,6 @@ static bool outputs_can_be_kept(const Node *node, int64_t from)
 
 /* ------------------------------------------------------------------------------------------------------------ execution */
 
-/* A weight's bytes where its elements are aligned. */
-static void *aligned_source(Arena *arena, const Buffer *buffer)
-{
-    int64_t bytes = buffer->splat ? dtype_info(buffer->dtype)->bytes : buffer->size;
-    void   *copy;
-
-    if ((uintptr_t)buffer->source % (uintptr_t)dtype_info(buffer->dtype)->bytes == 0)
-        return (void *)(uintptr_t)buffer->source;
-    copy = arena_alloc(arena, (size_t)bytes);
-    memcpy(copy, buffer->source, (size_t)bytes);
-    return copy;
-}
-
 /* Memory for every buffer, outputs apart: those stay. NULL: too much. */
 static void **give_memory(const Program *program)
 {
@@ -75,7 +63,7 @@ static void **give_memory(const Program *program)
         const Buffer *buffer = &program->buffer[b];
 
         if (buffer->kind == BUFFER_WEIGHT) {
-            memory[b] = aligned_source(arena, buffer);
+            memory[b] = weight_whole(arena, buffer, dtype_info(buffer->dtype)->bytes);
             continue;
         }
         if (!int_add(total, int_round_up(buffer->size, buffer->align) * buffer->copies, &total) || total > memory_limit)

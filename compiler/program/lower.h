@@ -150,6 +150,8 @@ bool lower_is_tracked(const Lower *lower, const Value *value);
 
 /* New buffers as operands. */
 Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, const int64_t *dim, const char *name);
+Operand lower_packed(Lower *lower, const Packing *packing, DType dtype, int64_t elements,
+                     const char *name); /* of rank 1 */
 Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *name);
 Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name);
 Operand operand_absent(DType dtype);

@@ -1,5 +1,6 @@
 /* place.c - where values lie: buffers, views, windows of larger values, the caller's memory. */
 #include "program/lower.h"
+#include "program/weight.h"
 #include "ops/infer.h"
 #include "support/int.h"
 #include <string.h>
@@ -73,6 +74,14 @@ Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, cons
     lower->program->buffer[x.buffer].source = data;
     set_extents(&x, &type);
     dense_strides(lower, &x, LAYOUT_ROW_MAJOR);
+    return x;
+}
+
+Operand lower_packed(Lower *lower, const Packing *packing, DType dtype, int64_t elements, const char *name)
+{
+    Operand x = lower_weight(lower, NULL, dtype, 1, &elements, name);
+
+    lower->program->buffer[x.buffer].packing = packing;
     return x;
 }
 
@@ -165,27 +174,59 @@ int lower_input(Lower *lower, Node *node, int index, Operand *out)
     return lower_value(lower, node->in[index], out);
 }
 
+/* A constant in another order. */
+typedef struct Rearranged {
+    Packing     base;
+    const char *data;  /* of the constant's first element */
+    size_t      width; /* bytes of an element */
+    int         rank;
+    int64_t     dim[MAX_RANK], stride[MAX_RANK]; /* stride: elements */
+} Rearranged;
+
+static void make_rearranged(const Packing *packing, int64_t from, int64_t bytes, void *to)
+{
+    const Rearranged *r = (const Rearranged *)packing;
+    int64_t           index[MAX_RANK] = {0}, rest = from / (int64_t)r->width;
+    char             *next = to, *end = next + bytes;
+
+    for (int i = r->rank; bytes && i-- > 0; rest /= r->dim[i])
+        index[i] = rest % r->dim[i];
+    for (; next < end; next += r->width) {
+        int64_t at = 0;
+
+        for (int i = 0; i < r->rank; i++)
+            at += index[i] * r->stride[i];
+        memcpy(next, r->data + at * (int64_t)r->width, r->width);
+        for (int i = r->rank; i-- > 0 && ++index[i] == r->dim[i];)
+            index[i] = 0;
+    }
+}
+
 /* A constant in another order is another constant: nothing is moved while running. */
 static Operand rearranged_constant(Lower *lower, const Operand *x)
 {
-    const char *from = lower->program->buffer[x->buffer].source;
-    size_t      width = (size_t)dtype_info(x->dtype)->bytes;
-    int64_t     dim[MAX_RANK] = {0}, index[MAX_RANK] = {0}, elements = 1;
-    char       *to;
+    const Buffer *from = &lower->program->buffer[x->buffer];
+    Buffer       *to;
+    Rearranged   *r = arena_one(lower->program->arena, Rearranged);
+    Operand       y;
 
-    for (int i = 0; i < x->rank; i++)
-        elements *= dim[i] = x->dim[i].max;
-    to = arena_calloc(lower->program->arena, (size_t)elements + 1, width);
-    for (int64_t n = 0; n < elements; n++) {
-        int64_t at = x->offset.max;
-
-        for (int i = 0; i < x->rank; i++)
-            at += index[i] * x->stride[i].max;
-        memcpy(to + (size_t)n * width, from + (size_t)at * width, width);
-        for (int i = x->rank; i-- > 0 && ++index[i] == dim[i];)
-            index[i] = 0;
+    r->base.make = make_rearranged;
+    r->width = (size_t)dtype_info(x->dtype)->bytes;
+    r->data = (const char *)(from->packing ? weight_whole(lower->program->arena, from, 1) : from->source) +
+              x->offset.max * (int64_t)r->width;
+    r->rank = x->rank;
+    for (int i = 0; i < x->rank; i++) {
+        r->dim[i] = x->dim[i].max;
+        r->stride[i] = x->stride[i].max;
     }
-    return lower_weight(lower, to, x->dtype, x->rank, dim, "constant");
+    y = lower_weight(lower, NULL, x->dtype, x->rank, r->dim, "constant");
+    to = &lower->program->buffer[y.buffer];
+    to->packing = &r->base;
+    if (x->dtype == DTYPE_TEXT) { /* pointers are no bytes of a file */
+        to->source = weight_whole(lower->program->arena, to, 8);
+        to->packing = NULL;
+    }
+    return y;
 }
 
 int lower_dense(Lower *lower, Operand x, Operand *out)

@@ -73,8 +73,6 @@ static void put_buffer(Text *text, const Buffer *buffer)
                 buffer->dtype ? dtype_info(buffer->dtype)->suffix : "-", buffer->size, buffer->align);
     if (buffer->copies > 1)
         text_printf(text, " copies %d", buffer->copies);
-    if (buffer->splat)
-        text_put(text, " splat");
     if (buffer->port >= 0)
         text_printf(text, " port %d", buffer->port);
     text_printf(text, " '%s'\n", buffer->name);

@@ -23,6 +23,13 @@ typedef struct Span {
     int64_t lo, hi;     /* bytes */
 } Span;
 
+/* How a weight is made of the model's constants where it is read: bytes [from, from + bytes), whole elements, to `to`.
+ * Makers put what else they need to know behind this. */
+typedef struct Packing Packing;
+struct Packing {
+    void (*make)(const Packing *packing, int64_t from, int64_t bytes, void *to);
+};
+
 typedef struct Buffer {
     int          id;
     BufferKind   kind;
@@ -33,9 +40,9 @@ typedef struct Buffer {
     int          copies;  /* of scratch: one for each part of a partitioned step; else 1 */
     Span        *span;    /* filled by liveness */
     int          nspan, cspan;
-    const void  *source;  /* BUFFER_WEIGHT: its bytes, packed */
-    bool         lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
-    bool         splat;   /* BUFFER_WEIGHT: source holds one element, repeated */
+    const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
+    const Packing *packing; /* how they are made */
+    bool           lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value *value;   /* the value that it holds, or NULL */
     int          port;    /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
     const char  *name;    /* for people; unique */
@@ -205,8 +212,9 @@ int  program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag
 int  program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag); /* a plan to be run: see plan.c */
 void plan_print(struct Text *text, const Program *program, const Plan *plan);
 
-/* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the start of
- * buffer b; weights point at their source. Returns 0, or the negative code that the generated code would return. */
+/* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the
+ * start of buffer b; weights point at their bytes (weight.h). Returns 0, or the negative code that the generated code
+ * would return. */
 int program_run(const Program *program, void *const *memory);
 
 /* ------------------------------------------------------------------------------------------------- operand arithmetic */

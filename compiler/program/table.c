@@ -2,8 +2,7 @@
 #include "program/plan.h"
 
 #include "program/operand.h"
-
-#include <string.h>
+#include "program/weight.h"
 
 /* The only step that writes the buffer, or NULL. */
 static const Step *only_writer(const Program *program, int buffer)
@@ -39,18 +38,6 @@ static bool is_constant(const Program *program, const Step *step)
     return true;
 }
 
-/* What a weight holds: files have it at any address, copies are aligned. */
-static void *contents_of(const Program *program, const Buffer *weight)
-{
-    void *copy;
-
-    if ((uintptr_t)weight->source % sizeof(int64_t) == 0)
-        return (void *)(uintptr_t)weight->source;
-    copy = arena_calloc(program->arena, (size_t)weight->size + 1, 1);
-    memcpy(copy, weight->source, (size_t)weight->size);
-    return copy;
-}
-
 /* Memory for one run of the step, by Buffer.id. */
 static void **memory_of(const Program *program, const Step *step)
 {
@@ -60,8 +47,9 @@ static void **memory_of(const Program *program, const Step *step)
         const Buffer *buffer = step->operand[k].buffer < 0 ? NULL : &program->buffer[step->operand[k].buffer];
 
         if (buffer)
-            memory[buffer->id] = buffer->kind == BUFFER_WEIGHT ? contents_of(program, buffer)
-                                                               : arena_calloc(program->arena, (size_t)buffer->size + 1, 1);
+            memory[buffer->id] = buffer->kind == BUFFER_WEIGHT
+                                     ? weight_whole(program->arena, buffer, sizeof(int64_t))
+                                     : arena_calloc(program->arena, (size_t)buffer->size + 1, 1);
     }
     return memory;
 }
@@ -76,7 +64,8 @@ const int64_t *program_table(const Program *program, const Operand *x, bool *com
         return NULL;
     *computed = program->buffer[x->buffer].kind != BUFFER_WEIGHT;
     if (!*computed)
-        return (const int64_t *)contents_of(program, &program->buffer[x->buffer]) + x->offset.max;
+        return (const int64_t *)weight_whole(program->arena, &program->buffer[x->buffer], sizeof(int64_t)) +
+               x->offset.max;
     writer = only_writer(program, x->buffer);
     if (!writer || !is_constant(program, writer))
         return NULL;

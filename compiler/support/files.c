@@ -13,7 +13,7 @@ void files_add(FileSet *set, const char *path, const void *data, size_t bytes)
 {
     FilePiece *piece = arena_one(set->arena, FilePiece);
 
-    *piece = (FilePiece){data, bytes};
+    *piece = (FilePiece){.data = data, .bytes = bytes};
     files_add_pieces(set, path, piece, 1);
 }
 
@@ -39,23 +39,34 @@ static int write_all(int descriptor, const char *data, size_t bytes)
     return 0;
 }
 
-static int write_pieces(int descriptor, const OutputFile *file)
+const void *file_piece_block(const FilePiece *piece, size_t from, void *room, size_t *bytes)
 {
-    static const char zeros[4096];
+    *bytes = piece->bytes - from;
+    if (piece->data)
+        return (const char *)piece->data + from;
+    if (*bytes > FILE_BLOCK)
+        *bytes = FILE_BLOCK;
+    if (piece->make)
+        piece->make(piece->of, (int64_t)from, (int64_t)*bytes, room);
+    else
+        memset(room, 0, *bytes);
+    return room;
+}
 
-    for (int i = 0; i < file->npiece; i++) {
-        const FilePiece *piece = &file->piece[i];
-        size_t           left = piece->bytes;
+static int write_pieces(FileSet *set, int descriptor, const OutputFile *file)
+{
+    ArenaMark mark = arena_mark(set->arena);
+    void     *room = arena_alloc(set->arena, FILE_BLOCK);
+    int       failed = 0;
 
-        if (piece->data && write_all(descriptor, piece->data, left))
-            return -1;
-        for (; !piece->data && left > sizeof zeros; left -= sizeof zeros)
-            if (write_all(descriptor, zeros, sizeof zeros))
-                return -1;
-        if (!piece->data && write_all(descriptor, zeros, left))
-            return -1;
-    }
-    return 0;
+    for (int i = 0; i < file->npiece; i++)
+        for (size_t at = 0, bytes; at < file->piece[i].bytes && !failed; at += bytes) {
+            const void *block = file_piece_block(&file->piece[i], at, room, &bytes);
+
+            failed = write_all(descriptor, block, bytes);
+        }
+    arena_release(set->arena, mark);
+    return failed;
 }
 
 /* A new file beside `path`: a name that nobody uses, so that two compilations never write the same temporary. */
@@ -82,7 +93,7 @@ static int write_temporary(FileSet *set, OutputFile *file)
 
     if (descriptor < 0)
         return -1;
-    failed = write_pieces(descriptor, file);
+    failed = write_pieces(set, descriptor, file);
     saved = errno;
     if (close(descriptor) < 0 && !failed) {
         failed = -1;
@@ -100,14 +111,14 @@ static bool is_special(const char *path)
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-static int write_in_place(const OutputFile *file)
+static int write_in_place(FileSet *set, const OutputFile *file)
 {
     int descriptor = open(file->path, O_WRONLY);
     int failed;
 
     if (descriptor < 0)
         return -1;
-    failed = write_pieces(descriptor, file);
+    failed = write_pieces(set, descriptor, file);
     return close(descriptor) < 0 ? -1 : failed;
 }
 
@@ -142,7 +153,7 @@ int files_publish(FileSet *set, Diag *diag)
             return discard(set, diag, file, "; nothing was written");
     }
     for (int i = 0; i < set->nfile; i++)
-        if (!set->file[i].temporary && write_in_place(&set->file[i]) < 0)
+        if (!set->file[i].temporary && write_in_place(set, &set->file[i]) < 0)
             return discard(set, diag, &set->file[i], "; no file was replaced");
     for (int i = 0; i < set->nfile; i++) {
         OutputFile *file = &set->file[i];

@@ -5,10 +5,20 @@
 #include "support/diag.h"
 #include <stddef.h>
 
+/* What `make` leaves open is made where it is written, a block at a time: large files need not lie in memory. */
 typedef struct FilePiece {
-    const void *data; /* NULL: zeros */
+    const void *data; /* NULL: what `make` says, or zeros */
     size_t      bytes;
+    void (*make)(const void *of, int64_t from, int64_t bytes, void *to); /* bytes [from, from + bytes), or NULL */
+    const void *of;
 } FilePiece;
+
+/* Of a piece that is not stored as many bytes are made at a time, at most; a multiple of any element's. */
+enum { FILE_BLOCK = 256 * 1024 };
+
+/* The next bytes of a piece, from byte `from` on, and how many they are: all that are left where they are stored, else
+ * a block, which is made in `room` [FILE_BLOCK]. */
+const void *file_piece_block(const FilePiece *piece, size_t from, void *room, size_t *bytes);
 
 typedef struct OutputFile {
     const char      *path;

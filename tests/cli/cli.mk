@@ -4,5 +4,6 @@ check-cli: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/cli/test_maps.py $(BUILD)/occamyc '$(CC)'
 	$(PYTHON) tests/cli/test_decoder.py $(BUILD)/occamyc '$(CC)'
 	$(PYTHON) tests/cli/test_verify.py $(BUILD)/occamyc
+	$(PYTHON) tests/cli/test_weights.py $(BUILD)/occamyc '$(CC)'
 
 .PHONY: check-cli

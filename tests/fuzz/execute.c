@@ -5,6 +5,7 @@
 
 #include "program/flow.h"
 #include "program/operand.h"
+#include "program/weight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,16 +65,6 @@ static void *block_of(Execution *e, int64_t bytes, int64_t align)
     return e->block[e->nblock++] = block;
 }
 
-static void fill_weight(const Buffer *buffer, char *to)
-{
-    int64_t bytes = dtype_info(buffer->dtype)->bytes;
-
-    for (int64_t at = 0; buffer->splat && at + bytes <= buffer->size; at += bytes)
-        memcpy(to + at, buffer->source, (size_t)bytes);
-    if (!buffer->splat && buffer->size)
-        memcpy(to, buffer->source, (size_t)buffer->size);
-}
-
 static void fill_input(Execution *e, const Buffer *buffer, char *to)
 {
     const DTypeInfo *info = dtype_info(buffer->dtype);
@@ -122,8 +113,8 @@ static void **give_memory(Execution *e, const Program *program, const Plan *plan
             memory[b] = shared + plan->offset[b];
         else if (!(memory[b] = block_of(e, buffer_bytes(buffer), buffer->align)))
             return NULL;
-        if (buffer->kind == BUFFER_WEIGHT)
-            fill_weight(buffer, memory[b]);
+        if (buffer->kind == BUFFER_WEIGHT && buffer->size)
+            memcpy(memory[b], weight_whole(program->arena, buffer, 1), (size_t)buffer->size);
         else if (buffer->kind == BUFFER_IN)
             fill_input(e, buffer, memory[b]);
     }

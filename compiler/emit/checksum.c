@@ -1,0 +1,46 @@
+/* checksum.c - the sum that generated code finds of its weights (occ_sum.h), of bytes that come in pieces. */
+#include "emit/emit.h"
+
+#include "codegen_templates/c/occ_sum.h"
+
+/* Bytes so far, and those that fill no block of 32 yet. */
+typedef struct Checksum {
+    uint64_t      lane[4], bytes;
+    unsigned char rest[32];
+} Checksum;
+
+static void take(Checksum *sum, const unsigned char *data, size_t bytes)
+{
+    size_t have = sum->bytes % sizeof sum->rest;
+
+    sum->bytes += bytes;
+    if (have) {
+        size_t more = sizeof sum->rest - have < bytes ? sizeof sum->rest - have : bytes;
+
+        memcpy(sum->rest + have, data, more);
+        if (have + more < sizeof sum->rest)
+            return;
+        occ_sum_blocks(sum->lane, sum->rest, 1);
+        data += more;
+        bytes -= more;
+    }
+    occ_sum_blocks(sum->lane, data, bytes / sizeof sum->rest);
+    memcpy(sum->rest, data + bytes / sizeof sum->rest * sizeof sum->rest, bytes % sizeof sum->rest);
+}
+
+uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count)
+{
+    ArenaMark mark = arena_mark(arena);
+    void     *room = arena_alloc(arena, FILE_BLOCK);
+    Checksum  sum = {.bytes = 0};
+
+    occ_sum_begin(sum.lane, before);
+    for (int i = 0; i < count; i++)
+        for (size_t at = 0, bytes; at < piece[i].bytes; at += bytes) {
+            const void *block = file_piece_block(&piece[i], at, room, &bytes);
+
+            take(&sum, block, bytes);
+        }
+    arena_release(arena, mark);
+    return occ_sum_end(sum.lane, sum.rest, sum.bytes);
+}

@@ -1,0 +1,112 @@
+"""Weights from outside: large ones are packed and written block by block, and every form gives the same answers.
+
+usage: test_weights.py OCCAMYC CC
+"""
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+import onnx
+from onnx import TensorProto, helper
+
+OCCAMYC, CC = (os.path.abspath(sys.argv[1]), shlex.split(sys.argv[2])) if len(sys.argv) > 2 else ("occamyc", ["cc"])
+MEGABYTE = 1 << 20
+
+
+class Network:
+    """Nodes and constants; what they hold lies in a file beside the model's, so that no library keeps copies of it."""
+
+    def __init__(self, folder):
+        self.folder, self.nodes, self.constants = folder, [], []
+        self.random = numpy.random.default_rng(3)
+        self.file = open(folder + "/net.bin", "wb")
+
+    def constant(self, name, extents, scale):
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=extents, data_location=TensorProto.EXTERNAL)
+        data = self.random.standard_normal(extents, dtype=numpy.float32) * numpy.float32(scale)
+        for key, text in (("location", "net.bin"), ("offset", str(self.file.tell())), ("length", str(data.nbytes))):
+            tensor.external_data.add(key=key, value=text)
+        self.file.write(data.tobytes())
+        self.constants.append(tensor)
+        return name
+
+    def node(self, kind, inputs, output, **attributes):
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    def save(self, inputs, outputs):
+        self.file.close()
+        ends = [[helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in side] for side in (inputs, outputs)]
+        graph = helper.make_graph(self.nodes, "net", *ends, self.constants)
+        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model, self.folder + "/net.onnx")
+        return os.path.getsize(self.folder + "/net.bin")
+
+
+def network(folder, channels, wide, narrow):
+    """A convolution in Winograd's domain, one in panels, products by a matrix and by a transposed one: four orders."""
+    net = Network(folder)
+    flat = channels * 64
+    x = net.node("Conv", ["x", net.constant("w3", [channels, channels, 3, 3], 0.02)], "c3", pads=[1] * 4)
+    x = net.node("Conv", [x, net.constant("w1", [channels, channels, 1, 1], 0.05)], "c1")
+    x = net.node("Flatten", [x], "flat")
+    turned = [net.constant("wt", [wide, flat], 0.01), net.constant("b", [wide], 1.0)]
+    x = net.node("Gemm", [x, *turned], "turned", transB=1)
+    x = net.node("MatMul", [x, net.constant("wn", [wide, narrow], 0.01)], "y")
+    return net.save([("x", [1, channels, 8, 8])], [("y", [1, narrow])])
+
+
+class Weights(unittest.TestCase):
+    def setUp(self):
+        self.kept = tempfile.TemporaryDirectory()
+        self.folder = self.kept.name
+
+    def tearDown(self):
+        self.kept.cleanup()
+
+    def run_it(self, *words, **how):
+        environment = {**os.environ, "OCCAMYC_PYTHON": sys.executable}
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=environment, **how)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    @unittest.skipUnless(sys.platform.startswith("linux"), "data segments are limited so on Linux only")
+    def test_packed_weights_are_never_in_memory_as_a_whole(self):
+        """The model's files are mapped, which is no data of the process; all else has an eighth of their bytes."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_DATA, (32 * MEGABYTE, 32 * MEGABYTE))
+
+        size = network(self.folder, 256, 2500, 10000)
+        self.assertGreater(size, 250 * MEGABYTE)
+        for form in ("object", "file"):
+            self.run_it(OCCAMYC, "net.onnx", "--target=x86-64-v3", f"--weights={form}", "-o", "net.c", preexec_fn=limit)
+            self.assertGreater(os.path.getsize(self.folder + "/net.c.weights"), size)
+
+    def test_every_form_gives_the_same_answers(self):
+        network(self.folder, 32, 130, 1100)
+        for form in ("inline", "object", "file"):
+            said = self.run_it(OCCAMYC, "net.onnx", f"--weights={form}", "--verify", "--winograd=on")
+            self.assertIn("max absolute", said)
+
+    def test_a_wrong_byte_of_the_weights_is_found(self):
+        network(self.folder, 32, 130, 1100)
+        self.run_it(OCCAMYC, "net.onnx", "--weights=object", "-o", "net.c")
+        with open(self.folder + "/check.c", "w") as file:
+            file.write("int net_verify(void);\nint main(void) { return -net_verify(); }\n")
+        with open(self.folder + "/net.c.weights", "r+b") as file:
+            for wrong, wanted in ((False, 0), (True, 7)):
+                if wrong:
+                    file.seek(os.path.getsize(self.folder + "/net.c.weights") - 5)
+                    file.write(b"!")
+                    file.flush()
+                self.run_it(*CC, "-DNET_VERIFY", "-O1", "-o", "check", "net.c", "check.c", "-lm")
+                self.assertEqual(subprocess.run([self.folder + "/check"]).returncode, wanted)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
