@@ -43,7 +43,7 @@ typedef struct Options {
     const char *dump;      /* --dump=graph|program|plan */
     bool        quiet;
     bool        help, version; /* --help, --version: nothing is compiled */
-    const char *command_line; /* the options that shape the output, for the banner; no paths of this machine */
+    const char *command_line; /* "occamyc MODEL.onnx ...": what shapes the output, for the banner; no paths of this machine */
 } Options;
 
 /* Read the command line. Strings stay the caller's (argv); lists live in diag->arena. Returns 0, or -1 with usage messages:

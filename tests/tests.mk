@@ -16,12 +16,14 @@ check: deps
 	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
 
-# Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/.
+# Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/. Comments speak of
+# files and names that exist.
 check-includes:
 	@! grep -nE '#include "(support|graph|onnx|ops|passes|program|emit|compiler)' planners/*.[ch]
 	@! grep -rnE '#include "(support|graph|onnx|ops|passes|program|emit|compiler)' codegen_templates/c codegen_templates/main
 	@for h in $$(find compiler -name '*.h'); do \
 	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
+	@python3 tests/tools/check_comments.py
 	@echo "1 passed, 0 failed"
 
 .PHONY: check check-includes

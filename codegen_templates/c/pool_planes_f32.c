@@ -92,7 +92,7 @@ OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, fl
     }
 }
 
-/* pool_planes - as occ_pool_f32, where xstride[4] and ystride[4] are 1, and (kernel[2] - 1) * dilation[2] + 16 * stride[2] is at most
+/* occ_pool_planes_f32 - as occ_pool_f32, where xstride[4] and ystride[4] are 1, and (kernel[2] - 1) * dilation[2] + 16 * stride[2] is at most
  * OCC_POOL_SPAN. */
 OCC_INLINE void occ_pool_planes_f32(const float *x, float *y, int64_t kind, const occ_extent *xdim, const occ_extent *xstride,
                                     const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,

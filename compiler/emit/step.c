@@ -14,7 +14,6 @@ typedef struct Builder {
     Text       *extra;   /* what the call passes for the parameters after the pointers */
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
-    bool        expression_used; /* the occ_expr is built */
 } Builder;
 
 static void put_param(Builder *b, const char *ctype, const char *name)

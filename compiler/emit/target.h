@@ -25,7 +25,6 @@ typedef struct Emission {
 typedef struct Target {
     const char *name;
     const char *help;          /* one line */
-    int64_t     arena_align;   /* bytes */
     int64_t     buffer_align;  /* bytes, of every buffer */
     int         vector_bytes;  /* widest vector that scratch is sized for */
     bool        roomy;         /* weights and scratch may grow where that makes code faster */

@@ -156,7 +156,6 @@ struct Node {
     Loc    loc;
     int    mark;    /* scratch of whoever walks the graph; means nothing to the next one */
     bool   copied;  /* Concat: its members are made apart and copied, not made in their place (compiler/concats.c) */
-    void  *fused;   /* what passes attach for lowering; see passes/fuse.h; NULL: nothing */
 };
 
 /* A graph or a nested body. A body reads outer Values directly. Nodes are in an order that respects data flow. */

@@ -19,7 +19,7 @@ typedef struct Carry {
 /* With `fixed` (Scan) extents must not change: the run checks those that are not known to be equal. */
 int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips, bool fixed);
 
-/* The type of two alternatives in one value: extents that differ become what `leaf_of` says. */
+/* The type of two alternatives in one value: extents that differ become known only while running. */
 typedef struct Join {
     Infer  *infer;
     Node   *node;

@@ -34,7 +34,6 @@ bool        infer_has(const Node *node, int input);              /* given, not o
 const Type *infer_in(const Node *node, int input);               /* its type; NULL when omitted */
 bool        infer_wants(const Node *node, int output);           /* the model uses this output */
 bool        dtype_in(DType dtype, const char *classes);          /* e.g. dtype_in(t, "FL") */
-const char *infer_name(const Value *value);                      /* for messages: as in the model, or "(omitted)" */
 
 /* The common checks; each returns 0, or -1 with a message naming the node, what was found and what was wanted. */
 int infer_need_tensor(Infer *infer, const Node *node, int input);                          /* given, a tensor of known rank */

@@ -26,11 +26,6 @@ bool dtype_in(DType dtype, const char *classes)
     return dtype != DTYPE_NONE && strchr(classes, dtype_info(dtype)->class) != NULL;
 }
 
-const char *infer_name(const Value *value)
-{
-    return value ? value->name : "(omitted)";
-}
-
 /* ------------------------------------------------------------------------------------------------------------- checks */
 
 static const char *kind_name(TypeKind kind)

@@ -144,7 +144,7 @@ static int need_map(Infer *infer, const Node *node, const char *classes)
     const Type *x = infer_in(node, 0);
 
     if (!x || !x->keys)
-        return diag_error(infer->diag, node->loc, "input 0 '%s' is no map", infer_name(node->in[0]));
+        return diag_error(infer->diag, node->loc, "input 0 '%s' is no map", x ? node->in[0]->name : "(omitted)");
     return infer_need_dtype(infer, node, 0, classes);
 }
 

@@ -257,14 +257,6 @@ void control_define(Lower *lower, const Value *value)
     }
 }
 
-int control_extents(Lower *lower, const Value *value)
-{
-    for (int i = 0; i < value->type.rank; i++)
-        if (lower_extent(lower, value->type.dim[i]) < 0)
-            return -1;
-    return 0;
-}
-
 int control_zero_extents(Lower *lower, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)

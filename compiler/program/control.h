@@ -43,8 +43,7 @@ int control_alias(Lower *lower, Node *node, int index, Value *from);
 /* The run-time extents of `value` are known from here on (they were set inside a range). */
 void control_define(Lower *lower, const Value *value);
 
-/* Make sure that every extent of `value` is in a slot; set those of `to` to 0. */
-int control_extents(Lower *lower, const Value *value);
+/* Sets the run-time extents of `to` to 0. */
 int control_zero_extents(Lower *lower, const Value *to);
 
 /* dims[leaf] = value, whatever the leaf was; nothing when it is constant. */

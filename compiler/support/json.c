@@ -105,12 +105,6 @@ void json_int(Json *json, const char *key, int64_t value)
     text_printf(json->text, "%" PRId64, value);
 }
 
-void json_bool(Json *json, const char *key, bool value)
-{
-    start(json, key);
-    text_put(json->text, value ? "true" : "false");
-}
-
 void json_text(Json *json, const char *key, const char *value)
 {
     start(json, key);

@@ -20,7 +20,6 @@ void json_flat(Json *json); /* what is open now, and all inside, stays on one li
 void json_close(Json *json, char bracket);
 
 void json_int(Json *json, const char *key, int64_t value);
-void json_bool(Json *json, const char *key, bool value);
 void json_text(Json *json, const char *key, const char *value); /* bytes that are no UTF-8 become U+FFFD; NULL: null */
 
 #endif

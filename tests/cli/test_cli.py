@@ -91,6 +91,8 @@ class Cli(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(out)), ["host.c", "m.svg", "net.c", "net.h", "r.json"])
             with open(out + "/net.h") as header:
                 self.assertIn("ABC_ARENA_SIZE", header.read())
+            with open(out + "/net.c") as source:
+                self.assertIn("\n * occamyc small.onnx -o net.c --name=abc\n", source.read(2000))
             with open(out + "/r.json") as report:
                 self.assertEqual(json.load(report)["version"], 1)
             line = CC.split() + ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "net.c", "-o", "net.o"]

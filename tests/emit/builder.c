@@ -27,7 +27,7 @@ Build *build_new(const char *name)
     b->program->in = arena_array(arena, Port, 8);
     b->program->out = arena_array(arena, Port, 8);
     b->options = (Options){.output = arena_printf(arena, "%s.c", name), .max_ram = -1, .max_flash = -1, .max_stack = -1,
-                           .command_line = arena_printf(arena, "%s.onnx", name), .plan = {.planner = "auto"}};
+                           .command_line = arena_printf(arena, "occamyc %s.onnx", name), .plan = {.planner = "auto"}};
     b->emission = (Emission){.options = &b->options, .program = b->program, .plan = &b->plan, .name = name, .diag = &b->diag};
     b->emission.upper = arena_strdup(arena, name);
     for (char *c = (char *)b->emission.upper; *c; c++)
