@@ -9,6 +9,7 @@
 #include "ops/infer.h"
 #include "passes/passes.h"
 #include "program/choice.h"
+#include "program/queues.h"
 #include "support/files.h"
 #include "tune.h"
 #include "variants.h"
@@ -272,6 +273,19 @@ static int stage_limits(Compilation *c)
 
 /* ------------------------------------------------------------------------------------------------------------- summary */
 
+/* Where several were asked for. */
+static void tell_queues(const Compilation *c, Text *text)
+{
+    const Core    *core = core_find(c->target->name);
+    const Program *p = c->chosen.program;
+    double         sum = cost_program(core, p), time = program_queued_time(p, core);
+
+    if (c->options->queues > 1 && p->nqueue < 2)
+        text_put(text, "queues              1: more would gain nothing worth having, or not fit\n");
+    else if (p->nqueue > 1)
+        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue, p->nwait, time / sum);
+}
+
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
@@ -291,7 +305,9 @@ static int stage_summary(Compilation *c)
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->chosen.plan.greedy[i]);
-    text_printf(text, "\nRAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64,
+    text_put(text, "\n");
+    tell_queues(c, text);
+    text_printf(text, "RAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64,
                 f->ram, f->arena, f->state, f->inputs, f->outputs);
     if (f->stack >= 0)
         text_printf(text, ", stack %" PRId64, f->stack);

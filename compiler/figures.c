@@ -253,6 +253,10 @@ static void try_options(Offers *offers)
     if (now->threads > 1)
         try_offer(offers, &other, 0, "--threads=1");
     other = *now;
+    other.queues = 1;
+    if (now->queues > 1)
+        try_offer(offers, &other, 0, "--queues=1");
+    other = *now;
     other.plan.planner = "auto";
     if (strcmp(now->plan.planner, "auto"))
         try_offer(offers, &other, 0, "--planner=auto");

@@ -20,7 +20,7 @@ typedef struct Reader {
     const char **state;
 } Reader;
 
-enum { SHAPES_FILE = 2 };
+enum { SHAPES_FILE = 2, MOST_QUEUES = 8 };
 
 typedef struct OptionRow {
     const char *name;
@@ -165,6 +165,16 @@ static int set_threads(Reader *reader, const OptionRow *row, const char *value)
     if (!value_number(value, value + strlen(value), &number) || number > 1024)
         return bad_value(reader, row, value, "a number from 0 to 1024");
     reader->options->threads = (int)number;
+    return 0;
+}
+
+static int set_queues(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!value_number(value, value + strlen(value), &number) || number < 1 || number > MOST_QUEUES)
+        return bad_value(reader, row, value, "a number from 1 to 8");
+    reader->options->queues = (int)number;
     return 0;
 }
 
@@ -329,6 +339,7 @@ static const OptionRow option_row[] = {
     {"--weights",    "auto|inline|object|file", false, true, set_weights,    "constants as C arrays, as an object made from a side file, or read from a file at init"},
     {"--threads",    "N",                      false, true,  set_threads,    "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
     {"--part-time",  "MICROSECONDS",           false, true,  set_part_time,  "with --threads: work in a part, at least, as predicted; smaller steps stay whole (default: 10)"},
+    {"--queues",     "N",                      false, true,  set_queues,     "run independent branches at the same time, on N queues of steps (2, say) that your parallel_for or runtime/pool.h runs as N tasks; order and waits are decided here; not with --threads"},
     {"--io",         "caller|arena",           false, true,  set_io,         "inputs and outputs stay with the caller (default) or are planned into the arena"},
     {"--region",     "NAME:SIZE[:ALIGN]",      false, true,  set_region,     "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read and write"},
     {"--state",      "OUT:IN",                 false, true,  set_state,      "keep an output as the next run's input in the state block; repeatable"},
@@ -440,6 +451,9 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
         else
             failures += take_model(&reader, argv[i]) < 0;
     }
+    if (options->queues > 1 && options->threads > 1)
+        failures += diag_usage(diag, "found --queues=%d with --threads=%d, wanted one of them: either branches or the parts of a step run at "
+                                     "the same time", options->queues, options->threads) < 0;
     if (!options->model && !options->help && !options->version && !failures)
         failures += diag_usage(diag, "found no model, wanted: occamyc MODEL.onnx [-o MODEL.c]; occamyc --help lists the options") < 0;
     text_put(&line, "occamyc");
@@ -453,6 +467,13 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
         text_put(&line, shaping.data);
     options->command_line = line.data;
     return failures ? -1 : 0;
+}
+
+int options_threads(const Options *options)
+{
+    int threads = options->threads > options->queues ? options->threads : options->queues;
+
+    return threads > 1 ? threads : 1;
 }
 
 /* `help` in lines of at most 118 columns, indented by 28. */

@@ -28,6 +28,7 @@ typedef struct Options {
     const char *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
     const struct Choices *choices; /* what the file of --tuned says, when it is read; NULL: nothing */
     int         threads;   /* --threads; 0: none */
+    int         queues;    /* --queues; below 2: one */
     int         part_time; /* --part-time: microseconds of work in a part, at least */
     const char *const *state; /* --state=OUT:IN, in the order given */
     int         nstate;
@@ -49,6 +50,9 @@ typedef struct Options {
 /* Read the command line. Strings stay the caller's (argv); lists live in diag->arena. Returns 0, or -1 with usage messages:
  * one for each option that is unknown or whose value is not understood. */
 int options_parse(Options *options, int argc, char *const *argv, Diag *diag);
+
+/* Threads that a host program gives parallel_for; 1: it has none. */
+int options_threads(const Options *options);
 
 struct Text;
 void options_help(struct Text *text); /* what --help prints: every option, one line or two */

@@ -262,7 +262,7 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
         options.cascade = CASCADE_OFF; /* choices are by the shapes of whole images */
         options.choices = &choices;
         options.output = options.main = options.report = options.map = options.cc = options.tune = NULL; /* build_write emits */
-        options.threads = 0;
+        options.threads = options.queues = 0;
         options.nstate = 0;
         options.plan.reorder = 0;
         options.plan.planner = "bigger-first";

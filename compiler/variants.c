@@ -6,6 +6,7 @@
 #include "program/cost.h"
 #include "program/lower.h"
 #include "program/part.h"
+#include "program/queues.h"
 
 #include <string.h>
 
@@ -40,6 +41,7 @@ static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
     PlanOptions options = lowering->options.plan;
 
     options.worth = worth;
+    options.reorder = options.reorder && v->program->nqueue < 2;
     program_liveness(v->program);
     if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
         return -1;
@@ -167,13 +169,37 @@ static int choose_copies(const Lowering *lowering, Variant *v)
     return 0;
 }
 
+/* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its bits are to
+ * be the same, in an order of its own. Returns 1 where they are taken. */
+static int choose_queues(const Lowering *lowering, Variant *v)
+{
+    const Core *core = core_find(lowering->target->name);
+    Variant     queued = {.cascade = v->cascade, .floor = v->floor};
+
+    if (lowering->options.queues < 2)
+        return 0;
+    if (variant_lower(lowering, &queued) < 0)
+        return -1;
+    if (!program_schedule(queued.program, core, lowering->options.queues))
+        return 0;
+    if (make_plan(lowering, 0, &queued) < 0)
+        return -1;
+    if (!is_small(lowering, &queued, INT64_MAX))
+        return 0;
+    *v = queued;
+    return 1;
+}
+
 int variant_plan(const Lowering *lowering, Variant *variant)
 {
+    int queues;
+
     if (make_plan(lowering, 0, variant) < 0)
         return -1;
     if (variant->cascade == CASCADE_AUTO && variant->program->cascades && choose_cascades(lowering, variant) < 0)
         return -1;
-    if (choose_copies(lowering, variant) < 0)
+    queues = choose_queues(lowering, variant);
+    if (queues < 0 || (!queues && choose_copies(lowering, variant) < 0)) /* copies would wait for all members */
         return -1;
     return program_confirm(variant->program, &lowering->options.plan, &variant->plan, lowering->diag);
 }

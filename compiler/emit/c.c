@@ -63,6 +63,7 @@ static void put_source(Emit *emit, Text *text)
         text_write(text, weights.data, weights.size);
     text_put(text, "/* -- steps */\n\n");
     emit_context(emit, text);
+    emit_queues_context(emit, text);
     if (emit->functions.size)
         text_write(text, emit->functions.data, emit->functions.size);
     if (init.size)

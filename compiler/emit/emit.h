@@ -100,10 +100,18 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 void emit_parallel(Emit *emit, const Step *step, int index, Text *call); /* the function of its parts, and the call of all */
 void emit_context(Emit *emit, Text *text);                             /* its type */
 void emit_context_fill(Emit *emit, Text *text);                        /* its variable, in the run function */
+bool emit_uses(const char *text, const char *name);                    /* the text has a variable of that name */
+
+/* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents` that are
+ * told at its end. */
+void emit_queues(Emit *emit, const Text *extents, Text *text);
+void emit_queues_context(Emit *emit, Text *text);                      /* what the units are told of */
 
 /* run.c - the run function. */
 void emit_step_call(Emit *emit, const Step *step, Text *text);         /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand);     /* the address of an operand */
+void emit_range(Emit *emit, Range range, int depth);                   /* the lines of some steps, to emit->run */
+void emit_locals(Emit *emit, Text *text, const Text *body, const char *between); /* variables that the body uses: declarations, values */
 void emit_run(Emit *emit);
 
 /* weights.c */

@@ -238,6 +238,20 @@ static void put_share(Emit *emit, Text *text, int share)
     text_printf(text, "#define %s_ALIGN %lld /* bytes */\n", macro, (long long)(s->align > 0 ? s->align : 1));
 }
 
+/* How the caller lends threads. */
+static void put_parallel_for(const Emit *emit, Text *text)
+{
+    int queues = emit->emission->options->queues;
+
+    text_put(text, "    /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are\n"
+                   "     * done; NULL: they run one after another, with the same results. ");
+    if (queues > 1)
+        text_printf(text, "A run calls it once at most, with %d parts: a\n     * queue of steps each, which waits for steps of the others by "
+                    "spinning. It needs no thread for each: a queue whose part\n     * has not begun is run by those that wait for it. ", queues);
+    text_put(text, "*/\n    void (*parallel_for)(void *parallel_context, void (*part)(void *context, int64_t index), void *context, "
+                   "int64_t parts);\n    void *parallel_context;\n");
+}
+
 static void put_memory(Emit *emit, Text *text)
 {
     for (int r = 0; r < emit->plan->nshare; r++)
@@ -255,11 +269,8 @@ static void put_memory(Emit *emit, Text *text)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->state_bytes)
         text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);
-    if (emit->emission->options->threads > 1)
-        text_put(text, "    /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are\n"
-                       "     * done; NULL: they run one after another, with the same results. */\n"
-                       "    void (*parallel_for)(void *parallel_context, void (*part)(void *context, int64_t index), void *context, int64_t parts);\n"
-                       "    void *parallel_context;\n");
+    if (options_threads(emit->emission->options) > 1)
+        put_parallel_for(emit, text);
     text_printf(text, "} %s_memory;\n\n", emit->name);
 }
 

@@ -114,7 +114,7 @@ static void put_calls(Emit *emit, Text *text)
         text_printf(text, "%sblocks->arena[%d]", r ? ", " : "", r);
     text_put(text, file ? ", blocks->weights" : "");
     text_put(text, emit->state_bytes ? ", blocks->state" : "");
-    text_put(text, emit->emission->options->threads > 1 ? ", occ_pool_for, blocks->pool" : "");
+    text_put(text, options_threads(emit->emission->options) > 1 ? ", occ_pool_for, blocks->pool" : "");
     text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name, emit->name,
                 emit->name);
     if (file)
@@ -170,7 +170,7 @@ static void put_file(Text *text, const char *from)
 
 void emit_host(Emit *emit, Text *text)
 {
-    int threads = emit->emission->options->threads;
+    int threads = options_threads(emit->emission->options);
 
     text_printf(text, "/* Runs %s.c on raw files; generated beside it, and yours to change.%s */\n", emit->name,
                 threads > 1 ? " Link with -pthread." : "");

@@ -45,8 +45,7 @@ static bool exists(const Emit *emit, int i)
     }
 }
 
-/* The variable's name as a word of its own. */
-static bool names(const char *text, const char *name)
+bool emit_uses(const char *text, const char *name)
 {
     size_t length = strlen(name);
 
@@ -72,7 +71,7 @@ static const char *put_parts(Emit *emit, const Step *step, int index)
         text_put(&body, ";\n        break;\n");
     }
     for (int i = 0; i < SHARED; i++)
-        if (exists(emit, i) && names(body.data, shared[i].name))
+        if (exists(emit, i) && emit_uses(body.data, shared[i].name))
             text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
     text_printf(&emit->functions, "static void %s(void *context, int64_t index)\n{\n", name);
     if (locals.size)

@@ -3,6 +3,7 @@
 
 #include "program/cost.h"
 #include "program/plan.h"
+#include "program/queues.h"
 #include "support/json.h"
 #include "version.h"
 
@@ -349,6 +350,52 @@ static void put_accesses(Json *json, const char *key, const Step *step, int acce
     json_close(json, ']');
 }
 
+/* What each queue has to do, and how long a run takes on all of them. */
+static void put_queues(Json *json, const Emission *e)
+{
+    const Program *p = e->program;
+    const double  *time = cost_steps(predicted_core(e), p);
+
+    if (p->nqueue < 2)
+        return;
+    json_object(json, "queues");
+    json_int(json, "predicted_ns", (int64_t)program_queued_time(p, predicted_core(e)));
+    json_int(json, "waits", p->nwait);
+    json_int(json, "implied", p->nimplied);
+    json_list(json, "queue");
+    for (int q = 0; q < p->nqueue; q++) {
+        double sum = 0.0;
+        int    steps = 0;
+
+        for (int s = 0; s < p->nstep; s++) {
+            sum += p->step[s].queue == q ? time[s] : 0.0;
+            steps += p->step[s].queue == q;
+        }
+        json_object(json, NULL);
+        json_flat(json);
+        json_int(json, "steps", steps);
+        json_int(json, "predicted_ns", (int64_t)sum);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+/* Of a step of several queues. */
+static void put_waits(Json *json, const Emission *e, int index)
+{
+    const Program *p = e->program;
+
+    if (p->nqueue < 2)
+        return;
+    json_int(json, "queue", p->step[index].queue);
+    json_list(json, "after");
+    for (int i = 0; i < p->nwait; i++)
+        if (p->wait[i].step == index)
+            json_int(json, NULL, p->wait[i].of);
+    json_close(json, ']');
+}
+
 static void put_step(Json *json, const Emission *e, int index, int64_t live)
 {
     const Step *step = &e->program->step[index];
@@ -370,6 +417,7 @@ static void put_step(Json *json, const Emission *e, int index, int64_t live)
     json_close(json, ']');
     put_accesses(json, "reads", step, OPERAND_READS);
     put_accesses(json, "writes", step, OPERAND_WRITES);
+    put_waits(json, e, index);
     json_int(json, "live", live);
     json_int(json, "predicted_ns", (int64_t)cost_step(predicted_core(e), e->program, step));
     json_close(json, '}');
@@ -397,6 +445,7 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
         put_buffer(&json, e, i);
     json_close(&json, ']');
     put_tensors(&json, e);
+    put_queues(&json, e);
     json_list(&json, "steps");
     for (int i = 0; i < e->program->nstep; i++)
         put_step(&json, e, i, in_use[i]);

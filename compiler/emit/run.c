@@ -199,8 +199,6 @@ static void put_load(Emit *emit, int index, int depth)
     text_printf(&emit->run, " /* %d extent of %s */\n", index, emit_origin(emit, step));
 }
 
-static void put_range(Emit *emit, Range range, int depth);
-
 static void put_if(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
@@ -208,10 +206,10 @@ static void put_if(Emit *emit, int index, int depth)
     text_printf(&emit->run, "%sif (", blanks(depth));
     emit_extent(emit, &emit->run, step->set);
     text_printf(&emit->run, ") { /* %d %s */\n", index, emit_origin(emit, step));
-    put_range(emit, step->body[0], depth + 1);
+    emit_range(emit, step->body[0], depth + 1);
     if (step->body[1].begin < step->body[1].end) {
         text_printf(&emit->run, "%s} else {\n", blanks(depth));
-        put_range(emit, step->body[1], depth + 1);
+        emit_range(emit, step->body[1], depth + 1);
     }
     text_printf(&emit->run, "%s}\n", blanks(depth));
 }
@@ -225,7 +223,7 @@ static void put_loop(Emit *emit, int index, int depth)
     if (step->until >= 0)
         text_printf(&emit->run, " && d[%d]", step->until);
     text_printf(&emit->run, "; d[%d]++) { /* %d %s */\n", step->slot, index, emit_origin(emit, step));
-    put_range(emit, step->body[0], depth + 1);
+    emit_range(emit, step->body[0], depth + 1);
     text_printf(&emit->run, "%s}\n", blanks(depth));
 }
 
@@ -257,7 +255,7 @@ static void put_step(Emit *emit, int index, int depth)
     }
 }
 
-static void put_range(Emit *emit, Range range, int depth)
+void emit_range(Emit *emit, Range range, int depth)
 {
     for (int i = range.begin; i < range.end; i = flow_after(emit->program, i))
         put_step(emit, i, depth);
@@ -387,11 +385,11 @@ static void put_guard(Emit *emit, Text *text, bool steps)
     text_put(text, several ? ");\n" : ";\n");
 }
 
-static void put_locals(Emit *emit, Text *text, const Text *body)
+/* The arena's memories, the run-time integers, state and weights, as far as the model has them. */
+static void put_declarations(Emit *emit, Text *text, const Text *body)
 {
     const Program *p = emit->program;
 
-    text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
             text_printf(text, "    unsigned char *%s;\n", emit_share_variable(emit, r));
@@ -406,7 +404,12 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
     for (int i = 0; i < p->nin; i++)
         if (is_optional(emit, &p->in[i]))
             put_absent(text, &p->in[i]);
-    text_put(text, "\n    if (status)\n        return status;\n");
+}
+
+static void put_values(Emit *emit, Text *text, const Text *body)
+{
+    const Program *p = emit->program;
+
     for (int i = 0; i < p->nin; i++)
         if (is_optional(emit, &p->in[i]))
             text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n", p->in[i].name,
@@ -424,6 +427,13 @@ static void put_locals(Emit *emit, Text *text, const Text *body)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
     if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
+}
+
+void emit_locals(Emit *emit, Text *text, const Text *body, const char *between)
+{
+    put_declarations(emit, text, body);
+    text_put(text, between);
+    put_values(emit, text, body);
     emit_context_fill(emit, text);
     put_guard(emit, text, uses(body, "OCC_RUN") || uses(body, "OCC_TRY"));
 }
@@ -457,21 +467,32 @@ static void put_out_extents(Emit *emit, Text *text)
     }
 }
 
+/* The body of a run that goes through all steps by number. */
+static void put_body(Emit *emit, Text *text)
+{
+    emit_range(emit, (Range){0, emit->program->nstep}, 1);
+    text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
+    emit_locals(emit, text, &emit->run, "\n    if (status)\n        return status;\n");
+    text_put(text, "\n");
+    text_put(text, emit->run.size ? emit->run.data : "");
+}
+
 void emit_run(Emit *emit)
 {
-    Text text = text_new(emit->arena);
+    Text text = text_new(emit->arena), body = text_new(emit->arena), extents = text_new(emit->arena);
 
-    put_range(emit, (Range){0, emit->program->nstep}, 1);
-    for (int r = 0; r < emit->plan->nshare; r++)
-        put_guard_table(emit, &text, r);
+    put_out_extents(emit, &extents);
+    for (int r = 0; r < emit->plan->nshare; r++) /* where the steps run */
+        put_guard_table(emit, emit->program->nqueue > 1 ? &emit->functions : &text, r);
+    if (emit->program->nqueue > 1)
+        emit_queues(emit, &extents, &body);
+    else
+        put_body(emit, &body);
     put_check_function(emit, &text);
     text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
                 emit->name, emit->name);
-    put_locals(emit, &text, &emit->run);
-    text_put(&text, "\n");
-    if (emit->run.size)
-        text_put(&text, emit->run.data);
-    put_out_extents(emit, &text);
+    text_put(&text, body.data);
+    text_put(&text, extents.size ? extents.data : "");
     text_put(&text, "    return 0;\n}\n");
     emit->run = text;
 }

@@ -192,13 +192,13 @@ static void add(Arena *arena, List *lists, int unit, int before)
     ARENA_PUSH(arena, list->item, list->n, list->capacity, before);
 }
 
-/* The first writer comes before all others that touch the buffer. */
+/* The first writer comes before all readers: a buffer is never read before something was written to it. */
 static void add_pairs(Arena *arena, const TouchList *list, List *lists)
 {
     for (int i = 0; i < list->n; i++)
         for (int k = i + 1; k < list->n; k++) {
             const Touch *a = &list->touch[i], *b = &list->touch[k];
-            bool         first = a->writes && a->unit == list->touch[0].unit;
+            bool         first = a->writes && !b->writes && a->unit == list->touch[0].unit;
 
             if (first || (touches_meet(a, b) && !(a->operand && operands_interleave(a->operand, b->operand))))
                 add(arena, lists, b->unit, a->unit);

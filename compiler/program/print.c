@@ -251,6 +251,22 @@ static bool has_control(const Program *program)
     return false;
 }
 
+/* "queue 1 after 3 5: ", of a program that has several. */
+static void put_queue(Text *text, const Program *program, int step)
+{
+    bool waits = false;
+
+    if (program->nqueue < 2)
+        return;
+    text_printf(text, "queue %d", program->step[step].queue);
+    for (int i = 0; i < program->nwait; i++)
+        if (program->wait[i].step == step) {
+            text_printf(text, "%s %d", waits ? "" : " after", program->wait[i].of);
+            waits = true;
+        }
+    text_put(text, ": ");
+}
+
 void program_print(Text *text, const Program *program)
 {
     bool control = has_control(program);
@@ -273,6 +289,7 @@ void program_print(Text *text, const Program *program)
         }
     for (int i = 0; i < program->nstep; i++) {
         text_printf(text, "%*sstep %d: ", control ? 2 * depth_of(program, i) : 0, "", i);
+        put_queue(text, program, i);
         put_step_body(text, program, &program->step[i]);
         put_origin(text, &program->step[i]);
         text_put(text, "\n");

@@ -6,6 +6,7 @@
 #include "program/queues.h"
 
 #include "program/depend.h"
+#include "program/flow.h"
 #include "program/reorder.h"
 
 #include <stdlib.h>
@@ -151,6 +152,25 @@ static void renumber(Schedule *s)
     program_apply_order(s->program, &order);
 }
 
+double program_queued_time(const Program *p, const Core *core)
+{
+    const double *step = cost_steps(core, p);
+    double       *end = arena_array(p->arena, double, p->nstep + 1), *free = arena_array(p->arena, double, p->nqueue + 1), last = 0.0;
+
+    for (int s = 0; s < p->nstep; s = flow_after(p, s)) {
+        int queue = p->nqueue > 1 ? p->step[s].queue : 0;
+
+        for (int i = 0; i < p->nwait; i++)
+            if (p->wait[i].step == s && end[p->wait[i].of] + CROSS > free[queue])
+                free[queue] = end[p->wait[i].of] + CROSS;
+        for (int i = s; i < flow_after(p, s); i++)
+            free[queue] += step[i];
+        end[s] = free[queue];
+        last = end[s] > last ? end[s] : last;
+    }
+    return last;
+}
+
 bool program_schedule(Program *program, const Core *core, int queues)
 {
     Schedule s = {.program = program, .arena = program->arena, .touches = program_touches(program, program->arena), .queues = queues};
@@ -172,7 +192,9 @@ bool program_schedule(Program *program, const Core *core, int queues)
     if (!(end < (1.0 - LEAST_GAIN) * one))
         return false;
     renumber(&s);
-    program->nqueue = queues;
+    program->nqueue = 0;
+    for (int u = 0; u < s.touches.nunit; u++) /* those that have something to do */
+        program->nqueue = s.queue[u] >= program->nqueue ? s.queue[u] + 1 : program->nqueue;
     program_find_waits(program);
     return true;
 }

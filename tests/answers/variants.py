@@ -10,6 +10,7 @@ PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elisi
                 ["--region=a:512", "--region=b:16K", "--region=c:64M"]]
 CASCADES = [["--cascade=on"], ["--cascade=off"]]
 THREADS = [["--threads=2"], ["--threads=2", "--part-time=0"], ["--threads=3", "--part-time=0"], ["--threads=8", "--part-time=0"]]
+QUEUES = [["--queues=2"], ["--queues=3"]]
 
 STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
 # Functions of kernels once in each file, not at every call: a branch is then counted where its text is.
@@ -69,7 +70,7 @@ def draw_options(draw):
     weights = [o for o in chosen if o[0].startswith("--weights")]
     chosen = [o for o in chosen if o not in planners[1:] + regions[1:] + weights[1:]]
     if draw.chance(0.25):
-        chosen.append(draw.pick(THREADS))
+        chosen.append(draw.pick(THREADS + QUEUES))
     elif draw.chance(0.5):
         chosen.append(draw.pick(CASCADES))
     return [word for option in chosen for word in option]

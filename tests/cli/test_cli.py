@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
 
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
-        for option in ("-o --name --target --dim --weights --threads --part-time --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
+        for option in ("-o --name --target --dim --weights --threads --part-time --queues --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
                        "--in-place --overlap --elision "
                        "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
@@ -64,7 +64,7 @@ class Cli(unittest.TestCase):
         for option, part in (
             ("--name=2x", "a C identifier"), ("--name=while", "a C identifier"), ("--target=abacus", "portable"),
             ("--dim=n", "NAME=N"), ("--dim=n=5..2", "A <= B"), ("--dim==4", "NAME=N"), ("--dim=n=x", "NAME=N"),
-            ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--part-time=x", "microseconds"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
+            ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--part-time=x", "microseconds"), ("--queues=0", "1 to 8"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
             ("--code=fast", "shared"), ("--planner=luck", "first-fit"), ("--order=alphabet", "model"),
             ("--time-limit=0", "above 0"), ("--max-ram=1.5K", "a whole number"), ("--max-ram=12Q", "a whole number"),
             ("--dump=everything", "graph"), ("--in-place=on", "auto, off"), ("--overlap=no", "auto, off"), ("--elision=2", "auto, off"),
@@ -72,6 +72,7 @@ class Cli(unittest.TestCase):
         ):
             self.fails(1, part, "small.onnx", option)
         self.fails(1, "ends in .c", "small.onnx", "-o", "model.txt")
+        self.fails(1, "wanted one of them", "small.onnx", "--queues=2", "--threads=2")
 
     def test_a_bound_that_meets_no_extent_is_a_slip(self):
         self.fails(1, "--dim=m", "bounded.onnx", "--dim", "n=1..4", "--dim", "m=3")
@@ -148,11 +149,12 @@ class Cli(unittest.TestCase):
                        "--threads=1", "--target=null", "--target=cortex-m"):
             self.run_it("small.onnx", option)
 
-    def test_threads_add_a_parallel_for(self):
-        with tempfile.TemporaryDirectory() as out:
-            self.run_it("small.onnx", "--threads=2", "-o", out + "/small.c")
-            with open(out + "/small.h") as file:
-                self.assertIn("void (*parallel_for)(", file.read())
+    def test_threads_and_queues_add_a_parallel_for(self):
+        for option in ("--threads=2", "--queues=2"):
+            with tempfile.TemporaryDirectory() as out:
+                self.run_it("small.onnx", option, "-o", out + "/small.c")
+                with open(out + "/small.h") as file:
+                    self.assertIn("void (*parallel_for)(", file.read())
 
     def test_weights_take_their_form(self):
         with tempfile.TemporaryDirectory() as out:

@@ -27,13 +27,14 @@ THREE = ["--region=tiny:64", "--region=fast:1K:32", "--region=slow:64M"]
 
 SETS = [
     ["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--cascade=on"], ["--cascade=off", "--winograd=off"],
-    ["--winograd=on", "--winograd-error=1"], ["--threads=4"], ["--code=shared"], ["--order=model"], TWO, THREE,
+    ["--winograd=on", "--winograd-error=1"], ["--threads=4"], ["--queues=2"], ["--code=shared"], ["--order=model"], TWO, THREE,
     ["--io=arena", *TWO], ["--io=arena", "--order=model", *THREE], ["--weights=object"], ["--weights=file"], ["--weights=inline"],
     ["--main={out}_main.c", "--report={out}.json", "--map={out}.svg", "--explain-peak"], ["--map={out}.html", "--dump=program"],
     ["--io=arena", "--threads=3", "--code=shared", "--order=model"],
     ["--io=arena", "--cascade=on", "--winograd=on", "--in-place=off"],
     ["--io=arena", "--in-place=off", "--overlap=off", "--elision=off", "--order=model", "--weights=object"],
     ["--io=arena", "--cascade=on", "--threads=4", "--weights=file"],
+    ["--io=arena", "--queues=3", "--main={out}_main.c", "--report={out}.json", *TWO],
 ]
 
 

@@ -1,0 +1,147 @@
+/* occ_queues.h - the units of a run on several queues, each of which is a task of the caller's parallel_for. Order and waits are
+ * decided at compile time; a queue tells the others how far it has come by one counter. No lock, no allocation.
+ *
+ * The caller may run the tasks at the same time or one after another, in any order: a task that waits for a queue whose own task
+ * has not begun runs that queue's next unit itself. So the lowest unit that is left can always go on, and nothing hangs. */
+#ifndef OCC_QUEUES_H
+#define OCC_QUEUES_H
+
+#include "occ_parallel.h"
+
+#if defined(__ATOMIC_ACQUIRE)
+#define OCC_LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define OCC_STORE(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
+#define OCC_SWAP(p, seen, value) __atomic_compare_exchange_n((p), (seen), (value), 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
+#else
+#error "code of --queues needs a compiler with __atomic builtins, as GCC and Clang have them"
+#endif
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define OCC_PAUSE() __builtin_ia32_pause()
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define OCC_PAUSE() __asm__ volatile("yield")
+#else
+#define OCC_PAUSE() ((void)0)
+#endif
+
+/* What a queue does next: unit `unit` (-1: none) as soon as `count` items of queue `of` have ended (-1: at once). */
+typedef struct occ_item {
+    int unit, of, count;
+} occ_item;
+
+/* Who runs the items of a queue: its keeper. */
+#define OCC_NOBODY 0
+#define OCC_HELPER 1 /* the task of another queue, one item */
+#define OCC_OWNER 2  /* its own task, to the end */
+
+/* Alone on its lines of cache. */
+typedef struct occ_queue {
+    int done;         /* atomic: twice the items that have ended, plus 1: the next one never will */
+    int keeper;       /* atomic */
+    int unit, status; /* the unit that failed and its code; 0: none did */
+    char apart[112];
+} occ_queue;
+
+/* A run. The items of queue q are item[first[q]] to item[first[q + 1] - 1]. */
+typedef struct occ_queues {
+    int (*run)(void *context, int unit); /* 0, or the code that ends the run */
+    void *context;
+    const occ_item *item;
+    const int *first;
+    occ_queue *queue;
+    int queues, units;
+} occ_queues;
+
+/* The next item of a queue, whose wait is over: only its keeper may call. */
+OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
+{
+    occ_queue *own = &all->queue[queue];
+    int done = OCC_LOAD(&own->done);
+    const occ_item *next = &all->item[all->first[queue] + done / 2];
+    int stopped = next->of >= 0 && OCC_LOAD(&all->queue[next->of].done) / 2 < next->count;
+    if (!stopped && next->unit >= 0) {
+        own->status = all->run(all->context, next->unit);
+        own->unit = next->unit;
+        stopped = own->status != 0;
+    }
+    OCC_STORE(&own->done, stopped ? done + 1 : done + 2);
+}
+
+/* Runs one item of the queue, or of one that it waits for, where no task keeps that; 0: it cannot. */
+OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
+{
+    int nobody = OCC_NOBODY, done = 0;
+    for (int hops = 0; hops < all->queues; hops++) {
+        const occ_item *next;
+        int other;
+        done = OCC_LOAD(&all->queue[queue].done);
+        next = &all->item[all->first[queue] + done / 2];
+        if (done & 1 || OCC_LOAD(&all->queue[queue].keeper) != OCC_NOBODY)
+            return 0;
+        other = next->of < 0 ? 0 : OCC_LOAD(&all->queue[next->of].done);
+        if (next->of < 0 || other & 1 || other / 2 >= next->count)
+            break;
+        queue = next->of;
+    }
+    if (!OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_HELPER))
+        return 0;
+    if (OCC_LOAD(&all->queue[queue].done) == done) /* no other helper came first */
+        occ_queue_next(all, queue);
+    OCC_STORE(&all->queue[queue].keeper, OCC_NOBODY);
+    return 1;
+}
+
+/* Until `count` items of the queue have ended, or never will. */
+OCC_INLINE void occ_queue_wait(occ_queues *all, int queue, int count)
+{
+    for (;;) {
+        int done = OCC_LOAD(&all->queue[queue].done);
+        if (done & 1 || done / 2 >= count)
+            return;
+        if (!occ_queue_help(all, queue))
+            OCC_PAUSE();
+    }
+}
+
+/* The task of queue `index`. */
+OCC_INLINE void occ_queue_task(void *context, int64_t index)
+{
+    occ_queues *all = (occ_queues *)context;
+    int queue = (int)index, count = all->first[queue + 1] - all->first[queue], nobody = OCC_NOBODY;
+    while (!OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_OWNER)) { /* a helper ends its unit first */
+        nobody = OCC_NOBODY;
+        OCC_PAUSE();
+    }
+    for (;;) {
+        int done = OCC_LOAD(&all->queue[queue].done);
+        const occ_item *next = &all->item[all->first[queue] + done / 2];
+        if (done & 1 || done / 2 == count)
+            return;
+        if (next->of >= 0)
+            occ_queue_wait(all, next->of, next->count);
+        occ_queue_next(all, queue);
+    }
+}
+
+/* All units; for_all NULL: by number. Of several codes that of the lowest unit, as if all had run by number. */
+OCC_INLINE int occ_queues_run(occ_queues *all, occ_parallel_for for_all, void *parallel_context)
+{
+    int status = 0, unit = all->units;
+#if defined(OCC_GUARD) /* looks at the whole arena after each step */
+    for_all = 0;
+#endif
+    for (int i = 0; !for_all && !status && i < all->units; i++)
+        status = all->run(all->context, i);
+    for (int q = 0; for_all && q < all->queues; q++)
+        all->queue[q].done = all->queue[q].keeper = all->queue[q].status = 0;
+    if (for_all)
+        for_all(parallel_context, occ_queue_task, all, all->queues);
+    for (int q = 0; for_all && q < all->queues; q++)
+        if (all->queue[q].status && all->queue[q].unit < unit) {
+            unit = all->queue[q].unit;
+            status = all->queue[q].status;
+        }
+    return status;
+}
+
+#endif
