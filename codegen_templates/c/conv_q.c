@@ -50,7 +50,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const i
 {
     const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
     const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
-    const int known = OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1;
+    const int known = OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]);
     const int edges = occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
                       occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1));
     const int strips = OCC_STRIPS && known && how[3] > 0 && !(how[2] && occ_dot_whole(OCC_DOT_SAFE));

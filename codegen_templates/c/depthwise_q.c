@@ -31,7 +31,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, co
 {
     const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = ydim[1] % wide;
     const int literal =
-        OCC_KNOWN(ydim[4]) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) && OCC_W > 1 &&
+        OCC_KNOWN(ydim[4]) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) &&
         occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DQ_COLUMNS);
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
     occ_depthwise_q q = {

@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* How functions are compiled.
- *   OCC_INLINE  kernels: inlined into the step that calls them with literals, except where size matters more than speed
+ *   OCC_INLINE  kernels: inlined into the step that calls them with literals, unless one copy of each is asked for
  *   OCC_HOT     their innermost parts: inlined everywhere, so that tiles stay in registers
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
  *   OCC_HIDE    makes the compiler forget what it knows of an integer variable
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
- *   OCC_SHARED  defined where size matters, or by -D: one copy of each kernel, called with variables
+ *   OCC_SHARED  defined by --code=shared or by -D, never by the optimiser's level: one copy of each kernel, called with variables
  *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
 #ifndef OCC_CODE
@@ -36,9 +36,6 @@
 #define OCC_HOT static __attribute__((OCC_WIDE))
 #else
 #define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
-#endif
-#if defined(__OPTIMIZE_SIZE__) && !defined(OCC_SHARED)
-#define OCC_SHARED
 #endif
 #if defined(OCC_SHARED)
 #define OCC_INLINE OCC_CODE static __attribute__((noinline, OCC_WIDE))

@@ -48,6 +48,19 @@ OCC_HOT int occ_q_lanes(int count, int vector)
     return left > OCC_W ? OCC_W : left;
 }
 
+#if OCC_W == 1
+/* acc[j] += x . w for four inputs, of which `n` (literal) are there, at one pixel: weights are widened when they are met, since the
+ * few registers of a small processor do not hold all of them. */
+OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
+                        const int32_t *w, int n, int columns)
+{
+    const occ_quads a = occ_quads_of(occ_vispread(x, n, q->flip), how.is_signed, how.kind);
+    (void)across, (void)columns;
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++)
+        acc[j] = occ_dot(acc[j], a, occ_quads_of(occ_q_lanes(b->lanes, j) > 0 ? occ_viload(w + j, 1) : 0, 1, how.kind), how.kind);
+}
+#else
 /* acc[c][j] += x . w for four inputs, of which `n` (literal) are there. */
 OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
                         const int32_t *w, int n, int columns)
@@ -67,6 +80,7 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
             acc[c * b->vectors + j] = occ_dot(acc[c * b->vectors + j], a, panel[j], how.kind);
     }
 }
+#endif
 
 /* `taps` that follow each other in x and w (or one), the inputs of each rounded up to four. */
 OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
