@@ -14,7 +14,7 @@
 enum { REPORT_VERSION = 1 };
 
 static const char *const kind_names[] = {"activation", "scratch", "extents", "weight", "state", "input", "output"};
-static const char *const step_names[] = {"kernel", "set", "load", "check", "if", "loop"};
+static const char *const step_names[] = {"kernel", "set", "read", "check", "if", "loop"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
 {

@@ -187,7 +187,7 @@ static void put_set(Emit *emit, int index, int depth)
     text_printf(&emit->run, " /* %d extent */\n", index);
 }
 
-static void put_load(Emit *emit, int index, int depth)
+static void put_read(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
     Text        value = text_new(emit->arena);
@@ -238,8 +238,8 @@ static void put_step(Emit *emit, int index, int depth)
     case STEP_SET:
         put_set(emit, index, depth);
         break;
-    case STEP_LOAD:
-        put_load(emit, index, depth);
+    case STEP_READ:
+        put_read(emit, index, depth);
         break;
     case STEP_CHECK:
         text_printf(&emit->run, "%sOCC_CHECK(", blanks(depth));

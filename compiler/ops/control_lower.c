@@ -178,7 +178,7 @@ static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
             continue;
         staged->dim[i] = extent_leaf(lower->model, EXPR_VAR, carried->parameter->id, STAGED_AXIS + i,
                                      extent_min(lower->model, extent), extent.max);
-        if (control_set(lower, staged->dim[i], extent) < 0)
+        if (lower_set(lower, staged->dim[i], extent) < 0)
             return -1;
     }
     return 0;
@@ -240,7 +240,7 @@ static int loop_body(Lower *lower, LoopPlan *plan, Value *go_on, Extent go_slot)
     for (int i = 0; i < plan->nstack; i++)
         if (stack_up(lower, plan, i) < 0)
             return -1;
-    if (go_on && control_load(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
+    if (go_on && control_read(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
         return -1;
     return carry_back(lower, plan);
 }
@@ -253,7 +253,7 @@ static int iterate(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, 
         plan->iteration = extent_const(0);
         return 0;
     }
-    if (go_on && (go_first ? control_load(lower, go_first, go_slot) : control_set(lower, go_slot, extent_const(1))) < 0)
+    if (go_on && (go_first ? control_read(lower, go_first, go_slot) : lower_set(lower, go_slot, extent_const(1))) < 0)
         return -1;
     at = control_loop_begin(lower, plan->trips, plan->iteration, &mark);
     if (go_on)

@@ -251,21 +251,11 @@ int lower_tile(Lower *lower, Node *node)
 /* A depth that is computed while running, of any number type: read once into the result's extent. */
 static int onehot_depth(Lower *lower, Node *node, Extent leaf)
 {
-    Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
-    Operand  depth;
+    Operand depth;
 
     if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT)
         return 0;
-    if (lower_indices(lower, node, 1, &depth) < 0 || lower_extent(lower, depth.offset) < 0)
-        return -1;
-    depth.rank = 0;
-    depth.access = OPERAND_READS;
-    step.operand = arena_one(p->arena, Operand);
-    step.operand[0] = depth;
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
-    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
-    return 0;
+    return lower_indices(lower, node, 1, &depth) < 0 ? -1 : lower_read(lower, depth, leaf);
 }
 
 int lower_onehot(Lower *lower, Node *node)

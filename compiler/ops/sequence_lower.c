@@ -142,7 +142,7 @@ static int member_index(Lower *lower, Node *node, Extent *out)
     }
     *out = extent_leaf(model, EXPR_VAR, node->out[0]->id, (1 << 16) + WHICH_INDEX, 0,
                        node->in[0]->type.count.max > 0 ? node->in[0]->type.count.max - 1 : 0);
-    return control_set(lower, *out, position);
+    return lower_set(lower, *out, position);
 }
 
 int lower_sequence_at(Lower *lower, Node *node)
@@ -191,11 +191,12 @@ static int read_cut(Lower *lower, const Node *node, Cut *cut)
     cut->count = (int)split->type.dim[0].max;
     cut->size = arena_array(lower->arena, Extent, cut->count + 1);
     if (split->data) {
-        const char *data = const_aligned(lower->arena, split);
-        bool        wide = split->type.dtype == DTYPE_I64;
+        int64_t *size = arena_array(lower->arena, int64_t, cut->count + 1);
+        int      count = 0;
 
-        for (int i = 0; i < cut->count; i++)
-            cut->size[i] = extent_const(wide ? ((const int64_t *)(const void *)data)[i] : ((const int32_t *)(const void *)data)[i]);
+        const_ints(split, size, cut->count, &count);
+        for (int i = 0; i < count; i++)
+            cut->size[i] = extent_const(size[i]);
         return 0;
     }
     for (int i = 0; i < cut->count; i++)

@@ -67,14 +67,7 @@ int control_condition(Lower *lower, Value *value, Extent *out)
 
 int control_begin(Lower *lower, StepKind kind, Extent set)
 {
-    Program *p = lower->program;
-    Step     step = {.kind = kind, .until = -1, .set = set};
-
-    step.origin = arena_array(p->arena, const Node *, 1);
-    step.origin[0] = lower->node;
-    step.norigin = 1;
-    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
-    return p->nstep - 1;
+    return lower_append(lower, (Step){.kind = kind, .until = -1, .set = set});
 }
 
 Extent control_iteration(Lower *lower, const Value *counter, int axis, Extent trips)
@@ -143,20 +136,6 @@ static Operand dense_over(Lower *lower, Operand to, const Operand *from)
     return to;
 }
 
-int control_set(Lower *lower, Extent leaf, Extent value)
-{
-    Program *p = lower->program;
-    Step     step = {.kind = STEP_SET, .until = -1, .set = value};
-
-    if (leaf.expr < 0 || leaf.expr == value.expr)
-        return 0;
-    if (lower_extent(lower, value) < 0)
-        return -1;
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
-    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
-    return 0;
-}
-
 Extent control_leaf(const Lower *lower, const Value *value, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
@@ -191,7 +170,7 @@ int control_give(Lower *lower, const Value *to, Extent extent, Extent value)
         return lower_check(lower, extent_op(lower->model, EXPR_EQ, value, extent));
     if (lower_check(lower, extent_op(lower->model, EXPR_LT, value, extent_const(extent.max + 1))) < 0)
         return -1;
-    return control_set(lower, leaf, value);
+    return lower_set(lower, leaf, value);
 }
 
 int control_give_extents(Lower *lower, const Type *from, const Value *to)
@@ -260,26 +239,16 @@ void control_define(Lower *lower, const Value *value)
 int control_zero_extents(Lower *lower, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)
-        if (control_set(lower, control_leaf(lower, to, to->type.dim[i]), extent_const(0)) < 0)
+        if (lower_set(lower, control_leaf(lower, to, to->type.dim[i]), extent_const(0)) < 0)
             return -1;
     return 0;
 }
 
-int control_load(Lower *lower, Value *value, Extent leaf)
+int control_read(Lower *lower, Value *value, Extent leaf)
 {
-    Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
-    Operand  x;
+    Operand x;
 
-    if (lower_value(lower, value, &x) < 0 || lower_extent(lower, x.offset) < 0)
-        return -1;
-    x.rank = 0;
-    x.access = OPERAND_READS;
-    step.operand = arena_one(p->arena, Operand);
-    step.operand[0] = x;
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
-    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
-    return 0;
+    return lower_value(lower, value, &x) < 0 ? -1 : lower_read(lower, x, leaf);
 }
 
 void control_condition_in(Lower *lower, Value *parameter)

@@ -46,9 +46,6 @@ void control_define(Lower *lower, const Value *value);
 /* Sets the run-time extents of `to` to 0. */
 int control_zero_extents(Lower *lower, const Value *to);
 
-/* dims[leaf] = value, whatever the leaf was; nothing when it is constant. */
-int control_set(Lower *lower, Extent leaf, Extent value);
-
 /* The leaf of `value` itself that `extent` is, or bounds; a constant when there is none. */
 Extent control_leaf(const Lower *lower, const Value *value, Extent extent);
 
@@ -60,7 +57,7 @@ int control_copy(Lower *lower, Value *from, Value *to);
 int control_give_extents(Lower *lower, const Type *from, const Value *to);
 
 /* dims[leaf] = the boolean or integer `value`. */
-int control_load(Lower *lower, Value *value, Extent leaf);
+int control_read(Lower *lower, Value *value, Extent leaf);
 
 /* A loop's condition as its body sees it: true, or the body would not run. */
 void control_condition_in(Lower *lower, Value *parameter);

@@ -108,9 +108,9 @@ static void touch_step(Reader *r, const Step *step)
             touch_extent(r, step->arg[i].ints[k]);
     if (step->kind == STEP_SET)
         touch_set(r, step);
-    else if (step->kind != STEP_KERNEL && step->kind != STEP_LOAD)
+    else if (step->kind != STEP_KERNEL && step->kind != STEP_READ)
         touch_extent(r, step->set);
-    if (step->kind == STEP_SET || step->kind == STEP_LOAD || step->kind == STEP_LOOP)
+    if (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP)
         touch_slot(r, step->slot, true);
     if (step->kind == STEP_LOOP && step->until >= 0)
         touch_slot(r, step->until, false);

@@ -201,11 +201,19 @@ void  step_floats(Lower *lower, Step *step, int count, const double *values);
 void  step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
 int   step_end(Lower *lower, Step *step);
 
+/* Every step joins the program here: it gets the node in hand, if it has none, and reads the text that it may point to. Returns its
+ * index. */
+int lower_append(Lower *lower, Step step);
+
 /* Strided copy (with conversion of nothing): y[...] = x[...]. */
 int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
 
-/* Make sure that a run-time integer is in its slot from here on (appends SET and LOAD steps). Constants need nothing. */
+/* Make sure that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need nothing. */
 int lower_extent(Lower *lower, Extent extent);
+/* dims[leaf] = value, whatever it was, or the integer that the run finds at `word`; nothing where leaf is
+ * constant. */
+int lower_set(Lower *lower, Extent leaf, Extent value);
+int lower_read(Lower *lower, Operand word, Extent leaf);
 Operand lower_slot(Lower *lower, Extent leaf); /* where a step writes a run-time integer that it finds out (int64_t) */
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
 

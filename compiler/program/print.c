@@ -197,7 +197,7 @@ static void put_step_body(Text *text, const Program *program, const Step *step)
         text_printf(text, "slot %d = ", step->slot);
         put_extent(text, step->set);
         break;
-    case STEP_LOAD:
+    case STEP_READ:
         text_printf(text, "slot %d = element", step->slot);
         put_operand(text, program, &step->operand[0]);
         break;

@@ -73,7 +73,7 @@ typedef struct Arg {
 typedef enum StepKind {
     STEP_KERNEL, /* call a kernel */
     STEP_SET,    /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
-    STEP_LOAD,   /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
+    STEP_READ,   /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
     STEP_CHECK,  /* fail with the extent code unless `set` is non-zero */
     STEP_IF,     /* if (set) run range 0 else run range 1 */
     STEP_LOOP    /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */

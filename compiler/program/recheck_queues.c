@@ -190,9 +190,9 @@ static void note_slots(Recheck *r, int step, const Step *inner)
             note_read(r, step, inner->arg[i].ints[k].expr);
     if (inner->kind == STEP_SET && inner->set.expr >= 0 && r->program->slot[inner->set.expr] == inner->slot)
         note_parts(r, step, inner->set.expr);
-    else if (inner->kind != STEP_KERNEL && inner->kind != STEP_LOAD)
+    else if (inner->kind != STEP_KERNEL && inner->kind != STEP_READ)
         note_read(r, step, inner->set.expr);
-    if (inner->kind == STEP_SET || inner->kind == STEP_LOAD || inner->kind == STEP_LOOP)
+    if (inner->kind == STEP_SET || inner->kind == STEP_READ || inner->kind == STEP_LOOP)
         r->writes[(int64_t)step * r->program->nslot + inner->slot] = true;
     if (inner->kind == STEP_LOOP && inner->until >= 0)
         r->reads[(int64_t)step * r->program->nslot + inner->until] = true;

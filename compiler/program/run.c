@@ -206,7 +206,7 @@ static int run_step(Run *run, const Step *step)
     case STEP_SET:
         status = run_set(run, step);
         break;
-    case STEP_LOAD:
+    case STEP_READ:
         status = run_load(run, step);
         break;
     case STEP_CHECK:

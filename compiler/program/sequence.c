@@ -201,33 +201,10 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
 
 /* ------------------------------------------------------------------------------------------------------------ integers */
 
-int sequence_load(Lower *lower, Operand word, Extent leaf)
-{
-    Program *p = lower->program;
-    Step     step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
-
-    if (extent_is_const(leaf))
-        return 0;
-    if (lower_extent(lower, word.offset) < 0)
-        return -1;
-    word.rank = 0;
-    word.access = OPERAND_READS;
-    step.operand = arena_one(p->arena, Operand);
-    step.operand[0] = word;
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
-    if (lower->node) {
-        step.origin = arena_array(p->arena, const Node *, 1);
-        step.origin[0] = lower->node;
-        step.norigin = 1;
-    }
-    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
-    return 0;
-}
-
 int sequence_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out)
 {
     *out = extent_leaf(lower->model, EXPR_VAR, value->id, WHICH_FIRST + which, lo, hi);
-    return sequence_load(lower, word, *out);
+    return lower_read(lower, word, *out);
 }
 
 int sequence_count(Lower *lower, Value *value, Extent *out)
@@ -248,7 +225,7 @@ int sequence_made(Lower *lower, Value *value)
 
     if (leaf.expr < 0)
         return 0;
-    return sequence_load(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), leaf);
+    return lower_read(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), leaf);
 }
 
 /* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its header. */
@@ -270,7 +247,7 @@ int sequence_extents(Lower *lower, const Value *made, Operand words)
 
         words.offset = add(lower, first, extent_const(i));
         if (leaf.expr >= 0) {
-            if (sequence_load(lower, words, leaf) < 0)
+            if (lower_read(lower, words, leaf) < 0)
                 return -1;
             continue;
         }

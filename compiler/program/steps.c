@@ -75,7 +75,7 @@ static void push_origin(Lower *lower, Step *step)
     step->norigin = 1;
 }
 
-static int append(Lower *lower, Step step)
+int lower_append(Lower *lower, Step step)
 {
     Program *p = lower->program;
 
@@ -86,27 +86,54 @@ static int append(Lower *lower, Step step)
     return p->nstep - 1;
 }
 
-/* dims[slot] = one element of a small integer tensor. */
-static int load_element(Lower *lower, int expr)
+int lower_read(Lower *lower, Operand word, Extent leaf)
+{
+    Step step = {.kind = STEP_READ, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
+
+    if (extent_is_const(leaf))
+        return 0;
+    if (lower_extent(lower, word.offset) < 0)
+        return -1;
+    word.rank = 0;
+    word.access = OPERAND_READS;
+    step.operand = arena_one(lower->program->arena, Operand);
+    step.operand[0] = word;
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    lower_append(lower, step);
+    return 0;
+}
+
+/* An element of a small integer tensor. */
+static int read_element(Lower *lower, int expr)
 {
     const Expr *e = &lower->model->expr[expr];
-    Operand     x;
-    Step        step = {.kind = STEP_LOAD, .noperand = 1, .nparam = 1, .until = -1};
+    Extent      leaf = {e->hi, expr};
     int64_t     index = e->axis;
+    Operand     x;
 
     if (lower_value(lower, lower->model->value[e->value], &x) < 0)
         return -1;
     for (int i = x.rank; i-- > 0; index /= x.dim[i].max ? x.dim[i].max : 1)
         x = operand_window(lower, x, i, extent_const(x.dim[i].max ? index % x.dim[i].max : 0), extent_const(1), 1);
-    x.rank = 0;
-    x.access = OPERAND_READS;
-    if (lower_extent(lower, x.offset) < 0)
+    return lower_read(lower, x, leaf);
+}
+
+/* dims[leaf] = value, whose operands are in their slots. */
+static void append_set(Lower *lower, Extent leaf, Extent value)
+{
+    Step step = {.kind = STEP_SET, .until = -1, .set = value};
+
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    lower_append(lower, step);
+}
+
+int lower_set(Lower *lower, Extent leaf, Extent value)
+{
+    if (extent_is_const(leaf) || leaf.expr == value.expr)
+        return 0;
+    if (lower_extent(lower, value) < 0)
         return -1;
-    step.operand = arena_one(lower->program->arena, Operand);
-    step.operand[0] = x;
-    step.slot = slot_of(lower, expr);
-    step.set = (Extent){e->hi, expr};
-    append(lower, step);
+    append_set(lower, leaf, value);
     return 0;
 }
 
@@ -121,10 +148,9 @@ int lower_extent(Lower *lower, Extent extent)
         return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0},
                         "the run-time extent %d of '%s' is used before a step finds it out", e.axis,
                         e.value >= 0 ? lower->model->value[e.value]->name : "a variable");
-    if (e.op == EXPR_ELEM) {
-        if (load_element(lower, extent.expr) < 0)
-            return -1;
-    } else if (e.op != EXPR_CONST && e.op != EXPR_DIM) {
+    if (e.op == EXPR_ELEM)
+        return read_element(lower, extent.expr);
+    if (e.op != EXPR_CONST && e.op != EXPR_DIM) {
         const int operand[3] = {e.a, e.b, e.c};
 
         for (int i = 0; i < 3; i++)
@@ -132,13 +158,7 @@ int lower_extent(Lower *lower, Extent extent)
                 lower_extent(lower, (Extent){lower->model->expr[operand[i]].hi, operand[i]}) < 0)
                 return -1;
     }
-    if (e.op != EXPR_ELEM) {
-        Step step = {.kind = STEP_SET, .until = -1, .set = extent};
-
-        step.slot = slot_of(lower, extent.expr);
-        append(lower, step);
-    }
-    define(lower, extent.expr);
+    append_set(lower, extent, extent);
     return 0;
 }
 
@@ -159,7 +179,7 @@ int lower_check(Lower *lower, Extent condition)
         return 0;
     if (lower_extent(lower, condition) < 0)
         return -1;
-    append(lower, step);
+    lower_append(lower, step);
     return 0;
 }
 
@@ -281,6 +301,6 @@ int step_end(Lower *lower, Step *step)
         for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
             if (lower_extent(lower, step->arg[i].ints[k]) < 0)
                 return -1;
-    append(lower, *step);
+    lower_append(lower, *step);
     return 0;
 }

@@ -171,7 +171,7 @@ static Build *looping(void)
     Extent  limit = build_slot(b, extent_leaf(b->model, EXPR_ELEM, 1, 0, 0, 8));
     Extent  early = build_slot(b, extent_op(b->model, EXPR_LT, counter, extent_const(2)));
     Operand read[2];
-    Step   *load = build_step(b, STEP_LOAD);
+    Step   *load = build_step(b, STEP_READ);
 
     load->slot = b->program->slot[limit.expr];
     load->set = limit;
