@@ -58,16 +58,16 @@ OCC_HOT int occ_same_f64(double a, double b)
     return a == b || (a != a && b != b);
 }
 
-/* A letter in the other case: those of ASCII, Latin-1, Latin Extended-A, Greek and Cyrillic whose two forms take equally many
- * bytes; anything else stays. `upper` not 0: to upper case. */
+/* A letter in the other case: those of ASCII, Latin-1, Latin Extended-A, Greek (up to U+03CE) and Cyrillic (up to U+045F) whose two
+ * forms take equally many bytes; anything else stays. `upper` not 0: to upper case. */
 OCC_HOT int occ_letter_case(int c, int upper)
 {
     int up = c, low = c;
-    if ((c >= 0x41 && c <= 0x5a) || (c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3a9 && c != 0x3a2) ||
+    if ((c >= 0x41 && c <= 0x5a) || (c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3ab && c != 0x3a2) ||
         (c >= 0x410 && c <= 0x42f))
         low = c + 32;
-    else if ((c >= 0x61 && c <= 0x7a) || (c >= 0xe0 && c <= 0xfe && c != 0xf7) || (c >= 0x3b1 && c <= 0x3c9 && c != 0x3c2) ||
-             (c >= 0x430 && c <= 0x44f))
+    else if ((c >= 0x61 && c <= 0x7a) || (c >= 0xe0 && c <= 0xfe && c != 0xf7) ||
+             (c >= 0x3b1 && c <= 0x3cb && c != 0x3c2) || (c >= 0x430 && c <= 0x44f))
         up = c - 32;
     else if (c >= 0x400 && c <= 0x40f)
         low = c + 80;
@@ -76,10 +76,16 @@ OCC_HOT int occ_letter_case(int c, int upper)
     else if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e)) {
         low = c + (c & 1);
         up = c - !(c & 1);
-    } else if (c >= 0x100 && c <= 0x177 && c != 0x130 && c != 0x131 && c != 0x138) {
+    } else if (c >= 0x100 && c <= 0x177 && c != 0x130 && c != 0x131 && c != 0x138 && c != 0x149) {
         low = c | 1;
         up = c & ~1;
-    } else if (c == 0x3c2)
+    } else if (c == 0x178)
+        low = 0xff;
+    else if (c == 0xff)
+        up = 0x178;
+    else if (c == 0xb5)
+        up = 0x39c;
+    else if (c == 0x3c2)
         up = 0x3a3;
     else if (c == 0x386 || c == 0x3ac) {
         up = 0x386;

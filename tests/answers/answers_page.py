@@ -21,7 +21,6 @@ import seen      # noqa: E402
 import typed     # noqa: E402
 import variants  # noqa: E402
 from draw import Draw        # noqa: E402
-from kernel_cover import TYPES  # noqa: E402
 from net import Rejected     # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
@@ -183,25 +182,48 @@ def emitted(name, kind):
     return name if kind == "-" else f"{name}_{kind.replace(':', '_')}"
 
 
-def write_kernels(branches, compiled):
+def is_refusal(text):
+    """Whether a line tells valid calls from others; a random model is valid, and tests/own and tests/cli hold the refusals."""
+    return "OCC_E" in text
+
+
+def reachable(branches, texts):
+    """Branches that are taken, or that a valid model can take."""
+    return {k: n for k, n in branches.items() if n or not is_refusal(texts.get(k.rpartition(":")[0], ""))}
+
+
+def missed_lines(branches, texts):
+    """(kernel, branches taken, all, the lines with branches never taken), those with most first."""
+    lines, cells = collections.defaultdict(dict), collections.defaultdict(lambda: [0, 0])
+    for key, count in branches.items():
+        line, kernel = key.rpartition(":")[0], key.split(":")[0]
+        cells[kernel][0] += count > 0
+        cells[kernel][1] += 1
+        if not count:
+            lines[kernel][int(line.split(":")[1])] = texts.get(line, "")
+    return [(k.removeprefix("occ_"), a, n, [t for _, t in sorted(lines[k].items())]) for k, (a, n) in sorted(cells.items(), key=lambda i: i[1][0] - i[1][1]) if a < n]
+
+
+def first_words(lines):
+    shown_lines = "<br>".join(f"`{t[:70].replace('|', chr(92) + '|')}`" for t in lines[:3] if t)
+    return shown_lines + (f" and {len(lines) - 3} more" if len(lines) > 3 else "")
+
+
+def write_kernels(branches, texts, compiled):
     rows = {n: kinds for n, kinds in kernel_rows().items() if n not in RANDOM_KERNELS}
     pairs = {emitted(n, k) for n, kinds in rows.items() for k in kinds}
     made = set(compiled)
     reached = {n for n, kinds in rows.items() if any(emitted(n, k) in made for k in kinds)}
-    taken = collections.defaultdict(lambda: [0, 0])
-    for key, count in branches.items():
-        cell = taken[key.split(":")[0].removeprefix("occ_")]
-        cell[0] += count > 0
-        cell[1] += 1
-    whole = [sum(c[i] for c in taken.values()) for i in (0, 1)]
+    counted = reachable(branches, texts)
+    taken = {k for k, n in counted.items() if n}
     text = (f"Rows of kernels.def that were emitted, those of random numbers left out: **{share(reached, set(rows))}**, with their element types **{share(made & pairs, pairs)}**.\n"
             f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n\n"
-            f"Branches, in batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512): **{whole[0]} of {whole[1]} "
-            f"({100 * whole[0] / max(1, whole[1]):.1f} %)** were taken. A branch is counted by function, line and place, over all models and element\n"
-            "types: not taken is what no model took anywhere. Every function of the emitted text that runs is counted, helpers too. Conditions that\n"
-            "literals decide are no branches to gcc where they are written in place, but are where a kernel gets them as arguments.\n"
-            "Functions with branches never taken:\n\n")
-    return text + table(("function", "taken", "branches"), [(n, c[0], c[1]) for n, c in sorted(taken.items(), key=lambda i: i[1][0] - i[1][1]) if c[0] < c[1]][:60])
+            f"Branches, in batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
+            "were taken. A branch is counted by function, line and place, over all models and element types: not taken is what no model took\n"
+            "anywhere. Every function of the emitted text that runs is counted, helpers too. Not counted are widths that the processor lacks, as they\n"
+            f"are not built, and {len(branches) - len(counted)} branches never taken on lines that tell valid calls from refused ones (`return OCC_E...`).\n"
+            "Functions with branches never taken, the first of their lines:\n\n")
+    return text + table(("function", "taken", "branches", "lines"), [(k, a, n, first_words(t)) for k, a, n, t in missed_lines(counted, texts)][:60])
 
 
 # -- the compiler -----------------------------------------------------------------------------------------------------------
@@ -257,11 +279,12 @@ def main():
     parser.add_argument("states", nargs="*")
     arguments = parser.parse_args()
     occamyc = os.path.abspath(arguments.occamyc)
-    data, stats, seconds = {"types": {}, "rows": {}, "attributes": {}, "branches": {}}, collections.Counter(), 0.0
+    data, texts, stats, seconds = {"types": {}, "rows": {}, "attributes": {}, "branches": {}}, {}, collections.Counter(), 0.0
     for path in arguments.states:
         with open(path) as file:
             state = json.load(file)
         seen.merge(data, state["seen"])
+        texts.update(state.get("texts", {}))
         stats.update(state["stats"])
         seconds += state["seconds"]
     text = ("Made by `make answers-page` of what `make fuzz-answers` and `make answers-cover` have counted.\n\n"
@@ -276,7 +299,7 @@ def main():
         text, found = write_compiler(arguments.compiler)
         compiled = found["kernels"]
         pages.write_section(arguments.page, "Passes, permits and rules of the compiler", text)
-    pages.write_section(arguments.page, "Kernels", write_kernels(data["branches"], compiled))
+    pages.write_section(arguments.page, "Kernels", write_kernels(data["branches"], texts, compiled))
 
 
 if __name__ == "__main__":

@@ -38,20 +38,38 @@ static void run_job(char **word, int words)
 #ifdef COUNT_BRANCHES
     __gcov_dump();
 #endif
-    _exit(status); /* exit() would set back the file of jobs, which the parent reads on */
+    _exit(status);
+}
+
+/* The whole file: a child that ends by exit() would set back a file that is still open, and the parent read the same jobs again. */
+static char *read_jobs(const char *path)
+{
+    FILE  *file = fopen(path, "r");
+    size_t room = 1 << 16, size = 0;
+    char  *text = malloc(room);
+
+    while (file && text && (size += fread(text + size, 1, room - size - 1, file)) == room - 1)
+        text = realloc(text, room *= 2);
+    if (file)
+        fclose(file);
+    if (!file || !text)
+        exit(2);
+    text[size] = 0;
+    return text;
 }
 
 int main(int argc, char **argv)
 {
-    static char line[1 << 16];
-    FILE       *jobs = argc == 2 ? fopen(argv[1], "r") : NULL;
+    char *line, *next = argc == 2 ? read_jobs(argv[1]) : NULL;
 
-    if (!jobs)
+    if (!next)
         return 2;
-    while (fgets(line, sizeof line, jobs)) {
+    while ((line = next) && *line) {
         char *word[MOST_ARGUMENTS + 1] = {NULL};
         int   words = 0, status;
-        for (char *part = strtok(line, "\t\n"); part && words < MOST_ARGUMENTS; part = strtok(NULL, "\t\n"))
+        if ((next = strchr(line, '\n')))
+            *next++ = 0;
+        for (char *part = strtok(line, "\t"); part && words < MOST_ARGUMENTS; part = strtok(NULL, "\t"))
             word[words++] = part;
         fflush(stdout);
         if (fork() == 0)
@@ -59,6 +77,5 @@ int main(int argc, char **argv)
         wait(&status);
         printf("%s %d\n", word[0], WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     }
-    fclose(jobs);
     return 0;
 }

@@ -72,7 +72,7 @@ def run_batch(task):
 def try_batch(task):
     """Numbers [first, first + count) of a seed; a dictionary of what was found."""
     arguments, first, count = task
-    folder = os.path.join(arguments["work"], f"batch-{arguments['seed']}-{arguments['kind']}-{first}")
+    folder = os.path.join(arguments["work"], f"batch-{arguments['seed']}-{arguments['kind'].replace(':', '-')}-{first}")
     build = variants.draw_build(Draw(f"{arguments['seed']}/build/{first}"), machine_flags(), arguments["counted"])
     stats, trials = collections.Counter(), []
     for number in range(first, first + count):
@@ -140,7 +140,7 @@ def parse_arguments():
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--work", required=True, help="folder of state, batches and what was found")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--kind", default="", choices=["", *kinds.KINDS], help="this kind of model alone")
+    parser.add_argument("--kind", default="", type=kinds.known, help="this kind of model alone; operator:NAME: its recipes of that name")
     parser.add_argument("--models", type=int, default=1 << 40, help="stop at this number of models")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--jobs", type=int, default=2)
@@ -201,7 +201,7 @@ def work(arguments, state):
 def main():
     arguments = parse_arguments()
     os.makedirs(arguments.work, exist_ok=True)
-    kept = "-".join(["state", arguments.seed, *([arguments.kind] if arguments.kind else [])])
+    kept = "-".join(["state", arguments.seed, *([arguments.kind.replace(":", "-")] if arguments.kind else [])])
     state = State(os.path.join(arguments.work, kept + ".json"), arguments.seed, arguments.kind)
     before = dict(state.data["stats"])
     begun = time.time()

@@ -1,6 +1,7 @@
 """Which branches of the kernels the built programs took: gcov of the generated code, summed over models and element types.
 
 A key is "KERNEL:LINE:BRANCH": the kernel without its element types, the line counted from the function's first, the branch of it.
+The text of a line has that of its consequence behind it, where this is on a line of its own.
 """
 
 import gzip
@@ -45,13 +46,18 @@ def collect(folder, names):
     return counts, texts
 
 
+def consequence(places, number):
+    place = places[number] if number < len(places) else None
+    return " " + place[2] if place and place[2].startswith("return") else ""
+
+
 def note_lines(lines, places, counts, texts):
     for line in lines:
         place = places[line["line_number"]] if line["line_number"] < len(places) else None
         if not place:
             continue
         if line["branches"]:
-            texts[f"{place[0]}:{place[1]}"] = place[2]
+            texts[f"{place[0]}:{place[1]}"] = place[2] + consequence(places, line["line_number"] + 1)
         for branch, taken in enumerate(line["branches"]):
             key = f"{place[0]}:{place[1]}:{branch}"
             counts[key] = counts.get(key, 0) + min(taken["count"], 1)

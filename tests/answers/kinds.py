@@ -1,5 +1,6 @@
 """Kinds of random models, and how one is drawn from its number. The same (seed, kind, number) gives the same model."""
 
+import argparse
 import math
 from dataclasses import dataclass
 
@@ -106,12 +107,24 @@ KINDS = {"operator": grown(operator_model), "network": grown(network), "quantise
 SHARES = {"operator": 8, "network": 5, "quantised": 1, "typed": 2}
 
 
+def known(kind):
+    """A name of KINDS; behind a colon part of the name of recipes, or of their module, that alone are to be drawn."""
+    if kind.partition(":")[0] not in ("", *KINDS) or not chosen_recipes(kind):
+        raise argparse.ArgumentTypeError(f"wanted one of {', '.join(KINDS)}, or with :RECIPE")
+    return kind
+
+
+def chosen_recipes(kind):
+    part = kind.partition(":")[2]
+    return [r for r in recipes.load() if part in f"{r.draw.__module__}.{r.draw.__name__}"]
+
+
 def draw_model(seed, kind, number):
     """A Drawn, or None where no draw was accepted."""
-    table = recipes.load()
+    table = chosen_recipes(kind)
     for attempt in range(TRIES):
         try:
-            return KINDS[kind](Draw(f"{seed}/{kind}/{number}/{attempt}"), table, number)
+            return KINDS[kind.partition(":")[0]](Draw(f"{seed}/{kind}/{number}/{attempt}"), table, number)
         except Rejected:
             continue
     return None

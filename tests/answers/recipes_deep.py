@@ -26,7 +26,7 @@ def filters(net, outputs, inputs, sizes):
 def lines(net):
     """Rows of many channels, one pixel wide or a few."""
     draw = net.draw
-    inputs, outputs = draw.pick([16, 32, 48, 64]), draw.pick([16, 32, 33, 64, 96])
+    inputs, outputs = draw.pick([16, 32, 48, 64, 100, 132]), draw.pick([16, 32, 33, 64, 96])
     x = deep_input(net, [draw.pick([1, 1, 2]), inputs, draw.randint(20, 160)])
     size, step = draw.pick([1, 1, 3, 5]), draw.pick([1, 1, 2])
     y = net.node("Conv", [x, filters(net, outputs, inputs, [size]), *([net.weights(d.FLOAT, [outputs], runtime=0)] if draw.chance(0.5) else [])],

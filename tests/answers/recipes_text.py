@@ -36,6 +36,26 @@ def normalizer(net):
              **attributes(draw, case_change_action=["LOWER", "UPPER", "NONE"]))
 
 
+def same_in_other_case(c):
+    """Whether both cases of a letter are single letters of as many bytes."""
+    forms = (chr(c).lower(), chr(c).upper())
+    return all(len(f) == 1 and len(f.encode()) == len(chr(c).encode()) for f in forms)
+
+
+LETTERS = [chr(c) for c in [*range(0x30, 0x7b), 0xb5, *range(0xc0, 0x180), *range(0x386, 0x3cf), *range(0x400, 0x460)] if same_in_other_case(c)] + ["€", "七"]
+
+
+@recipe("StringNormalizer", network=0)
+def other_alphabets(net):
+    draw = net.draw
+    net.newer("StringNormalizer")
+    words = ["".join(draw.choices(LETTERS, k=draw.randint(0, 9))) for _ in range(6)]
+    held = [draw.pick([w, w.upper(), w.lower()]) for w in words]
+    x = net.input(d.STRING, [6], arrays=[np.array(draw.sample(held, 6), object) for _ in range(net.count)])
+    net.node("StringNormalizer", [x], is_case_sensitive=draw.pick([0, 1]), locale="C.utf8", stopwords=words[:draw.randint(1, 2)],
+             **attributes(draw, case_change_action=["LOWER", "UPPER", "UPPER", "NONE"]))
+
+
 @recipe("TfIdfVectorizer", network=0)
 def tf_idf(net):
     draw = net.draw

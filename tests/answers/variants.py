@@ -4,6 +4,8 @@ ONNX Runtime alone."""
 
 from dataclasses import dataclass, field
 
+from kernel_cover import FLAG
+
 PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--order=model"], ["--code=shared"],
                 ["--planner=first-fit"], ["--planner=best-fit"], ["--planner=longer-first"], ["--planner=bigger-first"],
                 ["--planner=exact", "--time-limit=5"], ["--weights=file"], ["--weights=object"], ["--region=fast:2K", "--region=slow:64M:128"],
@@ -77,11 +79,12 @@ def draw_options(draw):
 
 
 def draw_variants(draw, build):
-    """The first has no option of its own; the last, now and then, is a stranger."""
+    """The first has no option of its own; the last, now and then, is a stranger. Where branches are counted, models are worth more than
+    variants."""
     winograd = draw.weighted({"": 3, "--winograd=off": 3, "--winograd=on": 1})
     common = build.common() + ([winograd] if winograd else [])
     found = [Variant(common)]
-    for _ in range(draw.weighted({2: 3, 3: 4, 4: 2})):
+    for _ in range(1 if FLAG in build.cc else draw.weighted({2: 3, 3: 4, 4: 2})):
         options = draw_options(draw)
         if winograd != "--winograd=off":
             options = [o for o in options if not o.startswith("--cascade")] # whose strips may move Winograd's tiles

@@ -33,7 +33,23 @@ def matching(number, pattern):
                 wanted=lambda inputs: [np.array([bool(matcher.fullmatch(t)) for t in inputs["x"]])])
 
 
+LETTERS = [chr(c) for c in [*range(0x21, 0x7f), *range(0xa1, 0x180), *range(0x386, 0x3cf), *range(0x400, 0x460)]]
+
+
+def in_case(action):
+    """The oracle is Python: a letter whose other form is one letter of as many bytes becomes that, any other stays."""
+    def changed(letter):
+        other = letter.upper() if action == "UPPER" else letter.lower()
+        return other if len(other) == 1 and len(other.encode()) == len(letter.encode()) else letter
+    node = helper.make_node("StringNormalizer", ["x"], ["y"], case_change_action=action, is_case_sensitive=1, stopwords=["none"])
+    info = [helper.make_tensor_value_info(n, TensorProto.STRING, [len(LETTERS)]) for n in "xy"]
+    model = helper.make_model(helper.make_graph([node], "letters", info[:1], info[1:]), ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+    return dict(name=f"letters_{action.lower()}", group="StringNormalizer", model=model, inputs=[dict(x=text(*LETTERS))],
+                wanted=lambda inputs: [text(*map(changed, inputs["x"]))])
+
+
 TEXT = [
+    in_case("UPPER"), in_case("LOWER"),
     dict(name="text_moves", group="StringConcat", model=HEAD20 + """
         main (string[3] a, string[3] b, int64[2] at) => (string[2] x, string[3, 2] y, string[6] z) {
           s = StringConcat(a, b)
