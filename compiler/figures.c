@@ -343,7 +343,7 @@ static int check_flash(const Figures *f, const Emission *e)
                ", code and tables %" PRId64,
                f->flash, e->options->max_flash, f->weights, f->flash - f->weights);
     if (e->options->code != CODE_SHARED)
-        diag_limit(e->diag, "remedy: --code=shared or -Os in --cc keeps one copy of each kernel");
+        diag_limit(e->diag, "remedy: --code=shared keeps one copy of each kernel");
     if (e->options->weights != WEIGHTS_FILE)
         diag_limit(e->diag, "remedy: --weights=file moves %" PRId64 " bytes of weights out of the program", f->weights);
     return -1;

@@ -16,12 +16,19 @@
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
  *   OCC_SHARED  defined by --code=shared or by -D, never by the optimiser's level: one copy of each kernel, called with variables
  *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
+ *   OCC_LEVEL_AS_GIVEN  by -D: GCC keeps the level of the command line on microcontrollers, too. Without, it compiles at -O2 there,
+ *               unless at -Os: a build for debugging (-O0, -Og) would leave the model neither room nor time
+ *   OCC_COPY    memcpy of a literal number of bytes: a load and a store for freestanding compilers, too
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
 #ifndef OCC_CODE
 #define OCC_CODE
 #endif
 #if defined(__GNUC__)
 #if !defined(__clang__)
+#if !defined(__linux__) && !defined(__SSE2__) && !defined(__ARM_NEON) && !defined(__OPTIMIZE_SIZE__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(OCC_LEVEL_AS_GIVEN)
+#pragma GCC optimize("O2")
+#endif
 #pragma GCC optimize("fp-contract=fast")
 #pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* warns of row numbers that no extent reaches */
 #else
@@ -50,6 +57,7 @@
 #define OCC_STEP OCC_CODE static __attribute__((noinline, noclone, OCC_WIDE)) /* a copy with known addresses spills tiles */
 #endif
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
+#define OCC_COPY(to, from, bytes) ((void)__builtin_memcpy((to), (from), (bytes)))
 #define OCC_HIDE(n) __asm__ volatile("" : "+r"(n))
 #define OCC_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -76,6 +84,7 @@
 #define OCC_STEP OCC_CODE static
 #define OCC_KNOWN(n) 0
 #define OCC_PREFETCH(p) ((void)(p))
+#define OCC_COPY(to, from, bytes) ((void)memcpy((to), (from), (bytes)))
 #define OCC_HIDE(n) ((void)0)
 #define OCC_UNROLL(n)
 #define OCC_ROLL

@@ -40,7 +40,7 @@ OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
         return v;
 #else
         occ_vb b;
-        memcpy(&b, p, OCC_W);
+        OCC_COPY(&b, p, OCC_W);
         if (is_signed)
             return __builtin_convertvector((occ_vsb)b, occ_vi);
         return __builtin_convertvector(b, occ_vi);
@@ -63,10 +63,10 @@ OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
     const occ_vi halves = {0, 4, 0, 0, 0, 0, 0, 0};
     const occ_v64 b = (occ_v64)__builtin_ia32_permvarsi256((occ_vi)__builtin_ia32_pshufb256((occ_vc)v, low), halves);
     const int64_t word = b[0];
-    memcpy(to, &word, OCC_W);
+    OCC_COPY(to, &word, OCC_W);
 #else
     const occ_vb b = __builtin_convertvector(v, occ_vb);
-    memcpy(to, &b, OCC_W);
+    OCC_COPY(to, &b, OCC_W);
 #endif
     for (int i = 0; n < OCC_W && i < n; i++)
         p[i] = some[i];
@@ -79,13 +79,13 @@ OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
 #if OCC_W == 1
     occ_vi v;
     (void)n;
-    memcpy(&v, p, sizeof v);
+    OCC_COPY(&v, p, sizeof v);
     return v;
 #else
     occ_vi v = {0};
     if (n == OCC_W)
         return *(const occ_viu *)(const void *)p;
-    memcpy(&v, p, (size_t)n * sizeof *p);
+    OCC_COPY(&v, p, (size_t)n * sizeof *p);
     return v;
 #endif
 }

@@ -155,7 +155,7 @@ OCC_HOT occ_vi occ_dot(occ_vi acc, occ_quads x, occ_quads w, int kind)
 OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
 {
     int32_t word = 0;
-    memcpy(&word, p, (size_t)n);
+    OCC_COPY(&word, p, (size_t)n);
     return word;
 }
 

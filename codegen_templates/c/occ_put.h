@@ -79,7 +79,7 @@ OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const 
 {
     int32_t lane[OCC_W];
     (void)e, (void)channel, (void)fn, (void)zero;
-    memcpy(lane, &sum, sizeof lane);
+    OCC_COPY(lane, &sum, sizeof lane);
     for (int i = 0; i < n && i < OCC_W; i++)
         ((int32_t *)y)[at + i * stride] = lane[i];
 }

@@ -97,14 +97,14 @@ OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 OCC_HOT occ_vi occ_vbits(occ_vf a)
 {
     occ_vi b;
-    memcpy(&b, &a, sizeof b);
+    OCC_COPY(&b, &a, sizeof b);
     return b;
 }
 
 OCC_HOT occ_vf occ_vfrom_bits(occ_vi a)
 {
     occ_vf b;
-    memcpy(&b, &a, sizeof b);
+    OCC_COPY(&b, &a, sizeof b);
     return b;
 }
 

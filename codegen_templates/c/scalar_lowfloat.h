@@ -9,14 +9,14 @@
 OCC_HOT uint32_t occ_f32_bits(float a)
 {
     uint32_t b;
-    memcpy(&b, &a, sizeof b);
+    OCC_COPY(&b, &a, sizeof b);
     return b;
 }
 
 OCC_HOT float occ_f32_from_bits(uint32_t a)
 {
     float b;
-    memcpy(&b, &a, sizeof b);
+    OCC_COPY(&b, &a, sizeof b);
     return b;
 }
 

@@ -19,7 +19,7 @@ const Target targets[] = {
     {"x86-64-v4-vnni", "the same with dot products of bytes", 64, 64, true,
      "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)", emit_c},
     {"armv8", "64-bit Arm with NEON", 16, 16, true, "defined(__aarch64__)", emit_c},
-    {"cortex-m", "Arm microcontrollers: small alignment, one copy of each kernel", 16, 4, false, NULL, emit_c},
+    {"cortex-m", "Arm microcontrollers: small alignment, no vectors", 16, 4, false, NULL, emit_c},
     {"null", "emits nothing; for tests and timing", 64, 64, true, NULL, emit_null},
 };
 const int ntargets = (int)(sizeof targets / sizeof *targets);

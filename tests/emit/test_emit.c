@@ -46,11 +46,11 @@ static void run_two_maps(RunPair run, int64_t n)
 static void a_program_compiles_clean_and_computes(void **state)
 {
     static const char *const compilers[] = {"gcc", "clang"};
-    static const char *const flags[] = {"-O0", "-O2", "-Os", "-O2 -march=native", "-O2 -DOCC_GUARD", "-O2 -DTWO_VERIFY"};
+    static const char *const flags[] = {"-O0", "-Og", "-O2", "-Os", "-O2 -march=native", "-O2 -DOCC_GUARD", "-O2 -DTWO_VERIFY"};
 
     (void)state;
     for (int c = 0; c < 2; c++)
-        for (int f = 0; f < 6; f++) {
+        for (int f = 0; f < (int)(sizeof flags / sizeof *flags); f++) {
             Build *b = two_maps("two", 37);
             void  *handle;
             build_emit(b);

@@ -34,7 +34,7 @@ WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -W
 # Without optimisation: with it, checks of the kernels' inlined loops take minutes to compile.
 SANITIZED = f"{WARNINGS} -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 GUARDED = f"{WARNINGS} -O2 -DOCC_GUARD"                 # -O2: GCC warns by what it inlines
-LEVELS = ("-O1", "-Os", "-O3")                          # one of these too, by the hash of the name: each sees other code
+LEVELS = ("-O1", "-Os", "-Og", "-O3")                          # one of these too, by the hash of the name: each sees other code
 PLAIN = f"{WARNINGS} -O0 -DOCC_FORCE_SCALAR -fno-builtin"     # every function that the source names is called by its name
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
 
