@@ -161,10 +161,7 @@ static int stage_emit(Compilation *c)
     for (char *at = upper; *at; at++)
         *at = (char)toupper((unsigned char)*at);
     c->emission.upper = upper;
-    if (needs_emission(c->options))
-        return c->target->emit(&c->emission);
-    emit_sizes(&c->emission);
-    return 0;
+    return needs_emission(c->options) ? c->target->emit(&c->emission) : 0;
 }
 
 static void add_text(Compilation *c, const char *path, const Text *text)
@@ -257,7 +254,6 @@ static int stage_limits(Compilation *c)
     Remedy         remedy = {ram_under, c};
 
     c->figures = figures_of(c->chosen.program, &c->chosen.plan, o);
-    c->figures.weights = c->emission.weight_bytes;
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");

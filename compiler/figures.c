@@ -4,6 +4,7 @@
 
 #include "emit/emit.h"
 #include "emit/report.h"
+#include "program/weight.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@ static int64_t bytes_of_kind(const Program *program, BufferKind kind)
 
 Figures figures_of(const Program *program, const Plan *plan, const Options *options)
 {
-    Figures f = {.arena = plan->peak, .stack = -1, .flash = -1, .outside = ""};
+    Figures f = {.arena = plan->peak, .weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
 
-    f.state = emit_state_bytes(program, NULL, NULL);
+    f.state = program_place_state(program, NULL, NULL);
     f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
     f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
     f.ram = f.arena + f.state + f.inputs + f.outputs;
@@ -34,7 +35,8 @@ void figures_add(Figures *figures, const Measure *measure, const Options *option
 {
     figures->stack = measure->stack;
     figures->outside = measure->outside;
-    figures->flash = measure->code + measure->constants + (options->weights == WEIGHTS_FILE ? figures->weights : 0);
+    figures->flash =
+        measure->code + measure->constants + (options->plan.weights == WEIGHTS_FILE ? figures->weights : 0);
     if (measure->stack > 0)
         figures->ram += measure->stack;
 }
@@ -344,7 +346,7 @@ static int check_flash(const Figures *f, const Emission *e)
                f->flash, e->options->max_flash, f->weights, f->flash - f->weights);
     if (e->options->code != CODE_SHARED)
         diag_limit(e->diag, "remedy: --code=shared keeps one copy of each kernel");
-    if (e->options->weights != WEIGHTS_FILE)
+    if (e->plan->weight_form != WEIGHTS_FILE)
         diag_limit(e->diag, "remedy: --weights=file moves %" PRId64 " bytes of weights out of the program", f->weights);
     return -1;
 }

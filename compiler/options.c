@@ -90,7 +90,7 @@ static int set_weights(Reader *reader, const OptionRow *row, const char *value)
     static const char *const word[] = {"auto", "inline", "object", "file", NULL}; /* in the order of WeightForm */
     int which = find_word(reader, row, value, word);
 
-    reader->options->weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
+    reader->options->plan.weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
     return which < 0 ? -1 : 0;
 }
 
@@ -456,6 +456,7 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
                                      "the same time", options->queues, options->threads) < 0;
     if (!options->model && !options->help && !options->version && !failures)
         failures += diag_usage(diag, "found no model, wanted: occamyc MODEL.onnx [-o MODEL.c]; occamyc --help lists the options") < 0;
+    options->plan.one_file = options->output && !strcmp(options->output, "-");
     text_put(&line, "occamyc");
     if (options->model)
         put_word(&line, base_name(options->model));

@@ -5,7 +5,6 @@
 #include "graph/ir.h"
 #include "program/program.h"
 
-typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
 typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
 typedef enum CascadeUse { CASCADE_AUTO, CASCADE_OFF, CASCADE_ON } CascadeUse;
 typedef enum Winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_ON } Winograd;
@@ -18,7 +17,6 @@ typedef struct Options {
     const char *target;    /* --target; NULL: "portable" */
     DimBound   *bound;     /* --dim */
     int         nbound;
-    WeightForm  weights;
     CodeForm    code;
     Winograd    winograd;  /* --winograd */
     double      winograd_error; /* --winograd-error */

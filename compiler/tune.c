@@ -86,7 +86,7 @@ static int build_and_run(const Tune *tune, const Emission *emission)
                                     tune->cc, tune->cc)) < 0)
         return -1;
     text_put(&line, "./model -o out");
-    if (emission->options->weights == WEIGHTS_FILE)
+    if (emission->plan->weight_form == WEIGHTS_FILE)
         text_put(&line, " --weights model.c.weights");
     for (int i = 0; i < program->nin; i++) {
         const char *name = arena_printf(tune->arena, "in_%d.bin", i);

@@ -287,7 +287,7 @@ static int run_set(Verify *v, const char *set)
         if (put_input(v, set, i, &line) < 0)
             return -1;
     text_put(&line, " -o out");
-    if (v->emission->options->weights == WEIGHTS_FILE)
+    if (v->emission->plan->weight_form == WEIGHTS_FILE)
         text_put(&line, " --weights model.c.weights");
     status = command_run(v->folder, line.data, &said);
     if (status != 0)

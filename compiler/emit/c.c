@@ -71,28 +71,17 @@ static void put_source(Emit *emit, Text *text)
     text_write(text, emit->run.data, emit->run.size);
 }
 
-/* With weights and state placed. */
-static Emit open_emit(Emission *emission)
-{
-    Emit emit = {.emission = emission, .program = emission->program, .plan = emission->plan, .model = emission->program->model,
-                 .arena = emission->program->arena, .diag = emission->diag, .name = emission->name, .upper = emission->upper};
-
-    emit_weights_place(&emit);
-    emission->weight_bytes = emit.weight_bytes;
-    emission->state_bytes = emit.state_bytes;
-    emission->weight_form = emit.weights == WEIGHTS_INLINE ? "inline" : emit.weights == WEIGHTS_OBJECT ? "object" : "file";
-    return emit;
-}
-
-void emit_sizes(Emission *emission)
-{
-    open_emit(emission);
-}
-
 int emit_c(Emission *emission)
 {
-    Emit          emit = open_emit(emission);
     const Target *target = target_find(emission->options->target ? emission->options->target : "portable");
+    Emit          emit = {.emission = emission,
+                          .program = emission->program,
+                          .plan = emission->plan,
+                          .model = emission->program->model,
+                          .arena = emission->program->arena,
+                          .diag = emission->diag,
+                          .name = emission->name,
+                          .upper = emission->upper};
 
     emit.functions = text_new(emit.arena);
     emit.run = text_new(emit.arena);

@@ -13,13 +13,6 @@ typedef struct Member {
     const char *name;  /* C identifier */
 } Member;
 
-/* Where the bytes of a weight, or of a piece of state, lie. */
-typedef struct Placed {
-    int         same;   /* Buffer.id whose bytes it shares; its own id: none */
-    const char *symbol; /* inline form: name of the array; NULL else */
-    int64_t     offset; /* in its block, bytes */
-} Placed;
-
 typedef struct StepFunction {
     const char *body; /* everything after the name: the key by which steps share a function */
     const char *name;
@@ -33,7 +26,6 @@ typedef struct Emit {
     Arena         *arena;
     Diag          *diag;
     const char    *name, *upper; /* "mnist", "MNIST" */
-    WeightForm     weights;      /* never AUTO */
     bool           io_arena;
     int64_t        buffer_align; /* bytes */
 
@@ -41,10 +33,7 @@ typedef struct Emit {
     int     nin_extent, cin_extent;
     Member *out_extent;          /* extents that the model finds */
     int     nout_extent, cout_extent;
-    Placed *placed;              /* by Buffer.id */
-    int64_t weight_bytes;        /* of all distinct weights, gaps included */
-    int64_t state_bytes;
-    int64_t state_align;         /* bytes */
+    const char **symbol; /* by Buffer.id: name of the array of a constant that has one of its own, else NULL */
 
     Text          functions;     /* expression functions and step functions */
     Text          run;           /* the body of the run function */
@@ -60,12 +49,6 @@ typedef struct Emit {
 
 /* c.c - the entry of every target that prints C. */
 int emit_c(Emission *emission);
-
-/* What emission says of weights and state, without a text: the bytes of both, and the form. */
-void emit_sizes(Emission *emission);
-
-/* Bytes of the state; `placed`, by Buffer.id, and the alignment are found too unless they are NULL. */
-int64_t emit_state_bytes(const Program *program, Placed *placed, int64_t *align);
 
 /* names.c - identifiers, and the sentences of comments. */
 void        emit_names(Emit *emit);
@@ -115,7 +98,6 @@ void emit_locals(Emit *emit, Text *text, const Text *body, const char *between);
 void emit_run(Emit *emit);
 
 /* weights.c */
-void emit_weights_place(Emit *emit);                                   /* fills placed[], weight_bytes, the form */
 void emit_weights(Emit *emit, Text *text);                             /* the declarations in the C file */
 void emit_init(Emit *emit, Text *text);                                /* <name>_init and <name>_verify, where needed */
 

@@ -209,17 +209,20 @@ static void put_state_offsets(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
 
-    if (!emit->state_bytes)
+    if (!emit->plan->state_bytes)
         return;
-    text_printf(text, "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first run.%s */\n"
+    text_printf(text,
+                "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first "
+                "run.%s */\n"
                 "#define %s_STATE_SIZE %lld /* bytes */\n#define %s_STATE_ALIGN %lld\n",
-                state_grows(emit) ? "\n * Extents known only while running: give each run those that the last one left (0 where nothing is kept yet)." : "",
-                emit->upper, (long long)emit->state_bytes,
-                emit->upper, (long long)emit->state_align);
+                state_grows(emit) ? "\n * Extents known only while running: give each run those that the last one left "
+                                    "(0 where nothing is kept yet)."
+                                  : "",
+                emit->upper, (long long)emit->plan->state_bytes, emit->upper, (long long)emit->plan->state_align);
     for (int i = 0; i < p->nin; i++)
         if (p->in[i].buffer >= 0 && p->buffer[p->in[i].buffer].kind == BUFFER_STATE)
             text_printf(text, "#define %s_STATE_%s %lld /* offset, bytes: %s %s */\n", emit->upper, p->in[i].name,
-                        (long long)emit->placed[p->in[i].buffer].offset, emit_ctype(p->in[i].type.dtype),
+                        (long long)emit->plan->stored[p->in[i].buffer], emit_ctype(p->in[i].type.dtype),
                         emit_port_shape(emit, &p->in[i].type));
     text_put(text, "\n");
 }
@@ -256,8 +259,9 @@ static void put_memory(Emit *emit, Text *text)
 {
     for (int r = 0; r < emit->plan->nshare; r++)
         put_share(emit, text, r);
-    if (emit->weight_bytes)
-        text_printf(text, "#define %s_WEIGHTS_SIZE %lld /* bytes of constants */\n", emit->upper, (long long)emit->weight_bytes);
+    if (emit->plan->weight_bytes)
+        text_printf(text, "#define %s_WEIGHTS_SIZE %lld /* bytes of constants */\n", emit->upper,
+                    (long long)emit->plan->weight_bytes);
     text_put(text, "\n");
     put_state_offsets(emit, text);
     put_offsets(emit, text);
@@ -265,9 +269,9 @@ static void put_memory(Emit *emit, Text *text)
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n", emit_share_member(emit, r),
                     emit_share_macro(emit, r));
-    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
-    if (emit->state_bytes)
+    if (emit->plan->state_bytes)
         text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);
     if (options_threads(emit->emission->options) > 1)
         put_parallel_for(emit, text);
@@ -310,9 +314,9 @@ static void put_codes(Emit *emit, Text *text)
 
 static void put_init(Emit *emit, Text *text)
 {
-    if (!emit->weight_bytes)
+    if (!emit->plan->weight_bytes)
         return;
-    if (emit->weights == WEIGHTS_FILE)
+    if (emit->plan->weight_form == WEIGHTS_FILE)
         text_printf(text, "/* Take the weights: the whole contents of the file beside the C file, read or mapped to an address that is a\n"
                     " * multiple of 64, left where they are. verify: compare their checksum too. Returns 0 or a code above. */\n"
                     "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify);\n\n", emit->name, emit->name);

@@ -31,7 +31,7 @@ static void put_place(Emit *emit, Text *text, const Port *port, bool in)
     const Buffer *b = port->buffer < 0 ? NULL : &emit->program->buffer[port->buffer];
 
     if (b && b->kind == BUFFER_STATE)
-        text_printf(text, "HOST_STATE, %lld", (long long)emit->placed[port->buffer].offset);
+        text_printf(text, "HOST_STATE, %lld", (long long)emit->plan->stored[port->buffer]);
     else if (b && emit->io_arena)
         text_printf(text, "HOST_ARENA, %lld", (long long)emit_share_offset(emit, port->buffer));
     else
@@ -106,14 +106,14 @@ static void put_ports(Emit *emit, Text *text, bool in)
 /* The two calls whose types are the model's own. */
 static void put_calls(Emit *emit, Text *text)
 {
-    bool file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
+    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
     text_printf(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {",
                 emit->name);
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "%sblocks->arena[%d]", r ? ", " : "", r);
     text_put(text, file ? ", blocks->weights" : "");
-    text_put(text, emit->state_bytes ? ", blocks->state" : "");
+    text_put(text, emit->plan->state_bytes ? ", blocks->state" : "");
     text_put(text, options_threads(emit->emission->options) > 1 ? ", occ_pool_for, blocks->pool" : "");
     text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name, emit->name,
                 emit->name);
@@ -126,7 +126,7 @@ static void put_tables(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
     const char    *output = emit->emission->options->output;
-    bool           file = emit->weights == WEIGHTS_FILE && emit->weight_bytes;
+    bool           file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
     text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit_header_stem(emit));
     put_ports(emit, text, true);
@@ -139,7 +139,8 @@ static void put_tables(Emit *emit, Text *text)
     text_put(text, "};\n\n");
     text_printf(text, "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), sizeof(%s_outputs),\n",
                 emit->name, p->nin, p->nout, emit->name, emit->name);
-    text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->state_bytes, (long long)emit->weight_bytes);
+    text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->plan->state_bytes,
+                (long long)emit->plan->weight_bytes);
     if (file)
         text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
                     strlen(emit_stem(emit->arena, output)) + 8);

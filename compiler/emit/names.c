@@ -123,7 +123,7 @@ static const char *weight_symbol(Emit *emit, int id)
 
     name = arena_printf(emit->arena, "w_%.*s", MAX_NAME, text_identifier(emit->arena, colon ? colon + 1 : given ? given : ""));
     for (int i = 0; i < id; i++)
-        if (emit->placed[i].symbol && !strcmp(emit->placed[i].symbol, name))
+        if (emit->symbol[i] && !strcmp(emit->symbol[i], name))
             return arena_printf(emit->arena, "%s_%d", name, id);
     return name;
 }
@@ -132,11 +132,13 @@ void emit_names(Emit *emit)
 {
     name_in_extents(emit);
     name_out_extents(emit);
+    emit->symbol = arena_array(emit->arena, const char *, emit->program->nbuffer + 1);
     for (int i = 0; i < emit->program->nbuffer; i++) {
         const Buffer *b = &emit->program->buffer[i];
 
-        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && (emit->weights == WEIGHTS_INLINE || b->dtype == DTYPE_TEXT))
-            emit->placed[i].symbol = weight_symbol(emit, i);
+        if (b->kind == BUFFER_WEIGHT && emit->plan->same[i] == i &&
+            (emit->plan->weight_form == WEIGHTS_INLINE || b->dtype == DTYPE_TEXT))
+            emit->symbol[i] = weight_symbol(emit, i);
     }
 }
 

@@ -37,9 +37,9 @@ static bool exists(const Emit *emit, int i)
     case 1:
         return emit->program->dims >= 0;
     case 2:
-        return emit->state_bytes > 0;
+        return emit->plan->state_bytes > 0;
     case 3:
-        return emit->weights == WEIGHTS_FILE && emit->weight_bytes > 0;
+        return emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0;
     default:
         return true;
     }

@@ -76,6 +76,7 @@ static void put_regions(Json *json, const Emission *e)
 
 static void put_memory(Json *json, const Emission *e)
 {
+    static const char *const form[] = {"auto", "inline", "object", "file"}; /* by WeightForm */
     static const char *const greedy[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
     const Plan              *plan = e->plan;
     bool                     io_arena = e->options->plan.io_arena != 0;
@@ -97,11 +98,11 @@ static void put_memory(Json *json, const Emission *e)
     for (int i = 0; i < 4; i++)
         json_int(json, greedy[i], plan->greedy[i]);
     json_close(json, '}');
-    json_int(json, "state", e->state_bytes);
+    json_int(json, "state", plan->state_bytes);
     json_int(json, "inputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_IN));
     json_int(json, "outputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_OUT));
-    json_int(json, "weights", e->weight_bytes);
-    json_text(json, "weights_form", e->weight_form);
+    json_int(json, "weights", plan->weight_bytes);
+    json_text(json, "weights_form", form[plan->weight_form]);
     json_close(json, '}');
 }
 

@@ -49,7 +49,7 @@ static void put_port(Emit *emit, Text *text, const Buffer *b, const Operand *ope
 void emit_operand(Emit *emit, Text *text, const Operand *operand)
 {
     const Buffer *b = &emit->program->buffer[operand->buffer];
-    const Placed *placed = &emit->placed[operand->buffer];
+    const char   *symbol;
     int64_t       bytes = operand_bytes_per_element(operand);
 
     switch (b->kind) {
@@ -61,23 +61,23 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         }
         break;
     case BUFFER_WEIGHT:
-        placed = &emit->placed[placed->same];
-        if (placed->symbol && bytes == dtype_info(b->dtype)->bytes && dtype_info(b->dtype)->class != 'C') {
-            text_put(text, placed->symbol);
+        symbol = emit->symbol[emit->plan->same[operand->buffer]];
+        if (symbol && bytes == dtype_info(b->dtype)->bytes && dtype_info(b->dtype)->class != 'C') {
+            text_put(text, symbol);
             put_offset(emit, text, 0, operand->offset, 1);
-        } else if (placed->symbol) {
-            text_printf(text, "(const unsigned char *)%s", placed->symbol);
+        } else if (symbol) {
+            text_printf(text, "(const unsigned char *)%s", symbol);
             put_offset(emit, text, 0, operand->offset, bytes);
-        } else if (!emit->weight_bytes) {
+        } else if (!emit->plan->weight_bytes) {
             text_put(text, "(const unsigned char *)\"\""); /* empty, as all weights are: nothing is read, but NULL says absent */
         } else {
             text_put(text, "weights");
-            put_offset(emit, text, placed->offset, operand->offset, bytes);
+            put_offset(emit, text, emit->plan->stored[emit->plan->same[operand->buffer]], operand->offset, bytes);
         }
         return;
     case BUFFER_STATE:
         text_put(text, "state");
-        put_offset(emit, text, placed->offset, operand->offset, bytes);
+        put_offset(emit, text, emit->plan->stored[operand->buffer], operand->offset, bytes);
         return;
     default:
         break;
@@ -292,9 +292,9 @@ static void put_null_checks(Emit *emit, Text *text)
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak)
             put_null_check(text, &line, "memory", emit_share_member(emit, r));
-    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         put_null_check(text, &line, "memory", "weights");
-    if (emit->state_bytes)
+    if (emit->plan->state_bytes)
         put_null_check(text, &line, "memory", "state");
     for (int i = 0; i < p->nin; i++)
         if (must_exist(emit, &p->in[i], false))
@@ -315,7 +315,7 @@ static void put_check_function(Emit *emit, Text *text)
         if (emit->plan->share[r].peak)
             text_printf(text, "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n", emit_share_member(emit, r),
                         emit_share_macro(emit, r));
-    if (emit->state_bytes)
+    if (emit->plan->state_bytes)
         text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
     for (int i = 0; i < emit->nin_extent; i++) {
         const Expr *e = &emit->model->expr[emit->in_extent[i].expr];
@@ -397,9 +397,9 @@ static void put_declarations(Emit *emit, Text *text, const Text *body)
             text_printf(text, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_put(text, "    int64_t *d; /* extents found while running */\n");
-    if (emit->state_bytes)
+    if (emit->plan->state_bytes)
         text_put(text, "    unsigned char *state;\n");
-    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_put(text, "    const unsigned char *weights;\n");
     for (int i = 0; i < p->nin; i++)
         if (is_optional(emit, &p->in[i]))
@@ -423,9 +423,9 @@ static void put_values(Emit *emit, Text *text, const Text *body)
     if (p->dims >= 0)
         text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n", emit_share_variable(emit, emit->plan->region[p->dims]),
                     (long long)emit_share_offset(emit, p->dims));
-    if (emit->state_bytes)
+    if (emit->plan->state_bytes)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
-    if (emit->weights == WEIGHTS_FILE && emit->weight_bytes)
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
 }
 

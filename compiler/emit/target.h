@@ -16,8 +16,6 @@ typedef struct Emission {
     Text           source, header, main;           /* filled by the target */
     FilePiece     *weights;                        /* filled by the target: the side file OUTPUT.weights */
     int            nweights;                       /* pieces of it; 0: there is none */
-    int64_t        weight_bytes, state_bytes;      /* filled by the target: distinct constants; the state block */
-    const char    *weight_form;                    /* "inline", "object", "file" */
     const char *const *libc;                       /* functions of the C library that the source names, sorted */
     int            nlibc;
 } Emission;

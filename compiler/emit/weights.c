@@ -5,119 +5,6 @@
 
 #include <string.h>
 
-/* Above this many bytes C compilers take long over literals (about a second for each 2 MiB). */
-enum { INLINE_LIMIT = 2 << 20, BLOCK_ALIGN = 64 };
-
-/* ----------------------------------------------------------------------------------------------------------- placement */
-
-/* Of its first and its last bytes: equality is decided by comparing all. */
-static uint64_t hash_weight(Emit *emit, const Buffer *b)
-{
-    char      room[4096];
-    int64_t   bytes = int_min(b->size, (int64_t)sizeof room);
-    FilePiece end = {.data = weight_block(b, 0, bytes, room), .bytes = (size_t)bytes};
-    uint64_t  hash = emit_checksum(emit->arena, (uint64_t)b->size, &end, 1);
-
-    end.data = weight_block(b, b->size - bytes, bytes, room);
-    return emit_checksum(emit->arena, hash, &end, 1);
-}
-
-static bool same_bytes(const Emit *emit, const Buffer *a, const Buffer *b)
-{
-    if (a->dtype == DTYPE_TEXT || b->dtype == DTYPE_TEXT)
-        return false;
-    if (emit->weights == WEIGHTS_INLINE && strcmp(emit_ctype(a->dtype), emit_ctype(b->dtype)))
-        return false;
-    return weight_same(emit->arena, a, b);
-}
-
-/* Weights that some step reads. */
-static bool *used_buffers(const Emit *emit)
-{
-    const Program *p = emit->program;
-    bool          *used = arena_array(emit->arena, bool, p->nbuffer + 1);
-
-    for (int i = 0; i < p->nstep; i++)
-        for (int k = 0; k < p->step[i].noperand; k++)
-            if (p->step[i].operand[k].buffer >= 0)
-                used[p->step[i].operand[k].buffer] = true;
-    return used;
-}
-
-static void choose_form(Emit *emit, const bool *used)
-{
-    const Options *options = emit->emission->options;
-    int64_t        total = 0;
-
-    for (int i = 0; i < emit->program->nbuffer; i++)
-        if (used[i] && emit->program->buffer[i].kind == BUFFER_WEIGHT)
-            total += emit->program->buffer[i].size;
-    emit->weights = options->weights;
-    if (emit->weights == WEIGHTS_AUTO)
-        emit->weights = total <= INLINE_LIMIT || (options->output && !strcmp(options->output, "-")) ? WEIGHTS_INLINE : WEIGHTS_OBJECT;
-}
-
-/* Open addressing by contents. */
-static int find_same(Emit *emit, int *table, int size, int id)
-{
-    const Buffer *b = &emit->program->buffer[id];
-    uint64_t      hash = b->dtype == DTYPE_TEXT || !b->size ? (uint64_t)b->size : hash_weight(emit, b);
-    int           at = (int)((hash ^ (hash >> 32)) & (uint64_t)(size - 1));
-
-    for (; table[at]; at = (at + 1) & (size - 1))
-        if (same_bytes(emit, &emit->program->buffer[table[at] - 1], b))
-            return table[at] - 1;
-    table[at] = id + 1;
-    return id;
-}
-
-int64_t emit_state_bytes(const Program *program, Placed *placed, int64_t *align)
-{
-    int64_t bytes = 0, most = 1;
-
-    for (int i = 0; i < program->nbuffer; i++) {
-        const Buffer *b = &program->buffer[i];
-
-        if (b->kind != BUFFER_STATE)
-            continue;
-        bytes = int_round_up(bytes, b->align);
-        if (placed)
-            placed[i].offset = bytes;
-        bytes += b->size;
-        most = int_max(most, b->align);
-    }
-    if (align)
-        *align = most;
-    return bytes;
-}
-
-void emit_weights_place(Emit *emit)
-{
-    const Program *p = emit->program;
-    bool          *used = used_buffers(emit);
-    int            size = 64, *table;
-
-    while (size < p->nbuffer * 2)
-        size *= 2;
-    table = arena_array(emit->arena, int, size);
-    emit->placed = arena_array(emit->arena, Placed, p->nbuffer + 1);
-    choose_form(emit, used);
-    for (int i = 0; i < p->nbuffer; i++) {
-        Placed *placed = &emit->placed[i];
-        placed->same = -1;
-        if (p->buffer[i].kind != BUFFER_WEIGHT || !used[i])
-            continue;
-        placed->same = find_same(emit, table, size, i);
-        if (placed->same != i || (emit->weights != WEIGHTS_INLINE && p->buffer[i].dtype == DTYPE_TEXT)) /* addresses are in no file */
-            continue;
-        if (emit->weights != WEIGHTS_INLINE && p->buffer[i].size) /* an empty one at the end adds no gap either */
-            emit->weight_bytes = int_round_up(emit->weight_bytes, BLOCK_ALIGN);
-        placed->offset = emit->weight_bytes;
-        emit->weight_bytes += p->buffer[i].size;
-    }
-    emit->state_bytes = emit_state_bytes(p, emit->placed, &emit->state_align);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ literals */
 
 static void put_element(Text *text, DType dtype, const unsigned char *at)
@@ -209,7 +96,7 @@ static void put_strings(Text *text, const Buffer *b)
 static void put_array(Emit *emit, Text *text, int id)
 {
     const Buffer *b = &emit->program->buffer[id];
-    const char   *symbol = emit->placed[id].symbol;
+    const char   *symbol = emit->symbol[id];
     int64_t       bytes = dtype_info(b->dtype)->bytes / (dtype_info(b->dtype)->class == 'C' ? 2 : 1);
     int64_t       count = b->size / bytes;
 
@@ -251,38 +138,41 @@ static void put_block(Emit *emit, Emission *e)
 
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
-        FilePiece     gap = {.bytes = (size_t)(emit->placed[i].offset - at)};
-        if (b->kind != BUFFER_WEIGHT || emit->placed[i].same != i || b->dtype == DTYPE_TEXT || !b->size)
+        FilePiece     gap = {.bytes = (size_t)(emit->plan->stored[i] - at)};
+        if (b->kind != BUFFER_WEIGHT || emit->plan->same[i] != i || b->dtype == DTYPE_TEXT || !b->size)
             continue;
         if (gap.bytes)
             ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
         ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece_of(b));
-        at = emit->placed[i].offset + b->size;
+        at = emit->plan->stored[i] + b->size;
     }
 }
 
 /* The side file becomes part of the object file; its path is that of the C file with ".weights" behind. */
 static void put_incbin(Emit *emit, Text *text)
 {
-    text_printf(text,
-                "/* The weights: the assembler takes them from the file beside this one. */\n"
-                "#if !defined(__GNUC__)\n"
-                "#error \"--weights=object needs a compiler with GNU assembler statements: use --weights=inline or file\"\n"
-                "#endif\n"
-                "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
-                "#error \"the weights file is little-endian: use --weights=inline\"\n"
-                "#endif\n"
-                "#ifndef %s_WEIGHTS_FILE\n#define %s_WEIGHTS_FILE __FILE__ \".weights\"\n#endif\n"
-                "#ifndef OCC_WEIGHTS_SECTION\n#define OCC_WEIGHTS_SECTION \".rodata\"\n#endif\n"
-                "#ifdef __APPLE__\n"
-                "__asm__(\".section __TEXT,__const\\n.balign %d\\n_%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.text\\n\");\n"
-                "#else\n"
-                "__asm__(\".pushsection \" OCC_WEIGHTS_SECTION \"\\n.balign %d\\n%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE \"\\\"\\n.popsection\\n\");\n"
-                "#endif\n"
-                "extern const unsigned char %s_weights[%s_WEIGHTS_SIZE] __attribute__((visibility(\"hidden\")));\n"
-                "#define weights %s_weights\n\n",
-                emit->upper, emit->upper, BLOCK_ALIGN, emit->name, emit->upper, BLOCK_ALIGN, emit->name, emit->upper, emit->name,
-                emit->upper, emit->name);
+    text_printf(
+        text,
+        "/* The weights: the assembler takes them from the file beside this one. */\n"
+        "#if !defined(__GNUC__)\n"
+        "#error \"--weights=object needs a compiler with GNU assembler statements: use --weights=inline or file\"\n"
+        "#endif\n"
+        "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+        "#error \"the weights file is little-endian: use --weights=inline\"\n"
+        "#endif\n"
+        "#ifndef %s_WEIGHTS_FILE\n#define %s_WEIGHTS_FILE __FILE__ \".weights\"\n#endif\n"
+        "#ifndef OCC_WEIGHTS_SECTION\n#define OCC_WEIGHTS_SECTION \".rodata\"\n#endif\n"
+        "#ifdef __APPLE__\n"
+        "__asm__(\".section __TEXT,__const\\n.balign %d\\n_%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE "
+        "\"\\\"\\n.text\\n\");\n"
+        "#else\n"
+        "__asm__(\".pushsection \" OCC_WEIGHTS_SECTION \"\\n.balign %d\\n%s_weights:\\n.incbin \\\"\" %s_WEIGHTS_FILE "
+        "\"\\\"\\n.popsection\\n\");\n"
+        "#endif\n"
+        "extern const unsigned char %s_weights[%s_WEIGHTS_SIZE] __attribute__((visibility(\"hidden\")));\n"
+        "#define weights %s_weights\n\n",
+        emit->upper, emit->upper, WEIGHT_ALIGN, emit->name, emit->upper, WEIGHT_ALIGN, emit->name, emit->upper,
+        emit->name, emit->upper, emit->name);
 }
 
 void emit_weights(Emit *emit, Text *text)
@@ -290,12 +180,12 @@ void emit_weights(Emit *emit, Text *text)
     const Program *p = emit->program;
 
     for (int i = 0; i < p->nbuffer; i++)
-        if (p->buffer[i].kind == BUFFER_WEIGHT && emit->placed[i].same == i && emit->placed[i].symbol)
+        if (p->buffer[i].kind == BUFFER_WEIGHT && emit->plan->same[i] == i && emit->symbol[i])
             put_array(emit, text, i);
-    if (emit->weights == WEIGHTS_INLINE || !emit->weight_bytes)
+    if (emit->plan->weight_form == WEIGHTS_INLINE || !emit->plan->weight_bytes)
         return;
     put_block(emit, emit->emission);
-    if (emit->weights == WEIGHTS_OBJECT)
+    if (emit->plan->weight_form == WEIGHTS_OBJECT)
         put_incbin(emit, text);
 }
 
@@ -307,13 +197,13 @@ static uint64_t weights_sum(Emit *emit)
     const Program *p = emit->program;
     uint64_t       sum = 0;
 
-    if (emit->weights != WEIGHTS_INLINE)
+    if (emit->plan->weight_form != WEIGHTS_INLINE)
         return emit_checksum(emit->arena, 0, emit->emission->weights, emit->emission->nweights);
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
         FilePiece     piece = piece_of(b);
 
-        if (b->kind == BUFFER_WEIGHT && emit->placed[i].same == i && b->dtype != DTYPE_TEXT && b->size)
+        if (b->kind == BUFFER_WEIGHT && emit->plan->same[i] == i && b->dtype != DTYPE_TEXT && b->size)
             sum = emit_checksum(emit->arena, sum, &piece, 1);
     }
     return sum;
@@ -322,21 +212,20 @@ static uint64_t weights_sum(Emit *emit)
 static void put_verify(Emit *emit, Text *text)
 {
     text_printf(text, "#ifdef %s_VERIFY\nint %s_verify(void)\n{\n    uint64_t sum = 0;\n\n", emit->upper, emit->name);
-    if (emit->weights == WEIGHTS_OBJECT)
+    if (emit->plan->weight_form == WEIGHTS_OBJECT)
         text_printf(text, "    sum = occ_sum(sum, %s_weights, %s_WEIGHTS_SIZE);\n", emit->name, emit->upper);
-    for (int i = 0; i < emit->program->nbuffer && emit->weights == WEIGHTS_INLINE; i++)
-        if (emit->placed[i].symbol && emit->program->buffer[i].dtype != DTYPE_TEXT && emit->program->buffer[i].size)
-            text_printf(text, "    sum = occ_sum(sum, %s, sizeof %s);\n", emit->placed[i].symbol,
-                        emit->placed[i].symbol);
+    for (int i = 0; i < emit->program->nbuffer && emit->plan->weight_form == WEIGHTS_INLINE; i++)
+        if (emit->symbol[i] && emit->program->buffer[i].dtype != DTYPE_TEXT && emit->program->buffer[i].size)
+            text_printf(text, "    sum = occ_sum(sum, %s, sizeof %s);\n", emit->symbol[i], emit->symbol[i]);
     text_printf(text, "    return sum == 0x%016llxULL ? 0 : OCC_EWEIGHTS;\n}\n#endif\n\n",
                 (unsigned long long)weights_sum(emit));
 }
 
 void emit_init(Emit *emit, Text *text)
 {
-    if (!emit->weight_bytes)
+    if (!emit->plan->weight_bytes)
         return;
-    if (emit->weights != WEIGHTS_FILE) {
+    if (emit->plan->weight_form != WEIGHTS_FILE) {
         put_verify(emit, text);
         return;
     }
@@ -348,5 +237,5 @@ void emit_init(Emit *emit, Text *text)
         "    if (bytes != %s_WEIGHTS_SIZE)\n        return OCC_EWEIGHTS;\n"
         "    if (verify && occ_sum(0, weights, %s_WEIGHTS_SIZE) != 0x%016llxULL)\n        return OCC_EWEIGHTS;\n"
         "    memory->weights = weights;\n    return 0;\n}\n\n",
-        emit->name, emit->name, BLOCK_ALIGN, emit->upper, emit->upper, (unsigned long long)weights_sum(emit));
+        emit->name, emit->name, WEIGHT_ALIGN, emit->upper, emit->upper, (unsigned long long)weights_sum(emit));
 }

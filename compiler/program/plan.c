@@ -1,6 +1,7 @@
 /* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with their
  * operands, what makes the arena smallest. bridge.c places the buffers of each. */
 #include "program/plan.h"
+#include "program/weight.h"
 #include "program/queues.h"
 #include "program/reorder.h"
 
@@ -276,11 +277,13 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
     return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
 }
 
-/* Of the plan that is taken: checks it a second time, and adds what the greedy planners make of the program. */
+/* Of the plan that is taken: checks it a second time, and adds what the greedy planners make of the program, and the
+ * places of constants and state. */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     Planning p = {.program = program, .options = options, .diag = diag};
 
+    program_place_constants(program, options, plan);
     if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0)
         return -1;
     return program_recheck_queues(program, plan, diag);

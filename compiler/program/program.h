@@ -168,6 +168,10 @@ typedef struct MemoryRegion {
     int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
 } MemoryRegion;
 
+/* Where the generated code has its constants: as literals, in an object made of a file, or read from that file by the
+ * caller. AUTO: a plan never says so. */
+typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
+
 /* How to plan; from the command line. */
 typedef struct PlanOptions {
     const char *planner;   /* "auto", or a name of the planners' table */
@@ -176,6 +180,8 @@ typedef struct PlanOptions {
     double      seconds;   /* time limit; 0: effort is counted in nodes */
     MemoryRegion region[MAX_REGIONS]; /* fast to slow */
     int         nregion;   /* 0: one arena of any size */
+    WeightForm   weights;
+    bool         one_file;  /* there is no file beside the code for them */
     int64_t     worth;     /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
 } PlanOptions;
 
@@ -202,6 +208,12 @@ typedef struct Plan {
     int64_t     greedy[4]; /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
     const char *status;    /* "optimal: equals the bound", ... */
     const char *planner;   /* that found it */
+    WeightForm  weight_form; /* from here on filled by program_confirm (constants.c) */
+    int *same; /* by Buffer.id: the constant whose bytes it shares, its own id: none; -1: no constant that a step reads
+                */
+    int64_t *stored;       /* by Buffer.id: bytes from the start of the constants' or the state's block */
+    int64_t  weight_bytes; /* of all distinct constants, gaps included */
+    int64_t  state_bytes, state_align;
 } Plan;
 
 struct Text;

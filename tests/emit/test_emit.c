@@ -249,9 +249,9 @@ static void weights_beside_the_code_give_the_same(void **state)
     void  *handle;
 
     (void)state;
-    b->options.weights = WEIGHTS_OBJECT;
+    b->options.plan.weights = WEIGHTS_OBJECT;
     build_emit(b);
-    assert_int_equal(b->emission.weight_bytes, 37 * 4);
+    assert_int_equal(b->plan.weight_bytes, 37 * 4);
     for (int i = 0; i < 2; i++) {
         handle = build_load(b, "object", i ? "clang" : "gcc", STRICT " -O2 -DOBJECT_VERIFY");
         run_two_maps((RunPair)build_symbol(handle, "object_run"), 37);
@@ -281,7 +281,7 @@ static void weights_of_a_file_are_taken_by_init(void **state)
     int       (*init)(FileMemory *, const void *, int64_t, int);
 
     (void)state;
-    b->options.weights = WEIGHTS_FILE;
+    b->options.plan.weights = WEIGHTS_FILE;
     build_emit(b);
     handle = build_load(b, "filed", "gcc", STRICT " -O2");
     run = (int (*)(const FileMemory *, const Pair *, Pair *))build_symbol(handle, "filed_run");
@@ -319,7 +319,7 @@ static void equal_constants_exist_once(void **state)
     build_map(b, "again", s, whole(b, b->program->out[0].buffer, type, OPERAND_WRITES), extent_const(37), 2, read);
     build_emit(b);
     assert_null(strstr(b->emission.source.data, "w_copy"));
-    assert_int_equal(b->emission.weight_bytes, 148);
+    assert_int_equal(b->plan.weight_bytes, 148);
     build_free(b);
 }
 

@@ -53,7 +53,7 @@ static void hooks_and_sections(void **state)
         const char *folder;
         FILE       *file;
         b->options.code = CODE_SHARED;
-        b->options.weights = (WeightForm)form;
+        b->options.plan.weights = (WeightForm)form;
         build_emit(b);
         folder = build_write(b, "hooked");
         file = fopen(arena_printf(b->arena, "%s/hooks.h", folder), "w");

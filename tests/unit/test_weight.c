@@ -180,8 +180,75 @@ static void equal_bytes_are_found_in_every_form(void **state)
     assert_false(weight_same(w->arena, &buffer[a.buffer], &buffer[b.buffer]));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ checksum
- */
+/* -------------------------------------------------------------------------------------------------------- placement */
+
+static int weight(World *w, const void *data, int64_t size)
+{
+    int id = world_buffer(w, BUFFER_WEIGHT, size);
+
+    w->program->buffer[id].source = data;
+    return id;
+}
+
+/* Three equal constants, one that no step reads, an empty one and a longer one, in a block: by hand 0, 64 to 164. */
+static void constants_that_are_read_lie_once_in_the_block(void **state)
+{
+    static const char data[100] = "abc", same[100] = "abc", other[37] = "abd";
+    World            *w = *state;
+    PlanOptions       options = {.weights = WEIGHTS_FILE};
+    Plan              plan = {.peak = 0};
+    int               id[5] = {weight(w, other, 37), weight(w, data, 100), weight(w, other, 30), weight(w, same, 100)};
+    int               x = world_buffer(w, BUFFER_ACT, 8);
+
+    id[4] = weight(w, "", 0);
+    for (int i = 0; i < 5; i++) {
+        int s = world_step(w, STEP_KERNEL);
+
+        if (i != 2)
+            world_reads(w, s, id[i]);
+        world_writes(w, s, x);
+    }
+    program_place_constants(w->program, &options, &plan);
+    assert_int_equal(plan.weight_form, WEIGHTS_FILE);
+    assert_int_equal(plan.weight_bytes, 164);
+    assert_int_equal(plan.same[id[0]], id[0]);
+    assert_int_equal(plan.stored[id[0]], 0);
+    assert_int_equal(plan.same[id[1]], id[1]);
+    assert_int_equal(plan.stored[id[1]], 64);
+    assert_int_equal(plan.same[id[2]], -1);
+    assert_int_equal(plan.same[id[3]], id[1]);
+    assert_int_equal(plan.same[id[4]], id[4]);
+    assert_int_equal(plan.same[x], -1);
+}
+
+/* Literals up to 2 MiB, or where there is room for nothing else. Arrays of other elements are others; in a block, bytes
+ * are bytes. */
+static void the_form_follows_the_bytes(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.weights = WEIGHTS_AUTO};
+    Plan        plan = {.peak = 0};
+    char       *data = arena_alloc(w->arena, 2 << 20);
+    int         large = weight(w, data, 2 << 20), small = weight(w, data, 4), number = weight(w, data, 4);
+    int         x = world_buffer(w, BUFFER_ACT, 8), s = world_step(w, STEP_KERNEL);
+
+    w->program->buffer[number].dtype = DTYPE_F32;
+    world_reads(w, s, large);
+    world_writes(w, s, x);
+    program_place_constants(w->program, &options, &plan);
+    assert_int_equal(plan.weight_form, WEIGHTS_INLINE);
+    world_reads(w, s, small);
+    world_reads(w, s, number);
+    program_place_constants(w->program, &options, &plan);
+    assert_int_equal(plan.weight_form, WEIGHTS_OBJECT);
+    assert_int_equal(plan.same[number], small);
+    options.one_file = true;
+    program_place_constants(w->program, &options, &plan);
+    assert_int_equal(plan.weight_form, WEIGHTS_INLINE);
+    assert_int_equal(plan.same[number], number);
+}
+
+/* --------------------------------------------------------------------------------------------------------- checksum */
 
 /* By a separate program, with integers of any size. */
 static void sums_are_those_of_the_definition(void **unused)
@@ -282,6 +349,8 @@ int main(void)
         CASE(transformed_bytes_hold_every_filter),
         CASE(a_transposed_constant_is_another),
         CASE(equal_bytes_are_found_in_every_form),
+        CASE(constants_that_are_read_lie_once_in_the_block),
+        CASE(the_form_follows_the_bytes),
         cmocka_unit_test(sums_are_those_of_the_definition),
         CASE(sums_of_pieces_are_those_of_the_whole),
         cmocka_unit_test(wrong_bits_are_found),
