@@ -79,10 +79,10 @@ class Weights(unittest.TestCase):
     def test_packed_weights_are_never_in_memory_as_a_whole(self):
         """The model's files are mapped, which is no data of the process; all else has an eighth of their bytes."""
         def limit():
-            resource.setrlimit(resource.RLIMIT_DATA, (32 * MEGABYTE, 32 * MEGABYTE))
+            resource.setrlimit(resource.RLIMIT_DATA, (16 * MEGABYTE, 16 * MEGABYTE))
 
-        size = network(self.folder, 256, 2500, 10000)
-        self.assertGreater(size, 250 * MEGABYTE)
+        size = network(self.folder, 256, 1250, 10000)
+        self.assertGreater(size, 128 * MEGABYTE)
         for form in ("object", "file"):
             self.run_it(OCCAMYC, "net.onnx", "--target=x86-64-v3", f"--weights={form}", "-o", "net.c", preexec_fn=limit)
             self.assertGreater(os.path.getsize(self.folder + "/net.c.weights"), size)
