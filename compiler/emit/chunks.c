@@ -185,21 +185,22 @@ static void find_headers(Emit *emit, const char *text, bool *needed)
 
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks)
 {
-    Index       index = index_build(emit);
-    bool        needed[NSTANDARD] = {false};
-    const char *file = "";
+    const Target *target = target_find(emit->emission->options->target ? emit->emission->options->target : "portable");
+    const char  **piece = prune_templates(emit->arena, target), *file = "";
+    Index         index = index_build(emit);
+    bool          needed[NSTANDARD] = {false};
 
     use_text(&index, text->data);
     while (index.nqueue)
-        use_text(&index, template_chunk[index.queue[--index.nqueue]].text);
+        use_text(&index, piece[index.queue[--index.nqueue]]);
     for (int i = 0; i < template_nchunk; i++) {
-        if (!index.used[i])
+        if (!index.used[i] || !*piece[i])
             continue;
         if (strcmp(file, template_chunk[i].file))
             text_printf(chunks, "/* -- %s */\n\n", template_chunk[i].file);
         file = template_chunk[i].file;
-        text_printf(chunks, "%s\n", template_chunk[i].text);
-        find_headers(emit, template_chunk[i].text, needed);
+        text_printf(chunks, "%s\n", piece[i]);
+        find_headers(emit, piece[i], needed);
     }
     find_headers(emit, text->data, needed);
     for (int i = 0; i < NSTANDARD; i++)

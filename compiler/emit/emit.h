@@ -104,6 +104,9 @@ void emit_init(Emit *emit, Text *text);                                /* <name>
 /* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 
+/* prune.c - the text of each template piece, by index, less what `target` cannot need; "" where nothing is left. */
+const char **prune_templates(Arena *arena, const Target *target);
+
 /* chunks.c - the template pieces that `text` needs, in order, and the standard headers. */
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);
 

@@ -10,16 +10,17 @@ $(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard test
 $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
 
-$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
 REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim seq=1..16" \
     "models/tones.onnx --region=fast:256 --region=slow:1M:256"
 
-check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/occamyc
+check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
 	$(BUILD)/tests/emit/test_emit
 	$(BUILD)/tests/emit/test_text
+	$(BUILD)/tests/emit/test_prune
 	python3 tests/emit/check_report.py $(BUILD)/occamyc schemas/report.schema.json $(BUILD)/tests/emit/report $(REPORT_MODELS)
 
 .PHONY: check-emit
