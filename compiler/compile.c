@@ -9,7 +9,6 @@
 #include "ops/infer.h"
 #include "passes/passes.h"
 #include "program/choice.h"
-#include "program/queues.h"
 #include "support/files.h"
 #include "tune.h"
 #include "variants.h"
@@ -272,14 +271,13 @@ static int stage_limits(Compilation *c)
 /* Where several were asked for. */
 static void tell_queues(const Compilation *c, Text *text)
 {
-    const Core    *core = core_find(c->target->name);
     const Program *p = c->chosen.program;
-    double         sum = cost_program(core, p), time = program_queued_time(p, core);
 
     if (c->options->queues > 1 && p->nqueue < 2)
         text_put(text, "queues              1: more would gain nothing worth having, or not fit\n");
     else if (p->nqueue > 1)
-        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue, p->nwait, time / sum);
+        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue, p->nwait,
+                    p->queued_time / p->sum_time);
 }
 
 static int stage_summary(Compilation *c)

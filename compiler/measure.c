@@ -131,25 +131,42 @@ static void read_graph_line(Calls *calls, const char *line, const char *end)
     }
 }
 
-/* Bytes from function `f` down; -1: a recursion. */
+/* Where GCC's graph has calls by address go. */
+static const char by_address[] = "__indirect_call";
+
+/* A call by address may be of any function of the file that none calls by name: tasks, units, parts, expressions. */
+static void add_calls_by_address(Calls *calls)
+{
+    bool *named = arena_array(calls->arena, bool, calls->nfunction + 1);
+    int   from = find_function(calls, by_address), count = calls->nfunction;
+
+    for (int i = 0; i < calls->ncall; i++)
+        named[calls->call[i].to] = true;
+    for (int i = 0; i < count; i++)
+        if (calls->function[i].frame >= 0 && !named[i] && strchr(calls->function[i].title, ':')) /* file:name, so static */
+            ARENA_PUSH(calls->arena, calls->call, calls->ncall, calls->ccall, ((Call){from, i}));
+}
+
+/* Bytes from function `f` down; -1: a recursion. By address no function is called while it runs. */
 static int64_t depth_of(Calls *calls, int f)
 {
     int64_t below = 0;
+    bool    address = !strcmp(calls->function[f].title, by_address);
 
     if (calls->function[f].open)
         return -1;
     if (calls->function[f].depth >= 0)
         return calls->function[f].depth;
-    calls->function[f].open = true;
+    calls->function[f].open = !address;
     for (int i = 0; i < calls->ncall && below >= 0; i++)
         if (calls->call[i].from == f) {
             int64_t depth = depth_of(calls, calls->call[i].to);
 
-            below = depth < 0 ? -1 : depth > below ? depth : below;
+            below = depth < 0 && !address ? -1 : depth > below ? depth : below;
         }
     calls->function[f].open = false;
-    if (below < 0)
-        return -1;
+    if (below < 0 || address)
+        return below;
     calls->function[f].depth = below + (calls->function[f].frame > 0 ? calls->function[f].frame : 0);
     return calls->function[f].depth;
 }
@@ -164,8 +181,9 @@ static void read_graph(Arena *arena, const char *text, const char *root, Measure
         end = line + strcspn(line, "\n");
         read_graph_line(&calls, line, end);
     }
+    add_calls_by_address(&calls);
     for (int i = 0; i < calls.nfunction; i++)
-        if (calls.function[i].frame < 0)
+        if (calls.function[i].frame < 0 && strcmp(calls.function[i].title, by_address))
             text_printf(&outside, "%s%s", outside.size ? ", " : "", calls.function[i].title);
     out->outside = outside.data ? outside.data : "";
     f = find_function(&calls, root);

@@ -3,7 +3,6 @@
 
 #include "program/cost.h"
 #include "program/plan.h"
-#include "program/queues.h"
 #include "support/json.h"
 #include "version.h"
 
@@ -360,7 +359,7 @@ static void put_queues(Json *json, const Emission *e)
     if (p->nqueue < 2)
         return;
     json_object(json, "queues");
-    json_int(json, "predicted_ns", (int64_t)program_queued_time(p, predicted_core(e)));
+    json_int(json, "predicted_ns", (int64_t)p->queued_time);
     json_int(json, "waits", p->nwait);
     json_int(json, "implied", p->nimplied);
     json_list(json, "queue");

@@ -179,17 +179,42 @@ bool operands_interleave(const Operand *a, const Operand *b)
 
 /* Units that one waits for. */
 typedef struct List {
-    int *item;
-    int  n, capacity;
+    Need *need;
+    int   n, capacity;
 } List;
 
-static void add(Arena *arena, List *lists, int unit, int before)
+static void add(Arena *arena, List *lists, int unit, int before, int64_t bytes)
 {
     List *list = &lists[unit];
+    Need  need = {before, bytes};
 
-    if (unit == before || (list->n && list->item[list->n - 1] == before))
+    if (unit == before)
         return;
-    ARENA_PUSH(arena, list->item, list->n, list->capacity, before);
+    if (list->n && list->need[list->n - 1].unit == before)
+        list->need[list->n - 1].bytes += bytes;
+    else
+        ARENA_PUSH(arena, list->need, list->n, list->capacity, need);
+}
+
+static int64_t bytes_of(const Operand *x)
+{
+    int64_t bytes = operand_bytes_per_element(x);
+
+    for (int i = 0; i < x->rank; i++)
+        bytes *= x->dim[i].max;
+    return bytes;
+}
+
+/* What the second touch reads of the first one's. */
+static int64_t bytes_between(const Touch *a, const Touch *b)
+{
+    int64_t written, read;
+
+    if (!a->operand || !a->writes || b->writes)
+        return 0;
+    written = bytes_of(a->operand);
+    read = bytes_of(b->operand);
+    return written < read ? written : read;
 }
 
 /* The first writer comes before all readers: a buffer is never read before something was written to it. */
@@ -201,13 +226,13 @@ static void add_pairs(Arena *arena, const TouchList *list, List *lists)
             bool         first = a->writes && !b->writes && a->unit == list->touch[0].unit;
 
             if (first || (touches_meet(a, b) && !(a->operand && operands_interleave(a->operand, b->operand))))
-                add(arena, lists, b->unit, a->unit);
+                add(arena, lists, b->unit, a->unit, bytes_between(a, b));
         }
 }
 
 static int compare(const void *a, const void *b)
 {
-    return *(const int *)a - *(const int *)b;
+    return ((const Need *)a)->unit - ((const Need *)b)->unit;
 }
 
 /* Rising, each once. */
@@ -216,17 +241,19 @@ static void sort(List *list)
     int kept = 0;
 
     if (list->n)
-        qsort(list->item, (size_t)list->n, sizeof *list->item, compare);
+        qsort(list->need, (size_t)list->n, sizeof *list->need, compare);
     for (int i = 0; i < list->n; i++)
-        if (!kept || list->item[kept - 1] != list->item[i])
-            list->item[kept++] = list->item[i];
+        if (kept && list->need[kept - 1].unit == list->need[i].unit)
+            list->need[kept - 1].bytes += list->need[i].bytes;
+        else
+            list->need[kept++] = list->need[i];
     list->n = kept;
 }
 
 Dependences program_dependences(const Touches *t, Arena *arena)
 {
     List       *lists = arena_array(arena, List, t->nunit + 1);
-    Dependences d = {arena_array(arena, int *, t->nunit + 1), arena_array(arena, int, t->nunit + 1)};
+    Dependences d = {arena_array(arena, Need *, t->nunit + 1), arena_array(arena, int, t->nunit + 1)};
 
     for (int b = 0; b < t->program->nbuffer; b++)
         if (t->program->buffer[b].kind != BUFFER_WEIGHT)
@@ -235,10 +262,10 @@ Dependences program_dependences(const Touches *t, Arena *arena)
         add_pairs(arena, &t->slot[i], lists);
     for (int u = 0, check = -1; u < t->nunit; u++) {
         if (check >= 0) /* it may rely on what was checked */
-            add(arena, lists, u, check);
+            add(arena, lists, u, check, 0);
         check = t->barrier[u] ? u : check;
         sort(&lists[u]);
-        d.before[u] = lists[u].item;
+        d.before[u] = lists[u].need;
         d.nbefore[u] = lists[u].n;
     }
     return d;

@@ -42,10 +42,16 @@ bool touches_meet(const Touch *a, const Touch *b);
  * concatenation along the innermost axis are. false: they may. */
 bool operands_interleave(const Operand *a, const Operand *b);
 
-/* The units that must end before each begins, transitive ones included or not. */
+/* A unit that must end before another begins. */
+typedef struct Need {
+    int     unit;
+    int64_t bytes; /* that it writes and the other reads */
+} Need;
+
+/* By unit; transitive ones may be left out. */
 typedef struct Dependences {
-    int **before; /* by unit: units, rising */
-    int  *nbefore;
+    Need **before; /* by rising unit */
+    int   *nbefore;
 } Dependences;
 
 Dependences program_dependences(const Touches *touches, Arena *arena);

@@ -53,7 +53,7 @@ static void find_unit_waits(Clocks *c, int unit)
         follow(c, unit, c->members[queue][c->count[queue] - 1]);
     c->members[queue][c->count[queue]++] = unit;
     for (int i = c->needs.nbefore[unit]; i-- > 0;) {
-        int  before = c->needs.before[unit][i];
+        int  before = c->needs.before[unit][i].unit;
         Wait wait = {c->touches.unit[unit].begin, c->touches.unit[before].begin};
 
         if (is_before(c, before, unit)) {

@@ -20,9 +20,6 @@ bool program_schedule(Program *program, const Core *core, int queues);
  * Program.beside. Steps inside others get the queue of their owner. */
 void program_find_waits(Program *program);
 
-/* Nanoseconds of a run on its queues, as predicted; on one queue the sum of all steps. */
-double program_queued_time(const Program *program, const Core *core);
-
 /* Steps of different queues that may run at the same time; false of steps of one queue. */
 bool steps_run_beside(const Program *program, int a, int b);
 
