@@ -15,6 +15,7 @@ enum {
     WORTH_CASCADES = 16, /* to have any */
     WORTH_CASCADE = 64,  /* to have one more */
     WORTH_COPY = 64,     /* to copy, which takes time */
+    WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
 };
 
 int variant_lower(const Lowering *lowering, Variant *variant)
@@ -169,24 +170,42 @@ static int choose_copies(const Lowering *lowering, Variant *v)
     return 0;
 }
 
+/* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth having. */
+static int plan_queues(const Lowering *lowering, double window, Variant *v)
+{
+    Variant queued = {.cascade = v->cascade, .floor = v->floor};
+
+    *v = queued;
+    if (variant_lower(lowering, v) < 0)
+        return -1;
+    if (!program_schedule(v->program, core_find(lowering->target->name), lowering->options.queues, window))
+        return 0;
+    if (make_plan(lowering, 0, v) < 0)
+        return -1;
+    program_settle_waits(v->program, &v->plan);
+    return 1;
+}
+
 /* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its bits are to
- * be the same, in an order of its own. Returns 1 where they are taken. */
+ * be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where there are queues. */
 static int choose_queues(const Lowering *lowering, Variant *v)
 {
-    const Core *core = core_find(lowering->target->name);
-    Variant     queued = {.cascade = v->cascade, .floor = v->floor};
+    static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
+    Variant             best = *v, tried = *v;
+    int                 found = 0;
 
-    if (lowering->options.queues < 2)
+    for (int i = 0; i < (int)(sizeof window / sizeof *window) && lowering->options.queues > 1; i++) {
+        int status = plan_queues(lowering, window[i], &tried);
+
+        if (status <= 0)
+            return status;
+        if (!found || tried.plan.peak < best.plan.peak - best.plan.peak / WORTH_WINDOW)
+            best = tried;
+        found = 1;
+    }
+    if (!found || !is_small(lowering, &best, INT64_MAX))
         return 0;
-    if (variant_lower(lowering, &queued) < 0)
-        return -1;
-    if (!program_schedule(queued.program, core, lowering->options.queues))
-        return 0;
-    if (make_plan(lowering, 0, &queued) < 0)
-        return -1;
-    if (!is_small(lowering, &queued, INT64_MAX))
-        return 0;
-    *v = queued;
+    *v = best;
     return 1;
 }
 

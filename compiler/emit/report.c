@@ -360,6 +360,8 @@ static void put_queues(Json *json, const Emission *e)
         return;
     json_object(json, "queues");
     json_int(json, "predicted_ns", (int64_t)p->queued_time);
+    json_int(json, "one_ns", (int64_t)p->sum_time);
+    json_int(json, "path_ns", (int64_t)p->path_time);
     json_int(json, "waits", p->nwait);
     json_int(json, "implied", p->nimplied);
     json_list(json, "queue");

@@ -250,11 +250,55 @@ static void sort(List *list)
     list->n = kept;
 }
 
+/* A touch of the arena. */
+typedef struct Placed {
+    const Touch *touch;
+    int          buffer;
+    int64_t      lo, hi; /* bytes of the arena */
+} Placed;
+
+static int compare_placed(const void *a, const void *b)
+{
+    const Placed *x = a, *y = b;
+
+    return x->lo < y->lo ? -1 : x->lo > y->lo ? 1 : x->buffer - y->buffer;
+}
+
+/* Touches of different buffers whose bytes meet, in the order of their units. */
+static void add_overlaps(Arena *arena, const Touches *t, const Plan *plan, List *lists)
+{
+    Placed *placed = NULL;
+    int     n = 0, capacity = 0;
+
+    for (int b = 0; b < t->program->nbuffer; b++)
+        for (int i = 0; i < t->buffer[b].n && plan->offset[b] >= 0; i++) {
+            const Touch *touch = &t->buffer[b].touch[i];
+
+            ARENA_PUSH(arena, placed, n, capacity, ((Placed){touch, b, plan->offset[b] + touch->lo, plan->offset[b] + touch->hi}));
+        }
+    if (n)
+        qsort(placed, (size_t)n, sizeof *placed, compare_placed);
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n && placed[k].lo < placed[i].hi; k++) {
+            const Touch *a = placed[i].touch, *b = placed[k].touch;
+
+            if (placed[i].buffer != placed[k].buffer && (a->writes || b->writes) && placed[k].hi > placed[k].lo)
+                add(arena, lists, a->unit > b->unit ? a->unit : b->unit, a->unit > b->unit ? b->unit : a->unit, 0);
+        }
+}
+
 Dependences program_dependences(const Touches *t, Arena *arena)
+{
+    return plan_dependences(t, NULL, arena);
+}
+
+Dependences plan_dependences(const Touches *t, const Plan *plan, Arena *arena)
 {
     List       *lists = arena_array(arena, List, t->nunit + 1);
     Dependences d = {arena_array(arena, Need *, t->nunit + 1), arena_array(arena, int, t->nunit + 1)};
 
+    if (plan)
+        add_overlaps(arena, t, plan, lists);
     for (int b = 0; b < t->program->nbuffer; b++)
         if (t->program->buffer[b].kind != BUFFER_WEIGHT)
             add_pairs(arena, &t->buffer[b], lists);

@@ -54,6 +54,10 @@ typedef struct Dependences {
     int   *nbefore;
 } Dependences;
 
+/* From what the steps touch. */
 Dependences program_dependences(const Touches *touches, Arena *arena);
+
+/* The same, and from where the plan puts it: what lies over something else comes after it. */
+Dependences plan_dependences(const Touches *touches, const Plan *plan, Arena *arena);
 
 #endif

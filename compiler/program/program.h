@@ -142,7 +142,7 @@ typedef struct Program {
     int     nqueue;   /* below 2: everything runs by number */
     Wait   *wait;     /* by rising step */
     int     nwait, cwait;
-    double  sum_time, queued_time; /* predicted nanoseconds of a run: of all steps, and on the queues */
+    double  sum_time, queued_time, path_time; /* predicted nanoseconds: of all steps, on the queues, of the longest way through */
     int     nimplied; /* dependences between queues that the waits imply */
     Range  *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */
     Port   *in, *out;

@@ -7,6 +7,8 @@
 
 #include "program/depend.h"
 
+#include <stdlib.h>
+
 typedef struct Clocks {
     Program    *program;
     Touches     touches;
@@ -43,24 +45,56 @@ static bool is_before(const Clocks *c, int unit, int other)
     return clock_of(c, other)[queue_of(c, unit)] > c->position[unit];
 }
 
-static void find_unit_waits(Clocks *c, int unit)
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* The latest unit of the queue that ended long before the unit begins; -1: none is that much later than what is known. */
+static int paced(const Clocks *c, const Pace *pace, int unit, int queue)
+{
+    int known = clock_of(c, unit)[queue], at = c->count[queue];
+    double since = known ? pace->end[c->members[queue][known - 1]] : 0.0;
+
+    while (at > known && pace->end[c->members[queue][at - 1]] > pace->begin[unit] - pace->window)
+        at--;
+    return at > known && pace->end[c->members[queue][at - 1]] - since >= pace->window / 2.0 ? c->members[queue][at - 1] : -1;
+}
+
+/* The units that the unit could wait for, rising. */
+static int candidates(const Clocks *c, const Pace *pace, int unit, int *list)
+{
+    int count = 0;
+
+    for (int i = 0; i < c->needs.nbefore[unit]; i++)
+        list[count++] = c->needs.before[unit][i].unit;
+    for (int q = 0; pace && q < c->queues; q++) {
+        int before = q == queue_of(c, unit) ? -1 : paced(c, pace, unit, q);
+
+        if (before >= 0)
+            list[count++] = before;
+    }
+    qsort(list, (size_t)count, sizeof *list, compare);
+    return count;
+}
+
+static void find_unit_waits(Clocks *c, const Pace *pace, int unit)
 {
     Program *p = c->program;
-    int      queue = queue_of(c, unit);
+    int      queue = queue_of(c, unit), *list = arena_array(p->arena, int, c->needs.nbefore[unit] + c->queues + 1);
 
     c->position[unit] = c->count[queue];
     if (c->count[queue])
         follow(c, unit, c->members[queue][c->count[queue] - 1]);
     c->members[queue][c->count[queue]++] = unit;
-    for (int i = c->needs.nbefore[unit]; i-- > 0;) {
-        int  before = c->needs.before[unit][i].unit;
-        Wait wait = {c->touches.unit[unit].begin, c->touches.unit[before].begin};
+    for (int i = candidates(c, pace, unit, list); i-- > 0;) {
+        Wait wait = {c->touches.unit[unit].begin, c->touches.unit[list[i]].begin};
 
-        if (is_before(c, before, unit)) {
-            p->nimplied += queue_of(c, before) != queue;
+        if (is_before(c, list[i], unit)) {
+            p->nimplied += queue_of(c, list[i]) != queue;
             continue;
         }
-        follow(c, unit, before);
+        follow(c, unit, list[i]);
         ARENA_PUSH(p->arena, p->wait, p->nwait, p->cwait, wait);
     }
 }
@@ -99,11 +133,12 @@ static void find_beside(Clocks *c)
     }
 }
 
-void program_find_waits(Program *program)
+/* plan NULL: not yet made. */
+static void find_waits(Program *program, const Plan *plan, const Pace *pace)
 {
     Clocks c = {.program = program, .touches = program_touches(program, program->arena), .queues = program->nqueue};
 
-    c.needs = program_dependences(&c.touches, program->arena);
+    c.needs = plan_dependences(&c.touches, plan, program->arena);
     c.position = arena_array(program->arena, int, c.touches.nunit + 1);
     c.clock = arena_array(program->arena, int, (int64_t)c.touches.nunit * c.queues + 1);
     c.members = arena_array(program->arena, int *, c.queues);
@@ -112,8 +147,20 @@ void program_find_waits(Program *program)
         c.members[q] = arena_array(program->arena, int, c.touches.nunit + 1);
     program->nwait = program->nimplied = 0;
     for (int u = 0; u < c.touches.nunit; u++)
-        find_unit_waits(&c, u);
-    find_beside(&c);
+        find_unit_waits(&c, pace, u);
+    if (!plan)
+        find_beside(&c);
+}
+
+void program_find_waits(Program *program, const Pace *pace)
+{
+    find_waits(program, NULL, pace);
+}
+
+void program_settle_waits(Program *program, const Plan *plan)
+{
+    if (program->nqueue > 1)
+        find_waits(program, plan, NULL);
 }
 
 static bool holds(Range range, int step)

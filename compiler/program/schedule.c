@@ -179,26 +179,34 @@ static int compare(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at ? 1 : x->unit - y->unit;
 }
 
-static void renumber(Schedule *s)
+/* `pace`: times by the new order. */
+static void renumber(Schedule *s, Pace *pace)
 {
-    Begin *by_begin = arena_array(s->arena, Begin, s->touches.nunit + 1);
-    Order  order = {.unit = s->touches.unit, .nunit = s->touches.nunit, .order = arena_array(s->arena, int, s->touches.nunit + 1)};
+    double *begin = arena_array(s->arena, double, s->touches.nunit + 1), *end = arena_array(s->arena, double, s->touches.nunit + 1);
+    Begin  *by_begin = arena_array(s->arena, Begin, s->touches.nunit + 1);
+    Order   order = {.unit = s->touches.unit, .nunit = s->touches.nunit, .order = arena_array(s->arena, int, s->touches.nunit + 1)};
 
     for (int u = 0; u < s->touches.nunit; u++) {
         by_begin[u] = (Begin){s->begin[u], u};
         s->program->step[s->touches.unit[u].begin].queue = s->queue[u];
     }
     qsort(by_begin, (size_t)s->touches.nunit, sizeof *by_begin, compare);
-    for (int i = 0; i < s->touches.nunit; i++)
+    for (int i = 0; i < s->touches.nunit; i++) {
         order.order[i] = by_begin[i].unit;
+        begin[i] = s->begin[by_begin[i].unit];
+        end[i] = s->end[by_begin[i].unit];
+    }
     program_apply_order(s->program, &order);
+    pace->begin = begin;
+    pace->end = end;
 }
 
-bool program_schedule(Program *program, const Core *core, int queues)
+bool program_schedule(Program *program, const Core *core, int queues, double window)
 {
     Schedule s = {.program = program, .arena = program->arena, .touches = program_touches(program, program->arena), .queues = queues};
     int      n = s.touches.nunit + 1;
     double   end;
+    Pace     pace;
 
     s.needs = program_dependences(&s.touches, s.arena);
     s.cost = arena_array(s.arena, double, n);
@@ -211,13 +219,16 @@ bool program_schedule(Program *program, const Core *core, int queues)
     end = place_best(&s);
     for (int u = 0; u < s.touches.nunit; u++)
         program->sum_time += s.cost[u];
+    for (int u = 0; u < s.touches.nunit; u++)
+        program->path_time = s.rest[u] > program->path_time ? s.rest[u] : program->path_time;
     if (!(end < (1.0 - LEAST_GAIN) * program->sum_time))
         return false;
-    renumber(&s);
+    renumber(&s, &pace);
+    pace.window = window * end;
     program->queued_time = end;
     program->nqueue = 0;
     for (int u = 0; u < s.touches.nunit; u++) /* those that have something to do */
         program->nqueue = s.queue[u] >= program->nqueue ? s.queue[u] + 1 : program->nqueue;
-    program_find_waits(program);
+    program_find_waits(program, window > 0.0 ? &pace : NULL);
     return true;
 }

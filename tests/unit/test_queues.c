@@ -92,6 +92,20 @@ static void random_control(World *w, Random *r, int *made)
     }
 }
 
+/* Some steps take as long as others, some longer. */
+static const Pace *random_pace(World *w, Random *r)
+{
+    Pace   *pace = arena_one(w->arena, Pace);
+    double *begin = arena_array(w->arena, double, w->program->nstep + 1), *end = arena_array(w->arena, double, w->program->nstep + 1);
+
+    for (int s = 0; s < w->program->nstep; s++) {
+        begin[s] = s;
+        end[s] = s + 1 + random_below(r, 3);
+    }
+    *pace = (Pace){begin, end, 1 + random_below(r, 6)};
+    return pace;
+}
+
 /* Buffer 0 is the input; buffer 1 an output, filled at once. */
 static void random_queued(World *w, Random *r)
 {
@@ -113,7 +127,7 @@ static void random_queued(World *w, Random *r)
     p->nqueue = 2 + random_below(r, MOST_QUEUES - 1);
     for (int s = 0; s < p->nstep; s = random_after(p, s))
         p->step[s].queue = random_below(r, p->nqueue);
-    program_find_waits(p);
+    program_find_waits(p, random_below(r, 2) ? NULL : random_pace(w, r));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- execution */
@@ -294,6 +308,13 @@ static bool orders_differ(World *w, const Plan *plan, Random *r)
 
 /* --------------------------------------------------------------------------------------------------------------- tests */
 
+static void settle(World *w, const Plan *plan)
+{
+    program_settle_waits(w->program, plan);
+    if (program_recheck_queues(w->program, plan, &w->diag) < 0)
+        fail_msg("%s", w->diag.message[w->diag.nmessage - 1]);
+}
+
 static void all_orders_that_waits_allow_give_the_same(void **state)
 {
     World      *w = *state;
@@ -307,6 +328,7 @@ static void all_orders_that_waits_allow_give_the_same(void **state)
         random_queued(w, &random);
         options = quick_plan(&random);
         plan = make_plan(w, &options);
+        settle(w, &plan);
         waits += w->program->nwait;
         implied += w->program->nimplied;
         permits += w->program->npermit;
@@ -331,6 +353,7 @@ static void without_a_wait_programs_are_refused_and_orders_differ(void **state)
         random_queued(w, &random);
         options = quick_plan(&random);
         plan = make_plan(w, &options);
+        settle(w, &plan);
         if (!w->program->nwait)
             continue;
         dropped++;
@@ -395,7 +418,7 @@ static void a_chain_stays_on_one_queue(void **state)
 
     for (int i = 0; i < 9; i++)
         last = large_step(w, last, -1);
-    assert_false(program_schedule(w->program, core_find("portable"), 2));
+    assert_false(program_schedule(w->program, core_find("portable"), 2, 0.0));
     assert_int_equal(w->program->nqueue, 0);
     assert_int_equal(w->program->nwait, 0);
 }
@@ -411,7 +434,7 @@ static void two_chains_take_two_queues(void **state)
     for (int i = 0; i < 6; i++)
         b = large_step(w, b, -1);
     large_step(w, a, b);
-    assert_true(program_schedule(w->program, core_find("portable"), 2));
+    assert_true(program_schedule(w->program, core_find("portable"), 2, 0.0));
     for (int s = 0; s < w->program->nstep; s++)
         queue[w->program->step[s].queue]++;
     assert_true(queue[0] >= 6 && queue[1] >= 6);
@@ -450,7 +473,7 @@ static void columns_of_one_buffer_need_no_wait(void **state)
     w->program->nqueue = 3;
     w->program->step[1].queue = 1;
     w->program->step[2].queue = 2;
-    program_find_waits(w->program);
+    program_find_waits(w->program, NULL);
     assert_int_equal(w->program->nwait, 1); /* columns 2 are written twice */
     plan = make_plan(w, &options);
     w->program->nwait = 0;
