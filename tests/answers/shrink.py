@@ -176,7 +176,7 @@ class Shrinker:
 
     def shrink_attributes(self):
         for i, node in enumerate(self.best.model.graph.node):
-            for name in [a.name for a in node.attribute]:
+            for name in [a.name for a in node.attribute if a.name not in KEPT]:
                 self.attempt(lambda s: drop_attribute(s, i, name))
 
     def shrink_extents(self):
@@ -200,6 +200,9 @@ def keep_set(small, k):
 def drop_output(small, i):
     del small.model.graph.output[i]
     prune(small)
+
+
+KEPT = {"activation_alpha", "activation_beta"}      # whose defaults differ: docs/differences.md
 
 
 def drop_attribute(small, i, name):
