@@ -1,6 +1,7 @@
 """Extents that the blocks, strips and lines of kernels begin at: many channels, long rows, many keys."""
 
 import numpy as np
+from onnx import TensorProto, helper
 
 import draw as d
 from net import Rejected
@@ -114,6 +115,77 @@ def many_keys(net):
         net.node("Transpose", [y], perm=[0, 2, 1, 3])
 
 
+@recipe("Conv", "LRN", "Softmax", "ReduceMean", "ArgMax", "InstanceNormalization", "Transpose", network=0.3)
+def behind_channels(net):
+    """What reads a convolution, whose channels may follow each other in memory."""
+    draw = net.draw
+    x = deep_input(net, [draw.pick([1, 1, 2]), draw.pick([3, 8, 16]), draw.randint(3, 12), draw.randint(6, 24)])
+    channels = draw.pick([5, 16, 24, 40])
+    y = net.node("Conv", [x, filters(net, channels, x.fixed(1), [3, 3])], pads=[1] * 4)
+    operator = draw.pick(["LRN", "LRN", "Softmax", "LogSoftmax", "ReduceMean", "ReduceMax", "ReduceL2", "InstanceNormalization", "GlobalAveragePool", "Transpose",
+                          "DepthToSpace", "Concat", "Slice", "MaxPool", "AveragePool", "ConvTranspose", "Resize", "Gather", "LpNormalization", "BatchNormalization"])
+    if operator == "LRN":
+        net.node(operator, [y], size=draw.pick([3, 5, 7]), **attributes(draw, beta=[0.5, 0.75, 0.6], alpha=[0.01]))
+    elif operator in ("Softmax", "LogSoftmax"):
+        net.node(operator, [y], axis=draw.pick([1, 2, 3]))
+    elif operator.startswith("Reduce"):
+        axes, by_input = draw.several(range(4), least=1), net.version(operator) >= 18
+        net.node(operator, [y, net.constant(np.array(axes, np.int64))] if by_input else [y], axes=None if by_input else axes, **attributes(draw, keepdims=[0, 1]))
+    elif operator == "InstanceNormalization":
+        net.node(operator, [y, *(net.weights(d.FLOAT, [channels], runtime=0) for _ in range(2))])
+    elif operator == "BatchNormalization":
+        net.node(operator, [y, *(net.input(d.FLOAT, [channels]) for _ in range(3)), net.input(d.FLOAT, [channels], "positive")])
+    elif operator == "Transpose":
+        net.node(operator, [y], perm=draw.pick([[0, 2, 3, 1], [0, 3, 1, 2], [1, 0, 2, 3], [0, 1, 3, 2]]))
+    elif operator == "DepthToSpace":
+        if channels % 4:
+            raise Rejected("no blocks")
+        net.node(operator, [y], blocksize=2)
+    elif operator == "Concat":
+        net.node(operator, [y, x], axis=1)
+    elif operator == "Slice":
+        if net.opset < 10:
+            raise Rejected("newer forms only")
+        net.node(operator, [y, *(net.constant(np.array(v, np.int64)) for v in ([1, 1], [channels - 1, 9], [1, 3]))])
+    elif operator in ("MaxPool", "AveragePool"):
+        net.node(operator, [y], kernel_shape=[draw.pick([1, 2, 3])] * 2, strides=[draw.pick([1, 2])] * 2)
+    elif operator == "ConvTranspose":
+        net.node(operator, [y, net.weights(d.FLOAT, [channels, draw.pick([3, 16]), 2, 2], 0.2, runtime=0)], strides=[2, 2])
+    elif operator == "Resize":
+        if net.opset < 13:
+            raise Rejected("newer forms only")
+        net.node(operator, [y, None, net.constant(np.float32([1, 1, 2, 2]))], mode=draw.pick(["linear", "nearest", "cubic"]))
+    elif operator == "Gather":
+        net.node(operator, [y, net.constant(np.array([1, 0, 3]))], axis=1)
+    elif operator == "LpNormalization":
+        net.node(operator, [y], axis=1, p=draw.pick([1, 2]))
+    else:
+        net.node(operator, [y])
+
+
+@recipe("Cast", network=0)
+def small_floats(net):
+    """To a float of 8 or 16 bits and back, from everything that such a type rounds, cuts or lacks."""
+    draw = net.draw
+    if net.newer("Cast") < 19:
+        raise Rejected("no such types")
+    x = net.input(d.FLOAT, [draw.randint(20, 60)], "special")
+    x.arrays = [np.where(draw.numpy().random(a.shape) < 0.5, a, draw.numpy().standard_normal(a.shape) * 10.0 ** draw.numpy().integers(-8, 6, a.shape)).astype(np.float32)
+                for a in x.arrays]
+    between, name = net.fresh(), net.fresh()
+    to = draw.pick([TensorProto.BFLOAT16, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2, TensorProto.FLOAT8E5M2FNUZ])
+    more = {} if to == TensorProto.BFLOAT16 else attributes(draw, saturate=[0, 1])
+    net.add([helper.make_node("Cast", [x.name], [between], to=to, **more), helper.make_node("Cast", [between], [name], to=d.FLOAT)], [x], [name])
+
+
+@recipe("Sin", "Cos", network=0)
+def far_angles(net):
+    """Angles of which many turns are taken off."""
+    x = deep_input(net, [net.draw.randint(1, 40)])
+    x.arrays = [(a * 10.0 ** net.draw.numpy().integers(0, 6, a.shape)).astype(np.float32) for a in x.arrays]
+    net.node(net.draw.pick(["Sin", "Cos"]), [x])
+
+
 @recipe("ReduceSum", "ReduceMax", "ReduceMean", "ReduceLogSumExp", "Softmax", "LogSoftmax", "ArgMax", "ArgMin", "TopK", "LayerNormalization",
         "InstanceNormalization", "LRN", network=0.3)
 def long_rows(net):
@@ -123,10 +195,12 @@ def long_rows(net):
                           "ArgMin", "TopK", "LayerNormalization", "InstanceNormalization", "LRN", "CumSum"])
     dims = draw.pick([[draw.randint(2, 9), draw.randint(100, 300)], [2, draw.randint(8, 70), draw.randint(3, 40)],
                       [draw.randint(1, 3), draw.randint(10, 30), draw.randint(130, 300)], [1, 24, 9, 20]])
+    if draw.chance(0.1):
+        dims[draw.randrange(len(dims))] = 0
     sorts = operator in ("ArgMax", "ArgMin", "TopK", "Hardmax")
-    x = deep_input(net, dims)
+    x = deep_input(net, dims, draw.pick([d.FLOAT, d.FLOAT, d.INT8, d.UINT8, d.INT32]) if operator in ("ArgMax", "ArgMin") and net.opset >= 13 else d.FLOAT)
     if sorts and draw.chance(0.5):
-        x.arrays = [net.draw.array(d.FLOAT, a.shape, "small") for a in x.arrays]
+        x.arrays = [net.draw.array(x.dtype, a.shape, "small") for a in x.arrays]
     axis = draw.randint(0, len(dims) - 1)
     if operator.startswith("Reduce"):
         axes = draw.several(range(len(dims)), least=1)

@@ -71,6 +71,8 @@ def dequantize(net):
 def dynamic(net):
     net.version("DynamicQuantizeLinear")
     x = net.some((d.FLOAT,), rank=(0, 4), exact=True)
+    if any(not a.any() for a in x.arrays):
+        raise Rejected("zeros alone: docs/differences.md")
     net.node("DynamicQuantizeLinear", [x], outputs=3)
 
 

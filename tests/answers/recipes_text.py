@@ -143,6 +143,10 @@ def categories(net):
 
 def label_encoder(net):
     draw = net.draw
+    if draw.chance(0.2):                            # the first version, whose classes have numbers
+        x = text(net) if draw.chance(0.5) else net.input(d.INT64, net.shape(draw.randint(0, 2), 4), style="positive")
+        learning(net, "LabelEncoder", [x], version=1, classes_strings=WORDS[:9], **attributes(draw, default_int64=[-3], default_string=["none"]))
+        return
     kinds = ["strings", "int64s", "floats"]
     source, target = draw.pick(kinds), draw.pick(kinds)
     values = {"strings": draw.sample(WORDS, 3), "int64s": draw.sample(range(-2, 4), 3), "floats": [float(v) for v in draw.sample(range(-2, 4), 3)]}
@@ -153,7 +157,7 @@ def label_encoder(net):
     learning(net, "LabelEncoder", [x], **{f"keys_{source}": values[source], f"values_{target}": result[target]}, **chosen)
 
 
-POST = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"]
+POST = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
 
 
 @recipe("LinearClassifier", "LinearRegressor", network=0, domain="ai.onnx.ml")

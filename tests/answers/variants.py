@@ -11,7 +11,8 @@ PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elisi
                 ["--planner=exact", "--time-limit=5"], ["--weights=file"], ["--weights=object"], ["--region=fast:2K", "--region=slow:64M:128"],
                 ["--region=a:512", "--region=b:16K", "--region=c:64M"]]
 CASCADES = [["--cascade=on"], ["--cascade=off"]]
-THREADS = [["--threads=2"], ["--threads=2", "--part-time=0"], ["--threads=3", "--part-time=0"], ["--threads=8", "--part-time=0"]]
+THREADS = [["--threads=2"], ["--threads=2", "--part-time=0"], ["--threads=3", "--part-time=0"], ["--threads=8", "--part-time=0"],
+           ["--queues=2"], ["--queues=3"]]
 QUEUES = [["--queues=2"], ["--queues=3"]]
 
 STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
