@@ -9,6 +9,11 @@ ANSWERS  = $(PYTHON) tests/answers/fuzz_answers.py --occamyc=$(BUILD)/occamyc
 fuzz-answers: $(BUILD)/occamyc $(VENV)
 	$(ANSWERS) --work=$(BUILD)/answers --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS)
 
+# Random pipelines of scikit-learn, in the environment of the survey, whose packages draw and convert them.
+fuzz-pipelines: $(BUILD)/occamyc $(SURVEY_VENV)/stamp
+	$(SURVEY_VENV)/bin/python -Wignore tests/answers/fuzz_answers.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/answers --seed=$(SEED) \
+	    --kind=pipeline --minutes=$(MINUTES) --jobs=$(JOBS)
+
 # Always the same models: what a change breaks shows within minutes.
 check-answers: $(BUILD)/occamyc $(VENV)
 	rm -rf $(BUILD)/answers_fixed
@@ -40,4 +45,4 @@ STATES = $(wildcard $(BUILD)/answers*/state*.json)
 answers-page: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md --compiler=$(COVER)/reached.json $(STATES)
 
-.PHONY: fuzz-answers check-answers answers-cover answers-cover-named answers-branches answers-page
+.PHONY: fuzz-answers fuzz-pipelines check-answers answers-cover answers-cover-named answers-branches answers-page

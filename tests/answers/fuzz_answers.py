@@ -200,6 +200,7 @@ def work(arguments, state):
 
 def main():
     arguments = parse_arguments()
+    sys.stdout.reconfigure(encoding="utf-8")        # findings may hold any text
     os.makedirs(arguments.work, exist_ok=True)
     kept = "-".join(["state", arguments.seed, *([arguments.kind.replace(":", "-")] if arguments.kind else [])])
     state = State(os.path.join(arguments.work, kept + ".json"), arguments.seed, arguments.kind)

@@ -103,7 +103,14 @@ def every_type(draw, table, number):
     return Drawn(model, sets, wanted=wanted, granted=granted)
 
 
-KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised, "typed": every_type}
+def pipeline(draw, table, number):
+    """What scikit-learn's converter writes of a random pipeline; drawn only where KIND asks for it, as it needs packages of its own."""
+    import learned
+    model, sets, wanted, granted = learned.learned(draw, table, number)
+    return Drawn(model, sets, wanted=wanted, granted=granted)
+
+
+KINDS = {"operator": grown(operator_model), "network": grown(network), "quantised": quantised, "typed": every_type, "pipeline": pipeline}
 SHARES = {"operator": 8, "network": 5, "quantised": 1, "typed": 2}
 
 

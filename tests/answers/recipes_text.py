@@ -32,7 +32,7 @@ def normalizer(net):
     draw = net.draw
     net.newer("StringNormalizer")
     x = net.input(d.STRING, [draw.randint(1, 5)] if draw.chance(0.7) else [1, draw.randint(1, 5)])
-    net.node("StringNormalizer", [x], is_case_sensitive=draw.pick([0, 1]), locale="C", stopwords=draw.sample(WORDS, draw.randint(1, 3)),
+    net.node("StringNormalizer", [x], is_case_sensitive=draw.pick([0, 1]), locale="C.utf8", stopwords=draw.sample(WORDS, draw.randint(1, 3)),
              **attributes(draw, case_change_action=["LOWER", "UPPER", "NONE"]))
 
 

@@ -80,7 +80,7 @@ class Failing:
         cases.write_case(folder, self.model, pairs, "found", "random", 1e-4, 1e-5, flags=[*self.flags, *options])
         operators = " ".join(n.op_type for n in self.model.graph.node)
         line = f"{os.path.basename(folder)}: {operators}: {shlex.join([*self.flags, *options])} [{self.build.cc}]: {self.reason}"
-        with open(os.path.join(folder, "line.txt"), "w") as file:
+        with open(os.path.join(folder, "line.txt"), "w", encoding="utf-8") as file:
             file.write(f"{state} {line}\n")
         return line
 
