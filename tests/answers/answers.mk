@@ -10,7 +10,7 @@ fuzz-answers: $(BUILD)/occamyc $(VENV)
 	$(ANSWERS) --work=$(BUILD)/answers --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS)
 
 # Random pipelines of scikit-learn, in the environment of the survey, whose packages draw and convert them.
-fuzz-pipelines: $(BUILD)/occamyc $(SURVEY_VENV)/stamp
+fuzz-pipelines: $(BUILD)/occamyc $(BUILD)/survey/venv/stamp
 	$(SURVEY_VENV)/bin/python -Wignore tests/answers/fuzz_answers.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/answers --seed=$(SEED) \
 	    --kind=pipeline --minutes=$(MINUTES) --jobs=$(JOBS)
 
