@@ -93,6 +93,20 @@ static void put_members(const Emit *emit, const char *uses, Text *text)
         text_put(text, "    (void)context;\n");
 }
 
+/* Variables that no unit reads: what they hold is handed out behind the units, or to one unit only. */
+static void put_unread(Emit *emit, Text *locals)
+{
+    const struct {
+        const char *name;
+        bool        exists;
+    } variable[] = {{"d", emit->program->dims >= 0}, {"state", emit->plan->state_bytes > 0},
+                    {"weights", emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0}};
+
+    for (int i = 0; i < 3; i++)
+        if (variable[i].exists && !emit_uses(emit->run.data, variable[i].name))
+            text_printf(locals, "    (void)%s;\n", variable[i].name);
+}
+
 static void put_unit_function(const Units *u, Text *text)
 {
     Emit          *emit = u->emit;
@@ -105,6 +119,7 @@ static void put_unit_function(const Units *u, Text *text)
         text_put(&emit->run, "        break;\n");
     }
     emit_locals(emit, &locals, &emit->run, "    int status = 0;\n\n");
+    put_unread(emit, &locals);
     put_members(emit, arena_printf(emit->arena, "%s%s", locals.data, emit->run.data), &members);
     text_printf(text, "/* An outermost step with what it owns; 0, or the code that ends the run. */\nstatic int %s_unit(void *context, int unit)\n{\n"
                 "%s%s    switch (unit) {\n%s    default:\n        break;\n    }\n    return status;\n}\n\n", emit->name, members.data,

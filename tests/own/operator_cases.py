@@ -242,6 +242,12 @@ OPERATORS = [
     case("complex_halves_in_parts", "Split", {"x": (normal(64, 30) + 1j * normal(64, 30)).astype(np.complex64)},
          {"a": (TensorProto.COMPLEX64, (32, 30)), "b": (TensorProto.COMPLEX64, (32, 30))}, oracle="reference",
          flags=("--threads=2", "--part-time=0"), num_outputs=2),
+    dict(name="count_found_in_a_queue", group="NonZero", flags=("--queues=3",), model="""
+        <ir_version: 8, opset_import: ["" : 17]>
+        agraph (float[1,1] x, float[3] v) => (int64[2,k] y, float[3] z) {
+            y = NonZero(x)
+            z = Relu(v)
+        }""", inputs=[dict(x=np.float32([[2]]), v=np.float32([1, -1, 2]))]),
     dict(name="nonzero_count_is_given", group="NonZero", flags=("--dim=y:1=3",), model="""
         <ir_version: 8, opset_import: ["" : 17]>
         agraph (float[5] x) => (int64[1,k] y) {
