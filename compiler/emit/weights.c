@@ -66,7 +66,7 @@ static void put_elements(Text *text, const Buffer *b)
     bool    complex = dtype_info(b->dtype)->class == 'C';
     int64_t bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1);
     size_t  line = text->size;
-    char    room[4096];
+    _Alignas(16) char room[4096];
 
     for (int64_t at = 0; at < b->size; at += (int64_t)sizeof room) {
         int64_t              size = int_min(b->size - at, (int64_t)sizeof room);

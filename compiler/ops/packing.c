@@ -10,8 +10,8 @@ enum { MOST_LANES = 4, MOST_ELEMENT = 4 };
 /* Elements [first, first + count) of the block, from the rows that hold them. */
 static void put_elements(const PanelPacking *p, PackedRows block, int64_t first, int64_t count, char *to)
 {
-    int64_t width = block.width * p->lane, size = dtype_info(p->dtype)->bytes;
-    char    row[PACKING_PANEL * MOST_LANES * MOST_ELEMENT];
+    int64_t          width = block.width * p->lane, size = dtype_info(p->dtype)->bytes;
+    _Alignas(8) char row[PACKING_PANEL * MOST_LANES * MOST_ELEMENT];
 
     while (count) {
         int64_t skip = first % width, taken = int_min(count, width - skip);

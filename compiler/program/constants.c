@@ -20,9 +20,9 @@ typedef struct Known {
 /* Of its first and its last bytes: equality is decided by comparing all. */
 static uint64_t hash_weight(const Buffer *b)
 {
-    char     room[4096];
-    int64_t  bytes = int_min(b->size, (int64_t)sizeof room);
-    uint64_t hash = occ_sum((uint64_t)b->size, weight_block(b, 0, bytes, room), (uint64_t)bytes);
+    _Alignas(16) char room[4096];
+    int64_t           bytes = int_min(b->size, (int64_t)sizeof room);
+    uint64_t          hash = occ_sum((uint64_t)b->size, weight_block(b, 0, bytes, room), (uint64_t)bytes);
 
     return occ_sum(hash, weight_block(b, b->size - bytes, bytes, room), (uint64_t)bytes);
 }

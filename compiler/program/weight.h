@@ -11,8 +11,8 @@ enum {
     WEIGHT_ALIGN = 64 /* bytes: of the block that holds them all, and of each in it */
 };
 
-/* Bytes [from, from + bytes) of a weight: where they lie, perhaps unaligned, or `room`, where they were made. Both are
- * multiples of the element's bytes; the type is not text. */
+/* Bytes [from, from + bytes) of a weight: where they lie, perhaps unaligned, or `room`, aligned for any element, where
+ * they were made. Both are multiples of the element's bytes; the type is not text. */
 const void *weight_block(const Buffer *weight, int64_t from, int64_t bytes, void *room);
 
 /* All of its bytes at an address that is a multiple of `align`, at most 64: where they lie, or a copy in `arena`. */
