@@ -143,7 +143,16 @@ def attribute_rows():
     return found
 
 
+# Rows of com.microsoft that ONNX Runtime itself has in ai.onnx, without a schema, and that models name so.
+UNNAMED = ("SimplifiedLayerNormalization",)
+
+
+def in_their_domain(counts):
+    return {("com.microsoft." + key if key.startswith(UNNAMED) else key): n for key, n in counts.items()}
+
+
 def write_attributes(data):
+    data = {table: in_their_domain(counts) for table, counts in data.items()}
     rows, every = attribute_rows(), operators()
     apart = {op for op in every if is_apart(op)}
     ops = every - apart
