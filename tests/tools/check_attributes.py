@@ -163,7 +163,8 @@ def main():
             wrong += found
     for line in wrong:
         print(line)
-    print(f"attributes: {sum(map(len, rows.values()))} of {len(rows)} operators, {len(tried)} wrong ones tried, {len(wrong)} failed")
+    print(f"attributes: {sum(map(len, rows.values()))} of {len(rows)} operators, {len(tried)} wrong ones tried")
+    print(f"{len(known) + len(tried) - len(wrong)} passed, {len(wrong)} failed")
     sys.exit(bool(wrong) or not tried)
 
 
