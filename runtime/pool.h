@@ -38,7 +38,7 @@ typedef struct occ_pool {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     int sleepers; /* under the mutex */
-    int stop;
+    int stop; /* atomic */
     int processor; /* where the caller was last; -1: the pool is not bound */
     void (*part)(void *context, int64_t index);
     void *context;
@@ -111,7 +111,7 @@ static inline void *occ_pool_work(void *argument)
 
     for (unsigned seen = 0;;) {
         seen = occ_pool_wait(pool, seen);
-        if (pool->stop)
+        if (__atomic_load_n(&pool->stop, __ATOMIC_RELAXED))
             return 0;
         occ_pool_share(pool, self->index);
     }
@@ -203,7 +203,7 @@ static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t
 /* End the workers; the pool may be started again. */
 static inline void occ_pool_stop(occ_pool *pool)
 {
-    pool->stop = 1;
+    __atomic_store_n(&pool->stop, 1, __ATOMIC_RELAXED);
     occ_pool_call(pool);
     for (int i = 1; i < pool->threads; i++)
         pthread_join(pool->thread[i], 0);

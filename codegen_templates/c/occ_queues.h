@@ -67,23 +67,28 @@ OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
     OCC_STORE(&own->done, stopped ? done + 1 : done + 2);
 }
 
+/* There is an item of the queue behind `done`, and its wait is over. */
+OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
+{
+    const occ_item *next = &all->item[all->first[queue] + done / 2];
+    int other;
+    if (done & 1 || done / 2 == all->first[queue + 1] - all->first[queue])
+        return 0;
+    other = next->of < 0 ? 1 : OCC_LOAD(&all->queue[next->of].done);
+    return other & 1 || other / 2 >= next->count;
+}
+
 /* Runs one item of the queue, or of one that it waits for, where no task keeps that; 0: it cannot. */
 OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
 {
-    int nobody = OCC_NOBODY, done = 0;
-    for (int hops = 0; hops < all->queues; hops++) {
-        const occ_item *next;
-        int other;
-        done = OCC_LOAD(&all->queue[queue].done);
-        next = &all->item[all->first[queue] + done / 2];
-        if (done & 1 || OCC_LOAD(&all->queue[queue].keeper) != OCC_NOBODY)
+    int nobody = OCC_NOBODY, done = OCC_LOAD(&all->queue[queue].done);
+    for (int hops = 1; !occ_queue_ready(all, queue, done); hops++) {
+        if (done & 1 || done / 2 == all->first[queue + 1] - all->first[queue] || hops == all->queues)
             return 0;
-        other = next->of < 0 ? 0 : OCC_LOAD(&all->queue[next->of].done);
-        if (next->of < 0 || other & 1 || other / 2 >= next->count)
-            break;
-        queue = next->of;
+        queue = all->item[all->first[queue] + done / 2].of;
+        done = OCC_LOAD(&all->queue[queue].done);
     }
-    if (!OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_HELPER))
+    if (OCC_LOAD(&all->queue[queue].keeper) != OCC_NOBODY || !OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_HELPER))
         return 0;
     if (OCC_LOAD(&all->queue[queue].done) == done) /* no other helper came first */
         occ_queue_next(all, queue);
