@@ -86,6 +86,11 @@ def plain_run(arguments, case):
     return flags, status, message
 
 
+def are_at_odds(words):
+    """Options that refuse each other, as a case's own may be."""
+    return all(any(w.startswith(option) for w in words) for option in ("--queues=", "--threads="))
+
+
 def is_bug(status, plain):
     return status in (BUG, HANG) or status < 0 or status not in (DONE, REFUSED, plain)
 
@@ -96,6 +101,7 @@ def sweep_case(arguments, sets, folder):
     flags, plain, message = plain_run(arguments, case)
     counts, found = collections.Counter({plain: 1}), []
     tried = [[]] + (sets if arguments.all else chosen(sets, case.name, arguments.count)) if plain == DONE else [[]]
+    tried = [options for options in tried if not are_at_odds(flags + options)]
     with tempfile.TemporaryDirectory() as work:
         for options in tried:
             options = [o.replace("{out}", os.path.join(work, "m")) for o in options]
