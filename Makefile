@@ -33,7 +33,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
 TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py runtime/*.h))
 
-$(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_scalar.c codegen_templates/embed.h schemas/kernels.def
+$(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_signature.c codegen_templates/embed_scalar.c codegen_templates/embed.h schemas/kernels.def
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS) -o $@ $(filter %.c,$^) # a build tool: frees nothing
 

@@ -132,127 +132,7 @@ static void instantiate(List *chunks, const Source *source, const Piece *piece)
             add_chunk(chunks, *piece, substitute(piece->text, &variant[i], source->path, piece->line));
 }
 
-/* --------------------------------------------------------------------------------------------------------- signatures */
-
-static ParamKind classify(const char *ctype, const char *name, const char *path, int line)
-{
-    const char *star = strrchr(ctype, '*');
-
-    if (strstr(ctype, "occ_expr"))
-        return PARAM_EXPR;
-    if (!strncmp(ctype, "occ_fn_", 7))
-        return PARAM_FN;
-    if (star) {
-        const char *inner = star;
-        if (strstr(ctype, "occ_extent"))
-            return PARAM_INTS;
-        if (!strncmp(name, "table_", 6) && !strcmp(ctype, "const double *"))
-            return PARAM_FLOATS;
-        if (!strncmp(name, "table_", 6))
-            fail(path, line, "parameter %s: a table is 'const double *'", name);
-        while (inner > ctype && inner[-1] != '*')
-            inner--;
-        return strstr(inner, "const") && strstr(inner, "const") < star ? PARAM_READS : PARAM_WRITES;
-    }
-    if (!strcmp(ctype, "float") || !strcmp(ctype, "double"))
-        return PARAM_FLOAT;
-    if (!strcmp(ctype, "int") || !strcmp(ctype, "int64_t") || !strcmp(ctype, "occ_extent"))
-        return PARAM_INT;
-    fail(path, line, "parameter %s: a kernel takes no '%s'", name, ctype);
-    return PARAM_INT;
-}
-
-/* One parameter from the text between two commas: the last word is its name. */
-static void add_param(Signature *s, const char *begin, const char *end, const Piece *piece)
-{
-    char        ctype[80];
-    size_t      n = 0;
-    const char *name;
-    Signed     *p = &s->param[s->nparam];
-
-    while (begin < end && strchr(" \t\n", *begin))
-        begin++;
-    while (end > begin && strchr(" \t\n", end[-1]))
-        end--;
-    for (name = end; name > begin && is_word(name[-1]); name--)
-        ;
-    if (name == end || name == begin || s->nparam == MAX_PARAMS)
-        fail(piece->path, piece->line, "cannot read the parameter '%.*s'", (int)(end - begin), begin);
-    for (const char *c = begin; c < name && n + 2 < sizeof ctype; c++) {
-        bool space = strchr(" \t\n", *c) != NULL;
-        if (!space || (n && ctype[n - 1] != ' '))
-            ctype[n++] = space ? ' ' : *c;
-    }
-    while (n && ctype[n - 1] == ' ')
-        n--;
-    ctype[n] = 0;
-    p->ctype = copy(ctype, n);
-    p->name = copy(name, (size_t)(end - name));
-    p->kind = classify(p->ctype, p->name, piece->path, piece->line);
-    s->nparam++;
-}
-
-/* Read the definition of `function` in one chunk; false: it is not there. */
-static bool read_signature(const Made *chunk, const char *function, Signature *s)
-{
-    const char *p = chunk->piece.text, *begin;
-    Token       token, before = {0};
-
-    for (int depth = 0; next_token(&p, &token); before = token) {
-        if (token_is(&token, "{") || token_is(&token, "("))
-            depth++;
-        if (token_is(&token, "}") || token_is(&token, ")"))
-            depth--;
-        if (depth || !token_is(&token, function) || !peek_is(p, "("))
-            continue;
-        if (!token_is(&before, "void") && !token_is(&before, "int"))
-            fail(chunk->piece.path, chunk->piece.line, "kernel %s must return void or int", function);
-        *s = (Signature){.fails = token_is(&before, "int")};
-        next_token(&p, &token);
-        begin = p;
-        for (int paren = 1; paren && next_token(&p, &token);) {
-            paren += token_is(&token, "(") - token_is(&token, ")");
-            if ((paren == 1 && token_is(&token, ",")) || !paren) {
-                add_param(s, begin, token.begin, &chunk->piece);
-                begin = p;
-            }
-        }
-        return true;
-    }
-    return false;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- output */
-
-static const char *const param_names[] = {"PARAM_READS", "PARAM_WRITES", "PARAM_INT",  "PARAM_INTS",
-                                          "PARAM_FLOAT", "PARAM_FLOATS", "PARAM_EXPR", "PARAM_FN"};
-
-/* The trampoline and the parameters of kernel number `id`. */
-static void print_call(int id, const char *function, const Signature *s)
-{
-    int pointers = 0, others = 0;
-
-    printf("static int call_%d(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void))\n{\n"
-           "    (void)p, (void)a, (void)expr, (void)fn;\n    %s%s(", id, s->fails ? "return " : "", function);
-    for (int i = 0; i < s->nparam; i++) {
-        const Signed *q = &s->param[i];
-        printf("%s", i ? ", " : "");
-        switch (q->kind) {
-        case PARAM_READS:
-        case PARAM_WRITES: printf("(%s)p[%d]", q->ctype, pointers++); break;
-        case PARAM_INT:    printf("(%s)a[%d].i", q->ctype, others++); break;
-        case PARAM_INTS:   printf("a[%d].ints", others++); break;
-        case PARAM_FLOAT:  printf("(%s)a[%d].f", q->ctype, others++); break;
-        case PARAM_FLOATS: printf("a[%d].floats", others++); break;
-        case PARAM_EXPR:   printf("(%s)expr", q->ctype); break;
-        case PARAM_FN:     printf("(%s)fn", q->ctype); break;
-        }
-    }
-    printf(");\n%s}\n\nstatic const Param param_%d[] = {\n", s->fails ? "" : "    return 0;\n", id);
-    for (int i = 0; i < s->nparam; i++)
-        printf("    {%s, \"%s\", \"%s\"},\n", param_names[s->param[i].kind], s->param[i].ctype, s->param[i].name);
-    printf("    {PARAM_INT, NULL, NULL},\n};\n\n");
-}
 
 /* Kernel `row` for one element type (NULL: not generic): its table row goes to `table`. */
 static void print_kernel(const List *chunks, const Row *row, const Variant *v, List *table)
@@ -266,13 +146,13 @@ static void print_kernel(const List *chunks, const Row *row, const Variant *v, L
              v && v->second ? "_" : "", v && v->second ? v->second->suffix : "");
     for (int i = 0; i < chunks->count && !found; i++) {
         const Made *chunk = list_at(chunks, i, sizeof *chunk);
-        found = !strcmp(chunk->piece.name, row->file) && read_signature(chunk, name, &s);
+        found = !strcmp(chunk->piece.name, row->file) && read_signature(chunks, chunk, name, &s);
     }
     if (!found)
         fail("schemas/kernels.def", 0, "row %s: %s defines no function %s", row->name, row->file, name);
     print_call(table->count, name, &s);
-    snprintf(line, sizeof line, "    {\"%s\", \"%s\", param_%d, %d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, call_%d},\n", name + 4,
-             row->file, table->count, s.nparam, s.fails ? "true" : "false", strstr(row->flags, "VECTOR") ? "true" : "false",
+    snprintf(line, sizeof line, "    {\"%s\", \"%s\", param_%d, %d, %d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, call_%d},\n", name + 4,
+             row->file, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false", strstr(row->flags, "VECTOR") ? "true" : "false",
              strstr(row->flags, "IN_PLACE") ? "true" : "false", strstr(row->flags, "BY_ROWS") ? "true" : "false",
              strstr(row->flags, "BY_TILES") ? "true" : "false", strstr(row->flags, "COPIES") ? "true" : "false",
              strstr(row->flags, "BY_LONG_TILES") ? "true" : "false", strstr(row->flags, "BY_GROUPS") ? "true" : "false",
@@ -352,7 +232,7 @@ int main(int argc, char **argv)
     }
     printf("/* Made by codegen_templates/embed.c. */\n");
     print_system_includes(&sources);
-    printf("#include <stddef.h>\n#include \"program/kernels.h\"\n\n");
+    printf("#include <stddef.h>\n#include <string.h>\n#include \"program/kernels.h\"\n\n");
     print_code(&chunks);
     print_kernels(&chunks);
     print_scalars(&chunks);

@@ -1,4 +1,4 @@
-/* embed.h - what the two files of the embed tool share: growing lists, C tokens, template files and their pieces.
+/* embed.h - what the files of the embed tool share: growing lists, C tokens, template files and their pieces.
  * Nothing is ever freed: the tool lives for a second. */
 #ifndef OCC_EMBED_H
 #define OCC_EMBED_H
@@ -13,7 +13,8 @@
 enum { MAX_VARIANTS = 400, MAX_PARAMS = 64 };
 
 typedef enum ParamKind {
-    PARAM_READS, PARAM_WRITES, PARAM_INT, PARAM_INTS, PARAM_FLOAT, PARAM_FLOATS, PARAM_EXPR, PARAM_FN
+    PARAM_READS, PARAM_WRITES, PARAM_INT, PARAM_INTS, PARAM_FLOAT, PARAM_FLOATS, PARAM_EXPR, PARAM_FN,
+    PARAM_SHAPE
 } ParamKind;
 
 typedef struct Type {
@@ -59,14 +60,21 @@ typedef struct Made {
     int    ndefine;
 } Made;
 
+/* A row of Kernel.param: see program/kernels.h. */
 typedef struct Signed {
     ParamKind   kind;
     const char *ctype, *name;
+    const char *group, *group_type; /* the struct that it is a field of, "window", and its type; NULL: none */
+    const char *inside;             /* the struct inside that one which holds it, or NULL */
+    int         count;              /* of an array inside a struct, and axes of a shape; else 0 */
+    int         of;                 /* a shape: which pointer it belongs to */
+    bool        ranked;             /* a shape: it says how many axes it has */
 } Signed;
 
 typedef struct Signature {
     Signed param[MAX_PARAMS];
     int    nparam;
+    int    ntaken; /* parameters of the function: a struct counts once */
     bool   fails;
 } Signature;
 
@@ -93,6 +101,10 @@ void   split_pieces(const Source *source, List *pieces);
 char **piece_defines(const char *text, int *count);            /* identifiers of ours that the piece defines */
 void   print_literal(const char *text);                        /* as C string literals, a line each */
 void   print_system_includes(const List *sources);
+
+/* embed_signature.c */
+bool read_signature(const List *chunks, const Made *chunk, const char *function, Signature *s); /* false: it is not there */
+void print_call(int id, const char *function, const Signature *s); /* its parameters, and a function that calls it */
 
 /* embed_scalar.c */
 void print_scalars(const List *chunks);

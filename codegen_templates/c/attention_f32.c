@@ -144,45 +144,40 @@ OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64
         occ_attention_block(g, y + m * g->yrow, q, m, rest);
 }
 
+/* How queries and keys are taken together.
+ *   block  queries
+ *   part   keys, 0: all; of `group` queries after each other
+ *   turn   whether keys are copied first; needed unless the columns of k are neighbours, or its rows and the columns of q are */
+typedef struct occ_blocks {
+    int64_t block, part, group, turn;
+} occ_blocks;
+
 /* attention - y[s][m] = sum over n of w[s][m][n] * v[s][n] with w = softmax over n of expression(sum over d of
  * q[s][m][d] * k[s][d][n]), for every place s of a stack.
  *   y, q  [rows][width], [rows][depth]; k [depth][keys]; v [keys][width]; the columns of y and v are neighbours
- *   block    queries that are taken together
- *   part     keys that are taken together, 0: all; of `group` queries after each other
- *   turn     whether keys are copied first; needed unless kcolumn is 1, or krow and qcolumn are
  *   scratch  floats: block * line, depth * line more where `turn`, and 3 * group more where part is not 0; line =
- *            OCC_SCORES(part, or keys)
- *   the stack and pitch as in matmul */
-OCC_INLINE void occ_attention_f32(float *y, float *scratch, const float *q, const float *k, const float *v, int64_t rank,
-                                  const occ_extent *dim, const occ_extent *ystack, const occ_extent *qstack,
-                                  const occ_extent *kstack, const occ_extent *vstack, int64_t rows, int64_t keys, int64_t depth,
-                                  int64_t width, int64_t block, int64_t part, int64_t group, int64_t turn, int64_t yrow,
-                                  int64_t qrow, int64_t qcolumn, int64_t krow, int64_t kcolumn, int64_t vrow,
-                                  int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+ *            OCC_SCORES(part, or keys) */
+OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratch, const float *q, const occ_stack *q_at,
+                                  const float *k, const occ_stack *k_at, const float *v, const occ_stack *v_at,
+                                  const occ_blocks *blocks, const occ_expr *e, const occ_stack_fused *fused)
 {
-    const int64_t line = OCC_SCORES(part ? part : keys);
-    float *const  turned = scratch + block * line, *const state = turned + (turn ? depth * line : 0);
-    int64_t       at[8] = {0}, total = rows && keys ? 1 : 0;
+    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], keys = k_at->dim[rank - 1], depth = q_at->dim[rank - 1];
+    const int64_t part = blocks->part, group = blocks->group, total = rows && keys ? occ_stack_count(y_at) : 0;
+    const int64_t line = OCC_SCORES(part ? part : keys), yrow = occ_stack_row(y_at), qrow = occ_stack_row(q_at);
+    float *const  turned = scratch + blocks->block * line, *const state = turned + (blocks->turn ? depth * line : 0);
+    int64_t       place[8] = {0};
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
-    for (int64_t s = 0; s < total; s++) {
-        occ_attention g = {{k, krow, kcolumn}, {v, vrow, 1}, keys, depth, width, yrow, block, part, group, turn, scratch,
-                           turned, state, state + group, state + 2 * group, occ_matmul_epilogue(e, fn, nx, pitch, rank, at)};
-        occ_matrix    mq = {q, qrow, qcolumn};
-        float        *to = y;
+    for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
+        occ_attention g = {{k + occ_stack_offset(k_at, place), occ_stack_row(k_at), occ_stack_column(k_at)},
+                           {v + occ_stack_offset(v_at, place), occ_stack_row(v_at), 1}, keys, depth, y_at->dim[rank - 1], yrow,
+                           blocks->block, part, group, blocks->turn, scratch, turned, state, state + group, state + 2 * group,
+                           occ_matmul_epilogue(e, fused, rank, place)};
+        occ_matrix    mq = {q + occ_stack_offset(q_at, place), qrow, occ_stack_column(q_at)};
+        float        *to = y + occ_stack_offset(y_at, place);
 
-        for (int64_t r = 0; r < rank; r++) {
-            to += at[r] * ystack[r];
-            mq.data += at[r] * qstack[r];
-            g.k.data += at[r] * kstack[r];
-            g.v.data += at[r] * vstack[r];
-        }
         if (!part)
             occ_attention_whole(&g, to, mq, rows);
         for (int64_t m = 0; part && m < rows; m += group, mq.data += group * qrow)
             occ_attention_group(&g, to + m * yrow, mq, m, occ_min(group, rows - m));
-        for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
-            at[r] = 0;
     }
 }

@@ -11,38 +11,35 @@ OCC_HOT occ_vf occ_conv_after_relu(const occ_expr *e, occ_vf acc, int64_t c, int
 }
 
 /* The expression at `rows` pixels, densely. row: at the first of them, and behind the last one afterwards. */
-OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, int64_t nx, const occ_extent *pitch, occ_expr *row,
-                                 occ_fn_vf fn)
+OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, const occ_fused *fused, occ_expr *row)
 {
     for (int64_t r = 0; r < rows; r++) {
         int64_t c = 0;
         for (; c + OCC_W <= inputs; c += OCC_W)
-            occ_vstore(block + r * inputs + c, fn(row, occ_vset(0.0f), c, OCC_W), OCC_W);
+            occ_vstore(block + r * inputs + c, fused->fn(row, occ_vset(0.0f), c, OCC_W), OCC_W);
         if (c < inputs)
-            occ_vstore(block + r * inputs + c, fn(row, occ_vset(0.0f), c, (int)(inputs - c)), (int)(inputs - c));
+            occ_vstore(block + r * inputs + c, fused->fn(row, occ_vset(0.0f), c, (int)(inputs - c)), (int)(inputs - c));
         OCC_UNROLL(8)
         for (int k = 0; k < 8; k++)
-            row->at[k] += k < nx ? pitch[k] : 0;
+            row->at[k] += k < fused->nx ? fused->pitch[k] : 0;
     }
 }
 
 /* conv_after - y = bias + sum over channels of expression * w, and with relu the larger of that and 0.
  *   w, bias  as for conv_f32, one tap and one group
- *   y        [pixels][outputs], pixels ystride[4] elements apart
- *   block    [rows][inputs], scratch
- *   xdim, xstride, ydim, ystride  of the convolution of one block, as for conv_f32: {1, inputs, 1, 1, rows} and so on; rows
- *            divides pixels
- *   pitch    [nx]: of each operand of the expression, elements between two pixels (its channels follow) */
-OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, float *block, int64_t pixels, int64_t relu,
-                                   const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
-                                   const occ_extent *ystride, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+ *   y        {1, outputs, 1, 1, pixels}
+ *   block    {1, inputs, 1, 1, rows}, scratch; rows divides pixels */
+OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, const occ_image *y_at, float *block,
+                                   const occ_image *block_at, int64_t relu, const occ_expr *e, const occ_fused *fused)
 {
-    static const occ_extent one[3] = {1, 1, 1}, none[3] = {0, 0, 0};
-    const int64_t rows = xdim[4];
+    static const occ_window one = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+    static const occ_extent tile[3] = {0, 0, 0};
+    const occ_fused after = {0, {0}, relu ? occ_conv_after_relu : NULL};
+    const int64_t rows = block_at->dim[4];
+    const occ_image part = {{1, y_at->dim[1], 1, 1, rows}, {0, 1, 0, 0, y_at->stride[4]}};
     occ_expr row = occ_expr_start(e);
-    for (int64_t p = 0; p < pixels; p += rows) {
-        occ_conv_after_fill(block, rows, xdim[1], nx, pitch, &row, fn);
-        occ_conv_f32(block, w, bias, y + p * ystride[4], 1, xdim, xstride, ydim, ystride, one, one, one, none, none, 0, NULL, NULL,
-                     relu ? occ_conv_after_relu : NULL);
+    for (int64_t p = 0; p < y_at->dim[4]; p += rows) {
+        occ_conv_after_fill(block, rows, block_at->dim[1], fused, &row);
+        occ_conv_f32(block, block_at, w, bias, y + p * y_at->stride[4], &part, &one, 1, tile, NULL, &after);
     }
 }

@@ -91,13 +91,11 @@ OCC_HOT void occ_dot_pixels(occ_conv *g, int most, int outputs)
  *   x  its channels and then its columns follow each other without gaps; dilation 1 along the width
  *   w  [output][tap][input];  bias  [outputs], or NULL
  *   the other arguments are those of conv_f32, without groups and tile */
-OCC_INLINE void occ_conv_dot_f32(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
-                                 const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                                 const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                                 const occ_extent *pad, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+OCC_INLINE void occ_conv_dot_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                 const occ_image *y_at, const occ_window *window, const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t outputs = ydim[1];
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0);
+    const int64_t outputs = y_at->dim[1];
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
     if (e)
         g.e = *e;
     if (outputs == 1)

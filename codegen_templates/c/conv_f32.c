@@ -369,15 +369,13 @@ OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, i
 /* -------------------------------------------------------------------------------------------------------- the kernel */
 
 /* conv_f32 for any geometry, without instances of its own; rows: of a block, as in tile[1]. */
-OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias, float *y, int64_t groups, int64_t rows,
-                              const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
-                              const occ_extent *ystride, const occ_extent *kernel, const occ_extent *stride,
-                              const occ_extent *dilation, const occ_extent *pad, int64_t nx, const occ_extent *pitch,
-                              const occ_expr *e, occ_fn_vf fn)
+OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                              const occ_image *y_at, const occ_window *window, int64_t groups, int64_t rows, const occ_expr *e,
+                              const occ_fused *fused)
 {
-    const int64_t high = rows > 0 ? occ_min(rows, ydim[3]) : ydim[3];
-    const int flat = high == ydim[3] && occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, flat);
+    const int64_t high = rows > 0 ? occ_min(rows, y_at->dim[3]) : y_at->dim[3];
+    const int flat = high == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, 0, flat);
     if (e)
         g.e = *e;
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
@@ -386,23 +384,23 @@ OCC_STEP void occ_conv_shared(const float *x, const float *w, const float *bias,
 }
 
 /* Rows of a block: all, unless the image is too large for the cache and the weights are not; then as many as fit. */
-OCC_HOT int64_t occ_conv_rows_of(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *kernel, const occ_extent *stride)
+OCC_HOT int64_t occ_conv_rows_of(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t groups)
 {
-    const int64_t weights = kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1], results = ydim[1] * ydim[4];
-    const int64_t row = xdim[1] * xdim[4] * stride[1] + results, image = xdim[1] * xdim[3] * xdim[4] + results * ydim[3];
-    if (OCC_W == 1 || ydim[2] > 1 || image < 80 * 1024 || weights > 160 * 1024 || row <= 0)
-        return ydim[3];
+    const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
+    const int64_t weights = occ_window_size(window) * inputs * outputs;
+    const int64_t results = outputs * y_at->dim[4], row = inputs * x_at->dim[4] * window->stride[1] + results;
+    const int64_t image = inputs * x_at->dim[3] * x_at->dim[4] + results * y_at->dim[3];
+    if (OCC_W == 1 || y_at->dim[2] > 1 || image < 80 * 1024 || weights > 160 * 1024 || row <= 0)
+        return y_at->dim[3];
     return occ_max(OCC_BLOCK / row, 1);
 }
 
 /* Whether rows of a literal geometry can be cut into the tiles that its channels take. */
-OCC_HOT int occ_conv_fits(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *kernel, const occ_extent *stride,
-                          const occ_extent *dilation, const occ_extent *pad, int vectors)
+OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t outputs, int vectors)
 {
-    const int64_t rest = occ_conv_rest(ydim[1], vectors), last = (rest + OCC_W - 1) / OCC_W;
-    const int whole = rest == ydim[1] || occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2],
-                                                            OCC_TILE_ROWS(vectors));
-    return whole && (rest == 0 || occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_TILE_ROWS(last)));
+    const int64_t rest = occ_conv_rest(outputs, vectors), last = (rest + OCC_W - 1) / OCC_W;
+    const int whole = rest == outputs || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(vectors));
+    return whole && (rest == 0 || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(last)));
 }
 
 /* Whether one vector of channels takes a whole row, which two would have to cut: the weights are then read once for a row. */
@@ -413,9 +411,9 @@ OCC_HOT int occ_conv_is_narrow(int64_t width)
 
 /* Whether the pixels of a tile of two vectors would share one set of the nearest cache, and are more than its ways: a line of
  * input is read anew for each of its floats then. */
-OCC_HOT int occ_conv_is_crowded(const occ_extent *xstride, const occ_extent *stride)
+OCC_HOT int occ_conv_is_crowded(const occ_image *x_at, const occ_window *window)
 {
-    return OCC_W == 16 && OCC_KNOWN(xstride[4]) && xstride[4] * stride[2] % 1024 == 0;
+    return OCC_W == 16 && OCC_KNOWN(x_at->stride[4]) && x_at->stride[4] * window->stride[2] % 1024 == 0;
 }
 
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
@@ -424,39 +422,34 @@ OCC_HOT int occ_conv_is_crowded(const occ_extent *xstride, const occ_extent *str
  *      past the end are as many elements as round outputs up to 4, of any value
  *   bias  [groups * outputs], or NULL
  *   y  [batch][groups * outputs][depth][height][width], any strides; fast where channels follow each other
- *   xdim, ydim        {batch, channels of one group, depth, height, width}
- *   xstride, ystride  elements between images, channels, planes, rows, columns
- *   kernel, stride, dilation, pad  {depth, height, width}; pad: before the first element
+ *   x_at, y_at  where these lie
  *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the next;
- *           steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights}; 0: chosen here
- *   pitch  [nx]: of each operand of the expression, elements between two pixels in row-major order (its channels follow) */
-OCC_INLINE void occ_conv_f32(const float *x, const float *w, const float *bias, float *y, int64_t groups,
-                             const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
-                             const occ_extent *ystride, const occ_extent *kernel, const occ_extent *stride,
-                             const occ_extent *dilation, const occ_extent *pad, const occ_extent *tile, int64_t nx,
-                             const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+ *           steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights}; 0: chosen here */
+OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                             const occ_image *y_at, const occ_window *window, int64_t groups, const occ_extent *tile,
+                             const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(xdim, ydim, kernel, stride), ydim[3]);
-    const int flat = rows == ydim[3] && occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
-    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
-    const int wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(xstride, stride));
+    const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
+    const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(x_at, y_at, window, groups), y_at->dim[3]);
+    const int flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
+    const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
+    const int wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
     const int vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
-                        : wide && OCC_W > 4 && ydim[1] % (4 * OCC_W) == 0          ? 4
+                        : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0              ? 4
                                                                                    : OCC_TILE_VECTORS;
-    if (!OCC_KNOWN(width) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(kernel[2]) ||
-        !(flat || occ_conv_fits(xdim, ydim, kernel, stride, dilation, pad, vectors))) {
-        occ_conv_shared(x, w, bias, y, groups, tile[1], xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
+    if (!OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) ||
+        !(flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
+        occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
         return;
     }
-    const int64_t high = flat ? 1 : rows, images = rows == ydim[3] ? xdim[0] : 1;
+    const int64_t high = flat ? 1 : rows, images = rows == y_at->dim[3] ? x_at->dim[0] : 1;
     const int64_t tiles = high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
-    const int64_t weights = tile[2] == -2 ? INT64_MAX : kernel[0] * kernel[1] * kernel[2] * xdim[1] * ydim[1];
+    const int64_t weights = tile[2] == -2 ? INT64_MAX : occ_window_size(window) * inputs * outputs;
     const int64_t pace = tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, pace,
-                               flat);
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
     if (e)
         g.e = *e;
-    if (tile[0] == 0 && (tile[1] == 0 || tile[1] == ydim[3]) && occ_conv_is_deep(&g)) {
+    if (tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
         for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
             occ_deep_channels(&g, group);
         return;

@@ -36,45 +36,41 @@ OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
  *   w  [group][block of 32 outputs][tap][inputs / 4 rounded up][32][4 inputs], the last block of a group as wide as its
  *      outputs rounded up to 4
  *   bias  [groups * outputs], or NULL;  sums  [groups * outputs]: those of the weights of each output, or NULL: bias has
- *      - zero * sums in it already;  zero  one element, or NULL: how[0]
- *   how   {zero point of x, zero point of y, 1: sums of two products of w fit 16 bits (OCC_DOT_SAFE), results of a row
- *         whose inputs the scratch holds widened, or 0, 1: it holds the weights of a block too}
+ *      - zero * sums in it already;  zero  one element, or NULL: form->xzero
  *   scratch  the pairs of an occ_strip, or NULL; inputs are a multiple of 4 then
  *   the other arguments are those of conv_f32 */
-OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const int32_t *sums,
-                                        const TPL_T *zero, TPL_T2 *y, int32_t *scratch, int64_t groups, const occ_extent *xdim,
-                                        const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                                        const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                                        const occ_extent *pad, const occ_extent *how, int64_t nx, const occ_extent *pitch,
-                                        const occ_expr *e, occ_fn_vf fn)
+OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
+                                        const int32_t *sums, const TPL_T *zero, TPL_T2 *y, const occ_image *y_at, int32_t *scratch,
+                                        const occ_q_form *form, const occ_expr *e, const occ_fused *fused)
 {
-    const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(xdim, ydim, xstride, ystride, kernel, stride, pad);
-    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
-    const int known = OCC_KNOWN(width) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]);
-    const int edges = occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(OCC_Q_VECTORS)) &&
-                      occ_conv_edges_fit(width, xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_Q_ROWS(1));
-    const int strips = OCC_STRIPS && known && how[3] > 0 && !(how[2] && occ_dot_whole(OCC_DOT_SAFE));
+    const occ_window *window = &form->window;
+    const int is_signed = (TPL_T)-1 < (TPL_T)1, flat = occ_conv_is_flat(x_at, y_at, window);
+    const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
+    const int known = OCC_KNOWN(width) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1] / form->groups) &&
+                      OCC_KNOWN(window->kernel[2]);
+    const int edges = occ_conv_edges_fit(width, x_at->dim[4], window, OCC_Q_ROWS(OCC_Q_VECTORS)) &&
+                      occ_conv_edges_fit(width, x_at->dim[4], window, OCC_Q_ROWS(1));
+    const int strips = OCC_STRIPS && known && form->strip > 0 && !(form->safe && occ_dot_whole(OCC_DOT_SAFE));
     const int flip = is_signed && sums != NULL && !strips && OCC_W > 1;
     const occ_q_how with = {is_signed && !flip,
                             is_signed && !flip ? OCC_DOT_SIGNED
-                            : how[2]           ? OCC_DOT_SAFE
+                            : form->safe       ? OCC_DOT_SAFE
                                                : OCC_DOT_UNSIGNED,
                             occ_put_TPL_N2};
-    occ_conv_q q = {occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx,
-                                  pitch, fn, 0, flat),
+    occ_conv_q q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, form->groups, fused, 0, flat),
                     (const uint8_t *)x,
                     (const int32_t *)(const void *)w,
                     bias,
                     sums,
                     y,
-                    (zero ? (int32_t)*zero : (int32_t)how[0]) + (flip ? 128 : 0),
+                    (zero ? (int32_t)*zero : (int32_t)form->xzero) + (flip ? 128 : 0),
                     flip ? (int32_t)0x80808080 : 0,
-                    (int32_t)how[1]};
+                    (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
-    for (int64_t group = 0; group < groups; group++, q.x += q.g.inputs)
+    for (int64_t group = 0; group < form->groups; group++, q.x += q.g.inputs)
         if (strips)
-            occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, how[3], how[4] > 0);
+            occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);
         else if (known && (flat || edges))
             occ_q_channels(&q, with, group, OCC_Q_VECTORS);
         else

@@ -109,12 +109,12 @@ OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, in
 }
 
 /* Any geometry, a pixel and a vector at a time. */
-OCC_STEP void occ_depthwise_shared(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
-                                   const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                                   const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                                   const occ_extent *pad, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+OCC_STEP void occ_depthwise_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
+                                   const occ_fused *fused)
 {
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0);
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
+    g.inputs = channels;
     if (e)
         g.e = *e;
     for (int64_t image = 0; image < g.batch; image++)
@@ -127,22 +127,21 @@ OCC_STEP void occ_depthwise_shared(const float *x, const float *w, const float *
 
 /* depthwise - y = expression(bias + sum over taps of x * w), padded with zeros.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
- *   w     [tap][channels];  bias  [channels], or NULL; of the channels, which xdim has, the first ones are made, which ydim has
+ *   w     [tap][channels], of which the first ones are those of x and y;  bias  that of y, or NULL
  *   rows are made OCC_DEPTH_COLUMNS pixels at a time, so that y may follow x closely through the same memory
  *   the other arguments are those of conv_f32 */
-OCC_INLINE void occ_depthwise_f32(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
-                                  const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                                  const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                                  const occ_extent *pad, int64_t nx, const occ_extent *pitch, const occ_expr *e,
-                                  occ_fn_vf fn)
+OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
+                                  const occ_fused *fused)
 {
-    const int64_t reach = (OCC_DEPTH_COLUMNS - 1) * stride[2] + (kernel[2] - 1) * dilation[2] + 1;
-    if (!OCC_KNOWN(ydim[4]) || !OCC_KNOWN(xdim[4]) || !OCC_KNOWN(ydim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH ||
-        !occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DEPTH_COLUMNS)) {
-        occ_depthwise_shared(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, e, fn);
+    const int64_t reach = (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+    if (!OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) ||
+        reach > OCC_DEPTH_REACH || !occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS)) {
+        occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }
-    occ_conv g = occ_conv_make(x, w, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0);
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
+    g.inputs = channels;
     if (e)
         g.e = *e;
     for (int64_t image = 0; image < g.batch; image++)

@@ -21,28 +21,26 @@ OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image,
 /* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, as conv_q stores it; padding counts as zero.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
  *   w     [tap][channels];  bias  [channels], or NULL
- *   how   {zero point of x, zero point of y, elements between taps of w; 0: w is the same for all}
+ *   form  how the bytes are read and written
  *   the other arguments are those of conv_f32 */
-OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const int8_t *w, const int32_t *bias, const TPL_T *zero, TPL_T2 *y,
-                                             const occ_extent *xdim, const occ_extent *xstride, const occ_extent *ydim,
-                                             const occ_extent *ystride, const occ_extent *kernel, const occ_extent *stride,
-                                             const occ_extent *dilation, const occ_extent *pad, const occ_extent *how,
-                                             int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
+                                             const TPL_T *zero, TPL_T2 *y, const occ_image *y_at, const occ_window *window,
+                                             const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = ydim[1] % wide;
+    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = y_at->dim[1] % wide;
     const int literal =
-        OCC_KNOWN(ydim[4]) && OCC_KNOWN(xdim[4]) && OCC_KNOWN(ydim[1]) && OCC_KNOWN(kernel[2]) &&
-        occ_conv_edges_fit(ydim[4], xdim[4], kernel[2], stride[2], dilation[2], pad[2], OCC_DQ_COLUMNS);
+        OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) && OCC_KNOWN(window->kernel[2]) &&
+        occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
     occ_depthwise_q q = {
-        occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, nx, pitch, fn, 0, 0),
+        occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
         (const uint8_t *)x,
         w,
-        how[2],
+        form->wtap,
         bias,
         y,
-        zero ? (int32_t)*zero : (int32_t)how[0],
-        (int32_t)how[1]};
+        zero ? (int32_t)*zero : (int32_t)form->xzero,
+        (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
     for (int64_t image = 0; image < q.g.batch; image++)

@@ -1,6 +1,7 @@
 /* integer.c - convolutions and products of 8-bit integers with any zero points and weights known only while running: plain
  * loops, exact sums of 32 bits. Constant weights have a kernel of their own. Knows nothing of scales. */
-#include "occ_base.h"
+#include "occ_image.h"
+#include "occ_stack.h"
 
 #ifndef TPL_T
 #define TPL_T uint8_t
@@ -10,85 +11,75 @@
 #endif
 
 /* One result of a convolution: the taps that lie inside the input, over the channels of one group.
- *   at  position of tap 0, {depth, height, width}; xdim, xstride from the channels on */
-OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, int32_t xzero, int32_t wzero, const occ_extent *xdim,
-                                             const occ_extent *xstride, const occ_extent *kernel, const occ_extent *dilation,
-                                             const int64_t *at)
+ *   p  the result's place, {depth, height, width} */
+OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, int32_t xzero, int32_t wzero,
+                                             const occ_image *x_at, const occ_window *window, int64_t inputs, const int64_t *p)
 {
-    const int64_t taps = kernel[0] * kernel[1] * kernel[2];
+    const int64_t taps = occ_window_size(window);
     int32_t sum = 0;
 
     for (int64_t t = 0; t < taps; t++) {
-        const int64_t d = at[0] + t / (kernel[1] * kernel[2]) * dilation[0];
-        const int64_t h = at[1] + t / kernel[2] % kernel[1] * dilation[1], c = at[2] + t % kernel[2] * dilation[2];
-        const TPL_T *from = x + d * xstride[1] + h * xstride[2] + c * xstride[3];
+        const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]), t / window->kernel[2] % window->kernel[1],
+                                t % window->kernel[2]};
+        int64_t       place = 0, inside = 1;
 
-        if (d < 0 || d >= xdim[1] || h < 0 || h >= xdim[2] || c < 0 || c >= xdim[3])
-            continue;
-        for (int64_t i = 0; i < xdim[0]; i++)
-            sum += ((int32_t)from[i * xstride[0]] - xzero) * ((int32_t)w[i * taps + t] - wzero);
+        for (int k = 0; k < 3; k++) {
+            const int64_t i = p[k] * window->stride[k] - window->pad[k] + tap[k] * window->dilation[k];
+
+            inside = inside && i >= 0 && i < x_at->dim[2 + k];
+            place += i * x_at->stride[2 + k];
+        }
+        for (int64_t i = 0; inside && i < inputs; i++)
+            sum += ((int32_t)x[place + i * x_at->stride[1]] - xzero) * ((int32_t)w[i * taps + t] - wzero);
     }
     return sum;
 }
 
 /* conv_integer - y = sum over taps and channels of (x - xzero) * (w - wzero), grouped; padding counts as zero.
- *   x, y  {batch, groups * channels, depth, height, width}: extents xdim, ydim (channels: of one group), strides in elements
- *   w  [groups * outputs][inputs][tap], dense;  xzero one element;  wzero: element o * wstep is that of output o
- *   kernel, stride, dilation, pad  {depth, height, width} */
-OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, const TPL_T *xzero, const TPL_T2 *wzero, int32_t *y,
-                                              int64_t groups, const occ_extent *xdim, const occ_extent *xstride,
-                                              const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,
-                                              const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
-                                              int64_t wstep)
+ *   w  [groups * outputs][inputs][tap], dense;  xzero one element;  wzero: element o * wstep is that of output o */
+OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const TPL_T2 *w, const TPL_T *xzero,
+                                              const TPL_T2 *wzero, int32_t *y, const occ_image *y_at, const occ_window *window,
+                                              int64_t groups, int64_t wstep)
 {
-    const int64_t plane = ydim[3] * ydim[4], weights = kernel[0] * kernel[1] * kernel[2] * xdim[1];
+    const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups, plane = y_at->dim[3] * y_at->dim[4];
+    const int64_t weights = occ_window_size(window) * inputs;
 
-    for (int64_t n = 0; n < xdim[0] * ydim[2] * plane; n++) {
-        const int64_t p[3] = {n / plane % ydim[2], n / ydim[4] % ydim[3], n % ydim[4]}, image = n / (ydim[2] * plane);
-        const int64_t at[3] = {p[0] * stride[0] - pad[0], p[1] * stride[1] - pad[1], p[2] * stride[2] - pad[2]};
-        int32_t *to = y + image * ystride[0] + p[0] * ystride[2] + p[1] * ystride[3] + p[2] * ystride[4];
+    for (int64_t n = 0; n < y_at->dim[0] * y_at->dim[2] * plane; n++) {
+        const int64_t p[3] = {n / plane % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
+        const int64_t image = n / (y_at->dim[2] * plane);
+        int32_t *to = y + occ_image_place(y_at, image, 0, p[0], p[1], p[2]);
 
-        for (int64_t o = 0; o < groups * ydim[1]; o++)
-            to[o * ystride[1]] = occ_integer_sum_TPL_N_TPL_N2(
-                x + image * xstride[0] + o / ydim[1] * xdim[1] * xstride[1], w + o * weights, xzero ? *xzero : 0,
-                wzero ? wzero[o * wstep] : 0, xdim + 1, xstride + 1, kernel, dilation, at);
+        for (int64_t o = 0; o < y_at->dim[1]; o++)
+            to[o * y_at->stride[1]] = occ_integer_sum_TPL_N_TPL_N2(
+                x + image * x_at->stride[0] + o / outputs * inputs * x_at->stride[1], w + o * weights, xzero ? *xzero : 0,
+                wzero ? wzero[o * wstep] : 0, x_at, window, inputs, p);
     }
 }
 
 /* matmul_integer - y[s][m][n] = sum over k of (a[s][m][k] - azero) * (b[s][k][n] - bzero) for every place s of a stack.
- *   stack  extents dim [rank]; strides ystack, astack, bstack (0: the same matrix for all)
  *   azero, bzero  those of row m at m * azstep and of column n at n * bzstep, or NULL */
-OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const TPL_T *a, const TPL_T2 *b, const TPL_T *azero,
-                                                const TPL_T2 *bzero, int64_t rank, const occ_extent *dim,
-                                                const occ_extent *ystack, const occ_extent *astack, const occ_extent *bstack,
-                                                int64_t rows, int64_t columns, int64_t depth, int64_t yrow, int64_t ycolumn,
-                                                int64_t arow, int64_t acolumn, int64_t brow, int64_t bcolumn, int64_t azstep,
-                                                int64_t bzstep)
+OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const occ_stack *y_at, const TPL_T *a, const occ_stack *a_at,
+                                                const TPL_T2 *b, const occ_stack *b_at, const TPL_T *azero, const TPL_T2 *bzero,
+                                                int64_t azstep, int64_t bzstep)
 {
-    int64_t at[8] = {0}, total = 1;
+    const int64_t total = occ_stack_count(y_at), rows = y_at->dim[y_at->rank - 2], columns = y_at->dim[y_at->rank - 1];
+    const int64_t depth = a_at->dim[a_at->rank - 1];
+    int64_t place[8] = {0};
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
-    for (int64_t s = 0; s < total; s++) {
-        int32_t *to = y;
-        const TPL_T *ma = a;
-        const TPL_T2 *mb = b;
+    for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
+        int32_t *to = y + occ_stack_offset(y_at, place);
+        const TPL_T *ma = a + occ_stack_offset(a_at, place);
+        const TPL_T2 *mb = b + occ_stack_offset(b_at, place);
 
-        for (int64_t r = 0; r < rank; r++) {
-            to += at[r] * ystack[r];
-            ma += at[r] * astack[r];
-            mb += at[r] * bstack[r];
-        }
         for (int64_t m = 0; m < rows; m++)
             for (int64_t n = 0; n < columns; n++) {
                 const int32_t az = azero ? azero[m * azstep] : 0, bz = bzero ? bzero[n * bzstep] : 0;
                 int32_t sum = 0;
 
                 for (int64_t k = 0; k < depth; k++)
-                    sum += ((int32_t)ma[m * arow + k * acolumn] - az) * ((int32_t)mb[k * brow + n * bcolumn] - bz);
-                to[m * yrow + n * ycolumn] = sum;
+                    sum += ((int32_t)ma[m * occ_stack_row(a_at) + k * occ_stack_column(a_at)] - az) *
+                           ((int32_t)mb[k * occ_stack_row(b_at) + n * occ_stack_column(b_at)] - bz);
+                to[m * occ_stack_row(y_at) + n * occ_stack_column(y_at)] = sum;
             }
-        for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
-            at[r] = 0;
     }
 }

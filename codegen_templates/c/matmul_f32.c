@@ -1,11 +1,20 @@
 /* matmul_f32.c - stacks of matrix products whose factors are both computed while running. */
 #include "occ_conv.h"
+#include "occ_stack.h"
 
 /* Where one matrix of a stack begins, and how it lies; strides in elements. */
 typedef struct occ_matrix {
     const float *data;
     int64_t      row, column;
 } occ_matrix;
+
+/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand, elements between
+ * places of the stack, and between rows. */
+typedef struct occ_stack_fused {
+    int64_t nx;
+    const occ_extent *pitch;
+    occ_fn_vf fn;
+} occ_stack_fused;
 
 /* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step]; the first
  * column counts as column `first` there. */
@@ -116,46 +125,35 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
         occ_matmul_columns(y, yrow, a, b, m, rows, whole, depth, 1, rest, p);
 }
 
-/* The expression at the first row of the matrix at place `at` of a stack; pitch [nx][rank + 1]. */
-OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, occ_fn_vf fn, int64_t nx, const occ_extent *pitch, int64_t rank,
-                                         const int64_t *at)
+/* The expression at the first row of the matrix at a place of a stack of `rank` axes. */
+OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, const occ_stack_fused *fused, int64_t rank, const int64_t *place)
 {
-    occ_epilogue p = {{{0}, {0}}, fn, nx, rank + 1, nx ? pitch + rank : pitch, 0};
+    const int64_t nx = fused->nx;
+    occ_epilogue  p = {{{0}, {0}}, fused->fn, nx, rank - 1, nx ? fused->pitch + rank - 2 : fused->pitch, 0};
 
     if (e)
         p.e = *e;
     for (int64_t k = 0; k < nx; k++)
-        for (int64_t r = 0; r < rank; r++)
-            p.e.at[k] += at[r] * pitch[k * (rank + 1) + r];
+        for (int64_t r = 0; r < rank - 2; r++)
+            p.e.at[k] += place[r] * fused->pitch[k * (rank - 1) + r];
     return p;
 }
 
 /* matmul - y[s][m][n] = expression(sum over k of a[s][m][k] * b[s][k][n]) for every place s of a stack.
- *   stack  extents dim [rank]; strides ystack, astack, bstack (0: the same matrix for all)
- *   y  rows of stride yrow, neighbouring columns; a, b: any row and column strides; columns of b are neighbours, or those of
- *      a and the rows of b are
- *   pitch  [nx][rank + 1]: of each operand of the expression, elements between places of the stack, and between rows */
-OCC_INLINE void occ_matmul_f32(float *y, const float *a, const float *b, int64_t rank, const occ_extent *dim,
-                               const occ_extent *ystack, const occ_extent *astack, const occ_extent *bstack, int64_t rows,
-                               int64_t columns, int64_t depth, int64_t yrow, int64_t arow, int64_t acolumn, int64_t brow,
-                               int64_t bcolumn, int64_t nx, const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+ *   y     neighbouring columns
+ *   a, b  any row and column strides; columns of b are neighbours, or those of a and the rows of b are */
+OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
+                               const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
 {
-    int64_t at[8] = {0}, total = 1;
+    const int64_t rank = y_at->rank, total = occ_stack_count(y_at);
+    int64_t       place[8] = {0};
 
-    for (int64_t r = 0; r < rank; r++)
-        total *= dim[r];
-    for (int64_t s = 0; s < total; s++) {
-        const occ_epilogue p = occ_matmul_epilogue(e, fn, nx, pitch, rank, at);
-        occ_matrix         ma = {a, arow, acolumn}, mb = {b, brow, bcolumn};
-        float             *to = y;
+    for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
+        const occ_epilogue p = occ_matmul_epilogue(e, fused, rank, place);
+        const occ_matrix   ma = {a + occ_stack_offset(a_at, place), occ_stack_row(a_at), occ_stack_column(a_at)};
+        const occ_matrix   mb = {b + occ_stack_offset(b_at, place), occ_stack_row(b_at), occ_stack_column(b_at)};
 
-        for (int64_t r = 0; r < rank; r++) {
-            to += at[r] * ystack[r];
-            ma.data += at[r] * astack[r];
-            mb.data += at[r] * bstack[r];
-        }
-        occ_matmul_matrix(to, yrow, ma, &mb, 0, rows, columns, depth, &p);
-        for (int64_t r = rank; r-- > 0 && ++at[r] == dim[r];)
-            at[r] = 0;
+        occ_matmul_matrix(y + occ_stack_offset(y_at, place), occ_stack_row(y_at), ma, &mb, 0, y_at->dim[rank - 2], y_at->dim[rank - 1],
+                          a_at->dim[rank - 1], &p);
     }
 }

@@ -114,14 +114,21 @@ OCC_HOT void occ_nbits_add_four(occ_vf *sum, const float *x, int64_t k, const fl
     sum[3] = d;
 }
 
+/* y [rows][columns], ystride elements between rows; k weights of `bits` bits for each column, scaled block by block. */
+typedef struct occ_nbits {
+    int64_t rows, columns, k, block, bits, ystride;
+} occ_nbits;
+
 /* matmul_nbits_f32 - y = x w + bias, column by column.
  *   y [rows][columns] of stride ystride, x [rows][k], w [columns][blocks][block * bits / 8] with blocks = ceil(k /
  * block) scale [columns][blocks]; zero, the same, or packed [columns][ceil(blocks * bits / 8)], or neither (NULL) group
  * [k]: the block, below `blocks`, whose scale and zero point each place has, or NULL; bias [columns] or NULL */
 OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w, const float *scale, const float *zero,
-                                     const uint8_t *packed, const int32_t *group, const float *bias, int64_t rows,
-                                     int64_t columns, int64_t k, int64_t block, int64_t bits, int64_t ystride)
+                                     const uint8_t *packed, const int32_t *group, const float *bias,
+                                     const occ_nbits *form)
 {
+    const int64_t rows = form->rows, columns = form->columns, k = form->k, block = form->block;
+    const int64_t bits = form->bits, ystride = form->ystride;
     const int64_t blocks = (k + block - 1) / block, bytes = blocks * (block * bits / 8),
                   zeros = (blocks * bits + 7) / 8;
     const int64_t piece = block < OCC_NBITS_LINE ? block : OCC_NBITS_LINE;

@@ -66,14 +66,20 @@ OCC_HOT void occ_nms_sink(int64_t *order, const float *score, int64_t at, int64_
     }
 }
 
+/* Extents of the boxes; center: how boxes are given; at least `fewest` are found, at most `room`. */
+typedef struct occ_nms_sizes {
+    int64_t batches, classes, n, center, fewest, room;
+} occ_nms_sizes;
+
 /* nms - rows {batch, class, box} of y in the order of batches, classes and falling scores; count: how many.
  *   boxes [batches][n][4], score [batches][classes][n]; most, iou, least: limits (one element each) or NULL for 0, 0, none
  *   order [n]: scratch; center: boxes are given by centre and size
  *   found fewer than `fewest`: OCC_ESHAPE; more than the rows of y, `room`: OCC_ECAPACITY */
-OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *boxes, const float *score, const int64_t *most,
-                       const float *iou, const float *least, int64_t batches, int64_t classes, int64_t n, int64_t center,
-                       int64_t fewest, int64_t room)
+OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *boxes, const float *score,
+                       const int64_t *most, const float *iou, const float *least, const occ_nms_sizes *form)
 {
+    const int64_t batches = form->batches, classes = form->classes, n = form->n, center = form->center;
+    const int64_t fewest = form->fewest, room = form->room;
     const int64_t limit = most ? *most : 0;
     int64_t       found = 0;
 

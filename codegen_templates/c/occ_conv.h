@@ -2,6 +2,7 @@
 #ifndef OCC_CONV_H
 #define OCC_CONV_H
 
+#include "occ_image.h"
 #include "occ_tile.h"
 
 #define OCC_CONV_TAPS 16 /* across, at most, for tiles at the edges of an image */
@@ -13,10 +14,9 @@ typedef struct occ_conv {
     int64_t batch, inputs, outputs, in[3], out[3];
     int64_t xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
     int64_t kernel[3], stride[3], dilation[3], pad[3];
-    int64_t nx, pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
-    const occ_extent *pitch;
+    int64_t pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
+    const occ_fused *fused;
     occ_expr e;
-    occ_fn_vf fn;
     const float *next; /* the weights that are fetched in advance */
     int64_t skip;      /* elements between the last panel and the weights that follow it */
     int64_t pace;
@@ -30,11 +30,7 @@ typedef struct occ_conv_block {
     int vectors, lanes, stored;
 } occ_conv_block;
 
-/* Taps first <= t < last of one axis lie inside the input at output position `at`. */
-typedef struct occ_taps {
-    int64_t first, last;
-} occ_taps;
-
+/* The taps of one axis that lie inside the input at output position `at`. */
 OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
 {
     const int64_t begin = at * g->stride[axis] - g->pad[axis], dilation = g->dilation[axis];
@@ -71,10 +67,10 @@ OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
 }
 
 /* Whether only the first and the last tile of a row miss taps, cut into tiles of `most` pixels. */
-OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad,
-                               int64_t most)
+OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window, int64_t most)
 {
-    const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * dilation, stride);
+    const int64_t kernel = window->kernel[2], stride = window->stride[2], pad = window->pad[2];
+    const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * window->dilation[2], stride);
     const occ_conv_cut cut = occ_conv_cut_row(out, most);
     return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= cut.size && right <= cut.size));
 }
@@ -98,33 +94,33 @@ OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
 }
 
 /* Whether every tap is the pixel itself, none lies in padding behind the image, and pixels lie evenly: then it is one long row. */
-OCC_HOT int occ_conv_is_flat(const occ_extent *xdim, const occ_extent *ydim, const occ_extent *xstride, const occ_extent *ystride,
-                             const occ_extent *kernel, const occ_extent *stride, const occ_extent *pad)
+OCC_HOT int occ_conv_is_flat(const occ_image *x_at, const occ_image *y_at, const occ_window *window)
 {
-    const int64_t plane = ydim[3] * ydim[4];
-    const int still = kernel[0] * kernel[1] * kernel[2] == 1 && stride[0] == 1 && stride[1] == 1 && stride[2] == 1 &&
-                      pad[0] == 0 && pad[1] == 0 && pad[2] == 0;
-    const int inside = ydim[2] <= xdim[2] && ydim[3] <= xdim[3] && ydim[4] <= xdim[4];
-    const int rows = ydim[3] == 1 || (xstride[3] == ydim[4] * xstride[4] && ystride[3] == ydim[4] * ystride[4]);
-    const int planes = ydim[2] == 1 || (xstride[2] == plane * xstride[4] && ystride[2] == plane * ystride[4]);
+    const int64_t plane = y_at->dim[3] * y_at->dim[4];
+    const int still = occ_window_size(window) == 1 && window->stride[0] == 1 && window->stride[1] == 1 &&
+                      window->stride[2] == 1 && window->pad[0] == 0 && window->pad[1] == 0 && window->pad[2] == 0;
+    const int inside = y_at->dim[2] <= x_at->dim[2] && y_at->dim[3] <= x_at->dim[3] && y_at->dim[4] <= x_at->dim[4];
+    const int64_t *xs = x_at->stride, *ys = y_at->stride, width = y_at->dim[4];
+    const int rows = y_at->dim[3] == 1 || (xs[3] == width * xs[4] && ys[3] == width * ys[4]);
+    const int planes = y_at->dim[2] == 1 || (xs[2] == plane * xs[4] && ys[2] == plane * ys[4]);
     return still && inside && rows && planes;
 }
 
 /* The operands and geometry; the expression is the caller's. */
-OCC_HOT occ_conv occ_conv_make(const float *x, const float *w, const float *bias, float *y, const occ_extent *xdim,
-                               const occ_extent *xstride, const occ_extent *ydim, const occ_extent *ystride,
-                               const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
-                               const occ_extent *pad, int64_t nx, const occ_extent *pitch, occ_fn_vf fn, int64_t pace, int flat)
+OCC_HOT occ_conv occ_conv_make(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                               const occ_image *y_at, const occ_window *window, int64_t groups, const occ_fused *fused,
+                               int64_t pace, int flat)
 {
-    const int64_t width = flat ? ydim[2] * ydim[3] * ydim[4] : ydim[4];
+    const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
     const occ_conv g = {
-        x, w, bias, y, xdim[0], xdim[1], ydim[1], {flat ? 1 : xdim[2], flat ? 1 : xdim[3], flat ? width : xdim[4]},
-        {flat ? 1 : ydim[2], flat ? 1 : ydim[3], width},
-        xstride[0], xstride[1], {xstride[2], xstride[3], xstride[4]},
-        ystride[0], ystride[1], {ystride[2], ystride[3], ystride[4]},
-        {kernel[0], kernel[1], kernel[2]}, {stride[0], stride[1], stride[2]},
-        {dilation[0], dilation[1], dilation[2]}, {pad[0], pad[1], pad[2]}, nx,
-        {0, ydim[2] * ydim[3] * ydim[4], ydim[3] * ydim[4], ydim[4], 1}, pitch, {{0}, {0}}, fn, w, 0, pace};
+        x, w, bias, y, x_at->dim[0], x_at->dim[1] / groups, y_at->dim[1] / groups,
+        {flat ? 1 : x_at->dim[2], flat ? 1 : x_at->dim[3], flat ? width : x_at->dim[4]},
+        {flat ? 1 : y_at->dim[2], flat ? 1 : y_at->dim[3], width},
+        x_at->stride[0], x_at->stride[1], {x_at->stride[2], x_at->stride[3], x_at->stride[4]},
+        y_at->stride[0], y_at->stride[1], {y_at->stride[2], y_at->stride[3], y_at->stride[4]},
+        {window->kernel[0], window->kernel[1], window->kernel[2]}, {window->stride[0], window->stride[1], window->stride[2]},
+        {window->dilation[0], window->dilation[1], window->dilation[2]}, {window->pad[0], window->pad[1], window->pad[2]},
+        {0, y_at->dim[2] * y_at->dim[3] * y_at->dim[4], y_at->dim[3] * y_at->dim[4], y_at->dim[4], 1}, fused, {{0}, {0}}, w, 0, pace};
     return g;
 }
 
@@ -188,12 +184,12 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
             float *to = y + i * g->yaxis[1] + c * g->yaxis[2];
             OCC_UNROLL(8)
             for (int k = 0; k < 8; k++)
-                e.at[k] += k < g->nx ? (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->pitch[k] : 0;
+                e.at[k] += k < g->fused->nx ? (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->fused->pitch[k] : 0;
             OCC_UNROLL(4)
             for (int j = 0; j < b->vectors; j++) {
                 const int n = j == b->vectors - 1 ? b->stored : OCC_W;
                 const int64_t channel = b->channel + j * OCC_W;
-                occ_vf v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fn);
+                occ_vf v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fused->fn);
                 if (g->ychannel == 1)
                     occ_vstore(to + channel, v, n);
                 else
@@ -208,14 +204,14 @@ OCC_HOT void occ_conv_fetch(const occ_conv *g, const occ_conv_block *b, int64_t 
 {
     OCC_UNROLL(8)
     for (int k = 0; k < 8; k++) {
-        if (OCC_W == 1 || k >= g->nx || g->pitch[k] == 0)
+        if (OCC_W == 1 || k >= g->fused->nx || g->fused->pitch[k] == 0)
             continue;
         OCC_UNROLL(32)
         for (int i = 0; i < rows; i++) {
             OCC_UNROLL(32)
             for (int c = 0; c < columns; c++)
                 OCC_PREFETCH((const float *)g->e.x[k] + g->e.at[k] + b->channel +
-                             (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->pitch[k]);
+                             (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->fused->pitch[k]);
         }
     }
 }

@@ -18,6 +18,15 @@
 #define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 6 : 2)
 #endif
 
+/* A convolution of bytes as its step gives it. */
+typedef struct occ_q_form {
+    occ_window window;
+    int64_t groups, xzero, yzero;
+    int64_t safe;  /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
+    int64_t strip; /* results of a row whose inputs the scratch holds widened, or 0 */
+    int64_t kept;  /* 1: the scratch holds the weights of a block, too */
+} occ_q_form;
+
 /* One convolution. */
 typedef struct occ_conv_q {
     occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
@@ -196,7 +205,7 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         occ_vi sums[4];
         OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
-            e.at[k] += k < q->g.nx ? (pixel + c * q->g.pixel[4]) * q->g.pitch[k] : 0;
+            e.at[k] += k < q->g.fused->nx ? (pixel + c * q->g.pixel[4]) * q->g.fused->pitch[k] : 0;
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
             sums[j] = acc[c * b->vectors + j];
@@ -206,7 +215,7 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
             const int n = occ_q_lanes(b->stored, j);
             if (n > 0)
                 how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, sums[j], &e,
-                        channel, n, q->g.fn, q->yzero);
+                        channel, n, q->g.fused->fn, q->yzero);
         }
     }
 }

@@ -10,6 +10,11 @@
 #define OCC_DQ_COLUMNS (OCC_W == 16 ? 8 : OCC_W == 1 ? 1 : 4)
 
 /* One convolution. */
+typedef struct occ_dq_form {
+    int64_t xzero, yzero;
+    int64_t wtap; /* elements between taps of w; 0: w is the same for all */
+} occ_dq_form;
+
 typedef struct occ_depthwise_q {
     occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
     const uint8_t *x;
@@ -106,7 +111,7 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
         occ_vi sums[4];
         OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
-            e.at[k] += k < g->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->pitch[k] : 0;
+            e.at[k] += k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
             sums[j] = acc[i * b->vectors + j];
@@ -117,7 +122,7 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
             if (n > 0)
                 how.put(q->y, y + i * g->yaxis[2] + channel * g->ychannel, g->ychannel,
                         sums[j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
-                        g->fn, q->yzero);
+                        g->fused->fn, q->yzero);
         }
     }
 }

@@ -26,6 +26,11 @@ typedef int8_t occ_vksb __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
+/* m: 2 or 4; group: tiles that are transformed together; zero points of x and y. */
+typedef struct occ_wq_form {
+    int64_t m, group, xzero, yzero;
+} occ_wq_form;
+
 /* One convolution: q's weights are pairs of transformed ones, q's sums are NULL; scratch and its strides in pairs (v) and sums. */
 typedef struct occ_winograd_q {
     occ_conv_q q;

@@ -1,6 +1,6 @@
 /* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels where
  * channels follow each other, else one result at a time. */
-#include "occ_base.h"
+#include "occ_image.h"
 #include "occ_vrows.h"
 #include "occ_vapart.h"
 
@@ -8,20 +8,6 @@
 #define OCC_POOL_MEAN 1      /* of the elements inside the input */
 #define OCC_POOL_MEAN_PADS 2 /* of the elements inside the padded input */
 #define OCC_POOL_LP 3
-
-/* Taps first <= t < last of a window that begins at `begin` lie in 0 .. extent-1. */
-typedef struct occ_window {
-    int64_t first, last;
-} occ_window;
-
-OCC_HOT occ_window occ_window_taps(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation)
-{
-    occ_window w;
-
-    w.first = begin < 0 ? occ_min(occ_ceil_div(-begin, dilation), kernel) : 0;
-    w.last = occ_max(w.first, occ_min(kernel, occ_ceil_div(extent - begin, dilation)));
-    return w;
-}
 
 OCC_HOT occ_vf occ_pool_join(occ_vf sum, occ_vf term, int64_t kind, float p)
 {
@@ -51,33 +37,33 @@ OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
 /* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches behind. */
 OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation, int64_t pad_end, int64_t kind)
 {
-    const occ_window w = occ_window_taps(begin, extent, kernel, dilation);
+    const occ_taps w = occ_window_taps(begin, extent, kernel, dilation);
 
     return kind == OCC_POOL_MEAN_PADS ? occ_max(0, occ_min(kernel, occ_ceil_div(extent + pad_end - begin, dilation))) : w.last - w.first;
 }
 
 /* The taps of one result that lie inside the input, and how many a mean counts. */
 typedef struct occ_pool_taps {
-    occ_window axis[3];
-    int64_t    begin[3], count;
+    occ_taps axis[3];
+    int64_t  begin[3], count;
 } occ_pool_taps;
 
 /* begin: of the window on each axis */
-OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_extent *xdim, const occ_extent *kernel,
-                                       const occ_extent *dilation, const occ_extent *pad_end, int64_t kind)
+OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_image *x_at, const occ_extent *kernel,
+                                       const occ_window *window, const occ_extent *pad_end, int64_t kind)
 {
     occ_pool_taps t = {{{0, 0}, {0, 0}, {0, 0}}, {begin[0], begin[1], begin[2]}, 1};
 
     OCC_UNROLL(3) /* literal dilations then divide nothing */
     for (int k = 0; k < 3; k++) {
-        t.axis[k] = occ_window_taps(begin[k], xdim[2 + k], kernel[k], dilation[k]);
-        t.count *= occ_pool_count(begin[k], xdim[2 + k], kernel[k], dilation[k], pad_end[k], kind);
+        t.axis[k] = occ_window_taps(begin[k], x_at->dim[2 + k], kernel[k], window->dilation[k]);
+        t.count *= occ_pool_count(begin[k], x_at->dim[2 + k], kernel[k], window->dilation[k], pad_end[k], kind);
     }
     return t;
 }
 
 /* `vectors` (literal) vectors of n channels each of one result. */
-OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_extent *xstride, const occ_extent *dilation,
+OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_image *x_at, const occ_window *window,
                                const occ_pool_taps *t, int vectors, int n, int64_t kind, float p)
 {
     const union {
@@ -91,12 +77,15 @@ OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const
         sum[j] = occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
     for (int64_t d = t->axis[0].first; d < t->axis[0].last; d++)
         for (int64_t h = t->axis[1].first; h < t->axis[1].last; h++) {
-            const float *row = x + (t->begin[0] + d * dilation[0]) * xstride[2] + (t->begin[1] + h * dilation[1]) * xstride[3];
+            const float *row = x + occ_image_place(x_at, 0, 0, t->begin[0] + d * window->dilation[0],
+                                                   t->begin[1] + h * window->dilation[1], 0);
 
             for (int64_t k = t->axis[2].first; k < t->axis[2].last; k++) {
+                const float *tap = row + (t->begin[2] + k * window->dilation[2]) * x_at->stride[4];
+
                 OCC_UNROLL(4)
                 for (int j = 0; j < vectors; j++)
-                    sum[j] = occ_pool_join(sum[j], occ_vload(row + (t->begin[2] + k * dilation[2]) * xstride[4] + j * OCC_W, n), kind, p);
+                    sum[j] = occ_pool_join(sum[j], occ_vload(tap + j * OCC_W, n), kind, p);
             }
         }
     OCC_UNROLL(4)
@@ -105,30 +94,28 @@ OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const
 }
 
 /* pool - y = kind of x over windows.
- *   x, y  {batch, channels, depth, height, width} of extents xdim, ydim and strides xstride, ystride in elements
- *   kernel, stride, dilation, pad, pad_end  {depth, height, width}; pad, pad_end: before and behind the input
+ *   pad_end  {depth, height, width}: behind the input
  *   p: of the norm, for LP */
-OCC_INLINE void occ_pool_f32(const float *x, float *y, int64_t kind, const occ_extent *xdim, const occ_extent *xstride,
-                             const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,
-                             const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
-                             const occ_extent *pad_end, float p)
+OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at, const occ_window *window,
+                             const occ_extent *pad_end, int64_t kind, float p)
 {
-    const int64_t step = xstride[1] == 1 && ystride[1] == 1 ? OCC_W : 1;
+    const int64_t step = x_at->stride[1] == 1 && y_at->stride[1] == 1 ? OCC_W : 1;
 
-    for (int64_t b = 0; b < ydim[0]; b++)
-        for (int64_t d = 0; d < ydim[2]; d++)
-            for (int64_t h = 0; h < ydim[3]; h++)
-                for (int64_t w = 0; w < ydim[4]; w++) {
-                    const int64_t       begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], w * stride[2] - pad[2]};
-                    float              *to = y + b * ystride[0] + d * ystride[2] + h * ystride[3] + w * ystride[4];
-                    const float        *from = x + b * xstride[0];
-                    const occ_pool_taps taps = occ_pool_taps_at(begin, xdim, kernel, dilation, pad_end, kind);
+    for (int64_t b = 0; b < y_at->dim[0]; b++)
+        for (int64_t d = 0; d < y_at->dim[2]; d++)
+            for (int64_t h = 0; h < y_at->dim[3]; h++)
+                for (int64_t w = 0; w < y_at->dim[4]; w++) {
+                    const int64_t       begin[3] = {d * window->stride[0] - window->pad[0], h * window->stride[1] - window->pad[1],
+                                                    w * window->stride[2] - window->pad[2]};
+                    float              *to = y + occ_image_place(y_at, b, 0, d, h, w);
+                    const float        *from = x + b * x_at->stride[0];
+                    const occ_pool_taps taps = occ_pool_taps_at(begin, x_at, window->kernel, window, pad_end, kind);
                     int64_t             c = 0;
 
-                    for (; step > 1 && c + 4 * OCC_W <= ydim[1]; c += 4 * OCC_W)
-                        occ_pool_channels(to + c, 1, from + c, xstride, dilation, &taps, 4, OCC_W, kind, p);
-                    for (; c < ydim[1]; c += step)
-                        occ_pool_channels(to + c * ystride[1], ystride[1], from + c * xstride[1], xstride, dilation, &taps, 1,
-                                          (int)occ_min(step, ydim[1] - c), kind, p);
+                    for (; step > 1 && c + 4 * OCC_W <= y_at->dim[1]; c += 4 * OCC_W)
+                        occ_pool_channels(to + c, 1, from + c, x_at, window, &taps, 4, OCC_W, kind, p);
+                    for (; c < y_at->dim[1]; c += step)
+                        occ_pool_channels(to + c * y_at->stride[1], y_at->stride[1], from + c * x_at->stride[1], x_at, window, &taps, 1,
+                                          (int)occ_min(step, y_at->dim[1] - c), kind, p);
                 }
 }

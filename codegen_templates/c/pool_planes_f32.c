@@ -45,14 +45,14 @@ OCC_HOT void occ_pool_columns(float *line, const occ_pool_rows *r, int64_t j, in
 }
 
 /* line[j] = the taps above each other at column from + j, `span` columns; those outside the input count as nothing. */
-OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_extent *xdim,
-                           const occ_extent *xstride, const occ_extent *dilation, const occ_pool_taps *t, int64_t kind, float p)
+OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_image *x_at,
+                           const occ_window *window, const occ_pool_taps *t, int64_t kind, float p)
 {
-    const int64_t       begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, xdim[4] - from));
-    const int64_t       top = (t->begin[0] + t->axis[0].first * dilation[0]) * xstride[2] +
-                        (t->begin[1] + t->axis[1].first * dilation[1]) * xstride[3];
+    const int64_t       begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, x_at->dim[4] - from));
+    const int64_t       top = (t->begin[0] + t->axis[0].first * window->dilation[0]) * x_at->stride[2] +
+                        (t->begin[1] + t->axis[1].first * window->dilation[1]) * x_at->stride[3];
     const occ_pool_rows r = {x, from + top, t->axis[0].last - t->axis[0].first, t->axis[1].last - t->axis[1].first,
-                             dilation[0] * xstride[2], dilation[1] * xstride[3]};
+                             window->dilation[0] * x_at->stride[2], window->dilation[1] * x_at->stride[3]};
     int64_t             j = begin;
 
     for (int64_t i = 0; i < begin; i++)
@@ -92,32 +92,33 @@ OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, fl
     }
 }
 
-/* occ_pool_planes_f32 - as occ_pool_f32, where xstride[4] and ystride[4] are 1, and (kernel[2] - 1) * dilation[2] + 16 * stride[2] is at most
- * OCC_POOL_SPAN. */
-OCC_INLINE void occ_pool_planes_f32(const float *x, float *y, int64_t kind, const occ_extent *xdim, const occ_extent *xstride,
-                                    const occ_extent *ydim, const occ_extent *ystride, const occ_extent *kernel,
-                                    const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
-                                    const occ_extent *pad_end, float p)
+/* occ_pool_planes_f32 - as occ_pool_f32, where pixels of a row follow each other in x and y, and 17 neighbouring windows of a row do not
+ * span more than OCC_POOL_SPAN pixels. */
+OCC_INLINE void occ_pool_planes_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at,
+                                    const occ_window *window, const occ_extent *pad_end, int64_t kind, float p)
 {
-    const int64_t reach = (kernel[2] - 1) * dilation[2] + 1;
-    const int64_t tile = occ_min(OCC_POOL_TILE, (OCC_POOL_SPAN - reach) / stride[2] + 1);
-    const int64_t rows = ydim[2] * ydim[3], all = ydim[0] * ydim[1] * rows;
+    const int64_t reach = (window->kernel[2] - 1) * window->dilation[2] + 1;
+    const int64_t tile = occ_min(OCC_POOL_TILE, (OCC_POOL_SPAN - reach) / window->stride[2] + 1);
+    const int64_t rows = y_at->dim[2] * y_at->dim[3], all = y_at->dim[0] * y_at->dim[1] * rows;
     float         line[OCC_POOL_SPAN + 16 * OCC_W] = {0}, count[OCC_POOL_TILE + OCC_W] = {0};
 
-    for (int64_t first = 0; first < ydim[4]; first += tile) {
-        const int64_t n = occ_min(tile, ydim[4] - first), from = first * stride[2] - pad[2];
+    for (int64_t first = 0; first < y_at->dim[4]; first += tile) {
+        const int64_t n = occ_min(tile, y_at->dim[4] - first), from = first * window->stride[2] - window->pad[2];
 
         for (int64_t i = 0; i < n; i++)
-            count[i] = (float)occ_pool_count(from + i * stride[2], xdim[4], kernel[2], dilation[2], pad_end[2], kind);
+            count[i] = (float)occ_pool_count(from + i * window->stride[2], x_at->dim[4], window->kernel[2], window->dilation[2],
+                                             pad_end[2], kind);
         for (int64_t i = 0; i < all; i++) {
-            const int64_t d = i / ydim[3] % ydim[2], h = i % ydim[3], c = i / rows % ydim[1], b = i / rows / ydim[1];
-            const int64_t begin[3] = {d * stride[0] - pad[0], h * stride[1] - pad[1], 0}, one[3] = {kernel[0], kernel[1], 1};
-            const occ_pool_taps t = occ_pool_taps_at(begin, xdim, one, dilation, pad_end, kind);
+            const int64_t d = i / y_at->dim[3] % y_at->dim[2], h = i % y_at->dim[3];
+            const int64_t c = i / rows % y_at->dim[1], b = i / rows / y_at->dim[1];
+            const int64_t begin[3] = {d * window->stride[0] - window->pad[0], h * window->stride[1] - window->pad[1], 0};
+            const int64_t one[3] = {window->kernel[0], window->kernel[1], 1};
+            const occ_pool_taps t = occ_pool_taps_at(begin, x_at, one, window, pad_end, kind);
 
-            occ_pool_down(line, from, (n - 1) * stride[2] + reach, x + b * xstride[0] + c * xstride[1], xdim, xstride, dilation, &t,
-                          kind, p);
-            occ_pool_across(y + b * ystride[0] + c * ystride[1] + d * ystride[2] + h * ystride[3] + first, line, count,
-                            (float)t.count, n, kernel[2], stride[2], dilation[2], kind, p);
+            occ_pool_down(line, from, (n - 1) * window->stride[2] + reach, x + occ_image_place(x_at, b, c, 0, 0, 0), x_at, window,
+                          &t, kind, p);
+            occ_pool_across(y + occ_image_place(y_at, b, c, d, h, first), line, count,
+                            (float)t.count, n, window->kernel[2], window->stride[2], window->dilation[2], kind, p);
         }
     }
 }

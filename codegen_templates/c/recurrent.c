@@ -118,6 +118,11 @@ OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystr
             y[t * ystride + j] = 0.0f;
 }
 
+/* steps, batch and units; elements between steps and members of y and xg, and between members of the states (sb) */
+typedef struct occ_lstm_form {
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, coupled;
+} occ_lstm_form;
+
 /* lstm - gates in the order i, o, f, c.
  *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial
  *   state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with all biases, to
@@ -125,10 +130,11 @@ OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystr
  *   or NULL
  *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i */
 OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float *r, const float *peephole,
-                            const int64_t *lengths, int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb,
-                            int64_t sb, int64_t gt, int64_t gb, int64_t reverse, int64_t coupled, const occ_extent *kind,
+                            const int64_t *lengths, const occ_lstm_form *form, const occ_extent *kind,
                             const double *table_act, float limit)
 {
+    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
+    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse, coupled = form->coupled;
     for (int64_t b = 0; b < batch; b++) {
         float  *hb = h + b * sb, *cb = c + b * sb;
         int64_t length = lengths ? lengths[b] : time;
@@ -169,15 +175,21 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
     return 0;
 }
 
+/* As occ_lstm_form. */
+typedef struct occ_gru_form {
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before;
+} occ_gru_form;
+
 /* gru - gates in the order z, r, h.
  *   as lstm; xg [time][batch][3 hidden] holds the biases of the input, and of the state but for gate h where `before` is set;
  *   r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h; hbias [hidden]: the state's bias of
  *   gate h, used where `before` (linear_before_reset) is set; gate: scratch [4 hidden] */
 OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, const float *r, const float *hbias,
-                           const int64_t *lengths, int64_t time, int64_t batch, int64_t hidden, int64_t yt, int64_t yb,
-                           int64_t sb, int64_t gt, int64_t gb, int64_t reverse, int64_t before, const occ_extent *kind,
+                           const int64_t *lengths, const occ_gru_form *form, const occ_extent *kind,
                            const double *table_act, float limit)
 {
+    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
+    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse, before = form->before;
     const float *rh = r + 2 * hidden * hidden;
     float       *reset = gate + 3 * hidden;
 
@@ -219,11 +231,17 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, con
     return 0;
 }
 
+/* As occ_lstm_form. */
+typedef struct occ_rnn_form {
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse;
+} occ_rnn_form;
+
 /* rnn - one gate; as lstm. */
-OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths, int64_t time, int64_t batch,
-                           int64_t hidden, int64_t yt, int64_t yb, int64_t sb, int64_t gt, int64_t gb, int64_t reverse,
-                           const occ_extent *kind, const double *table_act, float limit)
+OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths,
+                           const occ_rnn_form *form, const occ_extent *kind, const double *table_act, float limit)
 {
+    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
+    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse;
     for (int64_t b = 0; b < batch; b++) {
         float  *hb = h + b * sb;
         int64_t length = lengths ? lengths[b] : time;

@@ -84,18 +84,30 @@ OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const doubl
     }
 }
 
+/* What a cell of doubles computes, and where its tensors lie: strides in elements. */
+typedef struct occ_recurrence {
+    int64_t time, batch, input, hidden, gates, yt, yb, sb, xt, xb, reverse, variant;
+    const occ_extent *kind;
+    const double *table_act;
+    double limit;
+} occ_recurrence;
+
 /* recur_f64 - one direction of an LSTM (4 gates: i, o, f, c), a GRU (3: z, r, h) or a simple cell (1).
  *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial state
  *   on entry, the final one on return, c of an LSTM only; gate: scratch [5 hidden]; x [time][batch][input] with strides xt, xb;
  *   w [gates][hidden][input]; r [gates][hidden][hidden]; bias [2][gates][hidden] or NULL; peephole [3 hidden] (i, o, f) or NULL;
  *   lengths [batch] or NULL; variant: input_forget of an LSTM, linear_before_reset of a GRU
  *   kind, table_act: as for lstm; limit > 0: clip */
-OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, const double *x, const double *w, const double *r,
-                             const double *bias, const double *peephole, const int64_t *lengths, int64_t time, int64_t batch,
-                             int64_t input, int64_t hidden, int64_t gates, int64_t yt, int64_t yb, int64_t sb, int64_t xt,
-                             int64_t xb, int64_t reverse, int64_t variant, const occ_extent *kind, const double *table_act,
-                             double limit)
+OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, const double *x, const double *w,
+                             const double *r, const double *bias, const double *peephole, const int64_t *lengths,
+                             const occ_recurrence *form)
 {
+    const int64_t time = form->time, batch = form->batch, input = form->input, hidden = form->hidden;
+    const int64_t gates = form->gates, yt = form->yt, yb = form->yb, sb = form->sb, xt = form->xt, xb = form->xb;
+    const int64_t reverse = form->reverse, variant = form->variant;
+    const occ_extent *kind = form->kind;
+    const double *table_act = form->table_act;
+    const double limit = form->limit;
     const int64_t rows = gates * hidden, both = gates == 3 ? 2 * hidden : rows;
     const double *more = bias ? bias + rows : 0;
     for (int64_t b = 0; b < batch; b++) {

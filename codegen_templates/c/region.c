@@ -41,14 +41,23 @@ OCC_HOT occ_region_sample occ_region_place(double v, double u, int64_t height, i
     return s;
 }
 
+/* Extents of x and of the regions, and how these are sampled. */
+typedef struct occ_roi {
+    int64_t batch, channels, height, width, regions, rows, columns, samples, largest, half;
+    double scale;
+} occ_roi;
+
 /* roi_align - y[r][c][i][j] = mean (largest: the largest weighted pixel) of samples in cell i, j of region r.
  *   x [batch][channels][height][width], rois [regions][4] (left, top, right, bottom), image [regions]: which of the batch
  *   y [regions][channels][rows][columns]; samples: along each side of a cell, 0: as many as it has pixels
  *   scale: pixels per unit of rois; half: pixels' middles are at halves */
-OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, const int64_t *image, int64_t batch, int64_t channels,
-                                   int64_t height, int64_t width, int64_t regions, int64_t rows, int64_t columns, int64_t samples,
-                                   int64_t largest, int64_t half, double scale)
+OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, const int64_t *image,
+                                   const occ_roi *form)
 {
+    const int64_t batch = form->batch, channels = form->channels, height = form->height, width = form->width;
+    const int64_t regions = form->regions, rows = form->rows, columns = form->columns, samples = form->samples;
+    const int64_t largest = form->largest, half = form->half;
+    const double scale = form->scale;
     const double shift = half ? 0.5 : 0.0;
 
     for (int64_t r = 0; r < regions; r++, rois += 4) {

@@ -99,15 +99,23 @@ OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const o
     }
 }
 
+/* One axis and how it is resized. */
+typedef struct occ_resize_axis {
+    int64_t at, axis, axes, in, out, taps, mode, coordinates, rounding, exclude, antialias;
+    double scale, cubic, from, to;
+} occ_resize_axis;
+
 /* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their weights.
  *   index [out][taps]; weight [out][taps], NULL for NEAREST; an index of -1 in front: outside, for CROP
  *   scales: the run's scales, of which element `at` counts, or NULL: scale, where 0 is what the extents say
  *   rois: the run's region [2][axes], of which `axis` counts, or NULL: from, to */
-OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *scales, const double *rois, int64_t at,
-                                 int64_t axis, int64_t axes, int64_t in, int64_t out, int64_t taps, int64_t mode,
-                                 int64_t coordinates, int64_t rounding, int64_t exclude, int64_t antialias, double scale,
-                                 double cubic, double from, double to)
+OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *scales, const double *rois,
+                                 const occ_resize_axis *form)
 {
+    const int64_t at = form->at, axis = form->axis, axes = form->axes, in = form->in, out = form->out;
+    const int64_t taps = form->taps, mode = form->mode, coordinates = form->coordinates;
+    const int64_t rounding = form->rounding, exclude = form->exclude, antialias = form->antialias;
+    const double scale = form->scale, cubic = form->cubic, from = form->from, to = form->to;
     const double by = scales ? scales[at] : scale > 0.0 ? scale : (double)out / (double)in;
     const double shrink = antialias && by < 1.0 ? by : 1.0, low = rois ? rois[axis] : from, high = rois ? rois[axes + axis] : to;
 

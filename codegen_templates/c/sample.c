@@ -216,15 +216,25 @@ OCC_HOT TPL_T occ_sample_plane_TPL_N(const TPL_T *x, int64_t height, int64_t wid
     return sum;
 }
 
+/* parts: input channels in so many runs share offsets and mask; the window, {rows, columns}. */
+typedef struct occ_deform {
+    int64_t parts;
+    occ_extent kernel[2], stride[2], dilation[2], pad[2];
+} occ_deform;
+
 /* deform_conv - a convolution whose taps are read at places of their own, times a mask.
  *   x [batch][groups * inputs][height][width], w [groups * outputs][inputs][kernel], y [batch][groups * outputs][rows][columns]
  *   offset [batch][parts][kernel][2][rows][columns], mask [batch][parts][kernel][rows][columns] or NULL, bias [outputs] or NULL
  *   parts: input channels in so many runs share offsets and mask; taps: scratch [inputs * kernel]
  *   dim {batch, groups, inputs, outputs, height, width, rows, columns}; kernel, stride, dilation, pad {rows, columns} */
 OCC_INLINE void occ_deform_conv_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *w, const TPL_T *offset, const TPL_T *bias,
-                                      const TPL_T *mask, TPL_T *taps, const occ_extent *dim, int64_t parts, const occ_extent *kernel,
-                                      const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad)
+                                      const TPL_T *mask, TPL_T *taps, const occ_extent *dim, const occ_deform *form)
 {
+    const int64_t parts = form->parts;
+    const occ_extent *kernel = form->kernel;
+    const occ_extent *stride = form->stride;
+    const occ_extent *dilation = form->dilation;
+    const occ_extent *pad = form->pad;
     const int64_t inputs = dim[2], outputs = dim[3], plane = dim[6] * dim[7], k = kernel[0] * kernel[1];
     const int64_t share = dim[1] * inputs / parts; /* channels of a part */
 

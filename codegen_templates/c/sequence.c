@@ -152,14 +152,21 @@ OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position
     return status;
 }
 
+/* The tensor as [outer][extent][inner], in bytes, and how the middle axis is cut. */
+typedef struct occ_sequence_cut {
+    int64_t outer, extent, inner, chunk, count;
+} occ_sequence_cut;
+
 /* sequence_split - a tensor cut along one axis.
  *   x      [outer][extent][inner bytes], dense
  *   chunk  > 0: members of that extent, the last perhaps smaller; 0: the `count` extents at size, whose sum is `extent`
  *   dim    [rank] extents of a member; where `axis` >= 0, axis `axis` is replaced by the member's own (< 0: no such axis) */
-OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, int64_t outer, int64_t extent, int64_t inner, int64_t chunk,
-                                  int64_t count, const occ_extent *size, int64_t rank, const occ_extent *dim, int64_t axis,
-                                  const occ_extent *to, const occ_extent *limit)
+OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, const occ_sequence_cut *form, const occ_extent *size,
+                                  int64_t rank, const occ_extent *dim, int64_t axis, const occ_extent *to,
+                                  const occ_extent *limit)
 {
+    const int64_t outer = form->outer, extent = form->extent, inner = form->inner, chunk = form->chunk;
+    const int64_t count = form->count;
     int64_t at = 0, own[8], members = chunk > 0 ? occ_ceil_div(extent, chunk) : count;
     for (int64_t i = 0; i < members; i++) {
         const int64_t n = chunk > 0 ? occ_min(chunk, extent - at) : size[i];

@@ -20,12 +20,22 @@ OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t 
     }
 }
 
+/* Rows of n features each, and the kernel function. */
+typedef struct occ_svm_line {
+    int64_t rows, n, vectors, kind;
+    float gamma, offset, degree, rho;
+    int64_t sign;
+} occ_svm_line;
+
 /* svm_regress - y[r] = rho + sum of coef[k] kernel(x[r], vector[k]).
  *   x [rows][n], vector [vectors][n], coef [vectors]
  *   sign  not 0: 1 where the sum is positive, else -1 */
-OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float *coef, float *y, int64_t rows, int64_t n,
-                                int64_t vectors, int64_t kind, float gamma, float offset, float degree, float rho, int64_t sign)
+OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float *coef, float *y,
+                                const occ_svm_line *form)
 {
+    const int64_t rows = form->rows, n = form->n, vectors = form->vectors, kind = form->kind;
+    const float gamma = form->gamma, offset = form->offset, degree = form->degree, rho = form->rho;
+    const int64_t sign = form->sign;
     for (int64_t r = 0; r < rows; r++, x += n) {
         float sum = 0.0f;
         for (int64_t k = 0; k < vectors; k++)
@@ -35,13 +45,24 @@ OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float
     }
 }
 
+/* The same; first [classes + 1]: of the vectors of each class. */
+typedef struct occ_svm_classes {
+    int64_t rows, n, classes;
+    const occ_extent *first;
+    int64_t kind;
+    float gamma, offset, degree;
+} occ_svm_classes;
+
 /* svm_pairs - which of every two classes a row is more like, and the class that wins most often (the first of them).
  *   x [rows][n], vector [first[classes]][n]: those of class c are first[c] .. first[c + 1] - 1; coef [classes - 1][vectors]
  *   rho [pairs], y [rows][pairs] in the order 01 02 .. 12 ..; best [rows]; alike: scratch [vectors]; votes: scratch [classes] */
-OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *coef, const float *rho, float *y, int64_t *best,
-                              float *alike, int64_t *votes, int64_t rows, int64_t n, int64_t classes, const occ_extent *first,
-                              int64_t kind, float gamma, float offset, float degree)
+OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *coef, const float *rho, float *y,
+                              int64_t *best, float *alike, int64_t *votes, const occ_svm_classes *form)
 {
+    const int64_t rows = form->rows, n = form->n, classes = form->classes;
+    const occ_extent *first = form->first;
+    const int64_t kind = form->kind;
+    const float gamma = form->gamma, offset = form->offset, degree = form->degree;
     const int64_t vectors = first[classes];
     for (int64_t r = 0; r < rows; r++, x += n) {
         int64_t pair = 0;

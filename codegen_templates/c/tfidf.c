@@ -7,6 +7,13 @@
 #define occ_same_TPL_N occ_same_i64
 #endif
 
+/* rows texts of `length` elements; grams of `least` to `most` elements with up to `skips` between them. */
+typedef struct occ_grams {
+    int64_t rows, length, columns, least, most, skips;
+    const occ_extent *start;
+    int64_t mode;
+} occ_grams;
+
 /* tfidf - how often each n-gram of a pool occurs in each row, with gaps of 0 to `skips` elements between its parts.
  *   x       [rows][length]
  *   pool    the n-grams: all 1-grams, then all 2-grams, ...; start [most + 1]: where those of each size begin in it
@@ -15,9 +22,12 @@
  *   least, most  sizes that count, 1 <= least <= most
  *   mode    0: counts; 1: the weight where the n-gram occurs; 2: count times weight */
 OCC_INLINE void occ_tfidf_TPL_N(const TPL_T *x, const TPL_T *pool, const int64_t *place, const float *weight, float *y,
-                                int64_t rows, int64_t length, int64_t columns, int64_t least, int64_t most, int64_t skips,
-                                const occ_extent *start, int64_t mode)
+                                const occ_grams *form)
 {
+    const int64_t rows = form->rows, length = form->length, columns = form->columns, least = form->least;
+    const int64_t most = form->most, skips = form->skips;
+    const occ_extent *start = form->start;
+    const int64_t mode = form->mode;
     for (int64_t r = 0; r < rows; r++, x += length, y += columns) {
         int64_t gram = 0;
         for (int64_t c = 0; c < columns; c++)

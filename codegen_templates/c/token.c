@@ -61,11 +61,17 @@ OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, 
     return *most > capacity ? OCC_ECAPACITY : 0;
 }
 
+/* n texts, at most `most` tokens each; `capacity` bytes for all of them. */
+typedef struct occ_tokens {
+    int64_t n, most, classes, least, between, mark, capacity;
+} occ_tokens;
+
 /* text_tokens - y [n][most]: the tokens of each text, between marks if `mark`, and the text `pad` behind them. */
 OCC_INLINE int occ_text_tokens(const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
-                               const occ_text *pad, occ_text *y, char *pool, int64_t n, int64_t most, int64_t classes, int64_t least,
-                               int64_t between, int64_t mark, int64_t capacity)
+                               const occ_text *pad, occ_text *y, char *pool, const occ_tokens *form)
 {
+    const int64_t n = form->n, most = form->most, classes = form->classes, least = form->least;
+    const int64_t between = form->between, mark = form->mark, capacity = form->capacity;
     int64_t used = 0;
     for (int64_t i = 0; i < n && most; i++) {
         occ_text at = x[i], token;

@@ -29,6 +29,11 @@ OCC_HOT int occ_tree_test_TPL_N(TPL_T x, int64_t mode, TPL_T split, const TPL_T 
     }
 }
 
+/* Rows of so many features; fold: how the trees of a target are joined. */
+typedef struct occ_forest {
+    int64_t rows, features, trees, targets, fold;
+} occ_forest;
+
 /* trees - what the leaves reached by each row add up to, for each target.
  *   x       [rows][features]
  *   node    [nodes][7]: feature, mode, whether NaN goes to the true side, true side, false side (a node, or -1 - leaf), and
@@ -38,9 +43,10 @@ OCC_HOT int occ_tree_test_TPL_N(TPL_T x, int64_t mode, TPL_T split, const TPL_T 
  *   fold    0: average over the trees, 1: sum, 2: least, 3: greatest; base [targets] or NULL is added */
 OCC_INLINE void occ_trees_TPL_N(const TPL_T *x, const int64_t *node, const TPL_T *split, const int64_t *leaf,
                                 const int64_t *target, const TPL_T *weight, const int64_t *root, const TPL_T *member,
-                                const TPL_T *base, TPL_T *y, uint8_t *seen, int64_t rows, int64_t features, int64_t trees,
-                                int64_t targets, int64_t fold)
+                                const TPL_T *base, TPL_T *y, uint8_t *seen, const occ_forest *form)
 {
+    const int64_t rows = form->rows, features = form->features, trees = form->trees, targets = form->targets;
+    const int64_t fold = form->fold;
     for (int64_t r = 0; r < rows; r++, x += features, y += targets, seen += targets) {
         for (int64_t t = 0; t < targets; t++) {
             y[t] = 0;

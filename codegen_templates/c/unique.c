@@ -8,14 +8,20 @@
 #define occ_order_TPL_N occ_order_f32
 #endif
 
+/* The tensor as [outer][n][inner]; from `fewest` to `most` entries are found. */
+typedef struct occ_unique_axis {
+    int64_t outer, n, inner, sorted, fewest, most;
+} occ_unique_axis;
+
 /* unique - the different slices of x along an axis, with the place of their first one, the inverse map and counts.
  *   x [outer][n][inner]; y like x with count slices; first, counts [count]; inverse [n]; order [n] is scratch;
  *   sorted: slices in rising order, else in the order of their first appearance
  *   found fewer than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
-OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count, int64_t *order,
-                                const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t sorted, int64_t fewest,
-                                int64_t most)
+OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count,
+                                int64_t *order, const TPL_T *x, const occ_unique_axis *form)
 {
+    const int64_t outer = form->outer, n = form->n, inner = form->inner, sorted = form->sorted;
+    const int64_t fewest = form->fewest, most = form->most;
     int64_t found = 0;
 
     for (int64_t k = 0; k < n; k++) {

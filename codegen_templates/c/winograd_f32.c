@@ -43,6 +43,12 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 
 #define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products lie in the scratch together */
 
+/* How tiles are taken together: m x m results each, m being 2 or 4, `group` of them transformed together; apart: elements of the
+ * weights between two frequencies, more than the outputs in hand take where they are for more outputs. */
+typedef struct occ_lots {
+    int64_t m, group, apart;
+} occ_lots;
+
 /* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides; outputs whose
  * products are made together. */
 typedef struct occ_winograd {
@@ -119,43 +125,42 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
     const int64_t inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
     const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
     const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
+    static const occ_fused none = {0, {0}, NULL};
     for (int f = 0; f < frequencies; f++) {
         occ_conv g = {p->v + f * p->vfrequency, u + f * p->apart, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
                       {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, p->block}, {1, 1, 1}, {1, 1, 1},
-                      {1, 1, 1}, {0, 0, 0}, 0, {0, 0, 0, 0, 0}, NULL, {{0}, {0}}, NULL, u, skip, pace};
+                      {1, 1, 1}, {0, 0, 0}, {0, 0, 0, 0, 0}, &none, {{0}, {0}}, u, skip, pace};
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
     }
 }
 
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
- *   x, bias, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn as in conv_f32; depth 1; channels of x follow each other
+ *   x, bias, y, e, fused  as in conv_f32; depth 1; channels of x follow each other
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
  *   scratch  [(m + 2)^2 * (group * (inputs + min(outputs, 128)) + 32)] floats
- *   m        2 or 4;  group  tiles that are transformed together; a literal, as m and all extents
- *   apart    elements of u between two frequencies: more than these outputs take where u is for more of them */
-OCC_INLINE void occ_winograd_f32(const float *x, const float *u, const float *bias, float *y, float *scratch, int64_t m,
-                                 int64_t group, int64_t apart, const occ_extent *xdim, const occ_extent *xstride,
-                                 const occ_extent *ydim, const occ_extent *ystride, const occ_extent *pad, int64_t nx,
-                                 const occ_extent *pitch, const occ_expr *e, occ_fn_vf fn)
+ *   all extents, m and group are literals */
+OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const float *u, const float *bias, float *y,
+                                 const occ_image *y_at, float *scratch, const occ_window *window, const occ_lots *lots,
+                                 const occ_expr *e, const occ_fused *fused)
 {
-    static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
-    const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across;
+    const int64_t m = lots->m, group = lots->group;
+    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across;
     const int frequencies = (int)((m + 2) * (m + 2));
-    const int64_t vfrequency = group * xdim[1] + 16, block = occ_min(ydim[1], OCC_WINOGRAD_OUTPUTS);
+    const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
     const int64_t mfrequency = group * block + 16;
-    occ_winograd p = {occ_conv_make(x, NULL, bias, y, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch, fn, 0, 0),
-                      across, tiles, group, apart, vfrequency, mfrequency, block, scratch, scratch + frequencies * vfrequency};
+    occ_winograd p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
+                      across, tiles, group, lots->apart, vfrequency, mfrequency, block, scratch, scratch + frequencies * vfrequency};
     if (e)
         p.g.e = *e;
-    for (int64_t first = 0; first < xdim[0] * tiles; first += group) {
-        const int64_t count = occ_min(group, xdim[0] * tiles - first);
+    for (int64_t first = 0; first < x_at->dim[0] * tiles; first += group) {
+        const int64_t count = occ_min(group, x_at->dim[0] * tiles - first);
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
         for (int f = 0; f < frequencies && count < group; f++) /* the last group may be short: its other slots are not read */
-            memset(p.v + f * vfrequency + count * xdim[1], 0, (size_t)((group - count) * xdim[1]) * sizeof *scratch);
-        for (int64_t from = 0; from < ydim[1]; from += block) {
-            const int64_t outputs = occ_min(block, ydim[1] - from);
-            occ_winograd_products(&p, u + from * xdim[1], outputs, frequencies);
+            memset(p.v + f * vfrequency + count * x_at->dim[1], 0, (size_t)((group - count) * x_at->dim[1]) * sizeof *scratch);
+        for (int64_t from = 0; from < y_at->dim[1]; from += block) {
+            const int64_t outputs = occ_min(block, y_at->dim[1] - from);
+            occ_winograd_products(&p, u + from * x_at->dim[1], outputs, frequencies);
             for (int64_t slot = 0; slot < count; slot++)
                 occ_winograd_store(&p, slot, first + slot, from, outputs, (int)m);
         }

@@ -11,27 +11,23 @@
 #endif
 
 /* winograd_q - conv_q with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
- *   x, y, xdim, xstride, ydim, ystride, pad, nx, pitch, e, fn  as in conv_q; depth 1, all extents literals
+ *   x, y, e, fused  as in conv_q; depth 1, all extents literals, as m and group
  *   u        transformed weights as panels: [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2 inputs], the last block
  *            as wide as its outputs rounded up to 4
  *   bias     [outputs], less the zero point times the sums of the weights; or NULL
  *   scratch  [(m + 2)^2 * (group * (inputs / 2 rounded up + 32) + 32)]
- *   m        2 or 4;  group  tiles that are transformed together; literals
- *   how      {zero point of x, zero point of y}
  *   sums without bias lie within [-2^29, 2^29) for m = 2, [-2^25, 2^25) for m = 4 */
-OCC_INLINE void occ_winograd_q_TPL_N_TPL_N2(const TPL_T *x, const int16_t *u, const int32_t *bias, TPL_T2 *y, int32_t *scratch,
-                                            int64_t m, int64_t group, const occ_extent *xdim, const occ_extent *xstride,
-                                            const occ_extent *ydim, const occ_extent *ystride, const occ_extent *pad,
-                                            const occ_extent *how, int64_t nx, const occ_extent *pitch, const occ_expr *e,
-                                            occ_fn_vf fn)
+OCC_INLINE void occ_winograd_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int16_t *u, const int32_t *bias,
+                                            TPL_T2 *y, const occ_image *y_at, int32_t *scratch, const occ_window *window,
+                                            const occ_wq_form *form, const occ_expr *e, const occ_fused *fused)
 {
-    static const occ_extent three[3] = {1, 3, 3}, ones[3] = {1, 1, 1};
+    const int64_t m = form->m, group = form->group;
     const occ_q_how with = {(TPL_T)-1 < (TPL_T)1, 0, occ_put_TPL_N2};
-    const int64_t across = (ydim[4] + m - 1) / m, tiles = (ydim[3] + m - 1) / m * across, pairs = (xdim[1] + 1) / 2;
+    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across, pairs = (x_at->dim[1] + 1) / 2;
     const int64_t vfrequency = group * pairs + 16, mfrequency = group * OCC_WQ_BLOCK + 16;
-    occ_winograd_q p = {{occ_conv_make(NULL, NULL, NULL, NULL, xdim, xstride, ydim, ystride, three, ones, ones, pad, nx, pitch,
-                                       fn, 0, 0),
-                         (const uint8_t *)x, (const int32_t *)(const void *)u, bias, NULL, y, (int32_t)how[0], 0, (int32_t)how[1]},
+    occ_winograd_q p = {{occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
+                         (const uint8_t *)x, (const int32_t *)(const void *)u, bias, NULL, y, (int32_t)form->xzero, 0,
+                         (int32_t)form->yzero},
                         across, tiles, group, pairs, vfrequency, mfrequency, scratch, scratch + (m + 2) * (m + 2) * vfrequency};
     if (e)
         p.q.g.e = *e;

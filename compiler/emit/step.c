@@ -14,6 +14,8 @@ typedef struct Builder {
     Text       *extra;   /* what the call passes for the parameters after the pointers */
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
+    Text        fields;  /* of the struct in hand */
+    bool        fixed;   /* what was put since this was set is known while compiling */
 } Builder;
 
 static void put_param(Builder *b, const char *ctype, const char *name)
@@ -26,6 +28,7 @@ static int dynamic_param(Builder *b, Extent extent)
 {
     char name[16];
 
+    b->fixed = false;
     for (int i = 0; i < b->ndynamic; i++)
         if (b->dynamic[i] == extent.expr)
             return i;
@@ -45,18 +48,29 @@ static void put_extent(Builder *b, Text *text, Extent extent, const char *ctype)
         text_printf(text, "%sn%d", strcmp(ctype, "int") ? "" : "(int)", dynamic_param(b, extent));
 }
 
+static void put_list(Builder *b, Text *text, const Extent *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        text_put(text, i ? ", " : "");
+        put_extent(b, text, list[i], "int64_t");
+    }
+}
+
+/* Something constant in its own line: what is known while compiling lies with the code. */
+static void put_local(Builder *b, const char *ctype, const char *name, const char *array, const char *items)
+{
+    text_printf(&b->locals, "    %sconst %s %s%s = {%s};\n", b->fixed ? "static " : "", ctype, name, array, items);
+}
+
 static void put_ints(Builder *b, const Arg *arg, const char *name)
 {
-    bool fixed = true;
+    bool fixed = b->fixed;
     Text items = text_new(b->emit->arena);
 
-    for (int i = 0; i < arg->count; i++) {
-        fixed = fixed && arg->ints[i].expr < 0;
-        text_put(&items, i ? ", " : "");
-        put_extent(b, &items, arg->ints[i], "int64_t");
-    }
-    text_printf(&b->locals, "    %sconst occ_extent %s[] = {%s};\n", fixed ? "static " : "", name,
-                arg->count ? items.data : "0");
+    b->fixed = true;
+    put_list(b, &items, arg->ints, arg->count);
+    put_local(b, "occ_extent", name, "[]", arg->count ? items.data : "0");
+    b->fixed = b->fixed && fixed;
 }
 
 static void put_floats(Builder *b, const Arg *arg, const char *name)
@@ -76,6 +90,12 @@ static void put_arg(Builder *b, const Param *param, const Arg *arg)
         put_extent(b, &b->call, arg->ints[0], param->ctype);
         return;
     case PARAM_INTS:
+        if (param->count) {
+            text_put(&b->call, arg->count ? "{" : "{0");
+            put_list(b, &b->call, arg->ints, arg->count);
+            text_put(&b->call, "}");
+            return;
+        }
         put_ints(b, arg, param->name);
         break;
     case PARAM_FLOATS:
@@ -118,6 +138,98 @@ static void put_pointer(Builder *b, const Param *param, const Operand *operand)
     text_put(&b->call, param->name);
 }
 
+/* Where the elements of an operand lie. */
+static void put_shape(Builder *b, const Param *param, const Operand *x)
+{
+    Text items = text_new(b->emit->arena);
+
+    b->fixed = true;
+    if (param->ranked)
+        text_printf(&items, "%d, ", x->rank);
+    text_put(&items, "{");
+    put_list(b, &items, x->dim, x->rank);
+    text_put(&items, "}, {");
+    put_list(b, &items, x->stride, x->rank);
+    text_put(&items, "}");
+    put_local(b, param->ctype, param->name, "", items.data);
+    text_printf(&b->call, "&%s", param->name);
+}
+
+static void put_function(Builder *b, const Param *param)
+{
+    const Step *step = b->step;
+
+    text_put(&b->call, emit_expression(b->emit, step->expr, param->ctype, !step->kernel->open,
+                                       step->norigin ? step->origin[0]->loc : (Loc){0}));
+}
+
+/* A pointer, or nothing. */
+static void put_params(Builder *b)
+{
+    const Kernel *k = b->step->kernel;
+    int           pointers = 0;
+
+    for (int i = 0; i < k->nparam; i++) {
+        b->call = text_new(b->emit->arena);
+        if ((k->param[i].kind == PARAM_READS || k->param[i].kind == PARAM_WRITES) && pointers < b->step->nparam)
+            put_pointer(b, &k->param[i], &b->step->operand[pointers++]);
+        else if (k->param[i].kind == PARAM_EXPR)
+            put_expression(b);
+    }
+}
+
+/* The text of parameter or field i, to b->call; false: the step has no more operands, or arguments. */
+static bool put_value(Builder *b, int i, int *pointers, int *others)
+{
+    const Step  *step = b->step;
+    const Param *param = &step->kernel->param[i];
+
+    b->call = text_new(b->emit->arena);
+    if (param->kind == PARAM_READS || param->kind == PARAM_WRITES) {
+        if (*pointers >= step->nparam)
+            return false;
+        text_put(&b->call, step->operand[(*pointers)++].buffer < 0 ? "NULL" : param->name);
+    } else if (param->kind == PARAM_EXPR) {
+        text_put(&b->call, "&expr");
+    } else if (param->kind == PARAM_FN) {
+        put_function(b, param);
+    } else if (param->kind == PARAM_SHAPE) {
+        put_shape(b, param, &step->operand[param->of]);
+    } else {
+        if (*others >= step->narg)
+            return false;
+        put_arg(b, param, &step->arg[(*others)++]);
+    }
+    return true;
+}
+
+/* Fields i and i + 1 lie in the same struct, or in the same one inside it. */
+static bool same_group(const Kernel *k, int i)
+{
+    const char *group = i >= 0 ? k->param[i].group : NULL, *next = i + 1 < k->nparam ? k->param[i + 1].group : NULL;
+
+    return group && next && !strcmp(group, next);
+}
+
+static bool same_inside(const Kernel *k, int i)
+{
+    return same_group(k, i) && !strcmp(k->param[i].inside, k->param[i + 1].inside);
+}
+
+/* What was put is a field: the struct grows by it; behind the last one it is an argument. */
+static void put_field(Builder *b, int i, Text *arguments)
+{
+    const Kernel *k = b->step->kernel;
+    const Param  *param = &k->param[i];
+
+    text_printf(&b->fields, "%s%s%s%s", same_group(k, i - 1) ? ", " : "", *param->inside && !same_inside(k, i - 1) ? "{" : "",
+                b->call.data, *param->inside && !same_inside(k, i) ? "}" : "");
+    if (same_group(k, i))
+        return;
+    put_local(b, param->group_type, param->group, "", b->fields.data);
+    text_printf(arguments, "%s&%s", arguments->size ? ", " : "", param->group);
+}
+
 /* Pointers come before the run-time extents in the function's parameters: two walks over the kernel's. */
 static int build(Builder *b)
 {
@@ -125,32 +237,18 @@ static int build(Builder *b)
     int           pointers = 0, others = 0;
     Text          arguments = text_new(b->emit->arena);
 
+    put_params(b);
     for (int i = 0; i < k->nparam; i++) {
-        b->call = text_new(b->emit->arena);
-        if (k->param[i].kind == PARAM_READS || k->param[i].kind == PARAM_WRITES) {
-            if (pointers >= b->step->nparam)
-                return -1;
-            put_pointer(b, &k->param[i], &b->step->operand[pointers++]);
-        } else if (k->param[i].kind == PARAM_EXPR) {
-            put_expression(b);
+        if (k->param[i].group && !same_group(k, i - 1)) {
+            b->fields = text_new(b->emit->arena);
+            b->fixed = true;
         }
-    }
-    pointers = 0;
-    for (int i = 0; i < k->nparam; i++) {
-        const Param *param = &k->param[i];
-        b->call = text_new(b->emit->arena);
-        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
-            text_put(&b->call, b->step->operand[pointers++].buffer < 0 ? "NULL" : param->name);
-        else if (param->kind == PARAM_EXPR)
-            text_put(&b->call, "&expr");
-        else if (param->kind == PARAM_FN)
-            text_put(&b->call, emit_expression(b->emit, b->step->expr, param->ctype, !k->open,
-                                               b->step->norigin ? b->step->origin[0]->loc : (Loc){0}));
-        else if (others < b->step->narg)
-            put_arg(b, param, &b->step->arg[others++]);
-        else
+        if (!put_value(b, i, &pointers, &others))
             return -1;
-        text_printf(&arguments, "%s%s", i ? ", " : "", b->call.data);
+        if (k->param[i].group)
+            put_field(b, i, &arguments);
+        else
+            text_printf(&arguments, "%s%s", arguments.size ? ", " : "", b->call.data);
     }
     b->call = arguments;
     return pointers == b->step->nparam && others == b->step->narg ? 0 : -1;

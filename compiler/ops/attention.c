@@ -115,7 +115,6 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
 {
     const Matrices *m = p->detail;
     Extent          pitch[PRODUCT_PITCHES];
-    int             row = m->stack, column = m->stack + 1;
     Blocking        by = choose_blocking(m);
     Step           *step = step_begin(lower, node, "attention_f32");
 
@@ -125,26 +124,10 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
     step_reads(lower, step, m->a);
     step_reads(lower, step, m->b);
     step_reads(lower, step, v);
-    step_int(lower, step, m->stack);
-    step_extents(lower, step, m->stack, m->dim);
-    step_extents(lower, step, m->stack, y.stride);
-    step_extents(lower, step, m->stack, m->a.stride);
-    step_extents(lower, step, m->stack, m->b.stride);
-    step_extents(lower, step, m->stack, v.stride);
-    step_extent(lower, step, m->rows);
-    step_extent(lower, step, m->columns);
-    step_extent(lower, step, m->depth);
-    step_extent(lower, step, v.dim[column]);
     step_int(lower, step, by.rows);
     step_int(lower, step, by.part);
     step_int(lower, step, by.group);
     step_int(lower, step, by.turned > 0);
-    step_extent(lower, step, y.stride[row]);
-    for (int i = row; i <= column; i++)
-        step_extent(lower, step, m->a.stride[i]);
-    for (int i = row; i <= column; i++)
-        step_extent(lower, step, m->b.stride[i]);
-    step_extent(lower, step, v.stride[row]);
     step_int(lower, step, p->noperand);
     step_extents(lower, step, p->noperand * (m->stack + 1), pitch);
     if (p->expr->nnode > 1)

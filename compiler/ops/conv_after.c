@@ -1,6 +1,7 @@
 /* conv_after.c - convolutions of single pixels whose input is computed block by block. */
 #include "ops/conv_after.h"
 #include "ops/panels.h"
+#include "ops/spatial.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -95,7 +96,8 @@ int conv_after_finish(Lower *lower, Pending *conv, Pending *input, Operand w, Op
     int64_t inputs = input->type.dim[CHANNEL].max, outputs = conv->type.dim[CHANNEL].max, pixels = type_elements(&conv->type) / outputs;
     int64_t rows = int_max(BLOCK_BYTES / (inputs * (int64_t)sizeof(float)), LEAST_ROWS);
     int     limit = limit_of(conv->expr);
-    Extent  pitch[SCALAR_MAX_OPERANDS], ypitch;
+    Extent  pitch[SCALAR_MAX_OPERANDS], ypitch, all = extent_const(pixels), one = extent_const(1);
+    Operand block, rows_of[SCALAR_MAX_OPERANDS];
     Step   *step;
 
     if (limit < 0 || !pitches(lower->model, input, &y, pitch, &ypitch))
@@ -106,17 +108,13 @@ int conv_after_finish(Lower *lower, Pending *conv, Pending *input, Operand w, Op
     step = step_begin(lower, NULL, "conv_after_f32");
     step_reads(lower, step, w);
     step_reads(lower, step, bias);
-    step_writes(lower, step, y);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, rows * inputs, "block"));
-    step_int(lower, step, pixels);
+    block = lower_scratch(lower, DTYPE_F32, rows * inputs, "block");
+    step_writes(lower, step, spatial_rows(y, all, ypitch, outputs, one));
+    step_writes(lower, step, spatial_rows(block, extent_const(rows), extent_const(inputs), inputs, one));
     step_int(lower, step, limit);
-    step_ints(lower, step, 5, (const int64_t[]){1, inputs, 1, 1, rows});
-    step_ints(lower, step, 5, (const int64_t[]){0, 1, 0, 0, inputs});
-    step_ints(lower, step, 5, (const int64_t[]){1, outputs, 1, 1, rows});
-    step_ints(lower, step, 5, (const int64_t[]){0, 1, 0, 0, ypitch.max});
-    step_int(lower, step, input->noperand);
-    step_extents(lower, step, input->noperand, pitch);
-    step_expr(lower, step, input->expr, input->operand, input->noperand);
+    for (int i = 0; i < input->noperand; i++)
+        rows_of[i] = spatial_rows(input->operand[i], all, pitch[i], inputs, input->operand[i].stride[CHANNEL]);
+    panels_put_fused(lower, step, input, rows_of, pitch);
     for (int i = 0; i < input->norigin; i++)
         ARENA_PUSH(lower->program->arena, conv->origin, conv->norigin, conv->corigin, input->origin[i]);
     return step_end(lower, step) < 0 ? -1 : 1;

@@ -23,13 +23,13 @@ static bool accepts(const Pending *p, const Operand *x)
 /* The end of every kernel's arguments: what the expression reads. */
 static int finish_expression(Lower *lower, Pending *p, Step *step)
 {
-    Extent pitch[SCALAR_MAX_OPERANDS];
+    Extent  pitch[SCALAR_MAX_OPERANDS];
+    Operand image[SCALAR_MAX_OPERANDS];
 
     panels_epilogue(p, CHANNEL, pitch);
-    step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand, pitch);
-    if (p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, p->noperand);
+    for (int i = 0; i < p->noperand; i++)
+        image[i] = spatial_image(p->operand[i]);
+    panels_put_fused(lower, step, p, image, pitch);
     return step_end(lower, step);
 }
 
@@ -38,16 +38,15 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     const Conv *c = p->detail;
     Step       *step = step_begin(lower, NULL, "winograd_f32");
 
-    step_reads(lower, step, c->x);
+    step_reads(lower, step, spatial_image(c->x));
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
-    step_writes(lower, step, y);
+    step_writes(lower, step, spatial_image(y));
     step_writes(lower, step, lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
+    spatial_put_window(lower, step, &c->window);
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);
     step_int(lower, step, c->inputs * c->outputs);
-    spatial_images(lower, step, &c->x, extent_const(c->inputs), &y, extent_const(c->outputs));
-    spatial_extents(lower, step, c->window.begin, c->window.naxes);
     return finish_expression(lower, p, step);
 }
 
@@ -91,7 +90,6 @@ static int close_gaps(Lower *lower, const Pending *p, const Conv *c, Operand *x)
 
 int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
 {
-    const Window *w = &c->window;
     const int64_t tile[3] = {c->vectors, 0, c->pace};
     Operand       x;
     Step         *step;
@@ -99,18 +97,13 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
     if (close_gaps(lower, p, c, &x) < 0)
         return -1;
     step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
-    step_reads(lower, step, x);
+    step_reads(lower, step, spatial_image(x));
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
-    step_writes(lower, step, y);
-    if (!c->depthwise && !c->dot)
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, &c->window);
+    if (!c->dot)
         step_int(lower, step, c->groups);
-    spatial_images(lower, step, &x, extent_const(c->depthwise ? c->groups : c->inputs), &y,
-                   extent_const(c->depthwise ? c->groups : c->outputs));
-    spatial_ints(lower, step, w->kernel, w->naxes, 1);
-    spatial_ints(lower, step, w->stride, w->naxes, 1);
-    spatial_ints(lower, step, w->dilation, w->naxes, 1);
-    spatial_extents(lower, step, w->begin, w->naxes);
     if (!c->depthwise && !c->dot)
         step_ints(lower, step, 3, tile);
     return finish_expression(lower, p, step);

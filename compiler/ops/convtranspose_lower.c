@@ -229,15 +229,11 @@ int lower_conv_transpose(Lower *lower, Node *node)
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
         return -1;
     step = step_begin(lower, node, "convtranspose_f32");
-    step_reads(lower, step, x);
+    step_reads(lower, step, spatial_image(x));
     step_reads(lower, step, w);
     step_reads(lower, step, bias);
-    step_writes(lower, step, y);
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, &window);
     step_int(lower, step, groups);
-    spatial_images(lower, step, &x, extent_const(shape.inputs), &y, extent_const(shape.outputs));
-    spatial_ints(lower, step, window.kernel, window.naxes, 1);
-    spatial_ints(lower, step, window.stride, window.naxes, 1);
-    spatial_ints(lower, step, window.dilation, window.naxes, 1);
-    spatial_extents(lower, step, window.begin, window.naxes);
     return step_end(lower, step);
 }

@@ -27,7 +27,6 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
 
 int lower_conv_integer(Lower *lower, Node *node)
 {
-    const Type *weights = &node->in[1]->type;
     int64_t     step_of[2];
     Operand x, w, zero[2], y;
     Window  window;
@@ -39,17 +38,13 @@ int lower_conv_integer(Lower *lower, Node *node)
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
         return -1;
     step = step_begin(lower, node, kernel_of(lower, node, "conv_integer"));
-    step_reads(lower, step, x);
+    step_reads(lower, step, spatial_image(x));
     step_reads(lower, step, w);
     step_reads(lower, step, zero[0]);
     step_reads(lower, step, zero[1]);
-    step_writes(lower, step, y);
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, &window);
     step_int(lower, step, node_int(node, "group", 1));
-    spatial_images(lower, step, &x, weights->dim[1], &y, spatial_share(lower, node, weights->dim[0]));
-    spatial_ints(lower, step, window.kernel, window.naxes, 1);
-    spatial_ints(lower, step, window.stride, window.naxes, 1);
-    spatial_ints(lower, step, window.dilation, window.naxes, 1);
-    spatial_extents(lower, step, window.begin, window.naxes);
     step_int(lower, step, step_of[1]);
     return step_end(lower, step);
 }
@@ -71,13 +66,6 @@ int lower_matmul_integer(Lower *lower, Node *node)
     step_reads(lower, step, m.b);
     step_reads(lower, step, zero[0]);
     step_reads(lower, step, zero[1]);
-    matrices_arguments(lower, step, &m, &to);
-    step_extent(lower, step, to.stride[m.stack]);
-    step_extent(lower, step, to.stride[m.stack + 1]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m.a.stride[m.stack + i]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m.b.stride[m.stack + i]);
     step_int(lower, step, step_of[0]);
     step_int(lower, step, step_of[1]);
     if (step_end(lower, step) < 0)

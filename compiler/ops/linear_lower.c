@@ -2,6 +2,7 @@
 #include "ops/linear.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
+#include "ops/spatial.h"
 
 /* A waiting product: x [rows][k] times panels, result [rows][n]. */
 typedef struct Linear {
@@ -26,30 +27,22 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
 static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn, Pending *p,
                   const Extent *pitch)
 {
-    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
-    const Extent         unit = extent_const(1), zero = extent_const(0);
-    const Extent         xdim[5] = {unit, extent_const(l->k), unit, unit, l->rows}, xs[5] = {zero, xcolumn, zero, zero, xrow};
-    const Extent         ydim[5] = {unit, extent_const(l->n), unit, unit, l->rows}, ys[5] = {zero, ycolumn, zero, zero, yrow};
+    static const int64_t tile[3] = {0, 0, 0};
+    const Scalar         nothing = {.nnode = 1};
+    const Pending        alone = {.expr = (Scalar *)&nothing};
+    Operand              rows[SCALAR_MAX_OPERANDS];
     Step                *step = step_begin(lower, NULL, "conv_f32");
 
-    step_reads(lower, step, l->x);
+    step_reads(lower, step, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn));
     step_reads(lower, step, l->w);
     step_reads(lower, step, l->bias);
-    step_writes(lower, step, y);
+    step_writes(lower, step, spatial_rows(y, l->rows, yrow, l->n, ycolumn));
+    spatial_put_pixel(lower, step);
     step_int(lower, step, 1);
-    step_extents(lower, step, 5, xdim);
-    step_extents(lower, step, 5, xs);
-    step_extents(lower, step, 5, ydim);
-    step_extents(lower, step, 5, ys);
-    step_ints(lower, step, 3, one);
-    step_ints(lower, step, 3, one);
-    step_ints(lower, step, 3, one);
-    step_ints(lower, step, 3, none);
-    step_ints(lower, step, 3, none);
-    step_int(lower, step, p ? p->noperand : 0);
-    step_extents(lower, step, p ? p->noperand : 0, pitch);
-    if (p && p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, p->noperand);
+    step_ints(lower, step, 3, tile);
+    for (int i = 0; p && i < p->noperand; i++)
+        rows[i] = spatial_rows(p->operand[i], l->rows, pitch[i], l->n, p->operand[i].stride[p->operand[i].rank - 1]);
+    panels_put_fused(lower, step, p ? p : &alone, rows, pitch);
     return step_end(lower, step);
 }
 

@@ -61,15 +61,3 @@ bool matrices_result(Lower *lower, const Matrices *m, Operand y, Operand *out)
     dim[m->stack + 1] = m->columns;
     return operand_reshape(lower, y, m->stack + 2, dim, out);
 }
-
-void matrices_arguments(Lower *lower, Step *step, const Matrices *m, const Operand *y)
-{
-    step_int(lower, step, m->stack);
-    step_extents(lower, step, m->stack, m->dim);
-    step_extents(lower, step, m->stack, y->stride);
-    step_extents(lower, step, m->stack, m->a.stride);
-    step_extents(lower, step, m->stack, m->b.stride);
-    step_extent(lower, step, m->rows);
-    step_extent(lower, step, m->columns);
-    step_extent(lower, step, m->depth);
-}

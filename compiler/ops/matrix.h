@@ -1,4 +1,4 @@
-/* matrix.h - two operands as stacks of matrices, and how kernels of matrix products are told about them. */
+/* matrix.h - two operands as stacks of matrices, as kernels of matrix products take them. */
 #ifndef OCC_OPS_MATRIX_H
 #define OCC_OPS_MATRIX_H
 
@@ -17,8 +17,5 @@ int matrices_of(Lower *lower, Node *node, Matrices *out);
 
 /* The result seen with the axes [stack][rows][columns], which it has but for vectors; false: needs a copy. */
 bool matrices_result(Lower *lower, const Matrices *m, Operand y, Operand *out);
-
-/* Append rank and extents of the stack; its strides in y, a and b; rows, columns and depth. */
-void matrices_arguments(Lower *lower, Step *step, const Matrices *m, const Operand *y);
 
 #endif

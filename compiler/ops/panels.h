@@ -31,4 +31,7 @@ bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch);
 /* Give the loads of a pending expression the strides of their channels, and list the pitches. */
 void panels_epilogue(Pending *p, int channel, Extent *pitch);
 
+/* Append the fields of an occ_fused, and the expression over `operand`, p's operands with the axes of the result as it is passed. */
+void panels_put_fused(Lower *lower, Step *step, const Pending *p, const Operand *operand, const Extent *pitch);
+
 #endif

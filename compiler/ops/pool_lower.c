@@ -8,14 +8,6 @@
 
 enum { POOL_MAX, POOL_MEAN, POOL_MEAN_PADS, POOL_LP }; /* OCC_POOL_* */
 
-static void put_window(Lower *lower, Step *step, const Window *w)
-{
-    spatial_ints(lower, step, w->kernel, w->naxes, 1);
-    spatial_ints(lower, step, w->stride, w->naxes, 1);
-    spatial_ints(lower, step, w->dilation, w->naxes, 1);
-    spatial_extents(lower, step, w->begin, w->naxes);
-}
-
 /* A pool that may wait for the next stage of a cascade, its only reader. */
 typedef struct Pool {
     Operand x;
@@ -48,12 +40,11 @@ static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Oper
     bool  bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
     Step *step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
 
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
+    step_reads(lower, step, spatial_image(x));
+    step_writes(lower, step, spatial_image(y));
     if (!bytes)
         step_writes(lower, step, place);
-    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
-    put_window(lower, step, w);
+    spatial_put_window(lower, step, w);
     if (!bytes)
         step_int(lower, step, node_int(node, "storage_order", 0));
     return step_end(lower, step);
@@ -67,12 +58,11 @@ static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand
     if (x.dtype != DTYPE_F32)
         return append_max(lower, node, w, x, y, operand_absent(DTYPE_I64));
     step = step_begin(lower, node, lies_in_planes(w, &x, &y) ? "pool_planes_f32" : "pool_f32");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_int(lower, step, pool->kind);
-    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
-    put_window(lower, step, w);
+    step_reads(lower, step, spatial_image(x));
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, w);
     spatial_extents(lower, step, w->end, w->naxes);
+    step_int(lower, step, pool->kind);
     step_float(lower, step, pool->p);
     return step_end(lower, step);
 }

@@ -64,12 +64,6 @@ static int finish(Lower *lower, Pending *p, Operand y)
     step_writes(lower, step, to);
     step_reads(lower, step, m->a);
     step_reads(lower, step, m->b);
-    matrices_arguments(lower, step, m, &to);
-    step_extent(lower, step, to.stride[m->stack]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m->a.stride[m->stack + i]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m->b.stride[m->stack + i]);
     step_int(lower, step, p->noperand);
     step_extents(lower, step, p->noperand * (m->stack + 1), pitch);
     if (p->expr->nnode > 1)

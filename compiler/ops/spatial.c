@@ -1,30 +1,31 @@
 /* spatial.c - five axes for window kernels. */
 #include "ops/spatial.h"
 
-static void put_dims(Lower *lower, Step *step, const Operand *x, Extent channels)
+Operand spatial_image(Operand x)
 {
-    Extent out[5] = {x->dim[0], channels};
+    Operand y = x;
 
-    for (int i = 2; i < 5; i++)
-        out[i] = i < 7 - x->rank ? extent_const(1) : x->dim[i - 5 + x->rank];
-    step_extents(lower, step, 5, out);
+    y.rank = 5;
+    for (int i = 2; i < 5; i++) {
+        bool missing = i < 7 - x.rank;
+
+        y.dim[i] = missing ? extent_const(1) : x.dim[i - 5 + x.rank];
+        y.stride[i] = missing ? extent_const(0) : x.stride[i - 5 + x.rank];
+    }
+    return y;
 }
 
-static void put_strides(Lower *lower, Step *step, const Operand *x)
+Operand spatial_rows(Operand x, Extent rows, Extent row, int64_t channels, Extent column)
 {
-    Extent out[5] = {x->stride[0], x->stride[1]};
+    const Extent dim[5] = {extent_const(1), extent_const(channels), extent_const(1), extent_const(1), rows};
+    const Extent stride[5] = {extent_const(0), column, extent_const(0), extent_const(0), row};
 
-    for (int i = 2; i < 5; i++)
-        out[i] = i < 7 - x->rank ? extent_const(0) : x->stride[i - 5 + x->rank];
-    step_extents(lower, step, 5, out);
-}
-
-void spatial_images(Lower *lower, Step *step, const Operand *x, Extent xchannels, const Operand *y, Extent ychannels)
-{
-    put_dims(lower, step, x, xchannels);
-    put_strides(lower, step, x);
-    put_dims(lower, step, y, ychannels);
-    put_strides(lower, step, y);
+    x.rank = 5;
+    for (int i = 0; i < 5; i++) {
+        x.dim[i] = dim[i];
+        x.stride[i] = stride[i];
+    }
+    return x;
 }
 
 Extent spatial_share(Lower *lower, const Node *node, Extent channels)
@@ -48,13 +49,30 @@ void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes)
     step_extents(lower, step, 3, out);
 }
 
-void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing)
+static void put_ints(Lower *lower, Step *step, const int64_t *values, int naxes)
 {
     int64_t out[3];
 
     for (int i = 0; i < 3; i++)
-        out[i] = i < 3 - naxes ? missing : values[i - 3 + naxes];
+        out[i] = i < 3 - naxes ? 1 : values[i - 3 + naxes];
     step_ints(lower, step, 3, out);
+}
+
+void spatial_put_window(Lower *lower, Step *step, const Window *w)
+{
+    put_ints(lower, step, w->kernel, w->naxes);
+    put_ints(lower, step, w->stride, w->naxes);
+    put_ints(lower, step, w->dilation, w->naxes);
+    spatial_extents(lower, step, w->begin, w->naxes);
+}
+
+void spatial_put_pixel(Lower *lower, Step *step)
+{
+    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+
+    for (int i = 0; i < 3; i++)
+        step_ints(lower, step, 3, one);
+    step_ints(lower, step, 3, none);
 }
 
 int spatial_channels(Lower *lower, Node *node, Operand *x)

@@ -6,9 +6,11 @@
 #include "program/cost.h"
 #include "program/lower.h"
 
-/* Append {batch, channels, depth, height, width} extents and strides of x, then of y; missing leading spatial axes are 1 wide.
- * Channels are those of one group. */
-void spatial_images(Lower *lower, Step *step, const Operand *x, Extent xchannels, const Operand *y, Extent ychannels);
+/* x as {batch, channels, depth, height, width}; missing leading spatial axes are 1 wide. */
+Operand spatial_image(Operand x);
+
+/* Rows of `channels` elements, which lie `row` and `column` apart, as an image of one row of pixels. */
+Operand spatial_rows(Operand x, Extent rows, Extent row, int64_t channels, Extent column);
 
 /* The channels of one of the node's groups, of so many in all. */
 Extent spatial_share(Lower *lower, const Node *node, Extent channels);
@@ -16,8 +18,11 @@ Extent spatial_share(Lower *lower, const Node *node, Extent channels);
 /* Whether the channels of the weights, input 1, are known only while running: panels need them. */
 bool spatial_is_open(const Node *node);
 
-/* Append one integer for each of depth, height, width; `missing` for absent leading axes. */
-void spatial_ints(Lower *lower, Step *step, const int64_t *values, int naxes, int64_t missing);
+/* Append the fields of an occ_window: those of w, or a window that is the pixel itself. */
+void spatial_put_window(Lower *lower, Step *step, const Window *w);
+void spatial_put_pixel(Lower *lower, Step *step);
+
+/* Append one extent for each of depth, height, width, 0 for absent leading axes. */
 void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
 
 /* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */

@@ -17,7 +17,7 @@ typedef struct Sum {
     Extent      rows;
     Window      window;          /* of the image */
     int64_t     groups, inputs, outputs; /* channels of one group, as the kernel reads them; outputs 0: each channel by itself */
-    int64_t     xzero, third;    /* the kernel's argument `how` */
+    int64_t     xzero, third;    /* zero point of x; of conv_q `safe`, of depthwise_q `wtap` */
 } Sum;
 
 /* Weights, bias and zero points of a convolution, a product and a sum over windows; x of all but images too. Returns 0 or -1 with a

@@ -34,37 +34,6 @@ static int32_t take_tail(Scalar *s)
 
 /* ------------------------------------------------------------------------------------------------------------- the step */
 
-static void put_image(Lower *lower, Step *step, const Sum *s, const Operand *y)
-{
-    const Window *w = &s->window;
-    bool          each = s->outputs == 0;
-
-    spatial_images(lower, step, &s->x, extent_const(each ? s->groups : s->inputs), y, extent_const(each ? s->groups : s->outputs));
-    if (!s->winograd.m) {
-        spatial_ints(lower, step, w->kernel, w->naxes, 1);
-        spatial_ints(lower, step, w->stride, w->naxes, 1);
-        spatial_ints(lower, step, w->dilation, w->naxes, 1);
-    }
-    spatial_extents(lower, step, w->begin, w->naxes);
-}
-
-/* A product is a convolution of one tap over rows. */
-static void put_rows(Lower *lower, Step *step, const Sum *s, const Operand *y)
-{
-    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
-    const Extent         unit = extent_const(1), zero = extent_const(0);
-    Extent               row = zero;
-
-    panels_pitch(lower->model, y, y->rank - 1, &row);
-    step_extents(lower, step, 5, (const Extent[]){unit, extent_const(s->inputs), unit, unit, s->rows});
-    step_extents(lower, step, 5, (const Extent[]){zero, unit, zero, zero, s->x.stride[0]});
-    step_extents(lower, step, 5, (const Extent[]){unit, extent_const(s->outputs), unit, unit, s->rows});
-    step_extents(lower, step, 5, (const Extent[]){zero, y->stride[y->rank - 1], zero, zero, row});
-    for (int i = 0; i < 3; i++)
-        step_ints(lower, step, 3, one);
-    step_ints(lower, step, 3, none);
-}
-
 /* Results in a row as the kernel takes them: an image of one tap is one long row. */
 static int64_t results_in_row(const Sum *s, const Operand *y)
 {
@@ -97,24 +66,53 @@ static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
     return strip_plan(&shape);
 }
 
-/* What the kernels' arguments begin with. */
+/* An operand with the axes that the kernel takes: an image, or rows of a product. */
+static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
+{
+    Extent row = extent_const(0);
+
+    if (!s->is_product)
+        return spatial_image(x);
+    panels_pitch(lower->model, &x, x.rank - 1, &row);
+    return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
+}
+
 static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, StripPlan strip)
 {
-    step_reads(lower, step, s->x);
+    step_reads(lower, step, image_of(lower, s, s->x, s->inputs));
     step_reads(lower, step, s->w);
     step_reads(lower, step, s->bias);
     if (s->outputs && !s->winograd.m)
         step_reads(lower, step, s->sums);
     if (!s->winograd.m)
         step_reads(lower, step, s->zero);
-    step_writes(lower, step, y);
-    if (s->winograd.m) {
+    step_writes(lower, step, image_of(lower, s, y, s->outputs));
+    if (s->winograd.m)
         step_writes(lower, step, lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd, s->inputs), "tiles"));
+    else if (s->outputs)
+        step_writes(lower, step, strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
+}
+
+/* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
+static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, StripPlan strip)
+{
+    if (s->is_product)
+        spatial_put_pixel(lower, step);
+    else
+        spatial_put_window(lower, step, &s->window);
+    if (s->winograd.m) {
         step_int(lower, step, s->winograd.m);
         step_int(lower, step, s->winograd.group);
     } else if (s->outputs) {
-        step_writes(lower, step, strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
         step_int(lower, step, s->groups);
+    }
+    step_int(lower, step, s->xzero);
+    step_int(lower, step, yzero);
+    if (!s->winograd.m)
+        step_int(lower, step, s->third);
+    if (s->outputs && !s->winograd.m) {
+        step_int(lower, step, strip.columns);
+        step_int(lower, step, strip.weighs);
     }
 }
 
@@ -122,26 +120,20 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
 static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
 {
     StripPlan strip = strip_of(lower, s, &y);
-    int64_t   how[5] = {s->xzero, 0, s->third, strip.columns, strip.weighs};
     Extent    pitch[SCALAR_MAX_OPERANDS];
+    Operand   image[SCALAR_MAX_OPERANDS];
     Pending   rows = *p;
     Step     *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
                                                         dtype_info(y.dtype)->suffix));
 
     rows.expr = arena_one(lower->program->arena, Scalar);
     *rows.expr = *p->expr;
-    how[1] = take_tail(rows.expr);
-    panels_epilogue(&rows, s->is_product ? y.rank - 1 : CHANNEL, pitch);
     put_operands(lower, step, s, y, strip);
-    if (s->is_product)
-        put_rows(lower, step, s, &y);
-    else
-        put_image(lower, step, s, &y);
-    step_ints(lower, step, s->winograd.m ? 2 : s->outputs ? 5 : 3, how);
-    step_int(lower, step, rows.noperand);
-    step_extents(lower, step, rows.noperand, pitch);
-    if (rows.expr->nnode > 1)
-        step_expr(lower, step, rows.expr, rows.operand, rows.noperand);
+    put_form(lower, step, s, take_tail(rows.expr), strip);
+    panels_epilogue(&rows, s->is_product ? y.rank - 1 : CHANNEL, pitch);
+    for (int i = 0; i < rows.noperand; i++)
+        image[i] = image_of(lower, s, rows.operand[i], s->outputs);
+    panels_put_fused(lower, step, &rows, image, pitch);
     return step_end(lower, step);
 }
 

@@ -23,13 +23,6 @@ int wide_matmul(Lower *lower, Node *node)
     step_writes(lower, step, to);
     step_reads(lower, step, m.a);
     step_reads(lower, step, m.b);
-    matrices_arguments(lower, step, &m, &to);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, to.stride[m.stack + i]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m.a.stride[m.stack + i]);
-    for (int i = 0; i < 2; i++)
-        step_extent(lower, step, m.b.stride[m.stack + i]);
     return end(lower, node, step, y);
 }
 
@@ -38,8 +31,8 @@ static int double_input(Lower *lower, Node *node, int index, Operand *out)
     return lower_input(lower, node, index, out) < 0 ? -1 : lower_convert(lower, *out, DTYPE_F64, out);
 }
 
-/* Both kinds of convolution: `inputs` and `outputs` of one group. Floats are computed as doubles. */
-static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel, Extent inputs, Extent outputs)
+/* Both kinds of convolution. Floats are computed as doubles. */
+static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel)
 {
     Type    type = node->out[0]->type;
     Operand x, w, bias, y, place;
@@ -51,16 +44,12 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     type.dtype = DTYPE_F64;
     y = place.dtype == DTYPE_F64 ? place : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "doubles");
     step = step_begin(lower, node, move_kernel(lower, kernel, x.dtype));
-    step_reads(lower, step, x);
+    step_reads(lower, step, spatial_image(x));
     step_reads(lower, step, w);
     step_reads(lower, step, bias);
-    step_writes(lower, step, y);
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, window);
     step_int(lower, step, node_int(node, "group", 1));
-    spatial_images(lower, step, &x, inputs, &y, outputs);
-    spatial_ints(lower, step, window->kernel, window->naxes, 1);
-    spatial_ints(lower, step, window->stride, window->naxes, 1);
-    spatial_ints(lower, step, window->dilation, window->naxes, 1);
-    spatial_extents(lower, step, window->begin, window->naxes);
     if (step_end(lower, step) < 0 || (y.buffer != place.buffer && lower_convert_into(lower, y, place) < 0))
         return -1;
     return lower_output_done(lower, node, 0, place);
@@ -68,16 +57,12 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
 
 int wide_conv(Lower *lower, Node *node, const Window *window)
 {
-    const Type *w = &node->in[1]->type;
-
-    return convolve(lower, node, window, "conv", w->dim[1], spatial_share(lower, node, w->dim[0]));
+    return convolve(lower, node, window, "conv");
 }
 
 int wide_conv_transpose(Lower *lower, Node *node, const Window *window)
 {
-    const Type *w = &node->in[1]->type;
-
-    return convolve(lower, node, window, "convtranspose", spatial_share(lower, node, w->dim[0]), w->dim[1]);
+    return convolve(lower, node, window, "convtranspose");
 }
 
 int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
@@ -88,15 +73,11 @@ int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p
     if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "pool", x.dtype));
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_int(lower, step, kind);
-    spatial_images(lower, step, &x, x.dim[1], &y, y.dim[1]);
-    spatial_ints(lower, step, window->kernel, window->naxes, 1);
-    spatial_ints(lower, step, window->stride, window->naxes, 1);
-    spatial_ints(lower, step, window->dilation, window->naxes, 1);
-    spatial_extents(lower, step, window->begin, window->naxes);
+    step_reads(lower, step, spatial_image(x));
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, window);
     spatial_extents(lower, step, window->end, window->naxes);
+    step_int(lower, step, kind);
     step_float(lower, step, p);
     return end(lower, node, step, y);
 }

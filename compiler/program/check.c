@@ -157,6 +157,9 @@ static int check_arg(const Checker *c, int step, int index, const Param *param)
         return wrong(c, step, "%s: argument '%s' has the wrong kind", s->kernel->name, param->name);
     if ((arg->kind == ARG_INT || arg->kind == ARG_FLOAT) && arg->count != 1)
         return wrong(c, step, "%s: argument '%s' has %d values", s->kernel->name, param->name, arg->count);
+    if (param->count && arg->count > param->count)
+        return wrong(c, step, "%s: argument '%s' has %d values, which is more than %d", s->kernel->name, param->name, arg->count,
+                     param->count);
     for (int i = 0; i < arg->count && (arg->kind == ARG_INT || arg->kind == ARG_INTS); i++)
         if (check_extent(c, step, arg->ints[i], param->name) < 0)
             return -1;
@@ -215,6 +218,20 @@ static int check_expression(const Checker *c, int step)
     return 0;
 }
 
+/* As many axes as the kernel takes, each extent of which the step knows. */
+static int check_shape(const Checker *c, int step, const Param *param)
+{
+    const Step    *s = &c->program->step[step];
+    const Operand *x = step_shape(s, param);
+
+    if (!x || (param->ranked ? x->rank > param->count : x->rank != param->count))
+        return wrong(c, step, "%s: '%s' has %d axes, its operand %d", s->kernel->name, param->name, param->count, x ? x->rank : -1);
+    for (int i = 0; i < x->rank; i++)
+        if (check_extent(c, step, x->dim[i], param->name) < 0 || check_extent(c, step, x->stride[i], param->name) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_kernel(const Checker *c, int step)
 {
     const Step *s = &c->program->step[step];
@@ -231,6 +248,9 @@ static int check_kernel(const Checker *c, int step)
                 return -1;
         } else if (param->kind == PARAM_EXPR || param->kind == PARAM_FN) {
             takes_expr = true;
+        } else if (param->kind == PARAM_SHAPE) {
+            if (check_shape(c, step, param) < 0)
+                return -1;
         } else if (check_arg(c, step, narg++, param) < 0) {
             return -1;
         }

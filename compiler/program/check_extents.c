@@ -1,6 +1,7 @@
-/* check_extents.c - whether what the arguments of a step say of its operands fits them, at every size: where an extent or stride
- * is known only while running, a literal in its place is right at one size only. So the steps are looked at with the run-time
- * integers at their least, their most and between: no operand may be left, nor an expression read another element than the next. */
+/* check_extents.c - whether what the arguments of a step say of its operands fits them, at every size (shapes are the operands'):
+ * where an extent or stride is known only while running, a literal in its place is right at one size only. So the steps are looked
+ * at with the run-time integers at their least, their most and between: no operand may be left, nor an expression read another
+ * element than the next. */
 #include "graph/interval.h"
 #include "program/check.h"
 #include "program/operand.h"
@@ -19,26 +20,9 @@ static const Touched touched[] = {
     {"map", "y", "dim:ystride"},
     {"copy", "y", "dim:ystride"},
     {"copy", "x", "dim:xstride"},
-    {"conv", "x", "xdim:xstride"},
-    {"conv", "y", "ydim:ystride"},
-    {"winograd", "x", "xdim:xstride"},
-    {"winograd", "y", "ydim:ystride"},
-    {"depthwise", "x", "xdim:xstride"},
-    {"depthwise", "y", "ydim:ystride"},
-    {"pool", "x", "xdim:xstride"},
-    {"pool", "y", "ydim:ystride"},
-    {"maxpool", "x", "xdim:xstride"},
-    {"maxpool", "y", "ydim:ystride"},
     {"pad", "x", "xdim:xstride"},
     {"pad", "y", "ydim:ystride"},
     {"tile", "x", "xdim:xstride"},
-    {"matmul", "y", "dim:ystack rows:yrow columns:ycolumn"},
-    {"matmul", "a", "dim:astack rows:arow depth:acolumn"},
-    {"matmul", "b", "dim:bstack depth:brow columns:bcolumn"},
-    {"attention", "y", "dim:ystack rows:yrow width:1"},
-    {"attention", "q", "dim:qstack rows:qrow depth:qcolumn"},
-    {"attention", "k", "dim:kstack depth:krow keys:kcolumn"},
-    {"attention", "v", "dim:vstack keys:vrow width:1"},
     {"reduce", "y", "kdim:kystride"},
     {"reduce", "x", "kdim:kxstride rdim:rstride"},
     {"softmax", "y", "kdim:ky axis:sy"},
@@ -66,6 +50,21 @@ static const Touched touched[] = {
     {"trees", "x", "rows features"},
 };
 
+/* Extents that two shapes of kernels whose name begins so share: axes from the first, or, below 0, from behind the last. */
+typedef struct Common {
+    const char *kernel, *a, *b;
+    int         a_axis, b_axis;
+} Common;
+
+static const Common shared[] = {
+    {"conv", "x_at", "y_at", 0, 0}, {"winograd", "x_at", "y_at", 0, 0}, {"depthwise", "x_at", "y_at", 0, 0},
+    {"depthwise", "x_at", "y_at", 1, 1}, {"pool", "x_at", "y_at", 0, 0}, {"pool", "x_at", "y_at", 1, 1},
+    {"maxpool", "x_at", "y_at", 0, 0}, {"maxpool", "x_at", "y_at", 1, 1}, {"matmul", "y_at", "a_at", -2, -2},
+    {"matmul", "y_at", "b_at", -1, -1}, {"matmul", "a_at", "b_at", -1, -2}, {"matmul", "y_at", "a_at", 0, 0},
+    {"attention", "y_at", "q_at", -2, -2}, {"attention", "y_at", "v_at", -1, -1}, {"attention", "q_at", "k_at", -1, -2},
+    {"attention", "k_at", "v_at", -1, -2}, {"attention", "y_at", "q_at", 0, 0},
+};
+
 typedef struct Sizes {
     const Program *program;
     Diag          *diag;
@@ -83,11 +82,11 @@ static int64_t clamp(int64_t value, int64_t lo, int64_t hi)
  * in the last samples a number of its own. */
 static int64_t leaf_value(const Expr *e, int index, int sample)
 {
-    static const int64_t shared[] = {1, 2, 3, 5, 6};
+    static const int64_t small[] = {1, 2, 3, 5, 6};
 
     if (sample < 2)
         return sample ? e->lo : e->hi;
-    return clamp(sample < 7 ? shared[sample - 2] : 2 + (index * 7 + sample * 3) % 5, e->lo, e->hi);
+    return clamp(sample < 7 ? small[sample - 2] : 2 + (index * 7 + sample * 3) % 5, e->lo, e->hi);
 }
 
 /* The values of all expressions; false: one leaves the interval that it is known to lie in, so that the run stops. */
@@ -162,14 +161,6 @@ static const Arg *named(const Step *step, const char *name, size_t length)
     return step_argument(step, word);
 }
 
-/* Channels are counted within a group. */
-static int64_t extent_at(const Sizes *s, const Step *step, const Arg *arg, int index)
-{
-    const Arg *groups = index == 1 && arg->count == 5 ? step_argument(step, "groups") : NULL;
-
-    return value_of(s, arg->ints[index]) * (groups ? value_of(s, groups->ints[0]) : 1);
-}
-
 /* One "extent:stride", or "extent" times those before; false: the kernel has no such extent. */
 static bool extend_by(const Sizes *s, const Step *step, const char *term, size_t length, Reach *reach, int64_t *dense)
 {
@@ -184,7 +175,7 @@ static bool extend_by(const Sizes *s, const Step *step, const char *term, size_t
     }
     stride = named(step, colon + 1, length - (size_t)(colon + 1 - term));
     for (int i = 0; i < extent->count; i++)
-        extend(reach, extent_at(s, step, extent, i), stride && i < stride->count ? value_of(s, stride->ints[i]) : 1);
+        extend(reach, value_of(s, extent->ints[i]), stride && i < stride->count ? value_of(s, stride->ints[i]) : 1);
     return true;
 }
 
@@ -296,6 +287,32 @@ static int check_touched(const Sizes *s, int index, const Touched *t)
     return 0;
 }
 
+/* The operand of the shape `name`, or NULL. */
+static const Operand *shape_named(const Step *step, const char *name)
+{
+    for (int i = 0; i < step->kernel->nparam; i++)
+        if (step->kernel->param[i].kind == PARAM_SHAPE && !strcmp(step->kernel->param[i].name, name))
+            return step_shape(step, &step->kernel->param[i]);
+    return NULL;
+}
+
+static int check_common(const Sizes *s, int index, const Common *common)
+{
+    const Step    *step = &s->program->step[index];
+    const Operand *a = shape_named(step, common->a), *b = shape_named(step, common->b);
+    int            i, k;
+
+    if (!a || !b)
+        return 0;
+    i = common->a_axis + (common->a_axis < 0 ? a->rank : 0);
+    k = common->b_axis + (common->b_axis < 0 ? b->rank : 0);
+    if (value_of(s, a->dim[i]) == value_of(s, b->dim[k]))
+        return 0;
+    return diag_bug(s->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
+                    "the program is wrong: step %d: %s: axis %d of %s has %lld elements, axis %d of %s, which is the same, %lld", index,
+                    step->kernel->name, i, common->a, (long long)value_of(s, a->dim[i]), k, common->b, (long long)value_of(s, b->dim[k]));
+}
+
 static bool is_of(const Kernel *kernel, const char *family)
 {
     return !strncmp(kernel->name, family, strlen(family));
@@ -309,6 +326,9 @@ static int check_step(const Sizes *s, int index)
         return 0;
     for (size_t i = 0; i < sizeof touched / sizeof *touched; i++)
         if (is_of(step->kernel, touched[i].kernel) && check_touched(s, index, &touched[i]) < 0)
+            return -1;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (is_of(step->kernel, shared[i].kernel) && check_common(s, index, &shared[i]) < 0)
             return -1;
     return step->expr ? check_loads(s, index) : 0;
 }

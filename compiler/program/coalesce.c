@@ -57,10 +57,11 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
 /* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
 static bool writes_in_rising_order(const Step *step)
 {
-    const Arg *stride = step_argument(step, "ystride");
+    int           count;
+    const Extent *stride = step_extents_of(step, "ystride", &count);
 
-    for (int i = 1; stride && i < stride->count; i++)
-        if (stride->ints[i].max > stride->ints[i - 1].max)
+    for (int i = 1; stride && i < count; i++)
+        if (stride[i].max > stride[i - 1].max)
             return false;
     return true;
 }

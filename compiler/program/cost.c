@@ -223,25 +223,27 @@ double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t 
 
 static int64_t value(const Step *step, const char *name, int index)
 {
-    const Arg *arg = step_argument(step, name);
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
 
-    return arg && index < arg->count ? arg->ints[index].max : 1;
+    return list && index < count ? list[index].max : 1;
 }
 
 /* false: an extent is known only while running. */
 static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
 {
-    const Arg *arg = step_argument(step, name);
+    int           all;
+    const Extent *list = step_extents_of(step, name, &all);
 
     for (int i = 0; i < count; i++) {
-        to[i] = arg ? arg->ints[first + i].max : 1;
-        if (arg && !extent_is_const(arg->ints[first + i]))
+        to[i] = list ? list[first + i].max : 1;
+        if (list && !extent_is_const(list[first + i]))
             return false;
     }
     return true;
 }
 
-/* The arguments that every kernel over windows has; a kernel without `kernel` has 3 x 3 taps. */
+/* What every kernel over windows has. */
 static bool window_shape(const Step *step, ConvShape *s)
 {
     const struct {
@@ -255,10 +257,8 @@ static bool window_shape(const Step *step, ConvShape *s)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         known = copy_ints(part[i].to, step, part[i].name, part[i].first, part[i].count) && known;
     s->groups = value(step, "groups", 0);
-    s->inputs = value(step, "xdim", 1);
-    s->outputs = value(step, "ydim", 1);
-    if (!step_argument(step, "kernel"))
-        s->kernel[1] = s->kernel[2] = 3;
+    s->inputs = value(step, "xdim", 1) / s->groups;
+    s->outputs = value(step, "ydim", 1) / s->groups;
     return known;
 }
 
@@ -275,11 +275,12 @@ bool conv_shape_of(const Step *step, ConvShape *shape)
 
 static double product_named(const Step *step, const char *name)
 {
-    const Arg *arg = step_argument(step, name);
-    double     n = 1.0;
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
+    double        n = 1.0;
 
-    for (int i = 0; arg && i < arg->count; i++)
-        n *= (double)arg->ints[i].max;
+    for (int i = 0; list && i < count; i++)
+        n *= (double)list[i].max;
     return n;
 }
 
@@ -328,14 +329,22 @@ static bool moves_lines(const Step *step)
     return x->rank == 0;
 }
 
+/* Of each query with all keys, and what a softmax takes besides. */
+static double attention_products(const Step *step)
+{
+    int    rank = step->operand[0].rank;
+    double width = (double)value(step, "ydim", rank - 1), depth = (double)value(step, "qdim", rank - 1);
+
+    return product_named(step, "ydim") / fmax(width, 1.0) * (double)value(step, "kdim", rank - 1) * (depth + width + 30.0);
+}
+
 /* Vector operations of other kernels than the convolutions above; sums of bytes do two lanes' work in one. */
 static double other_operations(const Core *core, const Step *step)
 {
     double lanes = core->lanes;
 
     if (kernel_is(step, "conv_integer"))
-        return product_named(step, "ydim") * product_named(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "groups", 0)) /
-               (2.0 * lanes);
+        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) / (2.0 * lanes);
     if (kernel_is(step, "copy") || kernel_is(step, "map_vf"))
         return moves_lines(step) ? 0.0 : (kernel_is(step, "copy") ? 6.0 : 50.0) * results(step);
     if (kernel_is(step, "depthwise") || kernel_is(step, "pool_") || kernel_is(step, "maxpool"))
@@ -343,10 +352,9 @@ static double other_operations(const Core *core, const Step *step)
     if (kernel_is(step, "conv_dot"))
         return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) * 1.5 / lanes;
     if (kernel_is(step, "conv_after"))
-        return (double)(value(step, "pixels", 0) * value(step, "xdim", 1) * value(step, "ydim", 1)) * 1.2 / lanes;
+        return product_named(step, "ydim") * (double)value(step, "blockdim", 1) * 1.2 / lanes;
     if (kernel_is(step, "attention"))
-        return product_named(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
-               (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) * 2.4 / lanes;
+        return attention_products(step) * 2.4 / lanes;
     if (kernel_is(step, "softmax") || kernel_is(step, "lrn") || kernel_is(step, "moments"))
         return product_named(step, "kdim") * (double)value(step, "axis", 0) * 20.0 / lanes;
     if (kernel_is(step, "reduce"))
@@ -357,8 +365,11 @@ static double other_operations(const Core *core, const Step *step)
 /* A stack of products of two computed matrices. */
 static double stack_time(const Core *core, const Step *step)
 {
-    return 1.2 * product_named(step, "dim") *
-           blocks_time(core, 1, value(step, "rows", 0), value(step, "columns", 0), 2, (double)value(step, "depth", 0));
+    int    rank = step->operand[0].rank;
+    double rows = (double)value(step, "ydim", rank - 2) * (double)value(step, "ydim", rank - 1);
+
+    return 1.2 * product_named(step, "ydim") / fmax(rows, 1.0) *
+           blocks_time(core, 1, value(step, "ydim", rank - 2), value(step, "ydim", rank - 1), 2, (double)value(step, "adim", rank - 1));
 }
 
 /* Bytes of the operands from number `first` on; a repeated axis counts once, and of what rows are picked from, those picked. */
@@ -394,8 +405,8 @@ static double byte_products(const Core *core, const Step *step)
     window_shape(step, &shape);
     if (kernel_is(step, "winograd"))
         return cost_winograd_q(core, &shape, value(step, "m", 0), value(step, "group", 0));
-    if (value(step, "how", 4) > 0)
-        return direct_q(core, &shape, (double)value(step, "how", 3));
+    if (value(step, "kept", 0) > 0)
+        return direct_q(core, &shape, (double)value(step, "strip", 0));
     return cost_direct_q(core, &shape);
 }
 

@@ -14,20 +14,33 @@ typedef enum ParamKind {
     PARAM_FLOAT,  /* float or double */
     PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
     PARAM_EXPR,   /* const occ_expr *: what the expression reads */
-    PARAM_FN      /* the expression, a static function */
+    PARAM_FN,     /* the expression, a static function */
+    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, which no step gives as an argument */
 } ParamKind;
 
+/* A parameter of a kernel, or a field of a struct that it takes: the fields of one struct follow each other. */
 typedef struct Param {
     ParamKind   kind;
-    const char *ctype; /* "const float *", "int64_t" */
+    const char *ctype; /* "const float *", "int64_t"; a shape: "occ_image" */
     const char *name;
+    const char *group, *group_type; /* the struct that it is a field of, "window", and its type, "occ_window"; NULL: none */
+    const char *inside; /* the struct inside that one which holds it; "": it is there directly */
+    int         count; /* elements of an array inside a struct, at most, and axes of a shape; else 0 */
+    int         of;    /* a shape: the operand, by position */
+    bool        ranked; /* a shape: it holds the number of axes first, which are at most `count` */
 } Param;
+
+/* A step has an argument for it. */
+static inline bool param_is_value(const Param *param)
+{
+    return param->kind >= PARAM_INT && param->kind <= PARAM_FLOATS;
+}
 
 /* Values for the non-pointer parameters of a direct call. */
 typedef struct KernelArg {
     int64_t        i;
     double         f;
-    const int64_t *ints;
+    const int64_t *ints; /* of a shape: its fields in order */
     const double  *floats;
 } KernelArg;
 
@@ -37,6 +50,7 @@ typedef struct Kernel {
     const char  *file;   /* template file it comes from */
     const Param *param;
     int          nparam;
+    int          ntaken; /* parameters of the function: a struct counts once */
     bool         fails;  /* returns int: 0 or a negative occ code */
     bool         vector; /* its expression is over occ_vf, else over scalars */
     bool         in_place; /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
@@ -48,7 +62,7 @@ typedef struct Kernel {
     bool         same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
     bool         by_table; /* KERNEL_BY_TABLE: y is made of rows of its second operand that a table names: see lag.h */
     bool         open; /* KERNEL_OPEN: long functions of its expression are written into its loop */
-    /* p: pointer parameters in order; a: the others in order; expr, fn: as the kernel declares them (cast inside). */
+    /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast inside). */
     int        (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
 } Kernel;
 

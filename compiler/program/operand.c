@@ -17,16 +17,37 @@ bool operand_is_static(const Operand *operand)
     return fixed;
 }
 
+/* The operand's axes without those of one element, and with those as one that follow each other without a gap; how many. */
+static int joined_axes(const Operand *x, Extent *dim, Extent *stride)
+{
+    int n = 0;
+
+    for (int i = 0; i < x->rank; i++) {
+        bool fixed = extent_is_const(x->dim[i]) && extent_is_const(x->stride[i]);
+
+        if (extent_is(x->dim[i], 1))
+            continue;
+        if (n > 0 && fixed && extent_is_const(dim[n - 1]) && extent_is(stride[n - 1], x->dim[i].max * x->stride[i].max)) {
+            dim[n - 1] = extent_const(dim[n - 1].max * x->dim[i].max);
+            stride[n - 1] = x->stride[i];
+            continue;
+        }
+        dim[n] = x->dim[i];
+        stride[n++] = x->stride[i];
+    }
+    return n;
+}
+
 bool operand_same_layout(const Operand *a, const Operand *b)
 {
-    if (a->rank != b->rank)
+    Extent adim[MAX_RANK], astride[MAX_RANK], bdim[MAX_RANK], bstride[MAX_RANK];
+    int    n = joined_axes(a, adim, astride);
+
+    if (joined_axes(b, bdim, bstride) != n)
         return false;
-    for (int i = 0; i < a->rank; i++) {
-        if (!extent_same(a->dim[i], b->dim[i]))
+    for (int i = 0; i < n; i++)
+        if (!extent_same(adim[i], bdim[i]) || !extent_same(astride[i], bstride[i]))
             return false;
-        if (!(extent_is_const(a->dim[i]) && a->dim[i].max <= 1) && !extent_same(a->stride[i], b->stride[i]))
-            return false;
-    }
     return true;
 }
 
@@ -108,11 +129,67 @@ Arg *step_argument(const Step *step, const char *name)
     for (int p = 0; p < step->kernel->nparam; p++) {
         const Param *param = &step->kernel->param[p];
 
-        if (param->kind == PARAM_READS || param->kind == PARAM_WRITES)
+        if (!param_is_value(param))
             continue;
         if (*param->name == *name && !strcmp(param->name, name)) /* mostly decided without a call */
             return arg < step->narg ? &step->arg[arg] : NULL;
         arg++;
     }
     return NULL;
+}
+
+/* Of the shape "x_at", "xdim" and "xstride". */
+static Extent *shape_extents(Operand *x, const char *shape, const char *name)
+{
+    size_t length = strcspn(shape, "_");
+
+    if (strncmp(shape, name, length))
+        return NULL;
+    return !strcmp(name + length, "dim") ? x->dim : !strcmp(name + length, "stride") ? x->stride : NULL;
+}
+
+Extent *step_extents_of(const Step *step, const char *name, int *count)
+{
+    const Arg *arg = step_argument(step, name);
+
+    if (arg && (arg->kind == ARG_INT || arg->kind == ARG_INTS)) {
+        *count = arg->count;
+        return (Extent *)arg->ints;
+    }
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+        Operand     *x = step_shape(step, param) ? &step->operand[param->of] : NULL;
+        Extent      *found = x ? shape_extents(x, param->name, name) : NULL;
+
+        *count = x ? x->rank : 0;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+const Operand *step_shape(const Step *step, const Param *param)
+{
+    return param->kind == PARAM_SHAPE && param->of < step->nparam ? &step->operand[param->of] : NULL;
+}
+
+bool step_passed(const Step *step, int index, Passed *passed)
+{
+    if (index < step->narg) {
+        bool whole = step->arg[index].kind == ARG_INT || step->arg[index].kind == ARG_INTS;
+
+        *passed = (Passed){step->arg[index].ints, whole ? step->arg[index].count : 0};
+        return true;
+    }
+    index -= step->narg;
+    for (int i = 0; step->kernel && i < step->kernel->nparam; i++) {
+        const Operand *x = step_shape(step, &step->kernel->param[i]);
+
+        if (x && index < 2) {
+            *passed = (Passed){index ? x->stride : x->dim, x->rank};
+            return true;
+        }
+        index -= x ? 2 : 0;
+    }
+    return false;
 }

@@ -29,14 +29,15 @@ static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
 /* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
 static bool constants(const Step *step, const char *name, int count, int64_t *value)
 {
-    const Arg *arg = step_argument(step, name);
+    int           all;
+    const Extent *list = step_extents_of(step, name, &all);
 
-    if (!arg || arg->count != count)
+    if (!list || all != count)
         return false;
     for (int i = 0; i < count; i++) {
-        if (!extent_is_const(arg->ints[i]))
+        if (!extent_is_const(list[i]))
             return false;
-        value[i] = arg->ints[i].max;
+        value[i] = list[i].max;
     }
     return true;
 }
@@ -235,15 +236,15 @@ static bool is_flat(const Step *step, const Geometry *g)
            g->xstride[HEIGHT] == g->xdim[WIDTH] * g->xstride[WIDTH] && g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
 }
 
-static void set_argument(Program *program, Step *step, const char *name, const int64_t *value, int count, Blocks *blocks)
+static void set_argument(Program *program, const Step *step, const char *name, const int64_t *value, int count, Blocks *blocks)
 {
-    Arg     *arg = step_argument(step, name);
-    Blocked  before = {.arg = arg, .ints = arg->ints};
-    Extent  *ints = arena_array(program->arena, Extent, count);
+    Blocked before = {.buffer = -1};
 
-    for (int i = 0; i < count; i++)
-        ints[i] = extent_const(value[i]);
-    arg->ints = ints;
+    before.list = step_extents_of(step, name, &before.count);
+    for (int i = 0; i < count; i++) {
+        before.extent[i] = before.list[i];
+        before.list[i] = extent_const(value[i]);
+    }
     ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
 }
 
@@ -310,41 +311,36 @@ static int64_t joint_bytes(const Program *program, int index)
 }
 
 /* Scratch lives whole, so its spans stay right. */
-static void resize(Program *program, Operand *scratch, int64_t elements)
+static void resize(Buffer *buffer, int64_t bytes)
 {
-    Buffer *buffer = &program->buffer[scratch->buffer];
-
-    scratch->dim[0] = extent_const(elements);
-    buffer->size = elements * operand_bytes_per_element(scratch);
+    buffer->size = bytes;
     for (int i = 0; i < buffer->nspan; i++)
         buffer->span[i].hi = buffer->size;
 }
 
-/* Another size for a step's scratch, remembered with the one before. */
-static void set_scratch(Program *program, Operand *scratch, int64_t elements, Blocks *blocks)
+/* Another size along an axis of a step's scratch, and in all, remembered with the one before. */
+static void set_scratch(Program *program, Operand *scratch, int axis, int64_t extent, int64_t elements, Blocks *blocks)
 {
-    Blocked before = {.scratch = scratch, .elements = scratch->dim[0].max};
+    Buffer *buffer = &program->buffer[scratch->buffer];
+    Blocked before = {&scratch->dim[axis], {scratch->dim[axis]}, 1, scratch->buffer, buffer->size};
 
-    resize(program, scratch, elements);
+    scratch->dim[axis] = extent_const(extent);
+    resize(buffer, elements * operand_bytes_per_element(scratch));
     ARENA_PUSH(program->arena, blocks->blocked, blocks->count, blocks->capacity, before);
 }
 
 /* The block of a kernel that computes its input, cut down. */
 static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t xdim[AXES], ydim[AXES], pixels, rows;
+    int64_t block[AXES], ydim[AXES], rows;
 
-    if (!constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "pixels", 1, &pixels))
+    if (!constants(step, "blockdim", AXES, block) || !constants(step, "ydim", AXES, ydim))
         return;
-    rows = int_max(SCRATCH_BYTES / (xdim[CHANNELS] * (int64_t)sizeof(float)), SCRATCH_PIXELS);
-    while (pixels % rows)
+    rows = int_max(SCRATCH_BYTES / (block[CHANNELS] * (int64_t)sizeof(float)), SCRATCH_PIXELS);
+    while (ydim[WIDTH] % rows)
         rows--;
-    if (rows >= xdim[WIDTH])
-        return;
-    xdim[WIDTH] = ydim[WIDTH] = rows;
-    set_argument(program, step, "xdim", xdim, AXES, blocks);
-    set_argument(program, step, "ydim", ydim, AXES, blocks);
-    set_scratch(program, &step->operand[step->nparam - 1], rows * xdim[CHANNELS], blocks);
+    if (rows < block[WIDTH])
+        set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], blocks);
 }
 
 /* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The lots are
@@ -371,20 +367,23 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
     set_argument(program, step, "group", &group, 1, blocks);
     elements = !strcmp(step->kernel->name, "winograd_f32") ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
                                                            : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
-    set_scratch(program, &step->operand[step->nparam - 1], elements, blocks);
+    set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, blocks);
 }
 
 /* Fewer queries of attention taken together: their keys and values are read more often. */
 static void shrink_scores(Program *program, Step *step, Blocks *blocks)
 {
-    int64_t  keys, block, few = FEW_QUERIES; /* keys that are taken together: part, or all */
-    Operand *scores = &step->operand[1];
+    const Operand *k = &step->operand[3];
+    const Extent  *all = &k->dim[k->rank - 1];
+    int64_t        keys, block, elements, few = FEW_QUERIES; /* keys that are taken together: part, or all */
+    Operand       *scores = &step->operand[1];
 
-    if (!constants(step, "part", 1, &keys) || (!keys && !constants(step, "keys", 1, &keys)) || !constants(step, "block", 1, &block) ||
-        block <= few)
+    if (!constants(step, "part", 1, &keys) || (!keys && !extent_is_const(*all)) || !constants(step, "block", 1, &block) || block <= few)
         return;
+    keys = keys ? keys : all->max;
     set_argument(program, step, "block", &few, 1, blocks);
-    set_scratch(program, scores, scores->dim[0].max - (block - few) * int_round_up(keys, 16), blocks);
+    elements = scores->dim[0].max - (block - few) * int_round_up(keys, 16);
+    set_scratch(program, scores, 0, elements, elements, blocks);
 }
 
 /* Less scratch for a step of one of these kernels. */
@@ -424,9 +423,9 @@ void program_unblock(Program *program, Blocks *blocks)
     while (blocks->count > 0) {
         const Blocked *before = &blocks->blocked[--blocks->count];
 
-        if (before->arg)
-            before->arg->ints = before->ints;
-        else
-            resize(program, before->scratch, before->elements);
+        for (int i = 0; i < before->count; i++)
+            before->list[i] = before->extent[i];
+        if (before->buffer >= 0)
+            resize(&program->buffer[before->buffer], before->bytes);
     }
 }

@@ -2,6 +2,7 @@
  * balance is taken, or two of them where that is more even, and more parts than threads where they are as even and need no
  * scratch of their own. */
 #include "program/part.h"
+#include "program/operand.h"
 #include "program/part_rules.h"
 #include "support/int.h"
 
@@ -13,9 +14,11 @@ enum { PARTS_EACH = 4 }; /* for each thread, at most */
  * (a member of a loop) has no place that a part could count from. */
 static bool is_plain(const Program *program, const Step *step)
 {
-    for (int i = 0; i < step->narg; i++)
-        for (int k = 0; (step->arg[i].kind == ARG_INT || step->arg[i].kind == ARG_INTS) && k < step->arg[i].count; k++)
-            if (!extent_is_const(step->arg[i].ints[k]))
+    Passed passed;
+
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (!extent_is_const(passed.extent[k]))
                 return false;
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];

@@ -10,13 +10,17 @@
 
 static int64_t value(const Step *step, const char *name, int index)
 {
-    return step_argument(step, name)->ints[index].max;
+    int count;
+
+    return step_extents_of(step, name, &count)[index].max;
 }
 
-/* The arrays were copied for this part: see step_part. */
+/* Operands and arguments were copied for this part: see step_part. */
 static void set(Step *part, const char *name, int index, int64_t to)
 {
-    ((Extent *)step_argument(part, name)->ints)[index] = (Extent){to, -1};
+    int count;
+
+    step_extents_of(part, name, &count)[index] = extent_const(to);
 }
 
 static int pointer(const Step *step, const char *name)
@@ -65,11 +69,12 @@ static void offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double wei
 
 static double product(const Step *step, const char *name)
 {
-    const Arg *arg = step_argument(step, name);
-    double     n = 1.0;
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
+    double        n = 1.0;
 
-    for (int i = 0; i < arg->count; i++)
-        n *= (double)arg->ints[i].max;
+    for (int i = 0; i < count; i++)
+        n *= (double)list[i].max;
     return n;
 }
 
@@ -137,8 +142,9 @@ static void offer_space(const Step *step, Cuts *cuts, int64_t grain, double weig
  * comes before and after is mostly cut along rows. */
 static void offer_conv(const Step *step, Cuts *cuts)
 {
-    double taps = product(step, "kernel"), inputs = (double)value(step, "xdim", 1);
-    double weights = taps * inputs * (double)value(step, "ydim", 1), images = product(step, "xdim") + product(step, "ydim");
+    double groups = (double)value(step, "groups", 0);
+    double weights = product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "ydim", 1)) / groups;
+    double images = product(step, "xdim") + product(step, "ydim");
 
     offer_space(step, cuts, 1, weights > images ? 1.15 : 1.0);
     if (value(step, "groups", 0) == 1)
@@ -195,10 +201,9 @@ static void take_images(Step *part, int64_t lo, int64_t hi)
 /* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the whole. */
 static void take_space(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    bool    strided = step_argument(part, "stride") != NULL;
     int     k = axis - 2;
-    int64_t step = strided ? value(part, "stride", k) : 1, dilation = strided ? value(part, "dilation", k) : 1;
-    int64_t taps = step_argument(part, "kernel") ? value(part, "kernel", k) : 3, pad = value(part, "pad", k);
+    int64_t step = value(part, "stride", k), dilation = value(part, "dilation", k), taps = value(part, "kernel", k);
+    int64_t pad = value(part, "pad", k);
     int64_t skip = int_max(lo * step - pad, 0), inner = 1;
     int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
 
@@ -267,7 +272,6 @@ static void take_rows(Step *part, int axis, int64_t lo, int64_t hi)
         take_space(part, axis, lo, hi);
 }
 
-/* Of each tap the weights of all channels follow each other: xdim stays, by which the kernel goes from tap to tap. */
 static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
 {
     if (axis != 1) {
@@ -275,6 +279,7 @@ static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
         return;
     }
     take_channels(part, lo, hi, 1);
+    set(part, "xdim", 1, hi - lo);
     part_shift(part, pointer(part, "x"), lo * value(part, "xstride", 1));
 }
 
@@ -307,7 +312,8 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
 /* Of a kernel that makes so many products and reads so many weights a nanosecond: few pixels wait for the weights. */
 static double work_at(const Step *step, double products, double reads)
 {
-    double weights = product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "ydim", 1) * value(step, "groups", 0));
+    double weights = product(step, "kernel") * (double)(value(step, "xdim", 1) * value(step, "ydim", 1)) /
+                     (double)value(step, "groups", 0);
     double pixels = places(step) / (double)value(step, "ydim", 1);
 
     return weights * (pixels / products > 1.0 / reads ? pixels / products : 1.0 / reads);
@@ -341,74 +347,84 @@ static double work_window(const Step *step)
 
 /* ------------------------------------------------------------------------------------------------------------- products */
 
-/* The stack's axes come first; `rank` stands for the rows of one matrix. */
-static void offer_matmul(const Step *step, Cuts *cuts)
+/* Axes of the result of a stack of products: those of the stack, then rows, then columns. */
+static int rows_axis(const Step *step)
 {
-    int64_t rank = value(step, "rank", 0);
-    int     axis = 0;
+    int rank;
 
-    while (axis < rank && value(step, "dim", axis) == 1)
-        axis++;
-    if (axis < rank)
-        offer(cuts, axis, value(step, "dim", axis), 1, 1.0);
-    if (product(step, "dim") == 1.0)
-        offer(cuts, (int)rank, value(step, "rows", 0), 2, 1.0);
+    step_extents_of(step, "ydim", &rank);
+    return rank - 2;
 }
 
-/* Operands of the expression, whose pitches are those of the stack's axes and then that of the rows. */
-static void shift_stack(Step *part, int axis, int64_t lo)
+static double stack_count(const Step *step)
 {
-    int rank = (int)value(part, "rank", 0);
+    double n = 1.0;
 
+    for (int i = 0; i < rows_axis(step); i++)
+        n *= (double)value(step, "ydim", i);
+    return n;
+}
+
+static void offer_matmul(const Step *step, Cuts *cuts)
+{
+    int rows = rows_axis(step), axis = 0;
+
+    while (axis < rows && value(step, "ydim", axis) == 1)
+        axis++;
+    if (axis < rows)
+        offer(cuts, axis, value(step, "ydim", axis), 1, 1.0);
+    if (stack_count(step) == 1.0)
+        offer(cuts, rows, value(step, "ydim", rows), 2, 1.0);
+}
+
+/* Places lo to hi - 1 along an axis of a stack, where the operand is one of all places. */
+static void cut_stack(Step *part, int operand, int axis, int64_t lo, int64_t hi)
+{
+    Operand *x = &part->operand[operand];
+
+    part_shift(part, operand, lo * x->stride[axis].max);
+    x->dim[axis] = extent_const(hi - lo);
+}
+
+/* The factor `first` has the rows of the result; the others only the stack. The pitches of operands of the expression are those of
+ * the stack's axes and then that of the rows. */
+static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second, const char *third)
+{
+    int rows = rows_axis(part);
+
+    cut_stack(part, pointer(part, "y"), axis, lo, hi);
+    cut_stack(part, pointer(part, first), axis, lo, hi);
+    if (axis < rows)
+        cut_stack(part, pointer(part, second), axis, lo, hi);
+    if (axis < rows && third)
+        cut_stack(part, pointer(part, third), axis, lo, hi);
     for (int k = part->nparam; k < part->noperand; k++)
-        part_shift(part, k, lo * value(part, "pitch", (k - part->nparam) * (rank + 1) + axis));
+        part_shift(part, k, lo * value(part, "pitch", (k - part->nparam) * (rows + 1) + axis));
 }
 
 static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    int64_t rank = value(part, "rank", 0);
-
-    if (axis == rank) {
-        set(part, "rows", 0, hi - lo);
-        part_shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
-        part_shift(part, pointer(part, "a"), lo * value(part, "arow", 0));
-        shift_stack(part, (int)rank, lo);
-        return;
-    }
-    set(part, "dim", axis, hi - lo);
-    part_shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
-    part_shift(part, pointer(part, "a"), lo * value(part, "astack", axis));
-    part_shift(part, pointer(part, "b"), lo * value(part, "bstack", axis));
-    shift_stack(part, axis, lo);
+    take_stack(part, axis, lo, hi, "a", "b", NULL);
 }
 
 static void take_attention(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    int64_t rank = value(part, "rank", 0);
-
-    shift_stack(part, axis, lo);
-    if (axis == rank) {
-        set(part, "rows", 0, hi - lo);
-        part_shift(part, pointer(part, "y"), lo * value(part, "yrow", 0));
-        part_shift(part, pointer(part, "q"), lo * value(part, "qrow", 0));
-        return;
-    }
-    set(part, "dim", axis, hi - lo);
-    part_shift(part, pointer(part, "y"), lo * value(part, "ystack", axis));
-    part_shift(part, pointer(part, "q"), lo * value(part, "qstack", axis));
-    part_shift(part, pointer(part, "k"), lo * value(part, "kstack", axis));
-    part_shift(part, pointer(part, "v"), lo * value(part, "vstack", axis));
+    take_stack(part, axis, lo, hi, "q", "k", "v");
 }
 
 static double work_matmul(const Step *step)
 {
-    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "columns", 0)) * (double)value(step, "depth", 0) / 20.0;
+    return product(step, "ydim") * (double)value(step, "adim", rows_axis(step) + 1) / 20.0;
 }
 
 static double work_attention(const Step *step)
 {
-    return product(step, "dim") * (double)(value(step, "rows", 0) * value(step, "keys", 0)) *
-           (double)(value(step, "depth", 0) + value(step, "width", 0) + 30) / 20.0;
+    int    rows = rows_axis(step);
+    double depth = (double)value(step, "qdim", rows + 1), width = (double)value(step, "ydim", rows + 1);
+
+    double queries = stack_count(step) * (double)value(step, "ydim", rows), keys = (double)value(step, "kdim", rows + 1);
+
+    return queries * keys * (depth + width + 30.0) / 20.0;
 }
 
 /* --------------------------------------------------------------------------------------- reductions over kept axes, rows */

@@ -48,10 +48,11 @@ const int64_t *program_table(const Program *program, const Operand *operand, boo
 enum { EVERY_STEP = -1 };
 
 typedef struct Blocked {
-    Arg          *arg;     /* NULL: scratch */
-    const Extent *ints;    /* that it had before */
-    Operand      *scratch;
-    int64_t       elements; /* that it had before */
+    Extent *list;      /* what was changed */
+    Extent  extent[5]; /* what it was before */
+    int     count;
+    int     buffer;    /* of scratch that was made smaller, or -1 */
+    int64_t bytes;     /* that it had before */
 } Blocked;
 
 typedef struct Blocks {

@@ -235,6 +235,6 @@ int program_run(const Program *program, void *const *memory);
 int     operand_bytes_per_element(const Operand *operand);
 bool    operand_is_dense(Model *model, const Operand *operand); /* row-major in ONNX's order without gaps */
 bool    operand_is_static(const Operand *operand);    /* all extents, strides and the offset constant */
-bool    operand_same_layout(const Operand *a, const Operand *b); /* equal extents and strides */
+bool    operand_same_layout(const Operand *a, const Operand *b); /* elements in row-major order are at the same places */
 
 #endif

@@ -1,5 +1,6 @@
 /* run.c - a program executed in this process, step by step, with the kernels that generated code would call. */
 #include "program/interpret.h"
+#include "program/operand.h"
 #include "program/program.h"
 
 #include "codegen_templates/c/occ_base.h"
@@ -124,32 +125,52 @@ static int run_load(Run *run, const Step *step)
 
 /* -------------------------------------------------------------------------------------------------------------- kernels */
 
+static const int64_t *values_of(const Run *run, const Extent *extents, int count, int64_t *to)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = extent_value(run, extents[i]);
+    return to;
+}
+
+/* An array inside a struct is as long as the struct says, and 0 where the step says nothing. */
+static KernelArg argument(const Run *run, const Arg *arg, const Param *param)
+{
+    int64_t *ints = arena_array(run->program->arena, int64_t, arg->count + param->count + 1);
+
+    switch (arg->kind) {
+    case ARG_INT:
+        return (KernelArg){.i = extent_value(run, arg->ints[0])};
+    case ARG_INTS:
+        return (KernelArg){.ints = values_of(run, arg->ints, arg->count, ints)};
+    case ARG_FLOAT:
+        return (KernelArg){.f = arg->floats[0]};
+    default:
+        return (KernelArg){.floats = arg->floats};
+    }
+}
+
+static KernelArg shape(const Run *run, const Operand *x, const Param *param)
+{
+    int64_t *ints = arena_array(run->program->arena, int64_t, 2 * param->count + 1);
+
+    if (param->ranked)
+        ints[0] = x->rank;
+    values_of(run, x->dim, x->rank, ints + param->ranked);
+    values_of(run, x->stride, x->rank, ints + param->ranked + param->count);
+    return (KernelArg){.ints = ints};
+}
+
 static KernelArg *arguments(const Run *run, const Step *step)
 {
-    KernelArg *a = arena_array(run->program->arena, KernelArg, step->narg + 1);
+    const Kernel *kernel = step->kernel;
+    KernelArg    *a = arena_array(run->program->arena, KernelArg, kernel->nparam + 1);
+    int           count = 0, arg = 0;
 
-    for (int i = 0; i < step->narg; i++) {
-        const Arg *arg = &step->arg[i];
-        int64_t   *ints;
-
-        switch (arg->kind) {
-        case ARG_INT:
-            a[i].i = extent_value(run, arg->ints[0]);
-            break;
-        case ARG_INTS:
-            ints = arena_array(run->program->arena, int64_t, arg->count + 1);
-            for (int k = 0; k < arg->count; k++)
-                ints[k] = extent_value(run, arg->ints[k]);
-            a[i].ints = ints;
-            break;
-        case ARG_FLOAT:
-            a[i].f = arg->floats[0];
-            break;
-        case ARG_FLOATS:
-            a[i].floats = arg->floats;
-            break;
-        }
-    }
+    for (int i = 0; i < kernel->nparam; i++)
+        if (param_is_value(&kernel->param[i]))
+            a[count++] = argument(run, &step->arg[arg++], &kernel->param[i]);
+        else if (kernel->param[i].kind == PARAM_SHAPE)
+            a[count++] = shape(run, step_shape(step, &kernel->param[i]), &kernel->param[i]);
     return a;
 }
 

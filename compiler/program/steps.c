@@ -1,5 +1,6 @@
 /* steps.c - appending steps, and run-time integers in the slots that steps read them from. */
 #include "program/lower.h"
+#include "program/operand.h"
 #include "support/int.h"
 
 enum { MAX_PENDING_OPERANDS = 40, MAX_STEP_ARGS = 64 };
@@ -292,14 +293,16 @@ void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *oper
 
 int step_end(Lower *lower, Step *step)
 {
+    Passed passed;
+
     if (!step->kernel)
         return -1;
     for (int i = 0; i < step->noperand; i++)
         if (step->operand[i].buffer >= 0 && lower_extent(lower, step->operand[i].offset) < 0)
             return -1;
-    for (int i = 0; i < step->narg; i++)
-        for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
-            if (lower_extent(lower, step->arg[i].ints[k]) < 0)
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (lower_extent(lower, passed.extent[k]) < 0)
                 return -1;
     lower_append(lower, *step);
     return 0;

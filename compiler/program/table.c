@@ -25,11 +25,13 @@ static const Step *only_writer(const Program *program, int buffer)
 /* Nothing that a run brings has a part in the step. */
 static bool is_constant(const Program *program, const Step *step)
 {
+    Passed passed;
+
     if (step->kind != STEP_KERNEL || step->expr)
         return false;
-    for (int i = 0; i < step->narg; i++)
-        for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
-            if (!extent_is_const(step->arg[i].ints[k]))
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (!extent_is_const(passed.extent[k]))
                 return false;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && (step->operand[k].access & OPERAND_READS) &&

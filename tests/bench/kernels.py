@@ -21,7 +21,7 @@ from bench import NETWORKS
 
 STEP = re.compile(r"OCC_(?:RUN|TRY)\((\d+), (\w+)\(.*\)\); /\* \d+ (.*) \*/$", re.M)
 FUNCTION = re.compile(r"^OCC_STEP \w+ (\w+)\([^\n]*\)\n\{\n(.*?)^\}", re.M | re.S)
-ARRAY = re.compile(r"const occ_extent (\w+)\[\] = \{([^}]*)\};")
+LOCAL = re.compile(r"const occ_(\w+) (\w+)(?:\[\])? = \{(.*)\};")
 CALL = re.compile(r"occ_(\w+)\((.*)\);")
 
 
@@ -29,37 +29,54 @@ def numbers(text):
     return [int(n) if re.fullmatch(r"-?\d+", n) else 0 for n in text.split(", ")]
 
 
+def arguments_of(body):
+    """The lists of numbers that a step function gives its kernel, by name: of the image x_at "xdim" and "xstride", of a window
+    "kernel", "stride", "dilation" and "pad", of other structs their numbers in order."""
+    found = {}
+    for kind, name, text in LOCAL.findall(body):
+        lists = [numbers(inner) for inner in re.findall(r"\{([^{}]*)\}", text)]
+        if kind in ("image", "stack"):
+            pointer = name.removesuffix("_at")
+            found[f"{pointer}dim"], found[f"{pointer}stride"] = lists
+        elif kind in ("window", "q_form"):
+            found |= dict(zip(("kernel", "stride", "dilation", "pad"), lists))
+            found["form"] = numbers(text.rpartition("}, ")[2]) if kind == "q_form" else []
+        elif kind == "extent":
+            found[name] = numbers(text)
+    return found
+
+
+def groups_of(kernel, arrays, words):
+    if kernel.startswith("conv_q"):
+        return arrays["form"][0]
+    return int(words[7]) if kernel == "conv_f32" else 1
+
+
 def multiplications(body):
     """(kernel, multiplications of the direct algorithm; 0: it is no product) of a step function."""
-    arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
+    arrays = arguments_of(body)
     kernel, arguments = CALL.findall(body)[-1]
     words = arguments.split(", ")
     if kernel == "conv_after_f32":
-        return kernel, int(words[4]) * arrays["xdim"][1] * arrays["ydim"][1]
+        return kernel, math.prod(arrays["ydim"]) * arrays["blockdim"][1]
     if kernel.startswith(("conv_", "depthwise_", "winograd_")):
-        groups = int(words[4]) if kernel == "conv_f32" else int(words[7]) if kernel.startswith("conv_q") else 1
-        taps = 9 if kernel.startswith("winograd_") else math.prod(arrays["kernel"])
-        inputs = 1 if kernel.startswith("depthwise_") else arrays["xdim"][1]
-        return kernel, groups * taps * inputs * math.prod(arrays["ydim"])
+        inputs = 1 if kernel.startswith("depthwise_") else arrays["xdim"][1] // groups_of(kernel, arrays, words)
+        return kernel, math.prod(arrays["kernel"]) * inputs * math.prod(arrays["ydim"])
     if kernel == "matmul_f32":
-        literals = [int(w) for w in words[8:11] if w.isdigit()]
-        return kernel, math.prod(arrays["dim"] if int(words[3]) else [1]) * math.prod(literals) if len(literals) == 3 else 0
+        return kernel, math.prod(arrays["ydim"]) * arrays["adim"][-1]
     return kernel, 0
 
 
 def layer_of(body):
     """The convolution of a step as onednn.c reads it; None: it is another step, or has more axes."""
-    arrays = {name: numbers(text) for name, text in ARRAY.findall(body)}
+    arrays = arguments_of(body)
     kernel, arguments = CALL.findall(body)[-1]
     if kernel not in ("conv_f32", "depthwise_f32", "winograd_f32") or arrays["xdim"][2] != 1 or arrays["xdim"][0] != 1:
         return None
-    x, y, one = arrays["xdim"], arrays["ydim"], [1, 1, 1]
-    taps = [1, 3, 3] if kernel == "winograd_f32" else arrays["kernel"]
-    groups = x[1] if kernel == "depthwise_f32" else int(arguments.split(", ")[4]) if kernel == "conv_f32" else 1
-    each = 1 if kernel == "depthwise_f32" else x[1]
-    outputs = 1 if kernel == "depthwise_f32" else y[1]
-    return [groups, each, outputs, *x[3:], *y[3:], *taps[1:], *arrays.get("stride", one)[1:], *arrays.get("dilation", one)[1:],
-            *arrays["pad"][1:]]
+    x, y = arrays["xdim"], arrays["ydim"]
+    groups = x[1] if kernel == "depthwise_f32" else groups_of(kernel, arrays, arguments.split(", "))
+    return [groups, x[1] // groups, y[1] // groups, *x[3:], *y[3:], *arrays["kernel"][1:], *arrays["stride"][1:],
+            *arrays["dilation"][1:], *arrays["pad"][1:]]
 
 
 def onednn_times(args, layers):
@@ -85,9 +102,9 @@ def print_onednn(args, steps, bodies, times):
 
 def shape_of(body):
     """What tells one instance from another, briefly."""
-    arrays = dict(ARRAY.findall(body))
+    arrays = arguments_of(body)
     keys = ("xdim", "ydim", "kernel", "stride", "dim", "tile")
-    return " ".join(f"{k}={arrays[k].replace(' ', '')}" for k in keys if k in arrays)
+    return " ".join(f"{k}={','.join(map(str, arrays[k]))}" for k in keys if k in arrays)
 
 
 def predictions(network, peak):

@@ -93,24 +93,27 @@ class Memory(unittest.TestCase):
 
 
 class Multiplications(unittest.TestCase):
+    X = "    static const occ_image x_at = {{1, 6, 1, 8, 9}, {0, 1, 0, 54, 6}};\n"
+    Y = "    static const occ_image y_at = {{1, 32, 1, 4, 5}, {0, 1, 0, 160, 32}};\n"
+    WINDOW = "    static const occ_window window = {{1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}};\n"
+
     def test_convolution_counts_taps_inputs_and_results(self):
-        body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
-                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_f32(x, w, bias, y, 2, xdim, ydim, kernel);\n")
-        self.assertEqual(kernels.multiplications(body), ("conv_f32", 2 * 9 * 3 * 16 * 16))
+        body = self.X + self.Y + self.WINDOW + "    occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, 2, tile, &expr, &fused);\n"
+        self.assertEqual(kernels.multiplications(body), ("conv_f32", 15 * 3 * 32 * 20))
 
     def test_a_convolution_that_computes_its_input_counts_its_pixels(self):
-        body = ("    static const occ_extent xdim[] = {1, 96, 1, 1, 224};\n    static const occ_extent ydim[] = {1, 128, 1, 1, 224};\n"
-                "    occ_conv_after_f32(w, bias, y, block, 3136, 1, xdim, xstride, ydim, ystride, 3, pitch, &expr, model_expr_2);\n")
+        body = ("    static const occ_image y_at = {{1, 128, 1, 1, 3136}, {0, 1, 0, 0, 128}};\n"
+                "    static const occ_image block_at = {{1, 96, 1, 1, 224}, {0, 1, 0, 0, 96}};\n"
+                "    occ_conv_after_f32(w, bias, y, &y_at, block, &block_at, 1, &expr, &fused);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_after_f32", 3136 * 96 * 128))
 
     def test_a_convolution_is_told_to_onednn_as_it_is(self):
-        arrays = {"xdim": "1, 3, 1, 8, 9", "ydim": "1, 16, 1, 4, 5", "kernel": "1, 3, 5", "stride": "1, 2, 2", "dilation": "1, 1, 1",
-                  "pad": "0, 1, 2"}
-        body = "".join(f"    static const occ_extent {name}[] = {{{text}}};\n" for name, text in arrays.items())
-        self.assertEqual(kernels.layer_of(body + "    occ_conv_f32(x, w, bias, y, 2, xdim, ydim);\n"),
+        body = self.X + self.Y + self.WINDOW
+        self.assertEqual(kernels.layer_of(body + "    occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, 2, tile, &expr, &fused);\n"),
                          [2, 3, 16, 8, 9, 4, 5, 3, 5, 2, 2, 1, 1, 1, 2])
-        self.assertEqual(kernels.layer_of(body + "    occ_depthwise_f32(x, w, bias, y, xdim, ydim);\n")[:3], [3, 1, 1])
-        self.assertIsNone(kernels.layer_of(body + "    occ_conv_after_f32(w, bias, y, block, 3136, 1);\n"))
+        self.assertEqual(kernels.layer_of(body + "    occ_depthwise_f32(x, &x_at, w, bias, y, &y_at, &window, 6, &expr, &fused);\n")[:2],
+                         [6, 1])
+        self.assertIsNone(kernels.layer_of(body + "    occ_conv_after_f32(w, bias, y, &y_at, block, &block_at, 1, &expr, &fused);\n"))
 
     def test_predictions_are_scaled_to_the_measured_peak(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -120,9 +123,9 @@ class Multiplications(unittest.TestCase):
         self.assertEqual(kernels.ratio_text([(2.0, 1.0), (8.0, 4.0), (0.0, 1.0)]), "predicted / measured 2.00, within 1.00")
 
     def test_sums_of_bytes_count_as_well(self):
-        body = ("    static const occ_extent xdim[] = {1, 3, 1, 8, 8};\n    static const occ_extent ydim[] = {1, 16, 1, 4, 4};\n"
-                "    static const occ_extent kernel[] = {1, 3, 3};\n    occ_conv_q_u8_i8(x, w, bias, NULL, NULL, y, NULL, 2, xdim, ydim, kernel);\n")
-        self.assertEqual(kernels.multiplications(body), ("conv_q_u8_i8", 2 * 9 * 3 * 16 * 16))
+        form = "    static const occ_q_form form = {{{1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}}, 2, 7, 0, 0, 0, 0};\n"
+        call = "    occ_conv_q_u8_i8(x, &x_at, w, bias, NULL, NULL, y, &y_at, NULL, &form, &expr, &fused);\n"
+        self.assertEqual(kernels.multiplications(self.X + self.Y + form + call), ("conv_q_u8_i8", 15 * 3 * 32 * 20))
 
 
 class Page(unittest.TestCase):

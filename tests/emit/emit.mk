@@ -1,6 +1,6 @@
 # Tests of emission: the embed tool, and hand-built programs emitted, compiled, run and compared.
 
-$(BUILD)/tests/emit/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_scalar.c codegen_templates/embed.h tests/emit/embed/kernels.def
+$(BUILD)/tests/emit/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_signature.c codegen_templates/embed_scalar.c codegen_templates/embed.h tests/emit/embed/kernels.def
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -DEMBED_KERNELS='"../tests/emit/embed/kernels.def"' -o $@ $(filter %.c,$^)
 

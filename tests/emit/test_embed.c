@@ -81,6 +81,31 @@ static void signatures_are_read(void **state)
     assert_null(kernel_find("probe_copy"));
 }
 
+static void fields_of_structs_are_rows(void **state)
+{
+    static const ParamKind   kinds[] = {PARAM_READS, PARAM_SHAPE, PARAM_WRITES, PARAM_SHAPE, PARAM_INT, PARAM_INTS,
+                                        PARAM_INT,   PARAM_FLOAT, PARAM_FN,     PARAM_EXPR,  PARAM_INT};
+    static const char *const names[] = {"x", "x_at", "y", "y_at", "from", "to", "count", "scale", "fn", "e", "last"};
+    const Kernel *k = kernel_find("probe_struct");
+
+    (void)state;
+    assert_int_equal(k->nparam, 11);
+    assert_int_equal(k->ntaken, 7);
+    for (int i = 0; i < k->nparam; i++) {
+        assert_int_equal(k->param[i].kind, kinds[i]);
+        assert_string_equal(k->param[i].name, names[i]);
+        assert_int_equal(k->param[i].group != NULL, i > 3 && i < 9);
+    }
+    assert_int_equal(k->param[1].of, 0);
+    assert_int_equal(k->param[3].of, 1);
+    assert_int_equal(k->param[3].count, 2);
+    assert_string_equal(k->param[3].ctype, "occ_probe_place");
+    assert_string_equal(k->param[5].inside, "span");
+    assert_string_equal(k->param[6].inside, "");
+    assert_string_equal(k->param[6].group_type, "occ_probe_form");
+    assert_int_equal(k->param[5].count, 2);
+}
+
 typedef struct ProbeExpr {
     const void *x[8];
     int64_t     at[8];
@@ -108,6 +133,20 @@ static void trampolines_call_the_very_function(void **state)
     assert_int_equal(kernel_find("probe_all")->call(p, a, &e, (void (*)(void))add_index), -4);
 }
 
+/* x [2][2], of which the last three elements are read, to y by columns. */
+static void structs_hold_what_the_step_says(void **state)
+{
+    float           x[4] = {1.0f, 2.0f, 3.0f, 4.0f}, y[4] = {0}, bias = 0.0f;
+    const int64_t   straight[] = {2, 2, 2, 1}, turned[] = {2, 2, 1, 2}, to[] = {3, 4};
+    ProbeExpr       e = {.x = {&bias}};
+    void           *p[] = {x, y};
+    const KernelArg a[] = {{.ints = straight}, {.ints = turned}, {.i = 1}, {.ints = to}, {.i = 4}, {.f = 2.0}, {.i = 5}};
+
+    (void)state;
+    assert_int_equal(kernel_find("probe_struct")->call(p, a, &e, (void (*)(void))add_index), 0);
+    assert_true(y[0] == 0.0f && y[2] == 549.0f && y[1] == 553.0f && y[3] == 557.0f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +156,8 @@ int main(void)
         cmocka_unit_test(pieces_follow_those_they_use),
         cmocka_unit_test(types_are_written_in),
         cmocka_unit_test(signatures_are_read),
+        cmocka_unit_test(fields_of_structs_are_rows),
+        cmocka_unit_test(structs_hold_what_the_step_says),
         cmocka_unit_test(trampolines_call_the_very_function),
     };
 

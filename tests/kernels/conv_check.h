@@ -1,4 +1,5 @@
 /* conv_check.h - one convolution compared with plain loops in double precision. */
+#include "image.h"
 #include "kernel_test.h"
 
 #include "occ_conv.h"
@@ -54,6 +55,14 @@ static UNUSED occ_vf epilogue(const occ_expr *e, occ_vf acc, int64_t c, int n)
 
 typedef void (*Run)(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,
                     const int64_t *ys, const occ_extent *pitch, const occ_expr *e);
+
+/* Two operands, of which the first moves from pixel to pixel. */
+static UNUSED occ_fused fused_of(const occ_extent *pitch, const occ_expr *e)
+{
+    const occ_fused fused = {e ? 2 : 0, {pitch[0], pitch[1]}, e ? epilogue : NULL};
+
+    return fused;
+}
 
 /* tolerance: of the largest sum that the inputs can make by chance. */
 static UNUSED void check_within(const Conv *c, Run run, int planar_y, int with_expression, double tolerance)

@@ -81,6 +81,11 @@ static void check_row(const Case *c, const Factor *y, const Factor *q, const Fac
     }
 }
 
+static occ_stack stack_of(const Case *c, const Factor *f, int64_t rows, int64_t columns)
+{
+    return (occ_stack){4, {c->dim[0], c->dim[1], rows, columns}, {f->stack[0], f->stack[1], f->row, f->column}};
+}
+
 static void run(uint64_t *seed, Case *c, int turned_k)
 {
     Factor q = factor(seed, c, c->rows, c->depth, (int)test_pick(seed, 0, 1)), k = factor(seed, c, c->depth, c->keys, turned_k);
@@ -94,17 +99,23 @@ static void run(uint64_t *seed, Case *c, int turned_k)
     float           *scratch = test_floats(floats);
     int64_t          place[2];
     int              nx = c->masked;
+    const occ_blocks      blocks = {c->block, c->part, c->group, turn};
+    const occ_stack_fused fused = {nx, pitch, nx ? scaled : NULL};
+    occ_stack             q_at, k_at, v_at, y_at;
 
     y.stack[1] = c->rows * y.row;
     s.stack[1] = c->rows * s.row;
+    q_at = stack_of(c, &q, c->rows, c->depth);
+    k_at = stack_of(c, &k, c->depth, c->keys);
+    v_at = stack_of(c, &v, c->keys, c->width);
+    y_at = stack_of(c, &y, c->rows, c->width);
     if (near) { /* what the product alone takes */
-        occ_matmul_f32(s.data, q.data, k.data, 2, c->dim, s.stack, q.stack, k.stack, c->rows, c->keys, c->depth, s.row, q.row,
-                       q.column, k.row, k.column, nx, pitch, nx ? &e : NULL, nx ? scaled : NULL);
+        const occ_stack s_at = stack_of(c, &s, c->rows, c->keys);
+
+        occ_matmul_f32(s.data, &s_at, q.data, &q_at, k.data, &k_at, nx ? &e : NULL, &fused);
         check_product(c, &s, &q, &k, &mask);
     }
-    occ_attention_f32(y.data, scratch, q.data, k.data, v.data, 2, c->dim, y.stack, q.stack, k.stack, v.stack, c->rows, c->keys,
-                      c->depth, c->width, c->block, c->part, c->group, turn, y.row, q.row, q.column, k.row, k.column, v.row, nx, pitch,
-                      nx ? &e : NULL, nx ? scaled : NULL);
+    occ_attention_f32(y.data, &y_at, scratch, q.data, &q_at, k.data, &k_at, v.data, &v_at, &blocks, nx ? &e : NULL, &fused);
     for (place[0] = 0; place[0] < c->dim[0]; place[0]++)
         for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
             for (int64_t i = 0; i < c->rows; i++)
@@ -152,7 +163,11 @@ static void very_many_keys(void **state)
 {
     enum { ROWS = 13, KEYS = MOST_KEYS, DEPTH = 8, WIDTH = 17, BLOCK = 3, PART = 256, GROUP = 9 };
     enum { SCRATCH = (BLOCK + DEPTH) * PART + 3 * GROUP };
-    static const occ_extent dim[] = {1}, stack[] = {0}, pitch[] = {0, KEYS};
+    static const occ_extent      pitch[] = {KEYS};
+    static const occ_stack       q_at = {2, {ROWS, DEPTH}, {DEPTH, 1}}, k_at = {2, {DEPTH, KEYS}, {1, DEPTH}};
+    static const occ_stack       v_at = {2, {KEYS, WIDTH}, {WIDTH, 1}}, y_at = {2, {ROWS, WIDTH}, {WIDTH, 1}};
+    static const occ_blocks      blocks = {BLOCK, PART, GROUP, 1};
+    static const occ_stack_fused fused = {1, pitch, scaled};
     const int64_t           place[2] = {0, 0};
     const Case              c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH, .masked = 1};
     uint64_t                seed = 13;
@@ -165,8 +180,7 @@ static void very_many_keys(void **state)
     (void)state;
     q[3 * DEPTH] = (float)NAN; /* spoils row 3 only */
     q[7 * DEPTH + 1] = INFINITY;
-    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, PART, GROUP, 1,
-                      WIDTH, DEPTH, 1, 1, DEPTH, WIDTH, 1, pitch, &e, scaled);
+    occ_attention_f32(y, &y_at, scratch, q, &q_at, k, &k_at, v, &v_at, &blocks, &e, &fused);
     for (int64_t i = 0; i < ROWS; i++)
         check_row(&c, &fy, &fq, &fk, &fv, &fm, place, i);
     for (int64_t i = 0; i < WIDTH; i++)
@@ -183,8 +197,11 @@ static void very_many_keys(void **state)
 static void literal_geometry(void **state)
 {
     enum { ROWS = 49, KEYS = 37, DEPTH = 24, WIDTH = 21, BLOCK = 25, LINE = 48 };
-    static const occ_extent dim[] = {1}, stack[] = {0};
-    uint64_t                seed = 12;
+    static const occ_stack       q_at = {3, {1, ROWS, DEPTH}, {0, DEPTH, 1}}, k_at = {3, {1, DEPTH, KEYS}, {0, 1, DEPTH}};
+    static const occ_stack       v_at = {3, {1, KEYS, WIDTH}, {0, WIDTH, 1}}, y_at = {3, {1, ROWS, WIDTH}, {0, WIDTH, 1}};
+    static const occ_blocks      blocks = {BLOCK, 0, 0, 1};
+    static const occ_stack_fused fused = {0, NULL, NULL};
+    uint64_t                     seed = 12;
     float *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH);
     float *v = test_random_floats(&seed, KEYS * WIDTH), *y = test_floats(ROWS * WIDTH), *scratch = test_floats((BLOCK + DEPTH) * LINE);
     Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}}, fy = {y, 0, WIDTH, 1, {0, 0}};
@@ -192,8 +209,7 @@ static void literal_geometry(void **state)
     const int64_t place[2] = {0, 0};
 
     (void)state;
-    occ_attention_f32(y, scratch, q, k, v, 1, dim, stack, stack, stack, stack, ROWS, KEYS, DEPTH, WIDTH, BLOCK, 0, 0, 1, WIDTH, DEPTH,
-                      1, 1, DEPTH, WIDTH, 0, NULL, NULL, NULL);
+    occ_attention_f32(y, &y_at, scratch, q, &q_at, k, &k_at, v, &v_at, &blocks, NULL, &fused);
     for (int64_t i = 0; i < ROWS; i++)
         check_row(&c, &fy, &fq, &fk, &fv, NULL, place, i);
     test_release(q, ROWS * DEPTH);

@@ -17,28 +17,29 @@
     CONV(deep_strided, 130, 32, 14, 7, 3, 2, 1, 1, 1, 0, 0, 8) CONV(deep_skipping, 70, 64, 13, 7, 1, 2, 1, 0, 1, 0, 0, 4) \
     CONV(deep_groups, 40, 32, 12, 12, 3, 1, 1, 1, 2, 0, 12, 4) CONV(deep_dilated, 20, 32, 14, 12, 5, 1, 2, 3, 1, 0, 0, 2)
 
-#define LITERAL(name, ic, oc, width, made, k, s, d, p, g, v, r, pace)                                                          \
-    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
-                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
-    {                                                                                                                          \
-        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made};                            \
-        static const occ_extent xstride[] = {width * width * ic * g, 1, width * width * ic * g, width * ic * g, ic * g};       \
-        static const occ_extent ystride[] = {made * made * oc * g, 1, made * made * oc * g, made * oc * g, oc * g};            \
-        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};         \
-        static const occ_extent tile[] = {v, r, pace}, literal_pitch[] = {oc * g + 5, 0};                                      \
-        (void)c, (void)xs, (void)ys, (void)pitch;                                                                              \
-        occ_conv_f32(x, w, bias, y, g, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, tile, 2, literal_pitch, e, \
-                     epilogue);                                                                                                \
+#define LITERAL(name, ic, oc, width, made, k, s, d, p, g, v, r, pace) \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        static const occ_image x_at = {{1, ic * g, 1, width, width}, \
+                                       {width * width * ic * g, 1, width * width * ic * g, width * ic * g, ic * g}}; \
+        static const occ_image y_at = {{1, oc * g, 1, made, made}, \
+                                       {made * made * oc * g, 1, made * made * oc * g, made * oc * g, oc * g}}; \
+        static const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
+        static const occ_extent tile[] = {v, r, pace}; \
+        static const occ_fused fused = {2, {oc * g + 5, 0}, epilogue}; \
+        (void)c, (void)xs, (void)ys, (void)pitch; \
+        occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
     }
 LITERALS(LITERAL)
 
 static void literal_geometry(void **state)
 {
     (void)state;
-#define CHECK(name, ic, oc, width, made, k, s, d, p, g, v, r, pace)                                                    \
-    {                                                                                                                  \
+#define CHECK(name, ic, oc, width, made, k, s, d, p, g, v, r, pace) \
+    { \
         Conv c = {1, g, ic, oc, {1, width, width}, {1, made, made}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
-        check(&c, run_##name, 0, 1);                                                                                   \
+        check(&c, run_##name, 0, 1); \
     }
     LITERALS(CHECK)
 }

@@ -21,20 +21,24 @@ static occ_vf expression(const occ_expr *e, occ_vf acc, int64_t c, int n)
 
 static void run_after(const Case *c, const occ_expr *e, const float *w, const float *bias, float *y)
 {
-    const occ_extent xdim[] = {1, c->inputs, 1, 1, c->rows}, xstride[] = {0, 1, 0, 0, c->inputs}, pitch[] = {c->xpitch, 0, 0};
-    const occ_extent ydim[] = {1, c->outputs, 1, 1, c->rows}, ystride[] = {0, 1, 0, 0, c->ypitch};
-    float           *block = test_floats(c->rows * c->inputs);
+    const occ_image block_at = {{1, c->inputs, 1, 1, c->rows}, {0, 1, 0, 0, c->inputs}};
+    const occ_image y_at = {{1, c->outputs, 1, 1, c->pixels}, {0, 1, 0, 0, c->ypitch}};
+    const occ_fused fused = {3, {c->xpitch, 0, 0}, expression};
+    float          *block = test_floats(c->rows * c->inputs);
 
-    occ_conv_after_f32(w, bias, y, block, c->pixels, c->relu, xdim, xstride, ydim, ystride, 3, pitch, e, expression);
+    occ_conv_after_f32(w, bias, y, &y_at, block, &block_at, c->relu, e, &fused);
     test_release(block, c->rows * c->inputs);
 }
 
 /* The input first, pixel by pixel, then the convolution of all pixels at once. */
 static void run_apart(const Case *c, const occ_expr *e, const float *w, const float *bias, float *y)
 {
-    const occ_extent xdim[] = {1, c->inputs, 1, 1, c->pixels}, xstride[] = {0, 1, 0, 0, c->inputs}, one[] = {1, 1, 1}, none[] = {0, 0, 0};
-    const occ_extent ydim[] = {1, c->outputs, 1, 1, c->pixels}, ystride[] = {0, 1, 0, 0, c->ypitch};
-    float           *x = test_floats(c->pixels * c->inputs);
+    static const occ_window pixel = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+    static const occ_extent tile[] = {0, 0, 0};
+    static const occ_fused  fused = {0, {0}, NULL};
+    const occ_image         x_at = {{1, c->inputs, 1, 1, c->pixels}, {0, 1, 0, 0, c->inputs}};
+    const occ_image         y_at = {{1, c->outputs, 1, 1, c->pixels}, {0, 1, 0, 0, c->ypitch}};
+    float                  *x = test_floats(c->pixels * c->inputs);
 
     for (int64_t p = 0; p < c->pixels; p++)
         for (int64_t i = 0; i < c->inputs; i++) {
@@ -42,7 +46,7 @@ static void run_apart(const Case *c, const occ_expr *e, const float *w, const fl
             at.at[0] += p * c->xpitch;
             occ_vstore(x + p * c->inputs + i, expression(&at, occ_vset(0.0f), i, 1), 1);
         }
-    occ_conv_f32(x, w, bias, y, 1, xdim, xstride, ydim, ystride, one, one, one, none, none, 0, NULL, NULL, NULL);
+    occ_conv_f32(x, &x_at, w, bias, y, &y_at, &pixel, 1, tile, NULL, &fused);
     for (int64_t p = 0; p < c->pixels; p++)
         for (int64_t o = 0; o < c->outputs; o++)
             if (c->relu && !(y[p * c->ypitch + o] > 0.0f))

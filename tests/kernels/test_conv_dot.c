@@ -9,13 +9,15 @@ static void run(const Conv *c, const float *x, const int64_t *xs, const float *w
     int64_t    taps = c->kernel[0] * c->kernel[1] * c->kernel[2], plane = taps * c->inputs;
     occ_extent xdim[] = {c->batch, c->inputs, c->in[0], c->in[1], c->in[2]};
     occ_extent ydim[] = {c->batch, c->outputs, c->out[0], c->out[1], c->out[2]};
+    const occ_image  x_at = image_of(xdim, xs, 1), y_at = image_of(ydim, ys, 1);
+    const occ_window window = window_of(c->kernel, c->stride, c->dilation, c->pad);
+    const occ_fused  fused = fused_of(pitch, e);
     float     *to = test_floats(c->outputs * plane);
 
     for (int64_t o = 0; o < c->outputs; o++)
         for (int64_t k = 0; k < plane; k++)
             to[o * plane + k] = w[k * c->outputs + o];
-    occ_conv_dot_f32(x, to, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
-                     e ? epilogue : NULL);
+    occ_conv_dot_f32(x, &x_at, to, bias, y, &y_at, &window, e, &fused);
     test_release(to, c->outputs * plane);
 }
 

@@ -1,5 +1,6 @@
 /* test_conv_q.c - integer convolutions against plain loops over 64-bit integers: every sum is exact, every byte rounded half to
  * even. Both forms of zero points, safe and unsafe weights, edges, groups, odd channels; each channel by itself likewise. */
+#include "image.h"
 #include "kernel_test.h"
 
 #include "conv_q_i8_i8.h"
@@ -80,35 +81,40 @@ static int rounded(int64_t value, int zero)
     return at < -128 ? -128 : at > 127 ? 127 : (int)at;
 }
 
-static void extents(const Case *c, occ_extent *xdim, occ_extent *ydim, occ_extent *xs, occ_extent *ys)
+static occ_image input_of(const Case *c)
 {
-    const int64_t xc = c->groups * c->inputs, yc = c->groups * c->outputs;
-    const occ_extent xd[] = {1, c->inputs, 1, c->in[0], c->in[1]}, yd[] = {1, c->outputs, 1, c->out[0], c->out[1]};
-    const occ_extent xstride[] = {0, 1, 0, c->in[1] * xc, xc}, ystride[] = {0, 1, 0, c->out[1] * yc, yc};
+    const int64_t channels = c->groups * c->inputs;
 
-    memcpy(xdim, xd, sizeof xd);
-    memcpy(ydim, yd, sizeof yd);
-    memcpy(xs, xstride, sizeof xstride);
-    memcpy(ys, ystride, sizeof ystride);
+    return (occ_image){{1, channels, 1, c->in[0], c->in[1]}, {0, 1, 0, c->in[1] * channels, channels}};
 }
+
+static occ_image result_of(const Case *c)
+{
+    const int64_t channels = c->groups * c->outputs;
+
+    return (occ_image){{1, channels, 1, c->out[0], c->out[1]}, {0, 1, 0, c->out[1] * channels, channels}};
+}
+
+static occ_window taps_at(const Case *c)
+{
+    return (occ_window){{1, c->kernel[0], c->kernel[1]}, {1, c->stride[0], c->stride[1]}, {1, c->dilation[0], c->dilation[1]},
+                        {0, c->pad[0], c->pad[1]}};
+}
+
+static const occ_fused to_bytes = {0, {0}, third}, plain = {0, {0}, NULL};
 
 typedef void (*Run)(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero, void *y);
 
 /* conv_q with variable geometry: signed bytes give rounded bytes, unsigned ones give the sums. */
 static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero, void *y)
 {
-    occ_extent xdim[5], ydim[5], xs[5], ys[5];
-    const occ_extent kernel[] = {1, c->kernel[0], c->kernel[1]}, stride[] = {1, c->stride[0], c->stride[1]};
-    const occ_extent dilation[] = {1, c->dilation[0], c->dilation[1]}, pad[] = {0, c->pad[0], c->pad[1]};
-    const occ_extent how[] = {zero, 5, c->safe, 0, 0};
+    const occ_image  x_at = input_of(c), y_at = result_of(c);
+    const occ_q_form form = {taps_at(c), c->groups, zero, 5, c->safe, 0, 0};
 
-    extents(c, xdim, ydim, xs, ys);
     if (c->is_signed)
-        occ_conv_q_i8_i8(x, w, bias, sums, NULL, y, NULL, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL, NULL,
-                         third);
+        occ_conv_q_i8_i8(x, &x_at, w, bias, sums, NULL, y, &y_at, NULL, &form, NULL, &to_bytes);
     else
-        occ_conv_q_u8_i32((const uint8_t *)x, w, bias, sums, NULL, y, NULL, c->groups, xdim, xs, ydim, ys, kernel, stride, dilation, pad,
-                          how, 0, NULL, NULL, NULL);
+        occ_conv_q_u8_i32((const uint8_t *)x, &x_at, w, bias, sums, NULL, y, &y_at, NULL, &form, NULL, &plain);
 }
 
 static void check(const Case *c, Run run, uint64_t *seed)
@@ -190,12 +196,12 @@ static void single_taps_beyond_each_end(void **state)
 }
 
 /* name, signed, folded, inputs, outputs, width in, out, kernel, stride, dilation, pad */
-#define LITERALS(CONV)                                                                                                            \
-    CONV(plain_3x3, 1, 0, 8, 24, 6, 6, 3, 1, 1, 1) CONV(odd_channels, 0, 1, 7, 21, 5, 5, 3, 1, 1, 1)                              \
-    CONV(point_odd, 1, 0, 5, 13, 6, 6, 1, 1, 1, 0) CONV(strided, 0, 0, 8, 16, 11, 6, 3, 2, 1, 1)                                  \
-    CONV(dilated, 1, 1, 4, 8, 9, 9, 3, 1, 2, 2) CONV(beyond_edges, 1, 0, 4, 4, 3, 11, 3, 1, 1, 5)                              \
-    CONV(strip_3x3, 0, 1, 24, 53, 31, 31, 3, 1, 1, 1) CONV(strip_strides, 0, 0, 40, 32, 33, 17, 3, 2, 1, 1)                       \
-    CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2)                       \
+#define LITERALS(CONV) \
+    CONV(plain_3x3, 1, 0, 8, 24, 6, 6, 3, 1, 1, 1) CONV(odd_channels, 0, 1, 7, 21, 5, 5, 3, 1, 1, 1) \
+    CONV(point_odd, 1, 0, 5, 13, 6, 6, 1, 1, 1, 0) CONV(strided, 0, 0, 8, 16, 11, 6, 3, 2, 1, 1) \
+    CONV(dilated, 1, 1, 4, 8, 9, 9, 3, 1, 2, 2) CONV(beyond_edges, 1, 0, 4, 4, 3, 11, 3, 1, 1, 5) \
+    CONV(strip_3x3, 0, 1, 24, 53, 31, 31, 3, 1, 1, 1) CONV(strip_strides, 0, 0, 40, 32, 33, 17, 3, 2, 1, 1) \
+    CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2) \
     CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10)
 
 /* Results of a strip, where there are enough inputs for one, and the memory of the largest. */
@@ -204,23 +210,20 @@ static void single_taps_beyond_each_end(void **state)
 enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
-#define LITERAL(name, is_signed, folded, ci, co, width, made, k, s, d, p)                                                       \
-    OCC_STEP void run_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums,         \
-                             int zero, void *y)                                                                                 \
-    {                                                                                                                           \
-        static const occ_extent xdim[] = {1, ci, 1, width, width}, ydim[] = {1, co, 1, made, made};                             \
-        static const occ_extent xs[] = {0, 1, 0, width * ci, ci}, ys[] = {0, 1, 0, made * co, co};                              \
-        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};          \
-        const occ_extent how[] = {zero, 5, is_signed, STRIP(ci), WIDE(ci)};                                                               \
-        int32_t pairs[STRIP_PAIRS + WEIGHT_PAIRS];                                                                                             \
-        const int32_t *apart = folded ? NULL : sums;                                                                            \
-        (void)c;                                                                                                                \
-        if (is_signed)                                                                                                          \
-            occ_conv_q_i8_i8(x, w, bias, apart, NULL, y, pairs, 1, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0,   \
-                             NULL, NULL, third);                                                                                \
-        else                                                                                                                    \
-            occ_conv_q_u8_i32((const uint8_t *)x, w, bias, apart, NULL, y, pairs, 1, xdim, xs, ydim, ys, kernel, stride,        \
-                              dilation, pad, how, 0, NULL, NULL, NULL);                                                         \
+#define LITERAL(name, is_signed, folded, ci, co, width, made, k, s, d, p) \
+    OCC_STEP void run_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, \
+                             int zero, void *y) \
+    { \
+        static const occ_image x_at = {{1, ci, 1, width, width}, {0, 1, 0, width * ci, ci}}; \
+        static const occ_image y_at = {{1, co, 1, made, made}, {0, 1, 0, made * co, co}}; \
+        const occ_q_form form = {{{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, 1, zero, 5, is_signed, STRIP(ci), WIDE(ci)}; \
+        int32_t pairs[STRIP_PAIRS + WEIGHT_PAIRS]; \
+        const int32_t *apart = folded ? NULL : sums; \
+        (void)c; \
+        if (is_signed) \
+            occ_conv_q_i8_i8(x, &x_at, w, bias, apart, NULL, y, &y_at, pairs, &form, NULL, &to_bytes); \
+        else \
+            occ_conv_q_u8_i32((const uint8_t *)x, &x_at, w, bias, apart, NULL, y, &y_at, pairs, &form, NULL, &plain); \
     }
 LITERALS(LITERAL)
 
@@ -230,10 +233,10 @@ static void literal_geometry(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-#define CHECK(name, is_signed, folded, ci, co, width, made, k, s, d, p)                                                            \
-    {                                                                                                                              \
-        Case c = {1, ci, co, {width, width}, {made, made}, {k, k}, {s, s}, {d, d}, {p, p}, is_signed, folded, 1, is_signed};       \
-        check(&c, run_##name, &seed);                                                                                              \
+#define CHECK(name, is_signed, folded, ci, co, width, made, k, s, d, p) \
+    { \
+        Case c = {1, ci, co, {width, width}, {made, made}, {k, k}, {s, s}, {d, d}, {p, p}, is_signed, folded, 1, is_signed}; \
+        check(&c, run_##name, &seed); \
     }
         LITERALS(CHECK)
     }
@@ -255,41 +258,35 @@ static int8_t *taps_of(const Case *c, const int8_t *w)
 static void depthwise_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero,
                                void *y)
 {
-    occ_extent xdim[5], ydim[5], xs[5], ys[5];
-    const occ_extent kernel[] = {1, c->kernel[0], c->kernel[1]}, stride[] = {1, c->stride[0], c->stride[1]};
-    const occ_extent dilation[] = {1, c->dilation[0], c->dilation[1]}, pad[] = {0, c->pad[0], c->pad[1]};
-    const occ_extent how[] = {zero, 5, c->groups};
+    const occ_image   x_at = input_of(c), y_at = result_of(c);
+    const occ_window  window = taps_at(c);
+    const occ_dq_form form = {zero, 5, c->groups};
 
     (void)sums;
-    extents(c, xdim, ydim, xs, ys);
-    xdim[1] = ydim[1] = c->groups;
     if (c->is_signed)
-        occ_depthwise_q_i8_i8(x, w, bias, NULL, y, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL, NULL, third);
+        occ_depthwise_q_i8_i8(x, &x_at, w, bias, NULL, y, &y_at, &window, &form, NULL, &to_bytes);
     else
-        occ_depthwise_q_u8_i32((const uint8_t *)x, w, bias, NULL, y, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL,
-                               NULL, NULL);
+        occ_depthwise_q_u8_i32((const uint8_t *)x, &x_at, w, bias, NULL, y, &y_at, &window, &form, NULL, &plain);
 }
 
 /* name, signed, channels, width in, out, kernel, stride, dilation, pad */
-#define DEPTHWISES(CONV)                                                                                            \
+#define DEPTHWISES(CONV) \
     CONV(plain, 1, 32, 9, 9, 3, 1, 1, 1) CONV(odd, 0, 21, 6, 6, 3, 1, 1, 1) CONV(strides, 1, 40, 11, 6, 3, 2, 1, 1) \
     CONV(holes, 0, 8, 9, 9, 3, 1, 2, 2) CONV(whole, 1, 19, 5, 1, 5, 1, 1, 0)
 
-#define DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p)                                                                  \
-    OCC_STEP void depthwise_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums,    \
-                                   int zero, void *y)                                                                            \
-    {                                                                                                                            \
-        static const occ_extent xdim[] = {1, ch, 1, width, width}, ydim[] = {1, ch, 1, made, made};                              \
-        static const occ_extent xs[] = {0, 1, 0, width * ch, ch}, ys[] = {0, 1, 0, made * ch, ch};                               \
-        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};           \
-        const occ_extent how[] = {zero, 5, ch};                                                                                  \
-        (void)sums, (void)c;                                                                                                     \
-        if (is_signed)                                                                                                           \
-            occ_depthwise_q_i8_i8(x, w, bias, NULL, y, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, 0, NULL, NULL,    \
-                                  third);                                                                                        \
-        else                                                                                                                     \
-            occ_depthwise_q_u8_i32((const uint8_t *)x, w, bias, NULL, y, xdim, xs, ydim, ys, kernel, stride, dilation, pad, how, \
-                                   0, NULL, NULL, NULL);                                                                         \
+#define DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p) \
+    OCC_STEP void depthwise_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, \
+                                   int zero, void *y) \
+    { \
+        static const occ_image x_at = {{1, ch, 1, width, width}, {0, 1, 0, width * ch, ch}}; \
+        static const occ_image y_at = {{1, ch, 1, made, made}, {0, 1, 0, made * ch, ch}}; \
+        static const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
+        const occ_dq_form form = {zero, 5, ch}; \
+        (void)sums, (void)c; \
+        if (is_signed) \
+            occ_depthwise_q_i8_i8(x, &x_at, w, bias, NULL, y, &y_at, &window, &form, NULL, &to_bytes); \
+        else \
+            occ_depthwise_q_u8_i32((const uint8_t *)x, &x_at, w, bias, NULL, y, &y_at, &window, &form, NULL, &plain); \
     }
 DEPTHWISES(DEPTHWISE)
 
@@ -328,10 +325,10 @@ static void each_channel_by_itself(void **state)
         c.groups = test_pick(&seed, 1, 75);
         check_depthwise(&c, depthwise_variable, &seed);
     }
-#define CHECK_DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p)                                      \
-    {                                                                                                      \
+#define CHECK_DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p) \
+    { \
         Case c = {ch, 1, 1, {width, width}, {made, made}, {k, k}, {s, s}, {d, d}, {p, p}, is_signed, 0, 1, 0}; \
-        check_depthwise(&c, depthwise_##name, &seed);                                                      \
+        check_depthwise(&c, depthwise_##name, &seed); \
     }
     DEPTHWISES(CHECK_DEPTHWISE)
 }

@@ -8,9 +8,11 @@ static void run_variable(const Conv *c, const float *x, const int64_t *xs, const
 {
     occ_extent xdim[] = {c->batch, c->inputs, c->in[0], c->in[1], c->in[2]};
     occ_extent ydim[] = {c->batch, c->outputs, c->out[0], c->out[1], c->out[2]};
+    const occ_image  x_at = image_of(xdim, xs, c->groups), y_at = image_of(ydim, ys, c->groups);
+    const occ_window window = window_of(c->kernel, c->stride, c->dilation, c->pad);
+    const occ_fused  fused = fused_of(pitch, e);
 
-    occ_conv_f32(x, w, bias, y, c->groups, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, c->tile, e ? 2 : 0,
-                 pitch, e, e ? epilogue : NULL);
+    occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, c->groups, c->tile, e, &fused);
 }
 
 static Conv random_conv(uint64_t *seed, int axes)

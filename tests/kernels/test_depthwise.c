@@ -18,12 +18,14 @@ static void run_variable(const Conv *c, const float *x, const int64_t *xs, const
                          const int64_t *ys, const occ_extent *pitch, const occ_expr *e)
 {
     int64_t    channels = c->groups + c->groups % 3 * 7;
-    occ_extent xdim[] = {c->batch, channels, c->in[0], c->in[1], c->in[2]};
+    occ_extent xdim[] = {c->batch, c->groups, c->in[0], c->in[1], c->in[2]};
     occ_extent ydim[] = {c->batch, c->groups, c->out[0], c->out[1], c->out[2]};
+    const occ_image  x_at = image_of(xdim, xs, 1), y_at = image_of(ydim, ys, 1);
+    const occ_window window = window_of(c->kernel, c->stride, c->dilation, c->pad);
+    const occ_fused  fused = fused_of(pitch, e);
     float     *taps = unpack(c, w, channels);
 
-    occ_depthwise_f32(x, taps, bias, y, xdim, xs, ydim, ys, c->kernel, c->stride, c->dilation, c->pad, e ? 2 : 0, pitch, e,
-                      e ? epilogue : NULL);
+    occ_depthwise_f32(x, &x_at, taps, bias, y, &y_at, &window, channels, e, &fused);
     test_release(taps, c->kernel[0] * c->kernel[1] * c->kernel[2] * channels);
 }
 
@@ -56,30 +58,28 @@ static void random_geometry(void **state)
     DEPTHWISE(even_kernel, 9, 9, 8, 9, 4, 1, 1, 2) DEPTHWISE(beyond_edges, 4, 4, 3, 11, 3, 1, 1, 5) \
     DEPTHWISE(first_channels, 32, 80, 7, 7, 5, 1, 1, 2) DEPTHWISE(one_of_many, 1, 5, 10, 5, 3, 2, 1, 1)
 
-#define LITERAL(name, ch, of, width, made, k, s, d, p)                                                                         \
-    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
-                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
-    {                                                                                                                          \
-        static const occ_extent xdim[] = {1, of, 1, width, width}, ydim[] = {1, ch, 1, made, made};                            \
-        static const occ_extent xstride[] = {width * width * ch, 1, width * width * ch, width * ch, ch};                       \
-        static const occ_extent ystride[] = {made * made * ch, 1, made * made * ch, made * ch, ch};                            \
-        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, d, d}, pad[] = {0, p, p};         \
-        static const occ_extent literal_pitch[] = {ch + 5, 0};                                                                 \
-        float *taps = unpack(c, w, of);                                                                                        \
-        (void)xs, (void)ys, (void)pitch;                                                                                       \
-        occ_depthwise_f32(x, taps, bias, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 2, literal_pitch, e, \
-                          epilogue);                                                                                           \
-        test_release(taps, k * k * of);                                                                                        \
+#define LITERAL(name, ch, of, width, made, k, s, d, p) \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        static const occ_image x_at = {{1, ch, 1, width, width}, {width * width * ch, 1, width * width * ch, width * ch, ch}}; \
+        static const occ_image y_at = {{1, ch, 1, made, made}, {made * made * ch, 1, made * made * ch, made * ch, ch}}; \
+        static const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
+        static const occ_fused fused = {2, {ch + 5, 0}, epilogue}; \
+        float *taps = unpack(c, w, of); \
+        (void)xs, (void)ys, (void)pitch; \
+        occ_depthwise_f32(x, &x_at, taps, bias, y, &y_at, &window, of, e, &fused); \
+        test_release(taps, k * k * of); \
     }
 LITERALS(LITERAL)
 
 static void literal_geometry(void **state)
 {
     (void)state;
-#define CHECK(name, ch, of, width, made, k, s, d, p)                                                                  \
-    {                                                                                                                 \
+#define CHECK(name, ch, of, width, made, k, s, d, p) \
+    { \
         Conv c = {1, ch, 1, 1, {1, width, width}, {1, made, made}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
-        check(&c, run_##name, 0, 1);                                                                                  \
+        check(&c, run_##name, 0, 1); \
     }
     LITERALS(CHECK)
 }

@@ -1,5 +1,6 @@
 /* test_lag.c - kernels that work by rows, run with input and result in the same memory: at the declared distance every bit
  * is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
+#include "image.h"
 #include "kernel_test.h"
 
 #include "conv_dot_f32.c"
@@ -72,17 +73,18 @@ typedef void (*Run)(const Case *c, const float *x, const float *w, float *y);
 /* Geometry known while running. */
 static void run_variable(const Case *c, const float *x, const float *w, float *y)
 {
+    static const occ_fused twice = {0, {0}, doubled};
+    const occ_image        x_at = image_of(c->xdim, c->xstride, 1), y_at = image_of(c->ydim, c->ystride, 1);
+    const occ_window       window = window_of(c->kernel, c->stride, c->dilation, c->pad);
+
     if (c->kind == CONV)
-        occ_conv_f32(x, w, NULL, y, 1, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, c->tile, 0,
-                     NULL, NULL, doubled);
+        occ_conv_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, c->tile, NULL, &twice);
     else if (c->kind == DEPTHWISE)
-        occ_depthwise_f32(x, w, NULL, y, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad,
-                          0, NULL, NULL, doubled);
+        occ_depthwise_f32(x, &x_at, w, NULL, y, &y_at, &window, c->xdim[1], NULL, &twice);
     else if (c->kind == DOT)
-        occ_conv_dot_f32(x, w, NULL, y, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, 0, NULL,
-                         NULL, doubled);
+        occ_conv_dot_f32(x, &x_at, w, NULL, y, &y_at, &window, NULL, &twice);
     else
-        occ_pool_f32(x, y, OCC_POOL_MEAN, c->xdim, c->xstride, c->ydim, c->ystride, c->kernel, c->stride, c->dilation, c->pad, c->pad, 0);
+        occ_pool_f32(x, &x_at, y, &y_at, &window, c->pad, OCC_POOL_MEAN, 0);
 }
 
 /* Does y, with x beginning `lag` elements above it, come out as `want`? */
@@ -180,21 +182,21 @@ static void random_geometry(void **state)
     LAG(depthwise_wide, DEPTHWISE, 96, 96, 28, 14, 3, 2, 1, 1) LAG(depthwise_odd, DEPTHWISE, 33, 33, 15, 15, 3, 1, 1, 1) \
     LAG(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) LAG(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
 
-#define LITERAL(name, sort, ic, oc, width, made, k, s, p, r)                                                                   \
-    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y)                                          \
-    {                                                                                                                          \
-        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made};                            \
-        static const occ_extent xstride[] = {0, 1, 0, width * ic, ic}, ystride[] = {0, 1, 0, made * oc, oc};                   \
-        static const occ_extent kernel[] = {1, k, k}, stride[] = {1, s, s}, dilation[] = {1, 1, 1}, pad[] = {0, p, p};         \
-        static const occ_extent tile[] = {0, r, 0};                                                                            \
-        (void)c;                                                                                                               \
-        if (sort == CONV)                                                                                                      \
-            occ_conv_f32(x, w, NULL, y, 1, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, tile, 0, NULL, NULL,   \
-                         NULL);                                                                                                \
-        else if (sort == DEPTHWISE)                                                                                            \
-            occ_depthwise_f32(x, w, NULL, y, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, 0, NULL, NULL, NULL); \
-        else                                                                                                                   \
-            occ_pool_f32(x, y, OCC_POOL_MEAN, xdim, xstride, ydim, ystride, kernel, stride, dilation, pad, pad, 0);             \
+#define LITERAL(name, sort, ic, oc, width, made, k, s, p, r) \
+    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y) \
+    { \
+        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
+        static const occ_window window = {{1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_extent tile[] = {0, r, 0}, pad[] = {0, p, p}; \
+        static const occ_fused fused = {0, {0}, NULL}; \
+        (void)c; \
+        if (sort == CONV) \
+            occ_conv_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile, NULL, &fused); \
+        else if (sort == DEPTHWISE) \
+            occ_depthwise_f32(x, &x_at, w, NULL, y, &y_at, &window, ic, NULL, &fused); \
+        else \
+            occ_pool_f32(x, &x_at, y, &y_at, &window, pad, OCC_POOL_MEAN, 0); \
     }
 LITERALS(LITERAL)
 
@@ -203,11 +205,11 @@ static void literal_geometry(void **state)
     int tight[KINDS] = {0};
 
     (void)state;
-#define CHECK(name, sort, ic, oc, width, made, k, s, p, r)                                                                     \
-    {                                                                                                                          \
+#define CHECK(name, sort, ic, oc, width, made, k, s, p, r) \
+    { \
         Case c = {sort, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, {0, 1, 0, made * oc, oc}, \
-                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}, 0, 0};                                                          \
-        check(&c, run_##name, tight);                                                                                          \
+                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}, 0, 0}; \
+        check(&c, run_##name, tight); \
     }
     LITERALS(CHECK)
     assert_true(tight[CONV] > 0);
@@ -295,17 +297,19 @@ static void copies(void **state)
     TILES(four_wider, 16, 64, 13, 1, 0, 4, 3) TILES(four_narrower, 36, 20, 15, 1, 0, 4, 5) TILES(four_bare, 20, 20, 14, 0, 0, 4, 2) \
     TILES(four_apart, 24, 24, 18, 1, 8, 4, 6) TILES(four_whole, 16, 16, 12, 1, 0, 4, 9) TILES(four_many, 16, 160, 13, 1, 0, 4, 5)
 
-#define TILED(name, ic, oc, width, p, gap, m, together)                                                                        \
-    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y)                                          \
-    {                                                                                                                          \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (together * (ic + (oc < 128 ? oc : 128)) + 32) };       \
-        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made}, pad[] = {0, p, p};         \
-        static const occ_extent xstride[] = {0, 1, 0, width * ic, ic}, ystride[] = {0, 1, 0, made * (oc + gap), oc + gap};     \
-        float *room = test_floats(scratch);                                                                                    \
-        (void)c;                                                                                                               \
-        occ_winograd_f32(x, w, NULL, y, room, m, together, oc * ic, xdim, xstride, ydim, ystride, pad, 0, NULL, NULL,     \
-                         NULL);                                                                                               \
-        test_release(room, scratch);                                                                                           \
+#define TILED(name, ic, oc, width, p, gap, m, together) \
+    OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y) \
+    { \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (together * (ic + (oc < 128 ? oc : 128)) + 32) }; \
+        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * (oc + gap), oc + gap}}; \
+        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_lots lots = {m, together, oc * ic}; \
+        static const occ_fused fused = {0, {0}, NULL}; \
+        float *room = test_floats(scratch); \
+        (void)c; \
+        occ_winograd_f32(x, &x_at, w, NULL, y, &y_at, room, &window, &lots, NULL, &fused); \
+        test_release(room, scratch); \
     }
 WINOGRADS(TILED)
 
@@ -314,13 +318,13 @@ static void tiles_are_read_before_they_are_written(void **state)
     int tight[KINDS] = {0}, count = 0;
 
     (void)state;
-#define CHECK_TILED(name, ic, oc, width, p, gap, m, together)                                                                  \
-    {                                                                                                                          \
-        enum { made = width + 2 * p - 2 };                                                                                     \
-        Case c = {WINOGRAD, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic},                       \
-                  {0, 1, 0, made * (oc + gap), oc + gap}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, m, together};       \
-        check(&c, run_##name, tight);                                                                                          \
-        count++;                                                                                                               \
+#define CHECK_TILED(name, ic, oc, width, p, gap, m, together) \
+    { \
+        enum { made = width + 2 * p - 2 }; \
+        Case c = {WINOGRAD, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, \
+                  {0, 1, 0, made * (oc + gap), oc + gap}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, m, together}; \
+        check(&c, run_##name, tight); \
+        count++; \
     }
     WINOGRADS(CHECK_TILED)
     print_message("    winograd: %d of %d fail one element closer\n", tight[WINOGRAD], count);
@@ -334,9 +338,10 @@ static void fill_table(uint64_t *seed, const TableWalk *w, int64_t *row, double 
 {
     static const int modes[] = {OCC_RESIZE_NEAREST, OCC_RESIZE_LINEAR, OCC_RESIZE_CUBIC};
     const int64_t    mode = w->taps == 1 ? 0 : w->taps == 2 ? 1 : 2, coordinates = test_pick(seed, 0, OCC_RESIZE_ASYMMETRIC);
+    const int64_t    rounding = test_pick(seed, 0, OCC_RESIZE_CEIL);
+    const occ_resize_axis axis = {0, 0, 1, w->in, w->out, w->taps, modes[mode], coordinates, rounding, 0, 0, 0.0, -0.75, 0.0, 1.0};
 
-    occ_resize_table(row, mode ? weight : NULL, NULL, NULL, 0, 0, 1, w->in, w->out, w->taps, modes[mode], coordinates,
-                     test_pick(seed, 0, OCC_RESIZE_CEIL), 0, 0, 0.0, -0.75, 0.0, 1.0);
+    occ_resize_table(row, mode ? weight : NULL, NULL, NULL, &axis);
     for (int64_t i = 0; !test_pick(seed, 0, 2) && i < w->out * w->taps; i++)
         row[i] = test_pick(seed, 0, w->in - 1);
 }

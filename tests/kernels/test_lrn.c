@@ -26,7 +26,7 @@ static void check(uint64_t *seed, const Case *c)
     const int64_t ny = (c->axis - 1) * c->sy + (c->kdim[0] - 1) * c->ky[0] + (c->kdim[1] - 1) * c->ky[1] + 1;
     float        *x = test_random_floats(seed, nx), *y = test_floats(ny);
 
-    occ_lrn_f32(y, x, c->axis, c->sx, c->sy, c->before, c->behind, 0.7f, c->bias, c->beta, 2, c->kdim, c->ky, c->kx);
+    occ_lrn_f32(y, x, &(occ_lrn_axis){c->axis, c->sx, c->sy, c->before, c->behind, 0.7f, c->bias, c->beta}, 2, c->kdim, c->ky, c->kx);
     for (int64_t a = 0; a < c->kdim[0]; a++)
         for (int64_t b = 0; b < c->kdim[1]; b++)
             for (int64_t k = 0; k < c->axis; k++) {

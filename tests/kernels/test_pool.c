@@ -1,4 +1,5 @@
 /* test_pool.c - windows over images, channels or pixels being neighbours, against plain loops in double precision. */
+#include "image.h"
 #include "kernel_test.h"
 
 #include "pool_planes_f32.c"
@@ -52,7 +53,7 @@ static int64_t place(const occ_extent *stride, const int64_t *at)
 }
 
 /* One result. */
-static double window(const Case *c, const float *x, const int64_t *at, int64_t kind, double p)
+static double expected(const Case *c, const float *x, const int64_t *at, int64_t kind, double p)
 {
     double  most = (double)-INFINITY, sum = 0.0;
     int64_t inside = 0, padded = 0, taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
@@ -84,19 +85,21 @@ static void check(uint64_t *seed, int planes, int64_t kind, float p)
     const Case    c = draw(seed, !planes);
     const int64_t xs = c.xstride[0] * c.xdim[0], ys = c.ystride[0] * c.ydim[0], all = occ_count(AXES, c.ydim);
     float        *x = test_random_floats(seed, xs), *y = test_floats(ys);
+    const occ_image  x_at = image_of(c.xdim, c.xstride, 1), y_at = image_of(c.ydim, c.ystride, 1);
+    const occ_window window = window_of(c.kernel, c.stride, c.dilation, c.pad);
 
     if (kind == OCC_POOL_MAX && test_pick(seed, 0, 1))
         x[test_pick(seed, 0, xs - 1)] = (float)NAN;
     if (planes)
-        occ_pool_planes_f32(x, y, kind, c.xdim, c.xstride, c.ydim, c.ystride, c.kernel, c.stride, c.dilation, c.pad, c.pad_end, p);
+        occ_pool_planes_f32(x, &x_at, y, &y_at, &window, c.pad_end, kind, p);
     else
-        occ_pool_f32(x, y, kind, c.xdim, c.xstride, c.ydim, c.ystride, c.kernel, c.stride, c.dilation, c.pad, c.pad_end, p);
+        occ_pool_f32(x, &x_at, y, &y_at, &window, c.pad_end, kind, p);
     for (int64_t i = 0; i < all; i++) {
         int64_t at[AXES], rest = i;
 
         for (int a = AXES; a-- > 0; rest /= c.ydim[a])
             at[a] = rest % c.ydim[a];
-        test_near((double)y[place(c.ystride, at)], window(&c, x, at, kind, (double)p), 1.0, 1e-5, planes ? "planes" : "pool", i);
+        test_near((double)y[place(c.ystride, at)], expected(&c, x, at, kind, (double)p), 1.0, 1e-5, planes ? "planes" : "pool", i);
     }
     test_release(x, xs);
     test_release(y, ys);

@@ -51,6 +51,7 @@ static void regions_brought_to_one_size(void **state)
         const int     half = round & 1, largest = round & 2;
         const double  scale = round % 5 ? 1.0 : 0.5;
         double        x[BATCH * CHANNELS * SIDE * SIDE], roi[4], y[CHANNELS * CELLS * CELLS], high, wide;
+        const occ_roi form = {BATCH, CHANNELS, height, width, 1, rows, columns, samples, largest, half, scale};
 
         for (int64_t i = 0; i < BATCH * CHANNELS * height * width; i++)
             x[i] = (double)test_float(&seed);
@@ -60,7 +61,7 @@ static void regions_brought_to_one_size(void **state)
         high = (roi[3] - roi[1]) * scale;
         wide = half ? wide : fmax(wide, 1.0);
         high = half ? high : fmax(high, 1.0);
-        assert_int_equal(occ_roi_align_f64(y, x, roi, &image, BATCH, CHANNELS, height, width, 1, rows, columns, samples, largest, half, scale), 0);
+        assert_int_equal(occ_roi_align_f64(y, x, roi, &image, &form), 0);
         for (int64_t n = 0; n < CHANNELS * rows * columns; n++) {
             const double *from = x + (image * CHANNELS + n / (rows * columns)) * height * width;
             const double  cell[2] = {high / (double)rows, wide / (double)columns};

@@ -130,6 +130,7 @@ static void indices_that_name_nothing(void **state)
 {
     static const occ_extent dim[] = {1, 1, 3, 3}, from[] = {1, 1, 2, 2};
     static const float      x[4] = {1, 2, 3, 4}, roi[] = {0, 0, 1, 1}, pooled[] = {1, 0, 0, 1, 1}, endless[] = {0, 0, INFINITY, 1};
+    static const occ_roi    one = {1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 1.0};
     static const int64_t    good[] = {3, 0, 1, 2}, bad[] = {0, 1, 4, 2}, image = 1, first = 0;
     float                   y[9];
 
@@ -137,8 +138,8 @@ static void indices_that_name_nothing(void **state)
     assert_int_equal(occ_max_unpool_f32(y, x, good, 4, 4, dim, from), 0);
     assert_true(y[0] == 2.0f && y[1] == 3.0f && y[2] == 0.0f && y[3] == 4.0f && y[4] == 1.0f);
     assert_int_equal(occ_max_unpool_f32(y, x, bad, 4, 4, dim, from), OCC_EINDEX);
-    assert_int_equal(occ_roi_align_f32(y, x, roi, &image, 1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 1.0), OCC_EINDEX);
-    assert_int_equal(occ_roi_align_f32(y, x, endless, &first, 1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 1.0), OCC_EINDEX);
+    assert_int_equal(occ_roi_align_f32(y, x, roi, &image, &one), OCC_EINDEX);
+    assert_int_equal(occ_roi_align_f32(y, x, endless, &first, &one), OCC_EINDEX);
     assert_int_equal(occ_max_roi_pool_f32(y, x, pooled, 1, 1, 2, 2, 1, 1, 1, 1.0), OCC_EINDEX);
 }
 

@@ -130,7 +130,7 @@ static void splitting_and_joining_is_the_identity(void **state)
     (void)state;
     for (int i = 0; i < 30; i++)
         x[i] = i * i;
-    assert_int_equal(occ_sequence_split((const uint8_t *)x, y, 2, 5, 12, 2, 0, NULL, 3, dim, 1, layout, limit), 0);
+    assert_int_equal(occ_sequence_split((const uint8_t *)x, y, &(occ_sequence_cut){2, 5, 12, 2, 0}, NULL, 3, dim, 1, layout, limit), 0);
     assert_int_equal(occ_word(y, 0), 3);
     assert_int_equal(occ_sequence_joined(y, joined, 3, 1, 0, layout), 0);
     assert_int_equal(joined[1], 5);

@@ -39,8 +39,8 @@ static void one_number_for_each_row(void **state)
         fill(&seed, x, ROWS * FEATURES);
         fill(&seed, v, VECTORS * FEATURES);
         fill(&seed, coef, VECTORS);
-        occ_svm_regress(x, v, coef, y, ROWS, n, vectors, kind, gamma, offset, degree, rho, 0);
-        occ_svm_regress(x, v, coef, sign, ROWS, n, vectors, kind, gamma, offset, degree, rho, 1);
+        occ_svm_regress(x, v, coef, y, &(occ_svm_line){ROWS, n, vectors, kind, gamma, offset, degree, rho, 0});
+        occ_svm_regress(x, v, coef, sign, &(occ_svm_line){ROWS, n, vectors, kind, gamma, offset, degree, rho, 1});
         for (int64_t r = 0; r < ROWS; r++) {
             double want = (double)rho, scale = 1.0;
 
@@ -81,7 +81,7 @@ static void every_two_classes_vote(void **state)
         fill(&seed, v, VECTORS * FEATURES);
         fill(&seed, coef, CLASSES * VECTORS);
         fill(&seed, rho, 10);
-        occ_svm_pairs(x, v, coef, rho, y, best, near, votes, ROWS, n, classes, first, kind, 0.25f, 8.0f, 3.0f);
+        occ_svm_pairs(x, v, coef, rho, y, best, near, votes, &(occ_svm_classes){ROWS, n, classes, first, kind, 0.25f, 8.0f, 3.0f});
         for (int64_t r = 0; r < ROWS; r++) {
             double want[10], scale = 1.0;
             int    won[CLASSES] = {0}, most = 0;

@@ -23,7 +23,7 @@ static int64_t cut(const occ_text *x, int64_t n, int64_t between, int64_t room, 
     int                   status = occ_text_token_count(x, class_of, next, accepts, &most, n, 3, 1, between, 0, room);
 
     if (!status)
-        status = occ_text_tokens(x, class_of, next, accepts, pad, y, pool, n, most, 3, 1, between, 0, bytes);
+        status = occ_text_tokens(x, class_of, next, accepts, pad, y, pool, &(occ_tokens){n, most, 3, 1, between, 0, bytes});
     return status ? status : most;
 }
 

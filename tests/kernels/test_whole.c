@@ -3,16 +3,15 @@
 
 #include "wide_i32.h"
 
-static const occ_extent none[1] = {1};
-
 /* Python's integers modulo 2^32: [[a b][c d]] times itself. */
 static void whole_numbers_wrap_around(void **state)
 {
     const int32_t x[4] = {2147483647, -2147483647 - 1, 123456789, -987654321};
     int32_t       y[4];
+    const occ_stack square = {2, {2, 2}, {2, 1}};
 
     (void)state;
-    occ_matmul_whole_i32(y, x, x, 0, none, none, none, none, 2, 2, 2, 2, 1, 2, 1, 2, 1);
+    occ_matmul_whole_i32(y, &square, x, &square, x, &square);
     assert_true(y[0] == -2147483647 && y[1] == 0 && y[2] == 2091179878 && y[3] == 1909213793);
 }
 
@@ -24,7 +23,7 @@ static void small_numbers_are_exact(void **state)
     (void)state;
     for (int round = 0; round < 200; round++) {
         const int64_t    m = test_pick(&seed, 1, 5), n = test_pick(&seed, 1, 5), k = test_pick(&seed, 0, 5);
-        const occ_extent dim[1] = {3}, ys[1] = {m * n}, as[1] = {m * k}, bs[1] = {n * k};
+        const occ_stack  y_at = {3, {3, m, n}, {m * n, n, 1}}, a_at = {3, {3, m, k}, {m * k, k, 1}}, b_at = {3, {3, k, n}, {n * k, 1, k}};
         int32_t          a[75], b[75], y[75], want[75] = {0};
 
         for (int i = 0; i < 75; i++) {
@@ -34,7 +33,7 @@ static void small_numbers_are_exact(void **state)
         for (int64_t i = 0; i < 3 * m * k; i++)
             for (int64_t c = 0; c < n; c++)
                 want[i / k * n + c] += a[i] * b[i / (m * k) * n * k + c * k + i % k];
-        occ_matmul_whole_i32(y, a, b, 1, dim, ys, as, bs, m, n, k, n, 1, k, 1, 1, k);
+        occ_matmul_whole_i32(y, &y_at, a, &a_at, b, &b_at);
         assert_memory_equal(y, want, (size_t)(3 * m * n) * sizeof *y);
     }
 }

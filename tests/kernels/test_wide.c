@@ -1,5 +1,6 @@
 /* test_wide.c - kernels of doubles against the same sums taken the other way round: each element of the
  * input is spread over the results that it belongs to. */
+#include "image.h"
 #include "kernel_test.h"
 
 #include "wide_f64.h"
@@ -114,6 +115,8 @@ static void convolve(int transposed)
         int64_t  nx, ny, nw;
         double  *x, *w, *bias, *y, *want;
         int      biased = round % 3 > 0;
+        occ_image  x_at, y_at;
+        occ_window window;
 
         pick(&seed, &g, transposed);
         nx = lay_out(g.xdim, g.groups * g.xdim[1], g.xstride, round & 1);
@@ -127,12 +130,10 @@ static void convolve(int transposed)
         for (int64_t i = 0; i < ny; i++)
             want[i] = biased ? bias[i / g.ystride[1] % (g.groups * g.ydim[1])] : 0.0;
         spread(&g, x, w, want, transposed);
-        if (transposed)
-            occ_convtranspose_f64(x, w, biased ? bias : NULL, y, g.groups, g.xdim, g.xstride, g.ydim, g.ystride, g.kernel, g.stride,
-                                  g.dilation, g.pad);
-        else
-            occ_conv_f64(x, w, biased ? bias : NULL, y, g.groups, g.xdim, g.xstride, g.ydim, g.ystride, g.kernel, g.stride, g.dilation,
-                         g.pad);
+        x_at = image_of(g.xdim, g.xstride, g.groups);
+        y_at = image_of(g.ydim, g.ystride, g.groups);
+        window = window_of(g.kernel, g.stride, g.dilation, g.pad);
+        (transposed ? occ_convtranspose_f64 : occ_conv_f64)(x, &x_at, w, biased ? bias : NULL, y, &y_at, &window, g.groups);
         for (int64_t i = 0; i < ny; i++)
             test_near(y[i], want[i], 1.0, 1e-13, transposed ? "transposed" : "convolution", i);
         free(x), free(w), free(bias), free(y), free(want);
@@ -162,6 +163,8 @@ static void pools(void **state)
         Geometry      g;
         int64_t       nx, ny, pixels, taps;
         double       *x, *y, *sum, *count, p = (double)test_pick(&seed, 1, 3);
+        occ_image     x_at, y_at;
+        occ_window    window;
 
         pick(&seed, &g, 0);
         g.groups = 1;
@@ -196,7 +199,10 @@ static void pools(void **state)
                 sum[at5(g.ystride, b, c, to)] += kind == OCC_POOL_LP ? pow(fabs(item), p) : item;
             }
         }
-        occ_pool_f64(x, y, kind, g.xdim, g.xstride, g.ydim, g.ystride, g.kernel, g.stride, g.dilation, g.pad, g.end, p);
+        x_at = image_of(g.xdim, g.xstride, 1);
+        y_at = image_of(g.ydim, g.ystride, 1);
+        window = window_of(g.kernel, g.stride, g.dilation, g.pad);
+        occ_pool_f64(x, &x_at, y, &y_at, &window, g.end, kind, p);
         for (int64_t i = 0; i < ny; i++)
             test_near(y[i], kind == OCC_POOL_LP ? pow(sum[i], 1.0 / p) : sum[i] / count[i], 1.0, 1e-12, "pool", i);
         free(x), free(y), free(sum), free(count);
@@ -206,19 +212,19 @@ static void pools(void **state)
 /* A stack of 2 x 3 products whose right matrices are shared along the first axis and turned; rows of zeros are left out. */
 static void products_of_doubles(void **state)
 {
-    static const occ_extent dim[2] = {2, 3};
-    uint64_t                seed = 3;
+    uint64_t seed = 3;
 
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         const int64_t    m = test_pick(&seed, 1, 5), n = test_pick(&seed, 1, 5), k = test_pick(&seed, 0, 5);
-        const occ_extent ys[2] = {3 * m * n, m * n}, as[2] = {3 * m * k, m * k}, bs[2] = {0, n * k};
+        const occ_stack  y_at = {4, {2, 3, m, n}, {3 * m * n, m * n, n, 1}}, a_at = {4, {2, 3, m, k}, {3 * m * k, m * k, k, 1}};
+        const occ_stack  b_at = {4, {2, 3, k, n}, {0, n * k, 1, k}};
         double          *a = doubles(&seed, 6 * m * k), *b = doubles(&seed, 3 * n * k), *y = doubles(&seed, 6 * m * n), want[6 * 25] = {0};
 
         for (int64_t i = 0; i < 6 * m * k; i++) /* each element of a meets a row of b */
             for (int64_t c = 0; c < n; c++)
                 want[i / (m * k) * m * n + i % (m * k) / k * n + c] += a[i] * b[i / (m * k) % 3 * n * k + c * k + i % k];
-        occ_matmul_f64(y, a, b, 2, dim, ys, as, bs, m, n, k, n, 1, k, 1, 1, k);
+        occ_matmul_f64(y, &y_at, a, &a_at, b, &b_at);
         for (int64_t i = 0; i < 6 * m * n; i++)
             test_near(y[i], want[i], 1.0, 1e-14, "product", i);
         free(a), free(b), free(y);

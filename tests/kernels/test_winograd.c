@@ -33,31 +33,31 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
     WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
     WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3) WINOGRAD(four_many, 16, 200, 9, 1, 4, 3)
 
-#define LITERAL(name, ic, oc, width, p, m, group)                                                                              \
-    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,    \
-                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e)                                    \
-    {                                                                                                                          \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) };                          \
-        static const occ_extent xdim[] = {2, ic, 1, width, width}, ydim[] = {2, oc, 1, made, made}, pad[] = {0, p, p};         \
-        static const occ_extent xstride[] = {width * width * ic, 1, width * width * ic, width * ic, ic};                       \
-        static const occ_extent ystride[] = {made * made * oc, 1, made * made * oc, made * oc, oc};                            \
-        static const occ_extent literal_pitch[] = {oc + 5, 0};                                                                 \
-        float *u = transformed(c, w, m), *room = test_floats(scratch);                                                         \
-        (void)xs, (void)ys, (void)pitch;                                                                                       \
-        occ_winograd_f32(x, u, bias, y, room, m, group, oc * ic, xdim, xstride, ydim, ystride, pad, 2, literal_pitch, e,       \
-                         epilogue);                                                                                            \
-        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch);                                 \
+#define LITERAL(name, ic, oc, width, p, m, group) \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, \
+                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
+        static const occ_image x_at = {{2, ic, 1, width, width}, {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
+        static const occ_image y_at = {{2, oc, 1, made, made}, {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
+        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_lots lots = {m, group, oc * ic}; \
+        static const occ_fused fused = {2, {oc + 5, 0}, epilogue}; \
+        float *u = transformed(c, w, m), *room = test_floats(scratch); \
+        (void)xs, (void)ys, (void)pitch; \
+        occ_winograd_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
+        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
     }
 LITERALS(LITERAL)
 
 static void literal_geometry(void **state)
 {
     (void)state;
-#define CHECK(name, ic, oc, width, p, m, group)                                                                       \
-    {                                                                                                                 \
-        Conv c = {2, 1, ic, oc, {1, width, width}, {1, width + 2 * p - 2, width + 2 * p - 2}, {1, 3, 3}, {1, 1, 1},   \
-                  {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1};                                                                \
-        check_within(&c, run_##name, 0, 1, m == 2 ? 2e-6 : 1e-5);                                                     \
+#define CHECK(name, ic, oc, width, p, m, group) \
+    { \
+        Conv c = {2, 1, ic, oc, {1, width, width}, {1, width + 2 * p - 2, width + 2 * p - 2}, {1, 3, 3}, {1, 1, 1}, \
+                  {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1}; \
+        check_within(&c, run_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
     }
     LITERALS(CHECK)
 }

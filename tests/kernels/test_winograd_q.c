@@ -95,28 +95,29 @@ static int rounded(float value, int zero)
 typedef void (*Run)(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e);
 
 /* name, kind, inputs, outputs, width, pad, m, tiles together */
-#define LITERALS(WINOGRAD)                                                                                                        \
+#define LITERALS(WINOGRAD) \
     WINOGRAD(two_whole, BYTES, 32, 32, 8, 1, 2, 16) WINOGRAD(two_odd, SUMS, 13, 43, 7, 1, 2, 5) WINOGRAD(two_bare, FLOATS, 8, 24, 9, 0, 2, 25) \
-    WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9) WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9)                                  \
-    WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7) WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4)                                   \
+    WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9) WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9) \
+    WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7) WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4) \
     WINOGRAD(four_wide_pad, SUMS, 9, 5, 6, 2, 4, 3) WINOGRAD(four_deep, BYTES, 113, 65, 6, 1, 4, 6)
 
-#define LITERAL(name, kind, ic, oc, width, p, m, group)                                                                         \
-    OCC_STEP void run_##name(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e)       \
-    {                                                                                                                           \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) };                    \
-        static const occ_extent xdim[] = {IMAGES, ic, 1, width, width}, ydim[] = {IMAGES, oc, 1, made, made}, pad[] = {0, p, p}; \
-        static const occ_extent xs[] = {width * width * ic, 1, width * width * ic, width * ic, ic};                             \
-        static const occ_extent ys[] = {made * made * oc, 1, made * made * oc, made * oc, oc}, pitch[] = {0};                   \
-        const occ_extent how[] = {zero, 5};                                                                                     \
-        int32_t *room = (int32_t *)(void *)test_floats(scratch);                                                                \
-        if (kind == BYTES)                                                                                                      \
-            occ_winograd_q_i8_i8(x, u, bias, y, room, m, group, xdim, xs, ydim, ys, pad, how, 1, pitch, e, third);              \
-        else if (kind == SUMS)                                                                                                  \
-            occ_winograd_q_u8_i32((const uint8_t *)x, u, bias, y, room, m, group, xdim, xs, ydim, ys, pad, how, 0, NULL, NULL, NULL); \
-        else                                                                                                                    \
-            occ_winograd_q_u8_f32((const uint8_t *)x, u, bias, y, room, m, group, xdim, xs, ydim, ys, pad, how, 1, pitch, e, third); \
-        test_release((float *)(void *)room, scratch);                                                                           \
+#define LITERAL(name, kind, ic, oc, width, p, m, group) \
+    OCC_STEP void run_##name(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e) \
+    { \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
+        static const occ_image x_at = {{IMAGES, ic, 1, width, width}, {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
+        static const occ_image y_at = {{IMAGES, oc, 1, made, made}, {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
+        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_fused scaled = {1, {0}, third}, plain = {0, {0}, NULL}; \
+        const occ_wq_form form = {m, group, zero, 5}; \
+        int32_t *room = (int32_t *)(void *)test_floats(scratch); \
+        if (kind == BYTES) \
+            occ_winograd_q_i8_i8(x, &x_at, u, bias, y, &y_at, room, &window, &form, e, &scaled); \
+        else if (kind == SUMS) \
+            occ_winograd_q_u8_i32((const uint8_t *)x, &x_at, u, bias, y, &y_at, room, &window, &form, NULL, &plain); \
+        else \
+            occ_winograd_q_u8_f32((const uint8_t *)x, &x_at, u, bias, y, &y_at, room, &window, &form, e, &scaled); \
+        test_release((float *)(void *)room, scratch); \
     }
 LITERALS(LITERAL)
 
@@ -171,13 +172,13 @@ static void every_sum_is_exact(void **state)
     uint64_t seed = 11;
 
     (void)state;
-#define CHECK(name, kind, ic, oc, width, p, m, group)                                    \
-    {                                                                                    \
-        const Case c = {ic, oc, width, p, m, width + 2 * p - 2, kind};                   \
-        for (int xfill = 0; xfill < FILLS; xfill++)                                      \
-            for (int wfill = 0; wfill < FILLS; wfill++)                                  \
-                if (is_in_range(&c, xfill + wfill))                                      \
-                    check(&c, run_##name, xfill, wfill, &seed);                          \
+#define CHECK(name, kind, ic, oc, width, p, m, group) \
+    { \
+        const Case c = {ic, oc, width, p, m, width + 2 * p - 2, kind}; \
+        for (int xfill = 0; xfill < FILLS; xfill++) \
+            for (int wfill = 0; wfill < FILLS; wfill++) \
+                if (is_in_range(&c, xfill + wfill)) \
+                    check(&c, run_##name, xfill, wfill, &seed); \
     }
     LITERALS(CHECK)
 }
@@ -193,19 +194,22 @@ static occ_vf smaller(const occ_expr *e, occ_vf acc, int64_t c, int n)
 typedef void (*Tiled)(const int8_t *x, const int16_t *u, int8_t *y);
 
 /* name, inputs, outputs, width, padding, side of a tile, tiles together */
-#define WINOGRADS(TILES)                                                                                     \
+#define WINOGRADS(TILES) \
     TILES(two_same, 16, 16, 12, 1, 2, 4) TILES(two_wider, 8, 40, 13, 1, 2, 7) TILES(two_bare, 40, 24, 11, 0, 2, 3) \
     TILES(four_same, 32, 32, 16, 1, 4, 4) TILES(four_wider, 16, 64, 13, 1, 4, 3) TILES(four_bare, 36, 20, 15, 0, 4, 5)
 
-#define TILED(name, ic, oc, width, p, m, group)                                                                                \
-    OCC_STEP void tiled_##name(const int8_t *x, const int16_t *u, int8_t *y)                                                   \
-    {                                                                                                                          \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) };                   \
-        static const occ_extent xdim[] = {1, ic, 1, width, width}, ydim[] = {1, oc, 1, made, made}, pad[] = {0, p, p};         \
-        static const occ_extent xs[] = {0, 1, 0, width * ic, ic}, ys[] = {0, 1, 0, made * oc, oc}, how[] = {3, -4};            \
-        int32_t *room = (int32_t *)(void *)test_floats(scratch);                                                               \
-        occ_winograd_q_i8_i8(x, u, NULL, y, room, m, group, xdim, xs, ydim, ys, pad, how, 0, NULL, NULL, smaller);             \
-        test_release((float *)(void *)room, scratch);                                                                          \
+#define TILED(name, ic, oc, width, p, m, group) \
+    OCC_STEP void tiled_##name(const int8_t *x, const int16_t *u, int8_t *y) \
+    { \
+        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
+        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
+        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_wq_form form = {m, group, 3, -4}; \
+        static const occ_fused fused = {0, {0}, smaller}; \
+        int32_t *room = (int32_t *)(void *)test_floats(scratch); \
+        occ_winograd_q_i8_i8(x, &x_at, u, NULL, y, &y_at, room, &window, &form, NULL, &fused); \
+        test_release((float *)(void *)room, scratch); \
     }
 WINOGRADS(TILED)
 
@@ -228,20 +232,20 @@ static void tiles_are_read_before_they_are_written(void **state)
     int      tight = 0;
 
     (void)state;
-#define CHECK_TILED(name, ic, oc, width, p, m, together)                                                                       \
-    {                                                                                                                          \
-        enum { made = width + 2 * p - 2, nx = width * width * ic, ny = made * made * oc };                                     \
-        const Case      c = {ic, oc, width, p, m, made, BYTES};                                                                \
-        const GroupWalk walk = {.rows = made, .columns = made, .side = m, .group = together, .top = p, .left = p,              \
-                                .xrow = width * ic, .yrow = made * oc, .xcolumn = ic, .ycolumn = oc, .ytail = oc};             \
-        const int64_t   lag = lag_of_groups(&walk);                                                                            \
-        int8_t         *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1);     \
-        int16_t        *u = transformed(&c, w);                                                                                \
-        tiled_##name(x, u, want);                                                                                              \
-        if (!same_bytes(tiled_##name, x, u, want, nx, ny, lag))                                                                \
-            fail_msg(#name ": overwritten at lag %lld", (long long)lag);                                                       \
-        tight += lag > 0 && !same_bytes(tiled_##name, x, u, want, nx, ny, lag - 1);                                            \
-        free(x), free(w), free(want), free(u);                                                                                 \
+#define CHECK_TILED(name, ic, oc, width, p, m, together) \
+    { \
+        enum { made = width + 2 * p - 2, nx = width * width * ic, ny = made * made * oc }; \
+        const Case      c = {ic, oc, width, p, m, made, BYTES}; \
+        const GroupWalk walk = {.rows = made, .columns = made, .side = m, .group = together, .top = p, .left = p, \
+                                .xrow = width * ic, .yrow = made * oc, .xcolumn = ic, .ycolumn = oc, .ytail = oc}; \
+        const int64_t   lag = lag_of_groups(&walk); \
+        int8_t         *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1); \
+        int16_t        *u = transformed(&c, w); \
+        tiled_##name(x, u, want); \
+        if (!same_bytes(tiled_##name, x, u, want, nx, ny, lag)) \
+            fail_msg(#name ": overwritten at lag %lld", (long long)lag); \
+        tight += lag > 0 && !same_bytes(tiled_##name, x, u, want, nx, ny, lag - 1); \
+        free(x), free(w), free(want), free(u); \
     }
     WINOGRADS(CHECK_TILED)
     print_message("    %d fail one element closer\n", tight);
