@@ -420,6 +420,9 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
 
     diag->file = options->model;
     c.target = target_find(options->target ? options->target : "portable");
+    if (!core_find(c.target->name))
+        return diag_bug(diag, (Loc){0}, "nothing is known of the time that code for target '%s' takes: add its core to "
+                                        "compiler/program/cost.c", c.target->name);
     if (options->verify && *options->verify)
         choose_stored_bounds(&c);
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {

@@ -17,8 +17,8 @@ typedef struct Core {
     double      quads;   /* the same of four products of bytes */
 } Core;
 
-/* The core of a target, by the target's name; "native" is the one that occamyc runs on. Never NULL: unknown names, as that of
- * the portable target, get an ordinary one. */
+/* The core of a target, by the target's name; "native" is the one that occamyc runs on. NULL: nothing is known of it, and nothing
+ * can be chosen for it. */
 const Core *core_find(const char *target);
 
 /* A convolution of any kernel that computes one; narrower images have leading axes of 1. */

@@ -2,6 +2,7 @@
  * the file of choices is read back as it was written or refused with its line. */
 #include "world.h"
 
+#include "emit/target.h"
 #include "ops/winograd.h"
 #include "program/choice.h"
 
@@ -183,9 +184,20 @@ static void a_bad_line_is_named(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
+/* Nothing is chosen for a target whose core nobody knows. */
+static void every_target_has_a_core(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ntargets; i++)
+        if (!core_find(targets[i].name))
+            fail_msg("target '%s' has no row in compiler/program/cost.c", targets[i].name);
+    assert_null(core_find("abacus"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_target_has_a_core),
         cmocka_unit_test(no_prediction_beats_the_peak),
         cmocka_unit_test(remainders_cost_more_than_their_share),
         cmocka_unit_test(one_pixel_waits_for_its_weights),
