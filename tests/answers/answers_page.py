@@ -143,16 +143,16 @@ def attribute_rows():
     return found
 
 
-# Rows of com.microsoft that ONNX Runtime itself has in ai.onnx, without a schema, and that models name so.
+# Rows of com.microsoft that ONNX Runtime has in ai.onnx alone, without a schema, so that models name them so; the rows are the same.
 UNNAMED = ("SimplifiedLayerNormalization",)
 
 
-def in_their_domain(counts):
-    return {("com.microsoft." + key if key.startswith(UNNAMED) else key): n for key, n in counts.items()}
+def in_both_domains(counts):
+    return counts | {"com.microsoft." + key: n for key, n in counts.items() if key.startswith(UNNAMED)}
 
 
 def write_attributes(data):
-    data = {table: in_their_domain(counts) for table, counts in data.items()}
+    data = {table: in_both_domains(counts) for table, counts in data.items()}
     rows, every = attribute_rows(), operators()
     apart = {op for op in every if is_apart(op)}
     ops = every - apart
