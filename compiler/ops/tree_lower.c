@@ -167,8 +167,10 @@ int lower_tree_classifier(Lower *lower, Node *node)
     decides = y;
     if (side == 1 && last_column(lower, node, y, targets, &decides) < 0)
         return -1;
-    if (scores_label(lower, node, decides, side >= 0 ? operand_absent(DTYPE_U8) : seen, side >= 0 ? 1 : targets,
-                     "classlabels_strings", "classlabels_int64s", limit) < 0)
+    if (side >= 0 || base) /* with base values every class has a score, whether a leaf votes for it or not */
+        seen = operand_absent(DTYPE_U8);
+    if (scores_label(lower, node, decides, seen, side >= 0 ? 1 : targets, "classlabels_strings",
+                     "classlabels_int64s", limit) < 0)
         return -1;
     return scores_finish(lower, node, 1, y, targets, scores_transform_of(lower, node), limit == 0.0);
 }

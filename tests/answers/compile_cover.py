@@ -39,7 +39,7 @@ def options(draw):
     single = {word.split("=")[0]: word for word in chosen if not word.startswith("--region")}
     regions = [word for word in chosen if word.startswith("--region")]
     target = draw.pick(["", "", *[t for t in variants.TARGETS if t]])
-    winograd = draw.pick(["", "--winograd=on", "--winograd=off", "--winograd-error=0.01"])
+    winograd = draw.pick(["", "--winograd=on", "--winograd=off", "--winograd-error=0.01", "--winograd-error=1e-6"])
     return [*single.values(), *dict.fromkeys(regions[:3]), *filter(None, [target, winograd])]
 
 

@@ -93,5 +93,5 @@ def draw_variants(draw, build):
             found.append(Variant(common + options))
     if draw.chance(0.3):
         found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
-                                        ["--winograd-error=0.01"]]), equal=False))
+                                        ["--winograd-error=0.01"], ["--winograd-error=1e-6"]]), equal=False))
     return found

@@ -89,6 +89,12 @@ def votes_for(target, weights):
 
 
 LEARNING = [
+    # leaves vote for the first class and the last one: the second has its base value alone, and wins where that is greatest
+    single("tree_classifier_base_without_votes", "TreeEnsembleClassifier", {"x": (TensorProto.FLOAT, [2, 1])},
+           {"label": (TensorProto.INT64, [2]), "scores": (TensorProto.FLOAT, [2, 3])}, [dict(x=np.float32([[-1], [1]]))],
+           base_values=[0.1, 0.6, 0.2], class_ids=[0, 2], class_nodeids=[1, 2], class_treeids=[0, 0], class_weights=[0.2, 0.9],
+           classlabels_int64s=[7, 3, 4], nodes_falsenodeids=[2, 0, 0], nodes_featureids=[0, 0, 0], nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
+           nodes_nodeids=[0, 1, 2], nodes_treeids=[0, 0, 0], nodes_truenodeids=[1, 0, 0], nodes_values=[0.0, 0.0, 0.0], post_transform="NONE"),
     single("label_text_to_float", "LabelEncoder", {"x": (TensorProto.STRING, [2, 2])}, {"y": (TensorProto.FLOAT, [2, 2])},
            [dict(x=text("a", "b", "zz", "").reshape(2, 2))], keys_strings=["b", "a", ""], values_floats=[1.5, 2.5, 3.5],
            default_float=-9.0),
