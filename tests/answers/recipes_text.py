@@ -240,6 +240,6 @@ def vectors(net):
     per = [1 + i % 2 for i in range(classes)]
     kernel["support_vectors"] = numbers(draw, sum(per) * columns)
     pairs = classes * (classes - 1) // 2
-    chosen = {"prob_a": numbers(draw, pairs), "prob_b": numbers(draw, pairs)} if draw.chance(0.4) else {}
+    chosen = {"prob_a": numbers(draw, pairs), "prob_b": numbers(draw, pairs)} if draw.chance(0.4) else {}      # near 1 PROBIT is all rounding
     learning(net, "SVMClassifier", [x], outputs=2, coefficients=numbers(draw, (classes - 1) * sum(per)), rho=numbers(draw, pairs),
-             vectors_per_class=per, post_transform=draw.pick(POST), **kernel, **labels(draw, classes, "classlabels_ints"), **chosen)
+             vectors_per_class=per, post_transform=draw.pick(POST[:-1] if chosen else POST), **kernel, **labels(draw, classes, "classlabels_ints"), **chosen)
