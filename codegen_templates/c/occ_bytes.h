@@ -10,6 +10,8 @@ typedef uint8_t occ_vb __attribute__((vector_size(OCC_W)));
 typedef int8_t occ_vsb __attribute__((vector_size(OCC_W)));
 typedef char occ_vc __attribute__((vector_size(4 * OCC_W)));
 typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_alias));
+#elif defined(__GNUC__)
+typedef int32_t occ_viu __attribute__((aligned(1), may_alias)); /* copies are calls on small processors */
 #endif
 #if OCC_W == 8 && defined(__AVX2__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_BYTES_AVX2 /* compilers make long detours of vectors of 8 bytes */
@@ -76,10 +78,13 @@ OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
 /* Integers as they are. */
 OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
 {
-#if OCC_W == 1
+#if OCC_W == 1 && defined(__GNUC__)
+    (void)n;
+    return *(const occ_viu *)(const void *)p;
+#elif OCC_W == 1
     occ_vi v;
     (void)n;
-    OCC_COPY(&v, p, sizeof v);
+    memcpy(&v, p, sizeof v);
     return v;
 #else
     occ_vi v = {0};

@@ -155,6 +155,10 @@ OCC_HOT occ_vi occ_dot(occ_vi acc, occ_quads x, occ_quads w, int kind)
 OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
 {
     int32_t word = 0;
+#if OCC_W == 1 && defined(__GNUC__)
+    if (n == 4)
+        return *(const occ_viu *)(const void *)p;
+#endif
     OCC_COPY(&word, p, (size_t)n);
     return word;
 }
