@@ -96,6 +96,22 @@ static const char *blanks(int depth)
     return spaces + sizeof spaces - 1 - n;
 }
 
+/* The extents of what is written: as the model has them, where all of a value is; kernels may take it with other axes. */
+static const char *written_shape(Emit *emit, const Operand *y)
+{
+    const Value *value = emit->program->buffer[y->buffer].value;
+    const Type  *type = value && value->type.kind == TYPE_TENSOR ? &value->type : NULL;
+    double       written = 1.0, all = 1.0;
+
+    for (int i = 0; i < y->rank; i++)
+        written *= (double)y->dim[i].max;
+    for (int i = 0; type && i < type->rank; i++)
+        all *= (double)type->dim[i].max;
+    if (type && written == all)
+        return emit_shape(emit, type->rank, type->dim);
+    return emit_shape(emit, y->rank, y->dim);
+}
+
 /* "12 Conv 'conv1' [1][8][28][28]" */
 static const char *step_comment(Emit *emit, int index)
 {
@@ -104,7 +120,7 @@ static const char *step_comment(Emit *emit, int index)
 
     for (int i = 0; i < step->noperand && !*shape; i++)
         if (step->operand[i].access & OPERAND_WRITES && step->operand[i].buffer >= 0)
-            shape = emit_shape(emit, step->operand[i].rank, step->operand[i].dim);
+            shape = written_shape(emit, &step->operand[i]);
     return arena_printf(emit->arena, "%d %s %s", index, emit_origin(emit, step), shape);
 }
 
