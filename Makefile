@@ -81,10 +81,11 @@ $(BUILD)/lib/liboccamplan.a: $(BUILD)/liboccamplan.a
 	rm -f $@ && ar rcsD $@ $(BUILD)/lib/occamplan.o
 
 install: all man $(BUILD)/lib/liboccamplan.a
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/occamplan $(SHARE)/man/man1 $(SHARE)/doc/occamyc $(SHARE)/occamyc
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/occamplan $(SHARE)/man/man1 $(SHARE)/doc/occamyc/docs $(SHARE)/occamyc
 	install -m 755 $(BUILD)/occamyc $(BUILD)/occamplan $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/occamyc.1 $(BUILD)/occamplan.1 $(SHARE)/man/man1
-	install -m 644 README.md CHANGELOG.md LICENSE NOTICE $(SHARE)/doc/occamyc
+	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE $(SHARE)/doc/occamyc
+	install -m 644 docs/*.md $(SHARE)/doc/occamyc/docs
 	install -m 644 $(BUILD)/lib/liboccamplan.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 planners/planner.h planners/order.h $(DESTDIR)$(PREFIX)/include/occamplan
 	install -m 644 runtime/*.h schemas/report.schema.json $(SHARE)/occamyc

@@ -1,7 +1,7 @@
-"""What `make install` put there works, and is documented: check_install.py PREFIX README LIBRARY CC.
+"""What `make install` put there works, and is documented: check_install.py PREFIX DOCS CC.
 
 Each program answers --help, the manual page says every option that --help lists and no other, in clean roff (where groff is
-there), and README's table of options names the same ones. The program on the library's page builds with the installed header and
+there), and the table of docs/options.md names the same ones. The pages are there, and each link among them leads to one. The program on the library's page builds with the installed header and
 library, without a warning, and prints what the page says; nothing else of the library can be linked to.
 """
 
@@ -13,9 +13,9 @@ import sys
 import tempfile
 import unittest
 
-PREFIX, README, LIBRARY, CC = sys.argv[1:5]
+PREFIX, DOCS, CC = sys.argv[1:4]
 FILES = ("bin/occamyc bin/occamplan share/man/man1/occamyc.1 share/man/man1/occamplan.1 share/doc/occamyc/README.md "
-         "share/doc/occamyc/CHANGELOG.md share/doc/occamyc/LICENSE share/doc/occamyc/NOTICE share/occamyc/pool.h "
+         "share/doc/occamyc/CHANGELOG.md share/doc/occamyc/CONTRIBUTING.md share/doc/occamyc/LICENSE share/doc/occamyc/NOTICE share/occamyc/pool.h "
          "share/occamyc/report.schema.json lib/liboccamplan.a include/occamplan/planner.h include/occamplan/order.h")
 
 
@@ -37,21 +37,29 @@ def in_manual(program):
 class Installed(unittest.TestCase):
     def test_nothing_is_missing_and_nothing_else_is_there(self):
         found = [os.path.relpath(os.path.join(folder, name), PREFIX) for folder, _, names in os.walk(PREFIX) for name in names]
-        self.assertEqual(sorted(found), sorted(FILES.split()))
+        pages = ["share/doc/occamyc/docs/" + name for name in os.listdir(DOCS) if name.endswith(".md")]
+        self.assertEqual(sorted(found), sorted(FILES.split() + pages))
+
+    def test_links_among_pages_lead_to_pages(self):
+        root = os.path.join(PREFIX, "share/doc/occamyc")
+        pages = [os.path.join(root, "README.md"), *(os.path.join(root, "docs", n) for n in os.listdir(os.path.join(root, "docs")))]
+        for page in pages:
+            for target in re.findall(r"\]\(([\w./-]+\.md)\)", read(page)):
+                self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), target)), f"{page} names {target}")
 
     def test_the_manual_has_the_options_of_the_help(self):
         for program in ("occamyc", "occamplan"):
             self.assertGreater(len(helped(program)), 5)
             self.assertEqual(in_manual(program), helped(program))
 
-    def test_the_readme_has_the_options_of_the_help(self):
-        table = re.search(r"^## Options\n(.*?)^## ", read(README), re.M | re.S)[1]
+    def test_the_page_has_the_options_of_the_help(self):
+        table = read(DOCS, "options.md")
         cells = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `-")]
         named = [option for cell in cells for option in re.findall(r"`(-[-\w]+)", cell)]
         self.assertEqual(sorted(named), sorted(helped("occamyc")))
 
     def test_the_program_of_the_librarys_page_prints_what_it_says(self):
-        page = read(LIBRARY)
+        page = read(DOCS, "library.md")
         program, said = re.search(r"```c\n(.*?)```", page, re.S)[1], re.search(r"```text\n(.*?)```", page, re.S)[1]
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "place.c"), "w") as file:
