@@ -33,10 +33,10 @@ bool weight_same(Arena *arena, const Buffer *a, const Buffer *b)
     bool      same = a->size == b->size;
 
     for (int64_t at = 0; same && at < a->size; at += WEIGHT_BLOCK) {
-        int64_t bytes = int_min(a->size - at, WEIGHT_BLOCK);
+        int64_t     bytes = int_min(a->size - at, WEIGHT_BLOCK);
+        const void *left = weight_block(a, at, bytes, room), *right = weight_block(b, at, bytes, room + WEIGHT_BLOCK);
 
-        same =
-            !memcmp(weight_block(a, at, bytes, room), weight_block(b, at, bytes, room + WEIGHT_BLOCK), (size_t)bytes);
+        same = !memcmp(left, right, (size_t)bytes);
     }
     arena_release(arena, mark);
     return same;
