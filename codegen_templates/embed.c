@@ -72,7 +72,7 @@ static int file_variants(const char *name, Variant *out)
     return count;
 }
 
-/* ------------------------------------------------------------------------------------------------------ instantiation */
+/* ---------------------------------------------------------------------------------------------------- instantiation */
 
 /* `text` with TPL_N, TPL_T (TPL_N2, TPL_T2) replaced. */
 static char *substitute(const char *text, const Variant *v, const char *path, int line)
@@ -132,7 +132,7 @@ static void instantiate(List *chunks, const Source *source, const Piece *piece)
             add_chunk(chunks, *piece, substitute(piece->text, &variant[i], source->path, piece->line));
 }
 
-/* ------------------------------------------------------------------------------------------------------------- output */
+/* ----------------------------------------------------------------------------------------------------------- output */
 
 /* Kernel `row` for one element type (NULL: not generic): its table row goes to `table`. */
 static void print_kernel(const List *chunks, const Row *row, const Variant *v, List *table)
@@ -151,13 +151,15 @@ static void print_kernel(const List *chunks, const Row *row, const Variant *v, L
     if (!found)
         fail("schemas/kernels.def", 0, "row %s: %s defines no function %s", row->name, row->file, name);
     print_call(table->count, name, &s);
-    snprintf(line, sizeof line, "    {\"%s\", \"%s\", param_%d, %d, %d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, call_%d},\n", name + 4,
-             row->file, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false", strstr(row->flags, "VECTOR") ? "true" : "false",
-             strstr(row->flags, "IN_PLACE") ? "true" : "false", strstr(row->flags, "BY_ROWS") ? "true" : "false",
-             strstr(row->flags, "BY_TILES") ? "true" : "false", strstr(row->flags, "COPIES") ? "true" : "false",
-             strstr(row->flags, "BY_LONG_TILES") ? "true" : "false", strstr(row->flags, "BY_GROUPS") ? "true" : "false",
-             strstr(row->flags, "SAME_PLACE") ? "true" : "false", strstr(row->flags, "BY_TABLE") ? "true" : "false",
-             strstr(row->flags, "OPEN") ? "true" : "false", table->count);
+    snprintf(line, sizeof line,
+             "    {\"%s\", \"%s\", param_%d, %d, %d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, call_%d},\n", name + 4,
+             row->file, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false",
+             strstr(row->flags, "VECTOR") ? "true" : "false", strstr(row->flags, "IN_PLACE") ? "true" : "false",
+             strstr(row->flags, "BY_ROWS") ? "true" : "false", strstr(row->flags, "BY_TILES") ? "true" : "false",
+             strstr(row->flags, "COPIES") ? "true" : "false", strstr(row->flags, "BY_LONG_TILES") ? "true" : "false",
+             strstr(row->flags, "BY_GROUPS") ? "true" : "false", strstr(row->flags, "SAME_PLACE") ? "true" : "false",
+             strstr(row->flags, "BY_TABLE") ? "true" : "false", strstr(row->flags, "OPEN") ? "true" : "false",
+             table->count);
     entry = list_add(table, sizeof *entry);
     *entry = copy(line, strlen(line));
 }

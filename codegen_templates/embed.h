@@ -13,7 +13,14 @@
 enum { MAX_VARIANTS = 400, MAX_PARAMS = 64 };
 
 typedef enum ParamKind {
-    PARAM_READS, PARAM_WRITES, PARAM_INT, PARAM_INTS, PARAM_FLOAT, PARAM_FLOATS, PARAM_EXPR, PARAM_FN,
+    PARAM_READS,
+    PARAM_WRITES,
+    PARAM_INT,
+    PARAM_INTS,
+    PARAM_FLOAT,
+    PARAM_FLOATS,
+    PARAM_EXPR,
+    PARAM_FN,
     PARAM_SHAPE
 } ParamKind;
 
@@ -43,7 +50,7 @@ typedef struct Source {
     char       *text;
     bool        is_template;
     bool        visited;
-    List        includes;    /* char *: template files that it includes, by name */
+    List        includes; /* char *: template files that it includes, by name */
 } Source;
 
 /* A top-level piece of a template. */
@@ -96,14 +103,15 @@ bool next_token(const char **p, Token *token); /* comments and blanks skipped; f
 bool token_is(const Token *token, const char *text);
 bool peek_is(const char *p, const char *text); /* the next token is `text` */
 
-void   read_sources(List *sources, char **path, int count);    /* each after those that it includes */
+void   read_sources(List *sources, char **path, int count); /* each after those that it includes */
 void   split_pieces(const Source *source, List *pieces);
-char **piece_defines(const char *text, int *count);            /* identifiers of ours that the piece defines */
-void   print_literal(const char *text);                        /* as C string literals, a line each */
+char **piece_defines(const char *text, int *count); /* identifiers of ours that the piece defines */
+void   print_literal(const char *text);             /* as C string literals, a line each */
 void   print_system_includes(const List *sources);
 
 /* embed_signature.c */
-bool read_signature(const List *chunks, const Made *chunk, const char *function, Signature *s); /* false: it is not there */
+bool read_signature(const List *chunks, const Made *chunk, const char *function,
+                    Signature *s);                                 /* false: it is not there */
 void print_call(int id, const char *function, const Signature *s); /* its parameters, and a function that calls it */
 
 /* embed_scalar.c */

@@ -11,8 +11,8 @@ typedef struct ScalarSignature {
 
 static bool is_arithmetic(const Token *token)
 {
-    static const char *const type[] = {"float",    "double",   "int8_t",  "int16_t",  "int32_t",
-                                       "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t"};
+    static const char *const type[] = {"float",   "double",  "int8_t",   "int16_t",  "int32_t",
+                                       "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
 
     for (size_t i = 0; i < sizeof type / sizeof *type; i++)
         if (token_is(token, type[i]))
@@ -58,8 +58,8 @@ static bool read_scalar(const char *text, ScalarSignature *s)
 
 void print_scalars(const List *chunks)
 {
-    List  table = {0};
-    char  line[200];
+    List   table = {0};
+    char   line[200];
     char **entry;
 
     for (int i = 0; i < chunks->count; i++) {
@@ -73,7 +73,8 @@ void print_scalars(const List *chunks)
         for (int k = 0; k < s.nparam; k++)
             printf("%s*(const %.*s *)x[%d]", k ? ", " : "", (int)s.param[k].length, s.param[k].begin, k);
         printf(");\n}\n\n");
-        snprintf(line, sizeof line, "    {\"%.*s\", scalar_%d},\n", (int)s.name.length - 4, s.name.begin + 4, table.count);
+        snprintf(line, sizeof line, "    {\"%.*s\", scalar_%d},\n", (int)s.name.length - 4, s.name.begin + 4,
+                 table.count);
         entry = list_add(&table, sizeof *entry);
         *entry = copy(line, strlen(line));
     }

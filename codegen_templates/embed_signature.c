@@ -1,5 +1,6 @@
-/* embed_signature.c - the signatures of kernels: a row for each pointer, for each other argument and for each field of a struct,
- * and a function that calls the kernel with the values of those rows. Knows nothing of what a kernel computes. */
+/* embed_signature.c - the signatures of kernels: a row for each pointer, for each other argument and for each field of
+ * a struct, and a function that calls the kernel with the values of those rows. Knows nothing of what a kernel
+ * computes. */
 #include "embed.h"
 
 /* A declaration cut apart: "const occ_extent *pitch", "occ_extent pad[3]". */
@@ -87,11 +88,14 @@ static Signed *add_row(Signature *s, ParamKind kind, const Declared *d, const Pi
 
     if (s->nparam == MAX_PARAMS)
         fail(piece->path, piece->line, "more than %d arguments", MAX_PARAMS);
-    *row = (Signed){.kind = kind, .ctype = copy(d->ctype, strlen(d->ctype)), .name = copy(d->name, strlen(d->name)), .count = d->count};
+    *row = (Signed){.kind = kind,
+                    .ctype = copy(d->ctype, strlen(d->ctype)),
+                    .name = copy(d->name, strlen(d->name)),
+                    .count = d->count};
     return row;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- structs */
+/* ---------------------------------------------------------------------------------------------------------- structs */
 
 /* The piece that defines the struct `name`, or NULL. */
 static const Piece *piece_of_struct(const List *chunks, const char *name)
@@ -108,7 +112,8 @@ static const Piece *piece_of_struct(const List *chunks, const char *name)
     return NULL;
 }
 
-/* The struct of a parameter "const occ_window *window" or of a field "occ_window window", or NULL: it is of another type. */
+/* The struct of a parameter "const occ_window *window" or of a field "occ_window window", or NULL: it is of another
+ * type. */
 static const Piece *struct_of(const List *chunks, const Declared *d)
 {
     char   name[80];
@@ -129,7 +134,8 @@ typedef struct Nest {
 static void add_struct(Signature *s, const List *chunks, const Piece *piece, Nest nest);
 
 /* One line of a struct, "occ_extent dim[5], stride[5]": every name takes the type of the first. */
-static void add_fields(Signature *s, const List *chunks, const char *begin, const char *end, const Piece *piece, Nest nest)
+static void add_fields(Signature *s, const List *chunks, const char *begin, const char *end, const Piece *piece,
+                       Nest nest)
 {
     char        type[80] = "";
     const char *next;
@@ -190,18 +196,22 @@ static int pointer_of(const Signature *s, int count, const char *name, const Pie
     return -1;
 }
 
-/* A struct of extents and strides alone, perhaps behind their number, says where the elements of a pointer lie: one row, whose
- * values are the operand's. */
+/* A struct of extents and strides alone, perhaps behind their number, says where the elements of a pointer lie: one
+ * row, whose values are the operand's. */
 static void fold_shape(Signature *s, int first, const Declared *d, const Piece *piece)
 {
     bool          ranked = s->nparam == first + 3 && !strcmp(s->param[first].name, "rank");
     const Signed *dim = &s->param[first + ranked], *stride = dim + 1;
 
-    if (s->nparam != first + 2 + ranked || strcmp(dim->name, "dim") || strcmp(stride->name, "stride") || dim->count != stride->count ||
-        !dim->count)
+    if (s->nparam != first + 2 + ranked || strcmp(dim->name, "dim") || strcmp(stride->name, "stride") ||
+        dim->count != stride->count || !dim->count)
         return;
-    s->param[first] = (Signed){.kind = PARAM_SHAPE, .ctype = dim->group_type, .name = copy(d->name, strlen(d->name)),
-                               .count = dim->count, .of = pointer_of(s, first, d->name, piece), .ranked = ranked};
+    s->param[first] = (Signed){.kind = PARAM_SHAPE,
+                               .ctype = dim->group_type,
+                               .name = copy(d->name, strlen(d->name)),
+                               .count = dim->count,
+                               .of = pointer_of(s, first, d->name, piece),
+                               .ranked = ranked};
     s->nparam = first + 1;
 }
 
@@ -250,24 +260,38 @@ bool read_signature(const List *chunks, const Made *chunk, const char *function,
     return false;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- output */
+/* ----------------------------------------------------------------------------------------------------------- output */
 
-static const char *const param_names[] = {"PARAM_READS", "PARAM_WRITES", "PARAM_INT",  "PARAM_INTS", "PARAM_FLOAT",
-                                          "PARAM_FLOATS", "PARAM_EXPR", "PARAM_FN", "PARAM_SHAPE"};
+static const char *const param_names[] = {"PARAM_READS",  "PARAM_WRITES", "PARAM_INT", "PARAM_INTS", "PARAM_FLOAT",
+                                          "PARAM_FLOATS", "PARAM_EXPR",   "PARAM_FN",  "PARAM_SHAPE"};
 
 /* The value of row q, of those before it so many pointers and others. */
 static void print_value(const Signed *q, int pointers, int others)
 {
     switch (q->kind) {
     case PARAM_READS:
-    case PARAM_WRITES: printf("(%s)p[%d]", q->ctype, pointers); break;
-    case PARAM_INT:    printf("(%s)a[%d].i", q->ctype, others); break;
+    case PARAM_WRITES:
+        printf("(%s)p[%d]", q->ctype, pointers);
+        break;
+    case PARAM_INT:
+        printf("(%s)a[%d].i", q->ctype, others);
+        break;
     case PARAM_SHAPE:
-    case PARAM_INTS:   printf("a[%d].ints", others); break;
-    case PARAM_FLOAT:  printf("(%s)a[%d].f", q->ctype, others); break;
-    case PARAM_FLOATS: printf("a[%d].floats", others); break;
-    case PARAM_EXPR:   printf("(%s)expr", q->ctype); break;
-    case PARAM_FN:     printf("(%s)fn", q->ctype); break;
+    case PARAM_INTS:
+        printf("a[%d].ints", others);
+        break;
+    case PARAM_FLOAT:
+        printf("(%s)a[%d].f", q->ctype, others);
+        break;
+    case PARAM_FLOATS:
+        printf("a[%d].floats", others);
+        break;
+    case PARAM_EXPR:
+        printf("(%s)expr", q->ctype);
+        break;
+    case PARAM_FN:
+        printf("(%s)fn", q->ctype);
+        break;
     }
 }
 
@@ -297,8 +321,8 @@ static void print_structs(const Signature *s)
         if (q->kind == PARAM_SHAPE) {
             printf("    memcpy(&%s, a[%d].ints, sizeof %s);\n", q->name, others, q->name);
         } else if (q->group && q->count) {
-            printf("    memcpy(%s.%s%s%s, a[%d].ints, sizeof %s.%s%s%s);\n", q->group, INSIDE(q), q->name, others, q->group, INSIDE(q),
-                   q->name);
+            printf("    memcpy(%s.%s%s%s, a[%d].ints, sizeof %s.%s%s%s);\n", q->group, INSIDE(q), q->name, others,
+                   q->group, INSIDE(q), q->name);
         } else if (q->group) {
             printf("    %s.%s%s%s = ", q->group, INSIDE(q), q->name);
             print_value(q, 0, others);
@@ -336,7 +360,8 @@ static void print_rows(int id, const Signature *s)
 
         printf("    {%s, \"%s\", \"%s\", ", param_names[q->kind], q->ctype, q->name);
         if (q->group)
-            printf("\"%s\", \"%s\", \"%s\", %d, 0, false},\n", q->group, q->group_type, q->inside ? q->inside : "", q->count);
+            printf("\"%s\", \"%s\", \"%s\", %d, 0, false},\n", q->group, q->group_type, q->inside ? q->inside : "",
+                   q->count);
         else
             printf("NULL, NULL, NULL, %d, %d, %s},\n", q->count, q->of, q->ranked ? "true" : "false");
     }

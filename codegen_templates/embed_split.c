@@ -2,7 +2,7 @@
  * Knows the tokens of C; nothing of kernels or element types. */
 #include "embed.h"
 
-/* -------------------------------------------------------------------------------------------------- memory and errors */
+/* ------------------------------------------------------------------------------------------------ memory and errors */
 
 void fail(const char *path, int line, const char *format, ...)
 {
@@ -48,7 +48,7 @@ void *list_at(const List *list, int index, size_t size)
     return list->data + (size_t)index * size;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- tokens */
+/* ----------------------------------------------------------------------------------------------------------- tokens */
 
 bool is_word(char c)
 {
@@ -135,7 +135,7 @@ static bool directive_is(const char *line, const char *word, const char **rest)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static void blank(char *from, const char *to)
 {
@@ -153,7 +153,8 @@ static void blank_block(Source *source, char *begin, bool inside)
     for (int depth = 0; next_token(&p, &token);) {
         if (!token.directive)
             continue;
-        depth += strspn(token.begin + 1, " \t") < token.length && !strncmp(token.begin + 1 + strspn(token.begin + 1, " \t"), "if", 2);
+        depth += strspn(token.begin + 1, " \t") < token.length &&
+                 !strncmp(token.begin + 1 + strspn(token.begin + 1, " \t"), "if", 2);
         depth -= directive_is(token.begin, "endif", &rest);
         if (depth)
             continue;
@@ -187,9 +188,9 @@ static void strip(Source *source)
         } else if (directive_is(line, "ifndef", &rest) && !strncmp(rest, "TPL_", 4)) {
             blank_block(source, line, true);
         } else if (first && directive_is(line, "ifndef", &rest) && !strncmp(rest, "OCC_", 4) && strstr(p, "#define")) {
-            Token next;
+            Token       next;
             const char *q = p, *guard;
-            size_t n = strspn(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+            size_t      n = strspn(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
             if (next_token(&q, &next) && next.directive && directive_is(next.begin, "define", &guard) &&
                 !strncmp(rest, guard, n) && strchr("\n", guard[n])) {
                 blank_block(source, line, false);
@@ -273,7 +274,7 @@ void print_system_includes(const List *sources)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
 /* How deep a line begins; a #else starts as deep as its #if did. */
 typedef struct Depth {
@@ -375,7 +376,7 @@ void split_pieces(const Source *source, List *pieces)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- definitions */
+/* ------------------------------------------------------------------------------------------------------ definitions */
 
 static bool is_ours(const Token *token)
 {
@@ -396,8 +397,9 @@ static void define_add(List *list, const char *begin, size_t length)
 }
 
 /* Outside all braces and parentheses a name of ours is defined where a function's parameters, an array's extent, an
- * initializer, an attribute or the declaration's end follows; in parentheses where it is a pointer's name, `(*name)`; in
- * an enumeration everywhere but in values; after `struct` where the braces follow. A macro used is upper-case with '('. */
+ * initializer, an attribute or the declaration's end follows; in parentheses where it is a pointer's name, `(*name)`;
+ * in an enumeration everywhere but in values; after `struct` where the braces follow. A macro used is upper-case with
+ * '('. */
 char **piece_defines(const char *text, int *count)
 {
     List        list = {0};
@@ -407,11 +409,12 @@ char **piece_defines(const char *text, int *count)
     bool        enumeration = false, tag = false;
 
     for (; next_token(&p, &token); before = token) {
-        Token follow = {0};
+        Token       follow = {0};
         const char *q = p;
         if (token.directive) {
             if (directive_is(token.begin, "define", &rest))
-                define_add(&list, rest, strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"));
+                define_add(&list, rest,
+                           strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"));
             continue;
         }
         enumeration = enumeration || token_is(&token, "enum");
@@ -430,7 +433,9 @@ char **piece_defines(const char *text, int *count)
             define_add(&list, token.begin, token.length);
         else if (brace == 0 && paren == 0 && token_is(&follow, "(") && token.begin[0] == 'o')
             define_add(&list, token.begin, token.length);
-        else if (brace == 0 && paren == 0 && (token_is(&follow, "{") ? tag || enumeration : strchr("[=;,", *follow.begin) || token_is(&follow, "__attribute__")) &&
+        else if (brace == 0 && paren == 0 &&
+                 (token_is(&follow, "{") ? tag || enumeration
+                                         : strchr("[=;,", *follow.begin) || token_is(&follow, "__attribute__")) &&
                  !token_is(&before, ","))
             define_add(&list, token.begin, token.length);
     }

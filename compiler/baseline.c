@@ -1,4 +1,5 @@
-/* baseline.c - --baseline: the figures of an older report held against this plan, and the tensors that made it worse. */
+/* baseline.c - --baseline: the figures of an older report held against this plan, and the tensors that made it
+ * worse. */
 #include "figures.h"
 
 #include "emit/report.h"
@@ -166,7 +167,8 @@ static const char *change_of(const Emission *e, const Buffer *buffer, const Befo
     if (!strcmp(before->place, "none"))
         return "was fused into its readers and never stored: it is stored now";
     if (!strcmp(before->place, "view"))
-        return arena_printf(arena, "was a view of %s: it has memory of its own now", quoted(e, before->parent, "another"));
+        return arena_printf(arena, "was a view of %s: it has memory of its own now",
+                            quoted(e, before->parent, "another"));
     if (!strcmp(before->place, "joined"))
         return "was made in place, in the memory of an operand: it has memory of its own now";
     if (buffer_bytes(buffer) > bytes)
@@ -251,7 +253,8 @@ int baseline_check(const Figures *figures, const Emission *emission, const Remed
         return diag_usage(diag, "--baseline: cannot read '%s': %s", path, strerror(errno));
     if (old_arena < 0)
         return diag_usage(diag, "--baseline: '%s' is no report of occamyc; wanted a file written by --report", path);
-    old_ram = old_arena + json_number(memory, "state", 0) + json_number(memory, "inputs", 0) + json_number(memory, "outputs", 0);
+    old_ram = old_arena + json_number(memory, "state", 0) + json_number(memory, "inputs", 0) +
+              json_number(memory, "outputs", 0);
     failed = worse(emission, "RAM (arena, state, inputs and outputs)", old_ram,
                    figures->arena + figures->state + figures->inputs + figures->outputs);
     if (failed) {

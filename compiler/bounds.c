@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Whether the model declares what the bound says more of: the members of a sequence, or the name of an extent that has a
- * bound of its own. Saying more than is needed is harmless. */
+/* Whether the model declares what the bound says more of: the members of a sequence, or the name of an extent that has
+ * a bound of its own. Saying more than is needed is harmless. */
 static bool is_known(const Model *model, const DimBound *bound)
 {
     for (int i = 0; i < model->nvalue; i++) {

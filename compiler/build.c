@@ -13,8 +13,12 @@ static void add(FileSet *set, const char *folder, const char *name, const Text *
 int build_write(const Emission *like, const char *folder, bool host)
 {
     Options       options = *like->options;
-    Emission      emission = {.options = &options, .program = like->program, .plan = like->plan, .name = like->name,
-                              .upper = like->upper, .diag = like->diag};
+    Emission      emission = {.options = &options,
+                              .program = like->program,
+                              .plan = like->plan,
+                              .name = like->name,
+                              .upper = like->upper,
+                              .diag = like->diag};
     FileSet       files = {.arena = like->diag->arena};
     const Target *target = target_find(options.target ? options.target : "portable");
 
@@ -25,7 +29,8 @@ int build_write(const Emission *like, const char *folder, bool host)
     add(&files, folder, "model.c", &emission.source);
     add(&files, folder, "model.h", &emission.header);
     if (emission.nweights)
-        files_add_pieces(&files, arena_printf(files.arena, "%s/model.c.weights", folder), emission.weights, emission.nweights);
+        files_add_pieces(&files, arena_printf(files.arena, "%s/model.c.weights", folder), emission.weights,
+                         emission.nweights);
     if (host)
         add(&files, folder, "main.c", &emission.main);
     return files_publish(&files, like->diag);

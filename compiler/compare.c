@@ -186,7 +186,8 @@ static Difference compare_whole(DType dtype, const void *found, const void *want
 
     for (int64_t i = 0; i < count; i++) {
         int64_t a = whole_value(info, found, i), b = whole_value(info, wanted, i);
-        double  apart = info->class == 'U' ? fabs((double)(uint64_t)a - (double)(uint64_t)b) : fabs((double)a - (double)b);
+        double  apart =
+            info->class == 'U' ? fabs((double)(uint64_t)a - (double)(uint64_t)b) : fabs((double)a - (double)b);
 
         note(&d, a == b || (slack && apart <= (double)slack), i, (double)a, (double)b);
         d.absolute = apart > d.absolute ? apart : d.absolute;

@@ -11,14 +11,14 @@ typedef struct Difference {
     int64_t wrong;    /* elements outside the tolerance */
     int64_t first;    /* index of the first of them, C order; -1: none */
     double  found, wanted; /* that element */
-    double  floor;    /* a float that is off by less is right whatever is wanted; 0 for integers */
-    bool    blind;    /* floats were wanted that are not 0, and none reaches the floor */
+    double  floor;         /* a float that is off by less is right whatever is wanted; 0 for integers */
+    bool    blind;         /* floats were wanted that are not 0, and none reaches the floor */
 } Difference;
 
-/* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer digits)
- * plus the larger of 1e-4 of the largest finite magnitude in the tensor and an absolute 1e-6 (doubles: 1e-12): what cancels in a
- * sum leaves its rounding behind, however small the result. NaN and infinities must be equal; integers of 8 bits and less may
- * differ by one, all else is exact. */
+/* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer
+ * digits) plus the larger of 1e-4 of the largest finite magnitude in the tensor and an absolute 1e-6 (doubles: 1e-12):
+ * what cancels in a sum leaves its rounding behind, however small the result. NaN and infinities must be equal;
+ * integers of 8 bits and less may differ by one, all else is exact. */
 Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count);
 
 #endif

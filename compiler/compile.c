@@ -30,18 +30,18 @@ typedef struct Compilation {
     Variant        chosen;
     Emission       emission;
     Figures        figures;
-    Measure        measure; /* with --cc */
+    Measure        measure;  /* with --cc */
     bool           gave_way; /* faster kernels were left out to stay within --max-ram */
     FileSet        files;
 } Compilation;
 
 typedef struct Stage {
     const char *name;
-    int       (*run)(Compilation *c); /* 0 or -1 with a message */
-    void      (*dump)(Text *text, const Compilation *c); /* what --dump=name prints when the stage is done, or NULL */
+    int (*run)(Compilation *c);                     /* 0 or -1 with a message */
+    void (*dump)(Text *text, const Compilation *c); /* what --dump=name prints when the stage is done, or NULL */
 } Stage;
 
-/* ---------------------------------------------------------------------------------------------------------- the graph */
+/* -------------------------------------------------------------------------------------------------------- the graph */
 
 static int stage_read(Compilation *c)
 {
@@ -59,7 +59,8 @@ static int stage_infer(Compilation *c)
 {
     Infer infer = {.model = c->model, .diag = c->diag};
 
-    if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 || bounds_check(c->model, c->diag) < 0)
+    if (pass_carry(c->model, c->diag) < 0 || infer_graph(&infer, c->model->main) < 0 ||
+        bounds_check(c->model, c->diag) < 0)
         return -1;
     if (c->options->verify_nodes && verify_expose(c->model, c->options, c->diag) < 0)
         return -1;
@@ -76,16 +77,16 @@ static void dump_graph(Text *text, const Compilation *c)
     graph_print(text, c->model);
 }
 
-/* ---------------------------------------------------------------------------------------------------- program and plan */
+/* ------------------------------------------------------------------------------------------------- program and plan */
 
 static int64_t ram_under(void *context, const Options *options);
 
-/* Winograd's kernels, which have scratch and larger weights, give way where flash is counted and where the plan with them is
- * above --max-ram. */
+/* Winograd's kernels, which have scratch and larger weights, give way where flash is counted and where the plan with
+ * them is above --max-ram. */
 static Winograd choose_winograd(Compilation *c)
 {
-    Options  *tried;
-    Winograd  choice = c->options->winograd;
+    Options *tried;
+    Winograd choice = c->options->winograd;
 
     if (choice != WINOGRAD_AUTO)
         return choice;
@@ -132,7 +133,7 @@ static void dump_plan(Text *text, const Compilation *c)
     plan_print(text, c->chosen.program, &c->chosen.plan);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- output */
+/* ----------------------------------------------------------------------------------------------------------- output */
 
 /* The model file's name without folders and extension, as an identifier. */
 static const char *default_name(const Compilation *c)
@@ -141,7 +142,8 @@ static const char *default_name(const Compilation *c)
     const char *base = slash ? slash + 1 : c->options->model;
     const char *dot = strrchr(base, '.');
 
-    return text_identifier(c->arena, arena_strndup(c->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base)));
+    return text_identifier(c->arena,
+                           arena_strndup(c->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base)));
 }
 
 /* Somebody reads what emission makes or finds out. */
@@ -154,7 +156,8 @@ static int stage_emit(Compilation *c)
 {
     char *upper;
 
-    c->emission = (Emission){.options = c->options, .program = c->chosen.program, .plan = &c->chosen.plan, .diag = c->diag};
+    c->emission =
+        (Emission){.options = c->options, .program = c->chosen.program, .plan = &c->chosen.plan, .diag = c->diag};
     c->emission.name = c->options->name ? c->options->name : default_name(c);
     upper = arena_strdup(c->arena, c->emission.name);
     for (char *at = upper; *at; at++)
@@ -207,12 +210,14 @@ static int stage_write(Compilation *c)
     if (to_standard)
         c->output->standard = c->emission.source;
     if (to_standard && c->emission.nweights)
-        return diag_usage(c->diag, "the weights need a file of their own: found -o -, wanted -o FILE.c or --weights=inline");
+        return diag_usage(c->diag,
+                          "the weights need a file of their own: found -o -, wanted -o FILE.c or --weights=inline");
     if (output && !to_standard) {
         add_text(c, output, &c->emission.source);
         add_text(c, header_path(c), &c->emission.header);
         if (c->emission.nweights)
-            files_add_pieces(&c->files, arena_printf(c->arena, "%s.weights", output), c->emission.weights, c->emission.nweights);
+            files_add_pieces(&c->files, arena_printf(c->arena, "%s.weights", output), c->emission.weights,
+                             c->emission.nweights);
     }
     if (c->options->main)
         add_text(c, c->options->main, &c->emission.main);
@@ -223,7 +228,7 @@ static int stage_write(Compilation *c)
     return files_publish(&c->files, c->diag);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- limits */
+/* ----------------------------------------------------------------------------------------------------------- limits */
 
 static int run_until(Compilation *c, const char *last);
 
@@ -266,7 +271,7 @@ static int stage_limits(Compilation *c)
     return o->baseline ? baseline_check(&c->figures, &c->emission, &remedy) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- summary */
+/* ---------------------------------------------------------------------------------------------------------- summary */
 
 /* Where several were asked for. */
 static void tell_queues(const Compilation *c, Text *text)
@@ -276,32 +281,38 @@ static void tell_queues(const Compilation *c, Text *text)
     if (c->options->queues > 1 && p->nqueue < 2)
         text_put(text, "queues              1: more would gain nothing worth having, or not fit\n");
     else if (p->nqueue > 1)
-        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue, p->nwait,
-                    p->queued_time / p->sum_time);
+        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue,
+                    p->nwait, p->queued_time / p->sum_time);
 }
 
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    const Figures *f = &c->figures;
-    Text          *text = &c->output->summary;
+    const Figures           *f = &c->figures;
+    Text                    *text = &c->output->summary;
 
     if (c->options->explain_peak)
         figures_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
     if (c->options->quiet)
         return 0;
-    text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep, c->chosen.program->nbuffer);
-    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->chosen.plan.peak, c->chosen.plan.bound,
-                c->chosen.plan.planner, c->chosen.plan.status, c->chosen.plan.any_order ? "; no order of these steps needs less" : "");
+    text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep,
+                c->chosen.program->nbuffer);
+    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->chosen.plan.peak,
+                c->chosen.plan.bound, c->chosen.plan.planner, c->chosen.plan.status,
+                c->chosen.plan.any_order ? "; no order of these steps needs less" : "");
     for (int r = 0; r < c->options->plan.nregion; r++)
-        text_printf(text, "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
-                    c->chosen.plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name, c->chosen.plan.share[r].traffic);
+        text_printf(text,
+                    "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
+                    c->chosen.plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name,
+                    c->chosen.plan.share[r].traffic);
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->chosen.plan.greedy[i]);
     text_put(text, "\n");
     tell_queues(c, text);
-    text_printf(text, "RAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64,
+    text_printf(text,
+                "RAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64
+                ", outputs %" PRId64,
                 f->ram, f->arena, f->state, f->inputs, f->outputs);
     if (f->stack >= 0)
         text_printf(text, ", stack %" PRId64, f->stack);
@@ -320,7 +331,8 @@ static int stage_verify(Compilation *c)
 }
 
 /* The model compiled anew under other options, in memory of its own, for as long as `use` looks at it. */
-static int emit_apart(void *context, const Options *options, int (*use)(void *user, const Emission *emission), void *user)
+static int emit_apart(void *context, const Options *options, int (*use)(void *user, const Emission *emission),
+                      void *user)
 {
     const Compilation *like = context;
     Arena             *apart = arena_new(0);
@@ -353,18 +365,10 @@ static int stage_tune(Compilation *c)
 }
 
 static const Stage pipeline[] = {
-    {"read", stage_read, NULL},
-    {"infer", stage_infer, NULL},
-    {"graph", stage_passes, dump_graph},
-    {"choice", stage_choose, NULL},
-    {"program", stage_lower, dump_program},
-    {"plan", stage_plan, dump_plan},
-    {"emit", stage_emit, NULL},
-    {"limits", stage_limits, NULL},
-    {"write", stage_write, NULL},
-    {"summary", stage_summary, NULL},
-    {"verify", stage_verify, NULL},
-    {"tune", stage_tune, NULL},
+    {"read", stage_read, NULL},       {"infer", stage_infer, NULL},           {"graph", stage_passes, dump_graph},
+    {"choice", stage_choose, NULL},   {"program", stage_lower, dump_program}, {"plan", stage_plan, dump_plan},
+    {"emit", stage_emit, NULL},       {"limits", stage_limits, NULL},         {"write", stage_write, NULL},
+    {"summary", stage_summary, NULL}, {"verify", stage_verify, NULL},         {"tune", stage_tune, NULL},
 };
 
 /* The stages up to the one named `last`. */
@@ -379,7 +383,8 @@ static int run_until(Compilation *c, const char *last)
     return -1;
 }
 
-/* Does the model compile to a program with these options, or fail for another reason than that something is not supported? */
+/* Does the model compile to a program with these options, or fail for another reason than that something is not
+ * supported? */
 static bool reaches_program(const Compilation *like, const Options *options)
 {
     Arena  *apart = arena_new(0);
@@ -421,8 +426,10 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
     diag->file = options->model;
     c.target = target_find(options->target ? options->target : "portable");
     if (!core_find(c.target->name))
-        return diag_bug(diag, (Loc){0}, "nothing is known of the time that code for target '%s' takes: add its core to "
-                                        "compiler/program/cost.c", c.target->name);
+        return diag_bug(diag, (Loc){0},
+                        "nothing is known of the time that code for target '%s' takes: add its core to "
+                        "compiler/program/cost.c",
+                        c.target->name);
     if (options->verify && *options->verify)
         choose_stored_bounds(&c);
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {

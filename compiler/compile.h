@@ -11,8 +11,8 @@ typedef struct Output {
     Text summary;  /* the plan's figures for people; empty with --quiet */
 } Output;
 
-/* Compile options->model. Everything lives in diag->arena. Returns 0, or -1: messages in diag, its status is the exit code,
- * and no output file was touched. An exhausted arena is such a failure too. */
+/* Compile options->model. Everything lives in diag->arena. Returns 0, or -1: messages in diag, its status is the exit
+ * code, and no output file was touched. An exhausted arena is such a failure too. */
 int occ_compile(const Options *options, Diag *diag, Output *output);
 
 #endif

@@ -1,6 +1,6 @@
 /* concats.c - concatenations whose members had better be copied than made in place.
- * A member that is made in its place costs neither a copy nor memory of its own, but the whole concatenation lives from its
- * first member on. Where the memory is fullest while most members are still missing, that is the dearer way. */
+ * A member that is made in its place costs neither a copy nor memory of its own, but the whole concatenation lives from
+ * its first member on. Where the memory is fullest while most members are still missing, that is the dearer way. */
 #include "concats.h"
 #include "ops/ops.h"
 #include "program/plan.h"
@@ -25,8 +25,8 @@ static bool keeps_alive(const Program *program, const Step *step, int full)
     return false;
 }
 
-/* The concatenation is half made in step `full`, or a member is made later from what is live there: made apart, and earlier, it
- * might let that go. */
+/* The concatenation is half made in step `full`, or a member is made later from what is live there: made apart, and
+ * earlier, it might let that go. */
 static bool weighs_on(const Program *program, int buffer, int full)
 {
     for (int s = full + 1; s < program->nstep; s++)

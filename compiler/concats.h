@@ -4,8 +4,8 @@
 
 #include "program/program.h"
 
-/* Marks the concatenations of the model (Node.copied) that are made in place and weigh on a step where as much is live as at
- * the plan's peak. Returns how many; the model must then be lowered again. */
+/* Marks the concatenations of the model (Node.copied) that are made in place and weigh on a step where as much is live
+ * as at the plan's peak. Returns how many; the model must then be lowered again. */
 int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan);
 
 #endif

@@ -1,4 +1,5 @@
-/* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would save. */
+/* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would
+ * save. */
 #include "figures.h"
 #include "support/int.h"
 
@@ -41,7 +42,7 @@ void figures_add(Figures *figures, const Measure *measure, const Options *option
         figures->ram += measure->stack;
 }
 
-/* ------------------------------------------------------------------------------------------------------- who is alive */
+/* ----------------------------------------------------------------------------------------------------- who is alive */
 
 typedef struct Alive {
     const Buffer *buffer;
@@ -151,7 +152,7 @@ static void tell_peak(const Emission *e, Text *lines)
     tell_core(e, in_use[step], lines);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ remedies */
+/* --------------------------------------------------------------------------------------------------------- remedies */
 
 typedef struct Offer {
     const char *text;
@@ -197,7 +198,8 @@ static void try_bounds(Offers *offers)
         if (bound[i].hi < bound[i].lo || bound[i].hi < 1)
             continue;
         other.bound = bound;
-        try_offer(offers, &other, 0, arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
+        try_offer(offers, &other, 0,
+                  arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
     }
 }
 
@@ -279,7 +281,9 @@ static void tell_remedies(const Emission *e, const Figures *figures, const Remed
     for (int i = 0; i < offers.count; i++)
         text_printf(lines, "remedy: %s saves %" PRId64 " bytes\n", offers.offer[i].text, offers.offer[i].saves);
     if (!offers.count)
-        text_put(lines, "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would\n");
+        text_put(
+            lines,
+            "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would\n");
 }
 
 void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines)
@@ -297,7 +301,7 @@ void figures_complain(const Figures *figures, const Emission *emission, const Re
         diag_limit(emission->diag, "%.*s", (int)(end - line), line);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- limits */
+/* ----------------------------------------------------------------------------------------------------------- limits */
 
 static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
 {
@@ -305,7 +309,8 @@ static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
 
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
         return 0;
-    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
+    diag_limit(e->diag,
+               "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
                ", inputs %" PRId64 ", outputs %" PRId64 ", stack %s",
                f->ram, e->options->max_ram, f->arena, f->state, f->inputs, f->outputs, stack);
     figures_complain(f, e, remedy);
@@ -322,18 +327,22 @@ static int check_regions(const Figures *f, const Emission *e, const Remedy *reme
         return 0;
     for (int r = 0; r < plan->nregion; r++)
         room += plan->region[r].size;
-    diag_limit(e->diag, "--region: found %" PRId64 " bytes in all, %" PRId64 " more than fit (%s); any plan needs %" PRId64 " at least",
+    diag_limit(e->diag,
+               "--region: found %" PRId64 " bytes in all, %" PRId64 " more than fit (%s); any plan needs %" PRId64
+               " at least",
                room, e->plan->overflow, e->plan->status, e->plan->bound);
     for (int b = 0; b < e->program->nbuffer; b++) {
         const Buffer *buffer = &e->program->buffer[b];
         int           r = e->plan->region[b];
 
-        if (e->plan->offset[b] >= 0 && e->plan->offset[b] - e->plan->share[r].base + buffer_bytes(buffer) > plan->region[r].size)
+        if (e->plan->offset[b] >= 0 &&
+            e->plan->offset[b] - e->plan->share[r].base + buffer_bytes(buffer) > plan->region[r].size)
             diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", tensor_name(buffer),
                        buffer_bytes(buffer));
     }
     figures_complain(f, e, remedy);
-    diag_limit(e->diag, "remedy: %" PRId64 " bytes more in '%s'", e->plan->overflow, plan->region[plan->nregion - 1].name);
+    diag_limit(e->diag, "remedy: %" PRId64 " bytes more in '%s'", e->plan->overflow,
+               plan->region[plan->nregion - 1].name);
     return -1;
 }
 
@@ -341,7 +350,8 @@ static int check_flash(const Figures *f, const Emission *e)
 {
     if (e->options->max_flash < 0 || f->flash <= e->options->max_flash)
         return 0;
-    diag_limit(e->diag, "--max-flash: found %" PRId64 " bytes, wanted at most %" PRId64 ": weights %" PRId64
+    diag_limit(e->diag,
+               "--max-flash: found %" PRId64 " bytes, wanted at most %" PRId64 ": weights %" PRId64
                ", code and tables %" PRId64,
                f->flash, e->options->max_flash, f->weights, f->flash - f->weights);
     if (e->options->code != CODE_SHARED)
@@ -356,8 +366,10 @@ static int check_stack(const Figures *f, const Emission *e)
     if (e->options->max_stack < 0 || (f->stack >= 0 && f->stack <= e->options->max_stack))
         return 0;
     if (f->stack < 0)
-        return diag_usage(e->diag, "--max-stack: the compiler of --cc tells no stack usage; wanted one that knows -fstack-usage");
-    diag_limit(e->diag, "--max-stack: found %" PRId64 " bytes in the deepest chain of calls, wanted at most %" PRId64 "%s%s",
+        return diag_usage(
+            e->diag, "--max-stack: the compiler of --cc tells no stack usage; wanted one that knows -fstack-usage");
+    diag_limit(e->diag,
+               "--max-stack: found %" PRId64 " bytes in the deepest chain of calls, wanted at most %" PRId64 "%s%s",
                f->stack, e->options->max_stack, *f->outside ? "; not counted: " : "", f->outside);
     diag_limit(e->diag, "remedy: -Os in --cc or --code=shared makes frames smaller");
     return -1;

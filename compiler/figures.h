@@ -7,12 +7,12 @@
 
 /* Bytes; -1: not known. */
 typedef struct Figures {
-    int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
-    int64_t stack;
-    int64_t weights;                       /* identical ones counted once; 0 until it is known how they are emitted */
-    int64_t flash;                         /* code and constants */
-    int64_t ram;                           /* arena, state, inputs, outputs and, where known, stack */
-    const char *outside;                   /* functions whose stack is not counted */
+    int64_t     arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t     stack;
+    int64_t     weights; /* identical ones counted once; 0 until it is known how they are emitted */
+    int64_t     flash;   /* code and constants */
+    int64_t     ram;     /* arena, state, inputs, outputs and, where known, stack */
+    const char *outside; /* functions whose stack is not counted */
 } Figures;
 
 /* What the plan alone says; stack and flash are -1. */
@@ -24,14 +24,15 @@ void figures_add(Figures *figures, const Measure *measure, const Options *option
 /* What another choice would need: RAM in bytes without the stack, or -1. */
 typedef struct Remedy {
     int64_t (*ram)(void *context, const Options *options);
-    void   *context;
+    void *context;
 } Remedy;
 
-/* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak, what is
- * alive there, and what would help. */
+/* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak,
+ * what is alive there, and what would help. */
 int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
-/* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would save. */
+/* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would
+ * save. */
 void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines);
 
 /* The same as messages, a line each. */
@@ -43,8 +44,8 @@ const char *figures_step_name(Arena *arena, const Program *program, int step);
 /* The step that first writes the buffer; -1: none. */
 int figures_maker_of(const Program *program, int buffer);
 
-/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors that made
- * it worse and what happened to each, the peak, and what would help. */
+/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors that
+ * made it worse and what happened to each, the peak, and what would help. */
 int baseline_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
 
 #endif

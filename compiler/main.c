@@ -54,7 +54,8 @@ int main(int argc, char **argv)
         return DIAG_USAGE;
     }
     arena_on_exhausted(arena, &exhausted);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told by write(), so that what was begun can be taken away */
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file that may not grow is told by write(), so that what was begun can be taken away */
     failed = run_command(argc, argv, &diag);
     for (int i = 0; i < diag.nmessage; i++)
         fprintf(stderr, "%s\n", diag.message[i]);

@@ -1,5 +1,5 @@
-/* measure.c - size of the code and depth of its stack, from the target's own compiler: the sections of the ELF object it
- * makes, and its stack-usage output (GCC also gives the graph of calls; without it the bound is a little higher). */
+/* measure.c - size of the code and depth of its stack, from the target's own compiler: the sections of the ELF object
+ * it makes, and its stack-usage output (GCC also gives the graph of calls; without it the bound is a little higher). */
 #include "build.h"
 
 #include "support/command.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ sections */
+/* --------------------------------------------------------------------------------------------------------- sections */
 
 typedef struct Elf {
     const uint8_t *data;
@@ -59,7 +59,7 @@ static bool read_sections(const char *data, size_t bytes, Measure *out)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- calls */
+/* ------------------------------------------------------------------------------------------------------------ calls */
 
 typedef struct Function {
     const char *title;
@@ -143,7 +143,8 @@ static void add_calls_by_address(Calls *calls)
     for (int i = 0; i < calls->ncall; i++)
         named[calls->call[i].to] = true;
     for (int i = 0; i < count; i++)
-        if (calls->function[i].frame >= 0 && !named[i] && strchr(calls->function[i].title, ':')) /* file:name, so static */
+        if (calls->function[i].frame >= 0 && !named[i] &&
+            strchr(calls->function[i].title, ':')) /* file:name, so static */
             ARENA_PUSH(calls->arena, calls->call, calls->ncall, calls->ccall, ((Call){from, i}));
 }
 
@@ -190,8 +191,8 @@ static void read_graph(Arena *arena, const char *text, const char *root, Measure
     out->stack = calls.function[f].frame < 0 ? -1 : depth_of(&calls, f);
 }
 
-/* Without the graph (lines "file:line:column:function<tab>bytes<tab>kind"): steps never call each other, so the run function,
- * the largest step and all helpers together are a bound. */
+/* Without the graph (lines "file:line:column:function<tab>bytes<tab>kind"): steps never call each other, so the run
+ * function, the largest step and all helpers together are a bound. */
 static void read_usage(Arena *arena, const char *text, Measure *out)
 {
     int64_t step = 0, others = 0;
@@ -215,7 +216,7 @@ static void read_usage(Arena *arena, const char *text, Measure *out)
     out->stack = step + others;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- building */
+/* --------------------------------------------------------------------------------------------------------- building */
 
 static int compile(const Emission *like, const char *folder, const char *cc)
 {
@@ -233,7 +234,8 @@ static int compile(const Emission *like, const char *folder, const char *cc)
     said = text_new(arena);
     if (command_run(folder, third, &said) == 0)
         return 0;
-    return diag_usage(like->diag, "--cc: '%s' does not compile the generated code: %.400s", cc, said.data ? said.data : "");
+    return diag_usage(like->diag, "--cc: '%s' does not compile the generated code: %.400s", cc,
+                      said.data ? said.data : "");
 }
 
 static int measure_in(const Emission *like, const char *folder, const char *cc, Measure *out)

@@ -24,8 +24,8 @@ bool value_size(const char *text, int64_t *out)
     static const struct {
         const char *suffix;
         int64_t     scale; /* bytes */
-    } unit[] = {{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20}, {"MiB", 1 << 20},
-                {"G", 1 << 30}, {"GiB", 1 << 30}};
+    } unit[] = {{"", 1},        {"B", 1},         {"K", 1 << 10}, {"KiB", 1 << 10},
+                {"M", 1 << 20}, {"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30}};
     size_t  digits = strspn(text, "0123456789");
     int64_t number;
 
@@ -53,7 +53,8 @@ static bool read_axis(const char *text, const char *end, int *axis)
     static const struct {
         const char *word;
         int         axis;
-    } special[] = {{"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}, {"values", BOUND_VALUES}};
+    } special[] = {
+        {"count", BOUND_COUNT}, {"elements", BOUND_ELEMENTS}, {"bytes", BOUND_BYTES}, {"values", BOUND_VALUES}};
     size_t  length = (size_t)(end - text);
     int64_t number;
 

@@ -1,5 +1,5 @@
-/* stored.c - stored values through the model reader: the bytes of a tensor are wrapped as the only constant of an otherwise
- * empty model, so that there is one reading of tensors. */
+/* stored.c - stored values through the model reader: the bytes of a tensor are wrapped as the only constant of an
+ * otherwise empty model, so that there is one reading of tensors. */
 #include "stored.h"
 
 #include "onnx/read.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --------------------------------------------------------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------------------------------------------------------ bytes */
 
 static void put_varint(Text *text, uint64_t value)
 {
@@ -44,7 +44,7 @@ bool stored_varint(const char **at, const char *end, uint64_t *out)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- items */
+/* ------------------------------------------------------------------------------------------------------------ items */
 
 static int add_tensor(Arena *arena, const char *path, const char *bytes, size_t count, Stored *out, Diag *diag)
 {
@@ -111,7 +111,7 @@ int stored_read(Arena *arena, const char *path, const Type *type, Stored *out, D
     return add_tensor(arena, path, data, bytes, out, diag);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- raw */
+/* -------------------------------------------------------------------------------------------------------------- raw */
 
 static void put_packed(Text *raw, const uint8_t *element, int64_t count, int bits)
 {
@@ -146,7 +146,7 @@ void stored_raw(Text *raw, const Value *tensor)
         text_write(raw, data, (size_t)(count * info->bytes));
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- sets */
+/* ------------------------------------------------------------------------------------------------------------- sets */
 
 const char *stored_path(Arena *arena, const char *folder, const char *role, int index)
 {

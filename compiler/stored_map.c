@@ -1,5 +1,5 @@
-/* stored_map.c - stored maps and sequences of them (onnx.MapProto, onnx.SequenceProto) as the tensor of their values that
- * generated code has in their place. */
+/* stored_map.c - stored maps and sequences of them (onnx.MapProto, onnx.SequenceProto) as the tensor of their values
+ * that generated code has in their place. */
 #include "stored.h"
 
 #include "ops/infer.h"
@@ -16,7 +16,7 @@ typedef struct Maps {
     Type        type;  /* of the port: its keys, element type and rank */
     bool        whole; /* every key must be there; else what is missing is 0 or empty text */
     Diag       *diag;
-    char       *rows;  /* elements as a buffer stores them */
+    char       *rows;                     /* elements as a buffer stores them */
     int64_t     columns, count, capacity; /* rows */
 } Maps;
 
@@ -25,7 +25,7 @@ static int refuse_maps(const Maps *maps, const char *why)
     return diag_usage(maps->diag, "'%s' %s", maps->path, why);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- fields */
+/* ----------------------------------------------------------------------------------------------------------- fields */
 
 /* A field of a message: bytes, or a number where there are none. */
 typedef struct Field {
@@ -55,7 +55,7 @@ static int next_field(const char **at, const char *end, Field *out)
     return 1;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- one map */
+/* ---------------------------------------------------------------------------------------------------------- one map */
 
 /* Keys in the order of the file. */
 typedef struct Listed {
@@ -71,7 +71,8 @@ static int take_keys(const Maps *maps, Listed *listed, const Field *field)
     uint64_t    value = field->value;
 
     if (field->number == STRING_KEYS && field->bytes) {
-        ARENA_PUSH(maps->arena, listed->text, listed->ntext, listed->ctext, arena_printf(maps->arena, "%.*s", (int)field->size, field->bytes));
+        ARENA_PUSH(maps->arena, listed->text, listed->ntext, listed->ctext,
+                   arena_printf(maps->arena, "%.*s", (int)field->size, field->bytes));
         return 0;
     }
     if (field->number != KEYS)
@@ -161,11 +162,12 @@ static int add_map(Maps *maps, const char *at, const char *end)
             return -1;
     if (more < 0)
         return refuse_maps(maps, "is no stored map");
-    keys = (Keys){maps->type.keys->dtype, maps->type.keys->dtype == DTYPE_TEXT ? listed.ntext : listed.nint, listed.ints, listed.text};
+    keys = (Keys){maps->type.keys->dtype, maps->type.keys->dtype == DTYPE_TEXT ? listed.ntext : listed.nint,
+                  listed.ints, listed.text};
     return put_row(maps, &keys, &values);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static Value *table_of(Maps *maps)
 {
@@ -188,9 +190,10 @@ int stored_read_maps(Arena *arena, const char *path, const Type *type, bool whol
     enum { MAP_VALUES = 6 };
     size_t      bytes = 0;
     const char *at = file_read_whole(arena, path, &bytes), *end = at + bytes;
-    Maps        maps = {.arena = arena, .path = path, .type = *type, .whole = whole, .diag = diag, .columns = type->keys->count};
-    Field       field;
-    int         more = 0;
+    Maps        maps = {
+               .arena = arena, .path = path, .type = *type, .whole = whole, .diag = diag, .columns = type->keys->count};
+    Field field;
+    int   more = 0;
 
     *out = (Stored){.present = true};
     if (!at)

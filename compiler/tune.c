@@ -1,5 +1,6 @@
-/* tune.c - measures in place: the whole network is built for each way and all its steps are timed, since a layer that runs
- * alone finds its weights in the cache. A shape's time is the mean of its steps, each the least of several runs. */
+/* tune.c - measures in place: the whole network is built for each way and all its steps are timed, since a layer that
+ * runs alone finds its weights in the cache. A shape's time is the mean of its steps, each the least of several
+ * runs. */
 #include "tune.h"
 
 #include "build.h"
@@ -36,7 +37,7 @@ typedef struct Tune {
     int            nmeasured, cmeasured;
 } Tune;
 
-/* -------------------------------------------------------------------------------------------------------- one way built */
+/* ---------------------------------------------------------------------------------------------------- one way built */
 
 /* Input `index` made up: floats between 0 and 1, everything else zeros, at its largest extents. */
 static int write_input(const Tune *tune, const Port *port, const char *name)
@@ -46,7 +47,8 @@ static int write_input(const Tune *tune, const Port *port, const char *name)
     char    *raw;
 
     if (port->type.kind != TYPE_TENSOR)
-        return diag_usage(tune->diag, "--tune: input '%s' is no tensor, and others cannot be made up", port->value->name);
+        return diag_usage(tune->diag, "--tune: input '%s' is no tensor, and others cannot be made up",
+                          port->value->name);
     for (int i = 0; i < port->type.rank; i++)
         count *= port->type.dim[i].max;
     bytes = dtype_info(port->type.dtype)->class == 'S' ? count : (count * dtype_info(port->type.dtype)->bits + 7) / 8;
@@ -82,7 +84,8 @@ static int build_and_run(const Tune *tune, const Emission *emission)
         return -1;
     if (file_write_whole(arena_printf(tune->arena, "%s/timer.h", tune->folder), timer, strlen(timer)) < 0)
         return diag_usage(tune->diag, "--tune: cannot write in '%s': %s", tune->folder, strerror(errno));
-    if (run_line(tune, arena_printf(tune->arena, "%s -include timer.h -c -o model.o model.c && %s -o model main.c model.o -lm",
+    if (run_line(tune, arena_printf(tune->arena,
+                                    "%s -include timer.h -c -o model.o model.c && %s -o model main.c model.o -lm",
                                     tune->cc, tune->cc)) < 0)
         return -1;
     text_put(&line, "./model -o out");
@@ -101,7 +104,7 @@ static int build_and_run(const Tune *tune, const Emission *emission)
     return run_line(tune, line.data);
 }
 
-/* --------------------------------------------------------------------------------------------------------- what it took */
+/* ----------------------------------------------------------------------------------------------------- what it took */
 
 static Measured *measured_of(Tune *tune, const ConvShape *shape)
 {
@@ -124,7 +127,8 @@ static int way_of(const Step *step)
     const Arg *m = step_argument(step, "m"), *tile = step_argument(step, "tile");
 
     for (int i = 0; i < WAYS; i++)
-        if (m ? ways[i].m == m->ints[0].max : !ways[i].m && ways[i].vectors == tile->ints[0].max && ways[i].pace == tile->ints[2].max)
+        if (m ? ways[i].m == m->ints[0].max
+              : !ways[i].m && ways[i].vectors == tile->ints[0].max && ways[i].pace == tile->ints[2].max)
             return i;
     return -1;
 }
@@ -170,7 +174,7 @@ static int measure_way(void *user, const Emission *emission)
     return collect(tune, emission->program);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the file */
+/* --------------------------------------------------------------------------------------------------------- the file */
 
 static int compare_measured(const void *a, const void *b)
 {
@@ -225,8 +229,12 @@ static int write_choices(Tune *tune, Text *summary)
     Text    text = text_new(tune->arena);
     int     shapes = 0, transformed = 0;
 
-    text_printf(&text, "# occamyc --tune, with %s: how each shape of convolution was fastest, and the times of one step by every way.\n"
-                       "# direct VECTORS PACE: tiles of so many vectors, 0 the kernel's own; pace -1: weights are not prefetched\n", tune->cc);
+    text_printf(
+        &text,
+        "# occamyc --tune, with %s: how each shape of convolution was fastest, and the times of one step by every "
+        "way.\n"
+        "# direct VECTORS PACE: tiles of so many vectors, 0 the kernel's own; pace -1: weights are not prefetched\n",
+        tune->cc);
     if (tune->nmeasured)
         qsort(tune->measured, (size_t)tune->nmeasured, sizeof *tune->measured, compare_measured);
     for (int i = 0; i < tune->nmeasured; i++) {
@@ -242,12 +250,12 @@ static int write_choices(Tune *tune, Text *summary)
     if (files_publish(&files, tune->diag) < 0)
         return -1;
     if (!tune->options->quiet)
-        text_printf(summary, "tuned    %12d shapes of convolutions, %d of them by Winograd: --tuned=%s\n", shapes, transformed,
-                    tune->options->tune);
+        text_printf(summary, "tuned    %12d shapes of convolutions, %d of them by Winograd: --tuned=%s\n", shapes,
+                    transformed, tune->options->tune);
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- entry */
+/* ------------------------------------------------------------------------------------------------------------ entry */
 
 /* Everything as asked for but the way; where buffers lie does not matter for it. */
 static int measure_all(Tune *tune, const TuneCompile *compile)
@@ -261,7 +269,8 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
         options.winograd = ways[w].m ? WINOGRAD_ON : WINOGRAD_OFF;
         options.cascade = CASCADE_OFF; /* choices are by the shapes of whole images */
         options.choices = &choices;
-        options.output = options.main = options.report = options.map = options.cc = options.tune = NULL; /* build_write emits */
+        options.output = options.main = options.report = options.map = options.cc = options.tune =
+            NULL; /* build_write emits */
         options.threads = options.queues = 0;
         options.nstate = 0;
         options.plan.reorder = 0;
@@ -275,8 +284,8 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
 int tune_run(const TuneCompile *compile, const Options *options, Diag *diag, Text *summary)
 {
     const char *cc = getenv("CC");
-    Tune        tune = {.options = options, .arena = diag->arena, .diag = diag, .folder = folder_temporary(diag->arena)};
-    int         failed;
+    Tune tune = {.options = options, .arena = diag->arena, .diag = diag, .folder = folder_temporary(diag->arena)};
+    int  failed;
 
     if (!tune.folder)
         return diag_usage(diag, "--tune: cannot make a temporary folder; set TMPDIR to one that can be written");

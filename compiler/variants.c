@@ -58,7 +58,8 @@ static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t 
 /* Takes the plan of another variant if that is of the same program, with cascades. */
 static bool take_plan(const Variant *known, Variant *v)
 {
-    if (!v->program->cascades || v->text.size != known->text.size || memcmp(v->text.data, known->text.data, v->text.size))
+    if (!v->program->cascades || v->text.size != known->text.size ||
+        memcmp(v->text.data, known->text.data, v->text.size))
         return false;
     v->program = known->program;
     v->plan = known->plan;
@@ -86,7 +87,8 @@ static bool is_small(const Lowering *lowering, const Variant *v, int64_t most)
     return v->plan.peak <= most && (o->max_ram < 0 || figures_of(v->program, &v->plan, o).ram <= o->max_ram);
 }
 
-/* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the time. */
+/* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the
+ * time. */
 static bool is_in_time(const Variant *v, const Variant *without)
 {
     enum { DEAR = 6 };
@@ -95,9 +97,10 @@ static bool is_in_time(const Variant *v, const Variant *without)
     return DEAR * longer * (double)without->plan.peak <= (double)(without->plan.peak - v->plan.peak);
 }
 
-/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns 1; 0: no
- * such plan is below `most` bytes. */
-static int plan_in_time(const Lowering *lowering, const Variant *least, const Variant *without, int64_t floor, int64_t most, Variant *v)
+/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns
+ * 1; 0: no such plan is below `most` bytes. */
+static int plan_in_time(const Lowering *lowering, const Variant *least, const Variant *without, int64_t floor,
+                        int64_t most, Variant *v)
 {
     *v = *least;
     for (; floor < most; floor += floor / 2 + 1) {
@@ -124,8 +127,8 @@ static int choose_in_time(const Lowering *lowering, const Variant *least, const 
     return 0;
 }
 
-/* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is room
- * those that take time. */
+/* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is
+ * room those that take time. */
 static int choose_cascades(const Lowering *lowering, Variant *v)
 {
     Variant least = *v, without;
@@ -148,7 +151,8 @@ static int choose_cascades(const Lowering *lowering, Variant *v)
     return 0;
 }
 
-/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost more. */
+/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
+ * more. */
 static int choose_copies(const Lowering *lowering, Variant *v)
 {
     enum { ROUNDS = 2 };
@@ -157,7 +161,8 @@ static int choose_copies(const Lowering *lowering, Variant *v)
 
     if (lowering->options.no_elision) /* they all are */
         return 0;
-    for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan); round++) {
+    for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan);
+         round++) {
         int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
 
         if (lower_and_plan(lowering, v->cascade, v->floor, most, &tried) < 0)
@@ -170,7 +175,8 @@ static int choose_copies(const Lowering *lowering, Variant *v)
     return 0;
 }
 
-/* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth having. */
+/* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth
+ * having. */
 static int plan_queues(const Lowering *lowering, double window, Variant *v)
 {
     Variant queued = {.cascade = v->cascade, .floor = v->floor};
@@ -186,8 +192,9 @@ static int plan_queues(const Lowering *lowering, double window, Variant *v)
     return 1;
 }
 
-/* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its bits are to
- * be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where there are queues. */
+/* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its
+ * bits are to be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where
+ * there are queues. */
 static int choose_queues(const Lowering *lowering, Variant *v)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};

@@ -1,5 +1,5 @@
-/* variants.h - one model lowered in several ways, of which the plans decide: with more and fewer cascades, with concatenations
- * as views and as copies. */
+/* variants.h - one model lowered in several ways, of which the plans decide: with more and fewer cascades, with
+ * concatenations as views and as copies. */
 #ifndef OCC_VARIANTS_H
 #define OCC_VARIANTS_H
 
@@ -19,10 +19,10 @@ typedef struct Lowering {
 
 typedef struct Variant {
     CascadeUse cascade;
-    int64_t    floor;   /* bytes: the options' cascade_floor */
+    int64_t    floor; /* bytes: the options' cascade_floor */
     Program   *program;
-    double     time;    /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text       text;    /* the program as it was lowered, if it has cascades */
+    double     time; /* predicted nanoseconds of a run, before planning cuts scratch down */
+    Text       text; /* the program as it was lowered, if it has cascades */
     Plan       plan;
 } Variant;
 

@@ -21,12 +21,12 @@ typedef struct Verify {
     Diag           *diag;
     const char     *folder; /* temporary */
     Text           *report;
-    int             wrong;  /* outputs that differ */
-    const Node     *first;  /* the first in the graph's order whose value differs; NULL: none */
-    const char     *part;   /* that value's name */
+    int             wrong; /* outputs that differ */
+    const Node     *first; /* the first in the graph's order whose value differs; NULL: none */
+    const char     *part;  /* that value's name */
 } Verify;
 
-/* --------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static bool is_output(const Graph *graph, const Value *value)
 {
@@ -41,7 +41,8 @@ int verify_expose(Model *model, const Options *options, Diag *diag)
     Graph *graph = model->main;
 
     if (!options->verify || options->output || options->main)
-        return diag_usage(diag, "--verify-nodes goes with --verify, and without -o and --main: its code keeps every value");
+        return diag_usage(diag,
+                          "--verify-nodes goes with --verify, and without -o and --main: its code keeps every value");
     for (int i = 0; i < graph->nnode; i++)
         for (int k = 0; k < graph->node[i]->nout; k++) {
             Value *value = graph->node[i]->out[k];
@@ -52,7 +53,7 @@ int verify_expose(Model *model, const Options *options, Diag *diag)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- running */
+/* ---------------------------------------------------------------------------------------------------------- running */
 
 static int write_raw(const Verify *v, const char *name, const Value *tensor)
 {
@@ -116,7 +117,8 @@ static const char *printed_line(const char *said, const char *label)
     return NULL;
 }
 
-/* The extents that the host program printed for an output or member: "LABEL name type [2][3]"; false: it printed none. */
+/* The extents that the host program printed for an output or member: "LABEL name type [2][3]"; false: it printed
+ * none. */
 static bool printed_type(const char *said, const char *label, DType dtype, Type *type)
 {
     const char *line = printed_line(said, label), *end = line ? strchr(line, '\n') : NULL, *at;
@@ -129,7 +131,7 @@ static bool printed_type(const char *said, const char *label, DType dtype, Type 
     return at && (!end || at <= end);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- comparing */
+/* -------------------------------------------------------------------------------------------------------- comparing */
 
 static void note_wrong(Verify *v, const char *format, const char *set, const char *output, const char *detail)
 {
@@ -177,7 +179,8 @@ static const void *unpacked(Arena *arena, const char *raw, DType dtype, int64_t 
     return out;
 }
 
-static void compare_tensor(Verify *v, const char *set, const char *label, const char *name, const Value *wanted, const char *said)
+static void compare_tensor(Verify *v, const char *set, const char *label, const char *name, const Value *wanted,
+                           const char *said)
 {
     size_t      bytes = 0;
     int64_t     count = type_elements(&wanted->type);
@@ -205,21 +208,24 @@ static void compare_tensor(Verify *v, const char *set, const char *label, const 
     }
     if (wanted->data->text) {
         d = (Difference){.wrong = bytes && memcmp(data, raw.data, bytes) != 0, .first = 0};
-        text_printf(v->report, "%s: %s '%s' text %s\n", slash ? slash + 1 : set, label, name, d.wrong ? "differs" : "same");
+        text_printf(v->report, "%s: %s '%s' text %s\n", slash ? slash + 1 : set, label, name,
+                    d.wrong ? "differs" : "same");
     } else {
         d = compare_elements(wanted->type.dtype, unpacked(v->arena, data, wanted->type.dtype, count),
                              const_aligned(v->arena, wanted), count);
-        text_printf(v->report, "%s: %s '%s' %s%s: max absolute %.3g, relative %.3g, ULP %.0f%s%s\n", slash ? slash + 1 : set,
-                    label, name, dtype_info(wanted->type.dtype)->name, shape_text(v->arena, &wanted->type), d.absolute, d.relative,
-                    d.ulp, d.blind ? arena_printf(v->arena, ", which says little: all wanted are below %g", d.floor) : "",
+        text_printf(v->report, "%s: %s '%s' %s%s: max absolute %.3g, relative %.3g, ULP %.0f%s%s\n",
+                    slash ? slash + 1 : set, label, name, dtype_info(wanted->type.dtype)->name,
+                    shape_text(v->arena, &wanted->type), d.absolute, d.relative, d.ulp,
+                    d.blind ? arena_printf(v->arena, ", which says little: all wanted are below %g", d.floor) : "",
                     d.wrong ? ": DIFFERS" : "");
     }
     if (d.wrong && wanted->data->text)
         note_wrong(v, "%s: output '%s' differs%s", set, name, ": text");
     else if (d.wrong)
         note_wrong(v, "%s: output '%s' differs%s", set, name,
-                   arena_printf(v->arena, ": %" PRId64 " of %" PRId64 " elements, the first at %" PRId64
-                                          " (found %.6g, wanted %.6g); max absolute error %.3g, relative %.3g",
+                   arena_printf(v->arena,
+                                ": %" PRId64 " of %" PRId64 " elements, the first at %" PRId64
+                                " (found %.6g, wanted %.6g); max absolute error %.3g, relative %.3g",
                                 d.wrong, count, d.first, d.found, d.wanted, d.absolute, d.relative));
 }
 
@@ -244,9 +250,11 @@ static void compare_frame(Verify *v, const char *set, int index, const Stored *s
     bool        absent = line && !strncmp(line, none, strlen(none));
 
     if (stored->present == absent)
-        note_wrong(v, "%s: output '%s': %s", set, name, absent ? "found none, wanted a value" : "found a value, wanted none");
+        note_wrong(v, "%s: output '%s': %s", set, name,
+                   absent ? "found none, wanted a value" : "found a value, wanted none");
     else if (stored->sequence && printed_line(said, arena_printf(v->arena, "%d.%d", index, stored->count)))
-        note_wrong(v, "%s: output '%s': %s", set, name, arena_printf(v->arena, "found more than %d members", stored->count));
+        note_wrong(v, "%s: output '%s': %s", set, name,
+                   arena_printf(v->arena, "found more than %d members", stored->count));
     else if (absent || stored->sequence)
         text_printf(v->report, "%s: %d '%s' %s\n", slash ? slash + 1 : set, index, name,
                     absent ? "none" : arena_printf(v->arena, "sequence of %d", stored->count));
@@ -266,7 +274,8 @@ static int compare_output(Verify *v, const char *set, int index, const char *sai
     if (port->type.kind != TYPE_TENSOR)
         compare_frame(v, set, index, &stored, said);
     for (int i = 0; i < stored.count; i++) {
-        const char *label = stored.sequence ? arena_printf(v->arena, "%d.%d", index, i) : arena_printf(v->arena, "%d", index);
+        const char *label =
+            stored.sequence ? arena_printf(v->arena, "%d.%d", index, i) : arena_printf(v->arena, "%d", index);
 
         compare_tensor(v, set, label, port->value->name, stored.item[i], said);
     }
@@ -291,14 +300,15 @@ static int run_set(Verify *v, const char *set)
         text_put(&line, " --weights model.c.weights");
     status = command_run(v->folder, line.data, &said);
     if (status != 0)
-        return diag_limit(v->diag, "%s: the generated program ends with status %d: %.300s", set, status, said.data ? said.data : "");
+        return diag_limit(v->diag, "%s: the generated program ends with status %d: %.300s", set, status,
+                          said.data ? said.data : "");
     for (int i = 0; i < program->nout; i++)
         if (compare_output(v, set, i, said.data ? said.data : "") < 0)
             return -1;
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- ONNX Runtime's word */
+/* ---------------------------------------------------------------------------------------------- ONNX Runtime's word */
 
 static void put_range(Json *json, const char *key, int64_t lo, int64_t hi)
 {
@@ -320,7 +330,8 @@ static void put_keys(Json *json, const Keys *keys)
     json_close(json, ']');
 }
 
-/* What the script may draw for an input: how many members, where it is a sequence, and the extents at their least and most. */
+/* What the script may draw for an input: how many members, where it is a sequence, and the extents at their least and
+ * most. */
 static void put_drawn(const Model *model, Json *json, const Port *port)
 {
     const Type *type = &port->type;
@@ -376,8 +387,10 @@ static const char *absolute_path(Arena *arena, const char *path)
 static int refuse_python(const Verify *v, const char *python, const char *lacks)
 {
     diag_usage(v->diag, "--verify: '%s' was asked for ONNX Runtime's answers and %s", python, lacks);
-    return diag_usage(v->diag, "--verify: type %s -m pip install onnx onnxruntime (OCCAMYC_PYTHON=... names another Python, "
-                               "--verify=DIR compares with stored sets)", python);
+    return diag_usage(v->diag,
+                      "--verify: type %s -m pip install onnx onnxruntime (OCCAMYC_PYTHON=... names another Python, "
+                      "--verify=DIR compares with stored sets)",
+                      python);
 }
 
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
@@ -395,7 +408,8 @@ static int make_reference(Verify *v, const char *sets_folder)
     text_printf(&line, "%s reference.py %s", python, command_quote(v->arena, model));
     if (*sets_folder)
         text_printf(&line, " %s", command_quote(v->arena, sets));
-    if (write_ports(v) < 0 || file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0)
+    if (write_ports(v) < 0 ||
+        file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0)
         return diag_usage(v->diag, "--verify: cannot write in '%s': %s", v->folder, strerror(errno));
     status = command_run(v->folder, line.data, &said);
     if (status == NOT_FOUND || status == NOT_EXECUTABLE)
@@ -403,11 +417,12 @@ static int make_reference(Verify *v, const char *sets_folder)
     if (status == LACKS && said.data)
         return refuse_python(v, python, arena_printf(v->arena, "lacks %.*s", (int)strcspn(said.data, "\n"), said.data));
     if (status != 0)
-        return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model: %.400s", said.data ? said.data : "");
+        return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model: %.400s",
+                          said.data ? said.data : "");
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- entry points */
+/* ----------------------------------------------------------------------------------------------------- entry points */
 
 static int build_host(Verify *v)
 {
@@ -437,8 +452,8 @@ static int verify_in(Verify *v, const char *sets_folder)
         if (run_set(v, sets[i]) < 0)
             return -1;
     if (v->first && v->emission->options->verify_nodes)
-        diag_limit(v->diag, "the values part at '%s', which %s '%s' makes", v->part, v->first->loc.op ? v->first->loc.op : "a node",
-                   v->first->loc.name ? v->first->loc.name : "");
+        diag_limit(v->diag, "the values part at '%s', which %s '%s' makes", v->part,
+                   v->first->loc.op ? v->first->loc.op : "a node", v->first->loc.name ? v->first->loc.name : "");
     return v->wrong ? -1 : 0;
 }
 

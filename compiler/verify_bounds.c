@@ -1,5 +1,6 @@
-/* verify_bounds.c - --verify=DIR: bounds that no --dim gives, from the stored sets. Those of inputs are always missing; those of
- * what the model decides itself, and of what its small integer inputs hold, are added only when it does not compile without. */
+/* verify_bounds.c - --verify=DIR: bounds that no --dim gives, from the stored sets. Those of inputs are always missing;
+ * those of what the model decides itself, and of what its small integer inputs hold, are added only when it does not
+ * compile without. */
 #include "support/command.h"
 #include "stored.h"
 #include "verify.h"
@@ -8,15 +9,15 @@
 #include <string.h>
 
 typedef struct Search {
-    Model      *model;
-    Diag       *diag;
+    Model             *model;
+    Diag              *diag;
     const char *const *sets;
-    int         nsets;
-    DimBound   *found; /* by name and axis, over all sets */
-    int         nfound, cfound;
+    int                nsets;
+    DimBound          *found; /* by name and axis, over all sets */
+    int                nfound, cfound;
 } Search;
 
-/* ------------------------------------------------------------------------------------------------------------ gathering */
+/* -------------------------------------------------------------------------------------------------------- gathering */
 
 static const char *dim_name(const Value *value, int axis)
 {
@@ -52,8 +53,8 @@ static void widen(Search *s, const char *name, int axis, int64_t extent)
     ARENA_PUSH(s->model->arena, s->found, s->nfound, s->cfound, bound);
 }
 
-/* An extent goes by its name, of which a bound must not be given by value and axis already. Members go by value and axis: they
- * may differ. */
+/* An extent goes by its name, of which a bound must not be given by value and axis already. Members go by value and
+ * axis: they may differ. */
 static void note_extent(Search *s, const Value *value, int axis, bool member, int64_t extent)
 {
     const char *name = member ? NULL : dim_name(value, axis);
@@ -133,7 +134,8 @@ static void note_values(Search *s, const Value *input, const Value *stored)
 }
 
 /* One stored value of an input or output. */
-static void note_stored(Search *s, const Value *value, const Type *type, const Stored *stored, bool output, bool same, int more)
+static void note_stored(Search *s, const Value *value, const Type *type, const Stored *stored, bool output, bool same,
+                        int more)
 {
     const Type *item = held(type);
 
@@ -142,7 +144,8 @@ static void note_stored(Search *s, const Value *value, const Type *type, const S
     for (int i = 0; i < stored->count; i++) {
         const Value *tensor = stored->item[i];
 
-        note_tensor(s, value, item->kind == TYPE_SEQUENCE ? item->item : item, &tensor->type, item->kind == TYPE_SEQUENCE, same);
+        note_tensor(s, value, item->kind == TYPE_SEQUENCE ? item->item : item, &tensor->type,
+                    item->kind == TYPE_SEQUENCE, same);
         if (!output && more & VERIFY_VALUES && item->kind == TYPE_TENSOR)
             note_values(s, value, tensor);
     }
@@ -158,7 +161,8 @@ static void note_port(Search *s, const Value *value, const char *role, int index
     const Type *item = type->kind == TYPE_NONE ? NULL : held(type);
     bool        same;
 
-    if (!item || (item->kind != TYPE_TENSOR && item->kind != TYPE_SEQUENCE) || (item->kind == TYPE_SEQUENCE && item->item->kind != TYPE_TENSOR))
+    if (!item || (item->kind != TYPE_TENSOR && item->kind != TYPE_SEQUENCE) ||
+        (item->kind == TYPE_SEQUENCE && item->item->kind != TYPE_TENSOR))
         return;
     same = same_rank(s, role, index, type);
     for (int i = 0; i < s->nsets; i++) {
@@ -170,14 +174,15 @@ static void note_port(Search *s, const Value *value, const char *role, int index
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- adding */
+/* ----------------------------------------------------------------------------------------------------------- adding */
 
 static const char *bound_text(Arena *arena, const DimBound *bound)
 {
     static const char *const word[] = {"", "", ":count", ":elements", ":bytes", ":values"};
-    const char *axis = bound->axis >= 0 ? arena_printf(arena, ":%d", bound->axis) : word[-bound->axis];
+    const char              *axis = bound->axis >= 0 ? arena_printf(arena, ":%d", bound->axis) : word[-bound->axis];
 
-    return command_word(arena, arena_printf(arena, "%s%s=%" PRId64 "..%" PRId64, bound->name, axis, bound->lo, bound->hi));
+    return command_word(arena,
+                        arena_printf(arena, "%s%s=%" PRId64 "..%" PRId64, bound->name, axis, bound->lo, bound->hi));
 }
 
 /* The found bounds join the given ones; one note says which, as they would be typed. */

@@ -1,24 +1,31 @@
 /* apart.c - exact search where two buffers may lie in more ways than one above the other.
- * For each pair of buffers that are live together the distance of their offsets must lie in one of a few ranges, its ways:
- * what windows and permits leave between the clashes. Offsets start at their lowest; as long as the ranges of the offsets
- * leave several ways to a pair whose lowest offsets clash, one is chosen, and the ranges of all offsets are narrowed to what
- * the chosen ways admit (precedence constraint posting: Cheng and Smith, "Generating Feasible Schedules under Complex Metric
- * Constraints", AAAI 1994). No clash left: the lowest offsets are a plan. No way left: there is none below the capacity.
+ * For each pair of buffers that are live together the distance of their offsets must lie in one of a few ranges, its
+ * ways: what windows and permits leave between the clashes. Offsets start at their lowest; as long as the ranges of the
+ * offsets leave several ways to a pair whose lowest offsets clash, one is chosen, and the ranges of all offsets are
+ * narrowed to what the chosen ways admit (precedence constraint posting: Cheng and Smith, "Generating Feasible
+ * Schedules under Complex Metric Constraints", AAAI 1994). No clash left: the lowest offsets are a plan. No way left:
+ * there is none below the capacity.
  *
- * A plan is proven least when no smaller one exists for some of its buffers. So the bound is raised by what the buffers around the
- * fullest sections need, then these with more and more of their neighbours; in between all buffers are searched for a plan that
- * reaches the bound, each time with more effort. */
+ * A plan is proven least when no smaller one exists for some of its buffers. So the bound is raised by what the buffers
+ * around the fullest sections need, then these with more and more of their neighbours; in between all buffers are
+ * searched for a plan that reaches the bound, each time with more effort. */
 #include "apart.h"
 #include "apart_net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARE = 8 };                                /* part of the effort that one search may take */
-enum { NEAR_PART = 256, MUCH_PART = 32 };          /* of the peak: bytes that are near it, and more than are little */
-enum { FEW_NODES = 2000, PARTS = 4 };              /* of the first search for all buffers; one for some of them has so many times more */
-enum { FEW_LOOKS = 4, FIRST_STEP = 1024 };         /* at a buffer; of what lies above the bound, one part in so many is asked first */
-enum { MOST_CENTRES = 16 };                        /* around which it is asked for some of the buffers */
+enum { SHARE = 8 };                       /* part of the effort that one search may take */
+enum { NEAR_PART = 256, MUCH_PART = 32 }; /* of the peak: bytes that are near it, and more than are little */
+enum {
+    FEW_NODES = 2000,
+    PARTS = 4
+}; /* of the first search for all buffers; one for some of them has so many times more */
+enum {
+    FEW_LOOKS = 4,
+    FIRST_STEP = 1024
+};                          /* at a buffer; of what lies above the bound, one part in so many is asked first */
+enum { MOST_CENTRES = 16 }; /* around which it is asked for some of the buffers */
 
 static int64_t size_of(const Net *net, int32_t b)
 {
@@ -76,7 +83,8 @@ static Choice choose(const Net *net, int32_t pair)
 
     while (net->way[p->way_at + above].from <= distance)
         above++;
-    return (Choice){pair, 0, net->way[p->way_at + above].from - distance < distance - net->way[p->way_at + above - 1].to,
+    return (Choice){pair, 0,
+                    net->way[p->way_at + above].from - distance < distance - net->way[p->way_at + above - 1].to,
                     (int)net->nchange};
 }
 
@@ -120,16 +128,16 @@ static SearchAnswer find(Net *net, int64_t capacity, Effort *effort)
     return SEARCH_STOPPED;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- proving */
+/* ---------------------------------------------------------------------------------------------------------- proving */
 
 /* What is looked for: plans of more than `enough` and at most `worth` bytes. */
 typedef struct Quest {
     const Space *space;
     Effort      *effort;
     int64_t      enough, worth;
-    int64_t     *offset;           /* [n] best plan so far */
-    int64_t     *bound;            /* what is proven, */
-    bool        *core;             /* and [n] of which buffers; or NULL */
+    int64_t     *offset; /* [n] best plan so far */
+    int64_t     *bound;  /* what is proven, */
+    bool        *core;   /* and [n] of which buffers; or NULL */
 } Quest;
 
 /* The largest plan that would be of use. */
@@ -147,7 +155,8 @@ static bool is_settled(const Quest *q)
     return most < q->enough || most < *q->bound;
 }
 
-/* The least peak above `height` that a plan of the buffers in question can have: one of them ends there, at its alignment. */
+/* The least peak above `height` that a plan of the buffers in question can have: one of them ends there, at its
+ * alignment. */
 static int64_t next_peak(const Net *net, int64_t height)
 {
     const PlanBuffer *buffer = net->space->problem->buffer;
@@ -158,7 +167,8 @@ static int64_t next_peak(const Net *net, int64_t height)
 
         if (!net->in[b])
             continue;
-        end = buffer[b].size + (buffer[b].fixed >= 0 ? buffer[b].fixed : round_up(above > 0 ? above : 0, space_align(net->space, b, 0)));
+        end = buffer[b].size +
+              (buffer[b].fixed >= 0 ? buffer[b].fixed : round_up(above > 0 ? above : 0, space_align(net->space, b, 0)));
         next = height < end && end < next ? end : next;
     }
     return next < INT64_MAX ? next : height + 1;
@@ -172,8 +182,8 @@ static void prove(Quest *q, const Net *net, int64_t bytes)
         memcpy(q->core, net->in, (size_t)net->space->n * sizeof *q->core);
 }
 
-/* Asks for a plan of `most` bytes with no more than so many nodes: one that was found for all buffers goes to offset, that there
- * is none raises the bound. */
+/* Asks for a plan of `most` bytes with no more than so many nodes: one that was found for all buffers goes to offset,
+ * that there is none raises the bound. */
 static SearchAnswer ask(Quest *q, Net *net, int64_t most, int64_t nodes)
 {
     int64_t      before = q->effort->nodes;
@@ -204,13 +214,14 @@ static int64_t peak_of(const Net *net)
 
 /* How the bound of some buffers is raised. */
 typedef struct Climb {
-    int64_t most;                  /* bytes: the least peak that is found, or the most of use and one more */
-    int64_t step;                  /* bytes above the bound to ask next */
-    int64_t plan, none;            /* nodes that the last plan took, 0: none yet, and that it took to show that there is none */
+    int64_t most;       /* bytes: the least peak that is found, or the most of use and one more */
+    int64_t step;       /* bytes above the bound to ask next */
+    int64_t plan, none; /* nodes that the last plan took, 0: none yet, and that it took to show that there is none */
 } Climb;
 
-/* What to ask next. As long as hardly more than a look at each buffer shows that there is no plan: ever more above the bound. Then
- * just below the least peak; or halfway down to the bound where much lies between, or plans take more effort than refutations. */
+/* What to ask next. As long as hardly more than a look at each buffer shows that there is no plan: ever more above the
+ * bound. Then just below the least peak; or halfway down to the bound where much lies between, or plans take more
+ * effort than refutations. */
 static int64_t next_asked(const Quest *q, const Net *net, Climb *climb)
 {
     int64_t bound = *q->bound, half = bound + (climb->most - 1 - bound) / 2;
@@ -244,9 +255,9 @@ static bool raise_bound(Quest *q, Net *net, int64_t nodes)
 }
 
 typedef struct Centre {
-    int64_t bytes;                 /* live there */
+    int64_t bytes; /* live there */
     int     section;
-    int     asked;                 /* buffers around it of which it is known what they need */
+    int     asked; /* buffers around it of which it is known what they need */
 } Centre;
 
 /* The same for the buffers within `reach` sections of the centre, unless the same were in question before. */
@@ -292,8 +303,9 @@ static int find_centres(const Space *s, Centre *centre)
     return count;
 }
 
-/* Asks for ever smaller plans of all buffers until there is none: for one that reaches the bound, then halfway between what may be
- * possible and the peak. What took too long is taken as impossible, but proves nothing; near the peak it is not halved further. */
+/* Asks for ever smaller plans of all buffers until there is none: for one that reaches the bound, then halfway between
+ * what may be possible and the peak. What took too long is taken as impossible, but proves nothing; near the peak it is
+ * not halved further. */
 static void lower(Quest *q, Net *net)
 {
     int64_t least = *q->bound, most = least;
@@ -310,15 +322,16 @@ static void lower(Quest *q, Net *net)
     }
 }
 
-/* Searches all buffers for a plan that reaches the bound, a little longer each time, and in between ever more of the buffers around
- * the centres for a higher bound. */
+/* Searches all buffers for a plan that reaches the bound, a little longer each time, and in between ever more of the
+ * buffers around the centres for a higher bound. */
 static int meet(Quest *q, Net *net, Centre *centre, int count)
 {
     int     status = PLAN_OK;
     int64_t nodes = FEW_NODES;
 
     raise_bound(q, net, nodes);
-    for (int reach = 1, round = 0; reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2, round++) {
+    for (int reach = 1, round = 0;
+         reach < q->space->nsection && !status && !is_settled(q) && !effort_is_over(q->effort); reach *= 2, round++) {
         int64_t before = *q->bound;
         for (int i = 0; i < count && i < MOST_CENTRES && !status && !is_settled(q) && !effort_is_over(q->effort); i++)
             status = raise_around(q, &centre[i], reach, PARTS * nodes);
@@ -329,12 +342,13 @@ static int meet(Quest *q, Net *net, Centre *centre, int count)
     return status;
 }
 
-int apart_improve(const Space *s, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound, bool *core)
+int apart_improve(const Space *s, Effort *effort, int64_t enough, int64_t worth, int64_t *offset, int64_t *bound,
+                  bool *core)
 {
     Quest   q = {s, effort, enough, worth, offset, bound, core};
     Net     net;
     Centre *centre;
-    int64_t spared = effort->nodes / 2;   /* for smaller plans, where the bound is not reached */
+    int64_t spared = effort->nodes / 2; /* for smaller plans, where the bound is not reached */
     int     status = is_settled(&q) ? PLAN_OK : net_open(&net, s, 0, s->nsection);
 
     if (status || is_settled(&q))

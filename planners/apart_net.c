@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 20000, MOST_WAYS = 40000 };   /* of one question */
+enum { MOST_PAIRS = 20000, MOST_WAYS = 40000 }; /* of one question */
 
-/* -------------------------------------------------------------------------------------------------------------- the pairs */
+/* -------------------------------------------------------------------------------------------------------- the pairs */
 
 /* Both are in question; each pair counts once, from its later buffer. */
 static bool is_asked(const Net *net, int b, const Near *near)
@@ -114,7 +114,8 @@ static bool net_room(Net *net, size_t n, size_t pairs, size_t ways)
     net->choice = malloc(pairs * sizeof *net->choice);
     net->queue = malloc(n * sizeof *net->queue);
     net->queued = calloc(n, sizeof *net->queued);
-    return net->pair && net->way && net->pair_at && net->pair_of && net->lo && net->hi && net->choice && net->queue && net->queued;
+    return net->pair && net->way && net->pair_at && net->pair_of && net->lo && net->hi && net->choice && net->queue &&
+           net->queued;
 }
 
 int net_open(Net *net, const Space *s, int middle, int reach)
@@ -148,7 +149,7 @@ int net_open(Net *net, const Space *s, int middle, int reach)
     return PLAN_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- narrowing */
+/* -------------------------------------------------------------------------------------------------------- narrowing */
 
 static bool note(Net *net, Change change)
 {

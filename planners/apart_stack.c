@@ -1,18 +1,19 @@
 /* apart_stack.c - what several windows of one section say together.
- * Those that may not overlap lie one above the other like tasks on a machine, with memory as the time: what a set of them needs
- * between its lowest begin and its highest end must be there; and one that cannot lie below or within a set lies above it. (Edge
- * finding as by Nuijten 1994, in the form of Baptiste, Le Pape and Nuijten, "Constraint-Based Scheduling", 2001; also upside down.
- * That one which cannot lie lowest lies above the least end of the others, not-first, excludes hardly more here and costs time.)
- * Where windows may overlap as far as a permit admits, the smaller one is cut by that first. Where offsets are multiples of a
- * grain, so are the ends of layers; what lies at other offsets gives up what it may find unused of a layer's last cell. */
+ * Those that may not overlap lie one above the other like tasks on a machine, with memory as the time: what a set of
+ * them needs between its lowest begin and its highest end must be there; and one that cannot lie below or within a set
+ * lies above it. (Edge finding as by Nuijten 1994, in the form of Baptiste, Le Pape and Nuijten, "Constraint-Based
+ * Scheduling", 2001; also upside down. That one which cannot lie lowest lies above the least end of the others,
+ * not-first, excludes hardly more here and costs time.) Where windows may overlap as far as a permit admits, the
+ * smaller one is cut by that first. Where offsets are multiples of a grain, so are the ends of layers; what lies at
+ * other offsets gives up what it may find unused of a layer's last cell. */
 #include "apart_net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAYERS = 16 };         /* of a stack; larger ones say too little for what they cost */
+enum { MOST_LAYERS = 16 }; /* of a stack; larger ones say too little for what they cost */
 
-/* ------------------------------------------------------------------------------------------------------------ the layers */
+/* ------------------------------------------------------------------------------------------------------- the layers */
 
 /* Adds a window, joined with those of the same buffer that it touches. */
 static int add_window(Layer *layer, int count, Layer one)
@@ -78,8 +79,8 @@ static int by_size(const void *left, const void *right)
     return a->buffer != b->buffer ? a->buffer - b->buffer : (a->from > b->from) - (a->from < b->from);
 }
 
-/* Cuts x by what it may share with y: the distances of their offsets at which the two would meet are to lie within one gap. Of
- * several the one that leaves most of it; empty if none leaves anything. */
+/* Cuts x by what it may share with y: the distances of their offsets at which the two would meet are to lie within one
+ * gap. Of several the one that leaves most of it; empty if none leaves anything. */
 static void cut(const Space *s, Layer *x, const Layer *y)
 {
     Layer best = {x->buffer, 0, 0};
@@ -176,12 +177,13 @@ static bool add_stacks(Net *net, Sweep *sweep)
 
     for (int t = 0; t < net->space->nsection; t++, count = nafter) {
         nafter = live_windows(net->space, sweep, t + 1, after);
-        if (count <= MOST_LAYERS && !is_covered(now, count, before, nbefore) && (nafter > MOST_LAYERS || !is_covered(now, count, after, nafter))) {
+        if (count <= MOST_LAYERS && !is_covered(now, count, before, nbefore) &&
+            (nafter > MOST_LAYERS || !is_covered(now, count, after, nafter))) {
             memcpy(before, now, (size_t)count * sizeof *now);
             nbefore = count;
             count = round_to_cells(net->space, now, cut_all(net->space, now, count));
             if (count > 2 && !add_stack(net, &room, now, count))
-                return false;      /* of two the pair says as much */
+                return false; /* of two the pair says as much */
         }
         memcpy(now, after, (size_t)nafter * sizeof *now);
     }
@@ -263,12 +265,12 @@ void stacks_close(Net *net)
     free(net->stack_waits);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- narrowing */
+/* -------------------------------------------------------------------------------------------------------- narrowing */
 
 /* A layer as a task: it takes `length` bytes, begins at `begin` or above and ends at `end` or below. */
 typedef struct Task {
     int64_t begin, end, length;
-    int64_t raised;                /* what is proven of its begin */
+    int64_t raised; /* what is proven of its begin */
     int     layer;
 } Task;
 
@@ -283,8 +285,8 @@ static void sort_by_falling_begin(Task *task, int count)
     }
 }
 
-/* Edge finding for the tasks that end at `end` or below: of the sets of all of them that begin at some height or above. False when
- * one of these does not fit. */
+/* Edge finding for the tasks that end at `end` or below: of the sets of all of them that begin at some height or above.
+ * False when one of these does not fit. */
 static bool find_edges(Task *task, int count, int64_t end)
 {
     int64_t sum = 0, least = INT64_MIN, within[MOST_LAYERS], highest = INT64_MIN;
@@ -296,7 +298,7 @@ static bool find_edges(Task *task, int count, int64_t end)
             if (least > end)
                 return false;
         }
-        within[i] = least;         /* the least end of those that begin here or above */
+        within[i] = least; /* the least end of those that begin here or above */
     }
     for (int i = count; i-- > 0;) {
         Task *one = &task[i];
@@ -342,8 +344,8 @@ static bool narrow_from(Net *net, const Layer *layer, int count, bool below)
     for (int i = 0; i < count; i++) {
         const Layer *one = &layer[task[i].layer];
         int64_t      lo = net->lo[one->buffer], hi = net->hi[one->buffer];
-        if (task[i].raised > task[i].begin &&
-            !net_narrow(net, one->buffer, below ? task[i].raised - one->from : lo, below ? hi : -task[i].raised - one->to))
+        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, below ? task[i].raised - one->from : lo,
+                                                          below ? hi : -task[i].raised - one->to))
             return false;
     }
     return true;

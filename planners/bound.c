@@ -3,14 +3,15 @@
  * With permits the union of the live windows is at least both
  *   - the sum less, over each permitted pair, the largest overlap that the permit admits (Bonferroni), and
  *   - the weight of any set of live windows no two of which are permitted to overlap; taken greedily by size.
- * Where offsets are multiples of some grain G, the same holds of cells of G bytes: a window that begins inside a cell gives
- * that one up, and each takes the whole of its last cell. What then is counted but not used (unused_cells) is the rest of the
- * topmost window's last cell, and for each buffer of a smaller alignment one cell, if it can begin where another window ends. */
+ * Where offsets are multiples of some grain G, the same holds of cells of G bytes: a window that begins inside a cell
+ * gives that one up, and each takes the whole of its last cell. What then is counted but not used (unused_cells) is the
+ * rest of the topmost window's last cell, and for each buffer of a smaller alignment one cell, if it can begin where
+ * another window ends. */
 #include "space.h"
 
 #include <stdlib.h>
 
-enum { MOST_GRAINS = 8 };          /* tried, the smallest first */
+enum { MOST_GRAINS = 8 }; /* tried, the smallest first */
 
 static int by_begin(const void *left, const void *right)
 {
@@ -45,11 +46,12 @@ static int64_t rest_of(const PlanSpan *window, int64_t grain)
     return last_cell(window, grain) - window->hi;
 }
 
-/* The largest overlap of the cells of two windows that some permit of their buffers admits: it is a trapezoid in the distance
- * x = offset[a] - offset[b], so only the admitted x nearest to its plateau count. */
+/* The largest overlap of the cells of two windows that some permit of their buffers admits: it is a trapezoid in the
+ * distance x = offset[a] - offset[b], so only the admitted x nearest to its plateau count. */
 static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, int64_t grain)
 {
-    int64_t alo = first_cell(a, grain), ahi = last_cell(a, grain), blo = first_cell(b, grain), bhi = last_cell(b, grain);
+    int64_t alo = first_cell(a, grain), ahi = last_cell(a, grain), blo = first_cell(b, grain),
+            bhi = last_cell(b, grain);
     int64_t left = smaller(blo - alo, bhi - ahi), right = larger(blo - alo, bhi - ahi), best = 0;
 
     for (int i = s->lag_at[a->buffer]; i < s->lag_at[a->buffer + 1]; i++) {
@@ -100,7 +102,8 @@ static int64_t own_rest(const PlanSpan *stray, int64_t grain)
     return round_up(stray->hi - stray->lo, grain) - (stray->hi - stray->lo);
 }
 
-/* Unused where a single stray begins in a rest of `host` bytes and `other` is the largest of the rests that are left. */
+/* Unused where a single stray begins in a rest of `host` bytes and `other` is the largest of the rests that are
+ * left. */
 static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t grain)
 {
     int64_t both = host + own;
@@ -108,10 +111,10 @@ static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t g
     return (both >= grain ? grain : 0) + larger(other, both % grain);
 }
 
-/* Of the cells counted for these windows, what need not be covered. A stray touches as many new cells as it counts, or one less
- * where it begins in the rest of another one's last cell and its own rest makes up for the used part of that; the rests of an
- * aligned window are known, those of another stray are not. Of a single stray it counts which rest it takes: the topmost window is
- * another one then. */
+/* Of the cells counted for these windows, what need not be covered. A stray touches as many new cells as it counts, or
+ * one less where it begins in the rest of another one's last cell and its own rest makes up for the used part of that;
+ * the rests of an aligned window are known, those of another stray are not. Of a single stray it counts which rest it
+ * takes: the topmost window is another one then. */
 static int64_t unused_cells(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
 {
     Rests   r = find_rests(s, live, nlive, grain);
@@ -133,7 +136,8 @@ static int64_t unused_cells(const Space *s, PlanSpan *const *live, int nlive, in
 /* Bytes of the cells that a window counts; of a stray, wherever it begins. */
 static int64_t cells_of(const Space *s, const PlanSpan *window, int64_t grain)
 {
-    return is_stray(s, window, grain) ? round_up(window->hi - window->lo, grain) : last_cell(window, grain) - first_cell(window, grain);
+    return is_stray(s, window, grain) ? round_up(window->hi - window->lo, grain)
+                                      : last_cell(window, grain) - first_cell(window, grain);
 }
 
 /* Cells that the live windows cover. */
@@ -141,11 +145,11 @@ static int64_t union_with_permits(const Space *s, PlanSpan **live, int nlive, in
 {
     int64_t sum = 0, apart = 0;
 
-    for (int i = 0; i < nlive; i++) {           /* live[] is sorted by falling size */
+    for (int i = 0; i < nlive; i++) { /* live[] is sorted by falling size */
         bool    free_of_all = true, permitted = s->lag_at[live[i]->buffer] < s->lag_at[live[i]->buffer + 1];
         int64_t cells = cells_of(s, live[i], grain);
         if (permitted && is_stray(s, live[i], grain))
-            return 0;                           /* its cells are not told apart from its partner's */
+            return 0; /* its cells are not told apart from its partner's */
         sum += cells;
         for (int j = 0; j < i && permitted; j++) {
             int64_t overlap = admitted(s, live[i], live[j], grain);
@@ -173,9 +177,10 @@ static int64_t next_grain(const Space *s, int64_t above)
     return grain;
 }
 
-/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them, if it is above `best`. sum[]
- * holds nsection + 1 zeroes, live[] has room for all spans. */
-static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, int64_t *sum, PlanSpan **live, int32_t *section)
+/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them, if it is above
+ * `best`. sum[] holds nsection + 1 zeroes, live[] has room for all spans. */
+static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, int64_t *sum, PlanSpan **live,
+                                  int32_t *section)
 {
     int count = s->span_at[s->n];
 
@@ -226,10 +231,10 @@ static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t step, i
     return kept;
 }
 
-/* Where permits are: sweep over the sections, spans sorted by their first one; only where they are above `best` side by side, what
- * permits save is asked. */
-static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, PlanSpan *span, PlanSpan **live, char *taken,
-                                  int32_t *section)
+/* Where permits are: sweep over the sections, spans sorted by their first one; only where they are above `best` side by
+ * side, what permits save is asked. */
+static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, PlanSpan *span, PlanSpan **live,
+                                  char *taken, int32_t *section)
 {
     int count = s->span_at[s->n], nlive = 0;
 

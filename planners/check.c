@@ -1,13 +1,13 @@
-/* check.c - is this a well-formed problem, and is this a right plan for it? Written from the statement in planner.h alone
- * and sharing nothing with the strategies: spans sorted by their first step, each compared with every later one that
- * starts before it ends. */
+/* check.c - is this a well-formed problem, and is this a right plan for it? Written from the statement in planner.h
+ * alone and sharing nothing with the strategies: spans sorted by their first step, each compared with every later one
+ * that starts before it ends. */
 #include "planner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST INT64_C(0x0fffffffffffffff)       /* bytes in all: sums and differences of offsets cannot overflow */
+#define MOST INT64_C(0x0fffffffffffffff) /* bytes in all: sums and differences of offsets cannot overflow */
 
 #define COMPLAIN(...) (snprintf(why, 160, __VA_ARGS__), 0)
 
@@ -123,7 +123,8 @@ int plan_validate(const PlanProblem *p, char why[160])
         snprintf(why, 160, "a negative count, or more than 32 regions");
         return PLAN_EINVAL;
     }
-    good = buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) && permits_and_regions_are_well_formed(p, why);
+    good =
+        buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) && permits_and_regions_are_well_formed(p, why);
     if (good)
         good = own_spans_are_disjoint(p, why);
     return good < 0 ? good : good ? PLAN_OK : PLAN_EINVAL;

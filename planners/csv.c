@@ -15,37 +15,38 @@ typedef enum Column { ID, LOWER, UPPER, SIZE, ALIGNMENT, GAPS, OFFSET, TRAFFIC, 
 static const struct {
     const char *name;
     Column      column;
-    int         addend;            /* to make an inclusive end exclusive */
+    int         addend; /* to make an inclusive end exclusive */
 } known[] = {
-    {"id", ID, 0},       {"buffer", ID, 0},   {"buffer_id", ID, 0}, {"lower", LOWER, 0},         {"begin", LOWER, 0},
-    {"start", LOWER, 0}, {"upper", UPPER, 0}, {"end", UPPER, 1},    {"size", SIZE, 0},           {"alignment", ALIGNMENT, 0},
-    {"gaps", GAPS, 0},   {"offset", OFFSET, 0}, {"traffic", TRAFFIC, 0}, {"regions", REGIONS, 0},
-    {"region", REGION, 0},
+    {"id", ID, 0},           {"buffer", ID, 0},           {"buffer_id", ID, 0},  {"lower", LOWER, 0},
+    {"begin", LOWER, 0},     {"start", LOWER, 0},         {"upper", UPPER, 0},   {"end", UPPER, 1},
+    {"size", SIZE, 0},       {"alignment", ALIGNMENT, 0}, {"gaps", GAPS, 0},     {"offset", OFFSET, 0},
+    {"traffic", TRAFFIC, 0}, {"regions", REGIONS, 0},     {"region", REGION, 0},
 };
 
-typedef struct Field {             /* a stretch of the text */
+typedef struct Field { /* a stretch of the text */
     const char *at;
     size_t      length;
 } Field;
 
-typedef struct TimedSpan {         /* a span before its times are renumbered */
+typedef struct TimedSpan { /* a span before its times are renumbered */
     int32_t buffer;
     int64_t begin, end, lo, hi;
 } TimedSpan;
 
 typedef struct Reader {
-    CsvTable  *table;
-    char      *why;
-    int        column[COLUMNS];    /* index of each known column, or -1 */
-    int        addend;             /* 1 when the upper column counts the last step in */
-    int        line;               /* counted from 1 */
+    CsvTable   *table;
+    char       *why;
+    int         column[COLUMNS]; /* index of each known column, or -1 */
+    int         addend;          /* 1 when the upper column counts the last step in */
+    int         line;            /* counted from 1 */
     PlanBuffer *buffer;
-    TimedSpan *span;
-    int        nbuffer, nspan;
-    int        buffer_room, span_room;
+    TimedSpan  *span;
+    int         nbuffer, nspan;
+    int         buffer_room, span_room;
 } Reader;
 
-#define COMPLAIN(r, ...) (complain(r), snprintf((r)->why + strlen((r)->why), 160 - strlen((r)->why), __VA_ARGS__), PLAN_EINVAL)
+#define COMPLAIN(r, ...) \
+    (complain(r), snprintf((r)->why + strlen((r)->why), 160 - strlen((r)->why), __VA_ARGS__), PLAN_EINVAL)
 
 static void complain(Reader *r)
 {
@@ -234,10 +235,10 @@ static int read_number(Reader *r, const Field *field, Column c, const char *name
 
 static int read_row(Reader *r, Field line)
 {
-    Field    field[CSV_COLUMNS] = {{NULL, 0}}, rest = line;
-    void    *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset, *region = r->table->region;
-    int64_t  lower, upper, size, align, at, traffic, regions, home;
-    int      count = 0, room = r->buffer_room, row_room = room, offset_room = room, region_room = room, status;
+    Field   field[CSV_COLUMNS] = {{NULL, 0}}, rest = line;
+    void   *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset, *region = r->table->region;
+    int64_t lower, upper, size, align, at, traffic, regions, home;
+    int     count = 0, room = r->buffer_room, row_room = room, offset_room = room, region_room = room, status;
 
     for (bool more = true; more; count++) {
         more = memchr(rest.at, ',', rest.length) != NULL;
@@ -247,9 +248,12 @@ static int read_row(Reader *r, Field line)
     }
     if (count < r->table->ncolumn)
         return COMPLAIN(r, "%d fields, but the header has %d", count, r->table->ncolumn);
-    if ((status = read_number(r, field, LOWER, "lower", 0, &lower)) || (status = read_number(r, field, UPPER, "upper", 0, &upper)) ||
-        (status = read_number(r, field, SIZE, "size", 0, &size)) || (status = read_number(r, field, ALIGNMENT, "alignment", 1, &align)) ||
-        (status = read_number(r, field, OFFSET, "offset", -1, &at)) || (status = read_number(r, field, TRAFFIC, "traffic", 0, &traffic)) ||
+    if ((status = read_number(r, field, LOWER, "lower", 0, &lower)) ||
+        (status = read_number(r, field, UPPER, "upper", 0, &upper)) ||
+        (status = read_number(r, field, SIZE, "size", 0, &size)) ||
+        (status = read_number(r, field, ALIGNMENT, "alignment", 1, &align)) ||
+        (status = read_number(r, field, OFFSET, "offset", -1, &at)) ||
+        (status = read_number(r, field, TRAFFIC, "traffic", 0, &traffic)) ||
         (status = read_number(r, field, REGIONS, "regions", 0, &regions)) ||
         (status = read_number(r, field, REGION, "region", 0, &home)))
         return status;
@@ -259,11 +263,12 @@ static int read_row(Reader *r, Field line)
     if (size < 0 || align < 1)
         return COMPLAIN(r, "the size is negative, or the alignment is not positive");
     if (traffic < 0 || regions < 0 || regions > UINT32_MAX || home < 0 || home > 31)
-        return COMPLAIN(r, "the traffic is negative, the regions are no set of 32 bits, or the region is none of 0 to 31");
-    if (!grow(&buffer, r->nbuffer, &room, sizeof *r->buffer) || (r->buffer = buffer,
-        !grow(&row, r->nbuffer, &row_room, sizeof *r->table->row)) || (r->table->row = row,
-        !grow(&offset, r->nbuffer, &offset_room, sizeof *r->table->offset)) || (r->table->offset = offset,
-        !grow(&region, r->nbuffer, &region_room, sizeof *r->table->region)))
+        return COMPLAIN(r,
+                        "the traffic is negative, the regions are no set of 32 bits, or the region is none of 0 to 31");
+    if (!grow(&buffer, r->nbuffer, &room, sizeof *r->buffer) ||
+        (r->buffer = buffer, !grow(&row, r->nbuffer, &row_room, sizeof *r->table->row)) ||
+        (r->table->row = row, !grow(&offset, r->nbuffer, &offset_room, sizeof *r->table->offset)) ||
+        (r->table->offset = offset, !grow(&region, r->nbuffer, &region_room, sizeof *r->table->region)))
         return lack_memory(r);
     r->table->region = region;
     r->buffer_room = room;
@@ -394,7 +399,7 @@ void csv_free(CsvTable *table)
 
 void csv_fix(CsvTable *table)
 {
-    PlanBuffer *buffer = (PlanBuffer *)(uintptr_t)table->problem.buffer;      /* the table's own */
+    PlanBuffer *buffer = (PlanBuffer *)(uintptr_t)table->problem.buffer; /* the table's own */
 
     for (int b = 0; b < table->problem.nbuffer; b++)
         if (table->offset[b] >= 0)
@@ -411,8 +416,8 @@ const char *csv_id(const CsvTable *t, int buffer, int *length)
     return field.at;
 }
 
-/* One line with its offset field added or replaced, and one more behind it where there are regions; returns the end of what
- * was written. */
+/* One line with its offset field added or replaced, and one more behind it where there are regions; returns the end of
+ * what was written. */
 static char *write_line(const CsvTable *t, size_t at, const char *value, const char *region, char *out)
 {
     Field line = {t->text + at, strcspn(t->text + at, "\n")};

@@ -1,8 +1,8 @@
 /* exact.c - the smallest peak by search: the parts of a problem are solved one by one, the heaviest first.
- * For a part the capacity starts at its bound, where search is sharpest. A refuted capacity raises the bound to the next
- * one at which any conclusion could change. Where the effort of a round ends without an answer, the gap between bound and
- * best plan is halved as long as plans are found; then the next round has twice the effort. A part need not be better
- * than the bound of another. Only plain problems of one region; see apart.c for the others. */
+ * For a part the capacity starts at its bound, where search is sharpest. A refuted capacity raises the bound to the
+ * next one at which any conclusion could change. Where the effort of a round ends without an answer, the gap between
+ * bound and best plan is halved as long as plans are found; then the next round has twice the effort. A part need not
+ * be better than the bound of another. Only plain problems of one region; see apart.c for the others. */
 #include "exact.h"
 #include "search.h"
 
@@ -14,9 +14,9 @@ enum { FIRST_ROUND = 20000, MOST_BUFFERS = 8000, MOST_PAIRS = 40000000 };
 typedef struct Solver {
     const Space *space;
     Effort      *effort;
-    int64_t      enough;           /* a peak of this size is as good as any smaller one */
-    int64_t     *offset;           /* [space->n] best plan so far */
-    int64_t     *trial;            /* [space->n] */
+    int64_t      enough; /* a peak of this size is as good as any smaller one */
+    int64_t     *offset; /* [space->n] best plan so far */
+    int64_t     *trial;  /* [space->n] */
 } Solver;
 
 static int64_t part_peak(const Part *p, const int64_t *offset)
@@ -31,7 +31,8 @@ static int64_t part_peak(const Part *p, const int64_t *offset)
 }
 
 /* One search at capacity; keeps what it finds. */
-static SearchAnswer try_capacity(Solver *v, const Part *p, Search *search, int64_t capacity, int64_t nodes, int64_t *next)
+static SearchAnswer try_capacity(Solver *v, const Part *p, Search *search, int64_t capacity, int64_t nodes,
+                                 int64_t *next)
 {
     int64_t      before = v->effort->nodes;
     Effort       share = *v->effort;

@@ -4,9 +4,9 @@
 
 #include "search.h"
 
-/* Lowers offset[] of a plain problem with one region, a right plan of any peak, until its peak is proven least, or at most
- * enough, or the effort is spent; raises *bound to what is proven, and sets core[] (or NULL) to the buffers of which it is. PLAN_OK or PLAN_ENOMEM. Does
- * nothing for other problems and for those too large for search. */
+/* Lowers offset[] of a plain problem with one region, a right plan of any peak, until its peak is proven least, or at
+ * most enough, or the effort is spent; raises *bound to what is proven, and sets core[] (or NULL) to the buffers of
+ * which it is. PLAN_OK or PLAN_ENOMEM. Does nothing for other problems and for those too large for search. */
 int exact_improve(const Space *space, Effort *effort, int64_t enough, int64_t *offset, int64_t *bound, bool *core);
 
 #endif

@@ -1,26 +1,26 @@
-/* general.c - search over the orders of placement, for problems with windows or permits that apart.c cannot prove in time.
- * A plan is what first fit makes of an order of the buffers; every plan in which nothing can be lowered is made by some
- * order. From the best order known, a buffer that ends at the peak is moved to an earlier place; what is not worse stays.
- * Where that leads nowhere for a while, the search goes back to the best plan and shakes it. */
+/* general.c - search over the orders of placement, for problems with windows or permits that apart.c cannot prove in
+ * time. A plan is what first fit makes of an order of the buffers; every plan in which nothing can be lowered is made
+ * by some order. From the best order known, a buffer that ends at the peak is moved to an earlier place; what is not
+ * worse stays. Where that leads nowhere for a while, the search goes back to the best plan and shakes it. */
 #include "general.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 120, SHAKES = 40 };          /* moves without gain before a shake; shakes without gain before the end */
+enum { PATIENCE = 120, SHAKES = 40 }; /* moves without gain before a shake; shakes without gain before the end */
 
 typedef struct Walk {
     const Space *space;
     Effort      *effort;
     uint64_t     seed;
-    int          fixed;            /* buffers that stand first in every order */
-    int         *order, *trial;    /* [n] */
-    int64_t     *offset;           /* [n] of the trial */
+    int          fixed;         /* buffers that stand first in every order */
+    int         *order, *trial; /* [n] */
+    int64_t     *offset;        /* [n] of the trial */
     Greedy      *greedy;
-    int64_t      peak;             /* of order */
+    int64_t      peak; /* of order */
 } Walk;
 
-static uint64_t next_random(uint64_t *state)   /* splitmix64 */
+static uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -56,7 +56,8 @@ static int place_at_peak(Walk *w, const int64_t *offset)
     return found;
 }
 
-/* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak fell. */
+/* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak
+ * fell. */
 static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, bool *gained)
 {
     size_t   bytes = (size_t)w->space->n * sizeof *w->order;
@@ -66,7 +67,7 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
     *gained = false;
     if (now)
         memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
-    for (int idle = 0; now && idle < PATIENCE && *best_peak > enough && !effort_is_over(w->effort); idle++) {
+    for (int idle = 0; now && idle<PATIENCE && * best_peak> enough && !effort_is_over(w->effort); idle++) {
         int64_t peak;
         int     from, to;
         bool    good;
@@ -116,7 +117,15 @@ static int shake(Walk *w, const int64_t *best, int times)
 int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset)
 {
     size_t  n = (size_t)s->n + 1;
-    Walk    w = {s, effort, effort->seed, 0, malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * sizeof(int64_t)), greedy_open(s), 0};
+    Walk    w = {s,
+                 effort,
+                 effort->seed,
+                 0,
+                 malloc(n * sizeof(int)),
+                 malloc(n * sizeof(int)),
+                 malloc(n * sizeof(int64_t)),
+                 greedy_open(s),
+                 0};
     int64_t peak = space_peak(s, offset, NULL);
     int     status = w.order && w.trial && w.offset && w.greedy ? PLAN_OK : PLAN_ENOMEM;
 

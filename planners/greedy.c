@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef struct Ranked {
-    int     fixed;                 /* fixed buffers come first in every order */
-    double  key;                   /* smaller first */
+    int     fixed; /* fixed buffers come first in every order */
+    double  key;   /* smaller first */
     int32_t begin;
     int     buffer;
 } Ranked;
@@ -53,12 +53,18 @@ static double key_of(const Space *s, int b, GreedyOrder order, const double *loa
     double size = (double)s->problem->buffer[b].size, life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]);
 
     switch (order) {
-    case GREEDY_LONGER:   return -life;
-    case GREEDY_BIGGER:   return -size;
-    case GREEDY_AREA:     return -size * life;
-    case GREEDY_PRESSURE: return -pressure(s, b, load);
-    case GREEDY_LATEST:   return -(double)s->begin[b];
-    default:              return (double)s->begin[b];
+    case GREEDY_LONGER:
+        return -life;
+    case GREEDY_BIGGER:
+        return -size;
+    case GREEDY_AREA:
+        return -size * life;
+    case GREEDY_PRESSURE:
+        return -pressure(s, b, load);
+    case GREEDY_LATEST:
+        return -(double)s->begin[b];
+    default:
+        return (double)s->begin[b];
     }
 }
 
@@ -160,8 +166,8 @@ static bool open_near(Greedy *g)
     return g->near != NULL;
 }
 
-/* Everywhere aligned to a power of two, live whole in one span, without a permit; where it is not plain that no buffer has one, the
- * space must list those that may meet. */
+/* Everywhere aligned to a power of two, live whole in one span, without a permit; where it is not plain that no buffer
+ * has one, the space must list those that may meet. */
 static bool has_simple_shape(const Space *s, int b)
 {
     const PlanSpan *span = &s->span[s->span_at[b]];
@@ -169,8 +175,8 @@ static bool has_simple_shape(const Space *s, int b)
     for (int r = 0; r < s->nregion; r++)
         if (space_align(s, b, r) & (space_align(s, b, r) - 1))
             return false;
-    return (s->near || s->plain) && s->span_at[b + 1] == s->span_at[b] + 1 && s->lag_at[b + 1] == s->lag_at[b] && span->lo == 0 &&
-           span->hi == s->problem->buffer[b].size;
+    return (s->near || s->plain) && s->span_at[b + 1] == s->span_at[b] + 1 && s->lag_at[b + 1] == s->lag_at[b] &&
+           span->lo == 0 && span->hi == s->problem->buffer[b].size;
 }
 
 static void find_shapes(Greedy *g)
@@ -253,8 +259,8 @@ void greedy_place_ranked(Greedy *g, const int *buffer, bool tight, int64_t *offs
         place_one(g, buffer[i], tight, offset, region);
 }
 
-/* Another buffer at offset x is not touched by this one's move: it is not in the way now, and was not in the way of anything below
- * x before. The gap is that of this buffer's offset less the other's. */
+/* Another buffer at offset x is not touched by this one's move: it is not in the way now, and was not in the way of
+ * anything below x before. The gap is that of this buffer's offset less the other's. */
 static bool is_indifferent(const Clash *gap, int64_t x, int64_t before, int64_t now)
 {
     return before - gap->to >= x && (now - gap->to >= x || now - gap->from <= x);

@@ -1,13 +1,13 @@
 /* greedy_gap.c - the lowest and the tightest gap for a buffer between those that are placed.
- * The offsets that would collide with buffers already placed form open intervals. Lowest gap: the offset is lifted over the
- * intervals that contain it. Tightest gap: the one that leaves least room above the buffer before the next interval. Those of a
- * simple buffer's intervals that stem from other simple ones come by rising offset like the buffers placed, which are kept sorted,
- * and the first gap is met early. For the others all intervals are collected and lifted over again and again; where they come by
- * rising offset once is enough, so each buffer's list of those that it may meet is sorted anew when that takes long, and stays
- * nearly sorted from one placement to the next. */
+ * The offsets that would collide with buffers already placed form open intervals. Lowest gap: the offset is lifted over
+ * the intervals that contain it. Tightest gap: the one that leaves least room above the buffer before the next
+ * interval. Those of a simple buffer's intervals that stem from other simple ones come by rising offset like the
+ * buffers placed, which are kept sorted, and the first gap is met early. For the others all intervals are collected and
+ * lifted over again and again; where they come by rising offset once is enough, so each buffer's list of those that it
+ * may meet is sorted anew when that takes long, and stays nearly sorted from one placement to the next. */
 #include "greedy.h"
 
-enum { PASSES = 4 };               /* over unsorted intervals */
+enum { PASSES = 4 }; /* over unsorted intervals */
 
 /* The intervals of one buffer if it is placed; returns how many. */
 static int collect_one(const Greedy *g, const Near *near, int region, const int64_t *offset, Clash *clash)
@@ -102,12 +102,13 @@ static bool lift(const Clash *clash, int count, int64_t align, bool backward, in
     return *x > before;
 }
 
-/* The intervals of a simple buffer by lower end: those with simple ones from the list of placed ones, the others collected. */
+/* The intervals of a simple buffer by lower end: those with simple ones from the list of placed ones, the others
+ * collected. */
 typedef struct Sweep {
     const Greedy  *greedy;
     const int64_t *offset;
     Shape          shape;
-    int            region, at, nodd, odd;  /* at: in placed; odd: in clash */
+    int            region, at, nodd, odd; /* at: in placed; odd: in clash */
 } Sweep;
 
 static Sweep sweep_open(const Greedy *g, int b, int region, const int64_t *offset)
@@ -146,7 +147,7 @@ static bool sweep_next(Sweep *w, Clash *clash)
 
 /* The tightest gap between the intervals; the lowest of several, and above them all where there is none. */
 typedef struct Tightest {
-    int64_t x, best, room;         /* bytes; x: above the intervals so far; best: -1, none yet */
+    int64_t x, best, room; /* bytes; x: above the intervals so far; best: -1, none yet */
 } Tightest;
 
 static void pass_interval(Tightest *t, const Clash *c, int64_t align)
@@ -178,8 +179,8 @@ int64_t greedy_tightest_gap(const Greedy *g, int b, int region, const int64_t *o
     return t.best >= 0 ? t.best : t.x;
 }
 
-/* x lifted over the intervals of simple buffers that begin below it and below `stop`. Free of branches on what cannot be foretold:
- * many buffers placed are not in the way. `mask`: the alignment less one. */
+/* x lifted over the intervals of simple buffers that begin below it and below `stop`. Free of branches on what cannot
+ * be foretold: many buffers placed are not in the way. `mask`: the alignment less one. */
 static int64_t lift_over_placed(Sweep *w, int64_t x, int64_t stop, int64_t mask)
 {
     const Greedy *g = w->greedy;
@@ -190,7 +191,8 @@ static int64_t lift_over_placed(Sweep *w, int64_t x, int64_t stop, int64_t mask)
         int64_t      from = w->offset[j] - w->shape.size, to = w->offset[j] + other->size, in_the_way;
         if (from >= x || from >= stop)
             break;
-        in_the_way = (other->begin < w->shape.end) & (w->shape.begin < other->end) & (g->home[j] == w->region) & (to > x);
+        in_the_way =
+            (other->begin < w->shape.end) & (w->shape.begin < other->end) & (g->home[j] == w->region) & (to > x);
         x += (((to + mask) & ~mask) - x) & -in_the_way;
     }
     return x;

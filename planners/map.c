@@ -17,8 +17,8 @@ typedef struct Frame {
     const PlanProblem *problem;
     const PlanResult  *result;
     const MapLabels   *labels;
-    int64_t            base[32];   /* bytes: where each region begins on the picture's axis */
-    int64_t            top;        /* bytes: the end of the axis */
+    int64_t            base[32]; /* bytes: where each region begins on the picture's axis */
+    int64_t            top;      /* bytes: the end of the axis */
 } Frame;
 
 static double x_of(const Frame *f, int64_t step)
@@ -74,8 +74,9 @@ static void draw_span(const Frame *f, const PlanSpan *s)
 
     if (s->begin >= s->end || s->lo >= s->hi)
         return;
-    fprintf(f->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%d,%d%%,%d%%)\"><title>", x, y,
-            x_of(f, s->end) - x, y_of(f, low + s->lo) - y, (int)((int64_t)b * 137 % 360), 45 + b % 3 * 10, 62 + b % 5 * 4);
+    fprintf(f->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%d,%d%%,%d%%)\"><title>", x,
+            y, x_of(f, s->end) - x, y_of(f, low + s->lo) - y, (int)((int64_t)b * 137 % 360), 45 + b % 3 * 10,
+            62 + b % 5 * 4);
     if (f->labels && f->labels->name)
         put_escaped(f->out, f->labels->name[b]);
     else
@@ -87,9 +88,11 @@ static void draw_span(const Frame *f, const PlanSpan *s)
 static void draw_line(const Frame *f, int64_t bytes, bool on_the_left, const char *colour, const char *what)
 {
 
-    fprintf(f->out, "<path d=\"M%d %.2fh%d\" stroke=\"%s\" stroke-dasharray=\"6 4\"/>\n", LEFT, y_of(f, bytes), WIDTH, colour);
+    fprintf(f->out, "<path d=\"M%d %.2fh%d\" stroke=\"%s\" stroke-dasharray=\"6 4\"/>\n", LEFT, y_of(f, bytes), WIDTH,
+            colour);
     fprintf(f->out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"%s\" fill=\"%s\">%s %lld</text>\n",
-            on_the_left ? LEFT + 6 : LEFT + WIDTH, y_of(f, bytes) - 4, on_the_left ? "start" : "end", colour, what, (long long)bytes);
+            on_the_left ? LEFT + 6 : LEFT + WIDTH, y_of(f, bytes) - 4, on_the_left ? "start" : "end", colour, what,
+            (long long)bytes);
 }
 
 static void draw_axes(const Frame *f)
@@ -99,8 +102,8 @@ static void draw_axes(const Frame *f)
         int64_t bytes = f->top / 4 * i, step = (int64_t)f->problem->nstep * i / 4;
         fprintf(f->out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%lld</text>\n", LEFT - 6, y_of(f, bytes) + 4,
                 (long long)bytes);
-        fprintf(f->out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%lld</text>\n", x_of(f, step), TOP + HEIGHT + 18,
-                (long long)step);
+        fprintf(f->out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%lld</text>\n", x_of(f, step),
+                TOP + HEIGHT + 18, (long long)step);
     }
 }
 
@@ -113,7 +116,7 @@ static int by_time(const void *left, const void *right)
 /* The bytes that are live, over the steps. */
 static int draw_load(const Frame *f)
 {
-    int64_t (*event)[2] = malloc(((size_t)f->problem->nspan * 2 + 1) * sizeof *event);
+    int64_t(*event)[2] = malloc(((size_t)f->problem->nspan * 2 + 1) * sizeof *event);
     int64_t sum = 0;
     int     n = 0;
 
@@ -146,9 +149,12 @@ int map_write(FILE *out, const PlanProblem *problem, const PlanResult *result, c
     Frame f = {.out = out, .problem = problem, .result = result, .labels = labels};
 
     lay_axis(&f);
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+            "font-size=\"12\">\n",
             LEFT + WIDTH + 30, TOP + HEIGHT + BOTTOM);
-    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"24\" font-size=\"15\">", LEFT);
+    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"24\" font-size=\"15\">",
+            LEFT);
     if (labels && labels->title)
         put_escaped(out, labels->title);
     fprintf(out, "</text>\n<g stroke=\"#fff\" stroke-width=\".4\">\n");

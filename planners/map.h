@@ -7,13 +7,13 @@
 #include "planner.h"
 
 typedef struct MapLabels {
-    const char *title;                                   /* one line, or NULL */
-    const char *const *name;                             /* [nbuffer] shown when pointed at, or NULL: the index */
-    int64_t     capacity;                                /* bytes: a line across; 0: none */
+    const char        *title;    /* one line, or NULL */
+    const char *const *name;     /* [nbuffer] shown when pointed at, or NULL: the index */
+    int64_t            capacity; /* bytes: a line across; 0: none */
 } MapLabels;
 
-/* Writes the plan as an SVG image, regions above each other. labels may be NULL. Text is escaped; the same plan gives the
- * same bytes. Returns 0, or -1 if writing failed. */
+/* Writes the plan as an SVG image, regions above each other. labels may be NULL. Text is escaped; the same plan gives
+ * the same bytes. Returns 0, or -1 if writing failed. */
 int map_write(FILE *out, const PlanProblem *problem, const PlanResult *result, const MapLabels *labels);
 
 #endif

@@ -1,10 +1,10 @@
-/* near.c - which buffers may meet, and the distances between their offsets that are forbidden: worked out once for all the
- * placements that a strategy makes. */
+/* near.c - which buffers may meet, and the distances between their offsets that are forbidden: worked out once for all
+ * the placements that a strategy makes. */
 #include "space.h"
 
 #include <stdlib.h>
 
-enum { MOST_NEAR = 2000000 };      /* entries; beyond that they would take more memory than time is saved */
+enum { MOST_NEAR = 2000000 }; /* entries; beyond that they would take more memory than time is saved */
 
 static int by_begin(const void *left, const void *right)
 {
@@ -12,8 +12,8 @@ static int by_begin(const void *left, const void *right)
     return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin) : a->buffer - b->buffer;
 }
 
-/* Pairs of buffers whose lifetimes meet, in both directions, in order of the later birth; NULL near: they are counted only.
- * hull: one span for each live buffer from its first to its last section, by begin. -1: too many. */
+/* Pairs of buffers whose lifetimes meet, in both directions, in order of the later birth; NULL near: they are counted
+ * only. hull: one span for each live buffer from its first to its last section, by begin. -1: too many. */
 static int64_t visit_pairs(const Space *s, const PlanSpan *hull, int count, int *alive, Near *near)
 {
     int64_t entries = 0;
@@ -81,7 +81,8 @@ static int fill_gaps(Space *s)
 
         s->near_at[b] = kept;
         for (int i = begin; i < s->near_at[b + 1]; i++) {
-            Near near = {s->near[i].other, at, join(s->gap + at, space_clashes(s, b, s->near[i].other, 0, s->gap + at))};
+            Near near = {s->near[i].other, at,
+                         join(s->gap + at, space_clashes(s, b, s->near[i].other, 0, s->gap + at))};
 
             at += near.ngap;
             if (near.ngap)
@@ -110,7 +111,7 @@ static int find_near(Space *s, PlanSpan *hull, int *alive)
     for (int b = 0; b < s->n; b++)
         s->near_at[b + 1] += s->near_at[b];
     visit_pairs(s, hull, count, alive, s->near);
-    for (int b = s->n; b > 0; b--)                 /* each start had moved to the next buffer's */
+    for (int b = s->n; b > 0; b--) /* each start had moved to the next buffer's */
         s->near_at[b] = s->near_at[b - 1];
     s->near_at[0] = 0;
     return fill_gaps(s);

@@ -1,5 +1,6 @@
 /* order.c - the order of steps with the least peak: cut, search, beam, windows.
- * 1. Cut: sorted by the number of ancestors, the first k steps must all precede the rest if every later step has at least
+ * 1. Cut: sorted by the number of ancestors, the first k steps must all precede the rest if every later step has at
+ * least
  *    k ancestors. Stretches between cuts are independent; the peak of the whole is the largest of theirs.
  * 2. Each stretch of at most RANGE_STEPS steps goes to the exact search (order_range.c) with a share of the states.
  * 3. What remains unproven goes through a beam (order_beam.c), then exact search in overlapping windows around its peak
@@ -17,12 +18,12 @@ enum { WINDOW = 40, WINDOW_STATES = 3000, MOST_CLOSURE = 30000 };
 
 typedef struct Planner {
     const OrderGraph *graph;
-    int32_t          *order;       /* [nstep] the order being improved */
-    char             *done;        /* [nstep] */
-    int64_t           live;        /* bytes after the steps that are done */
-    int64_t           enough;      /* bytes: a stretch with this peak needs no more attention */
-    int64_t           bound;       /* bytes: proven of the whole */
-    int64_t           states;      /* that may still be looked at */
+    int32_t          *order;  /* [nstep] the order being improved */
+    char             *done;   /* [nstep] */
+    int64_t           live;   /* bytes after the steps that are done */
+    int64_t           enough; /* bytes: a stretch with this peak needs no more attention */
+    int64_t           bound;  /* bytes: proven of the whole */
+    int64_t           states; /* that may still be looked at */
 } Planner;
 
 /* Bytes live during t, with everything in done[] executed; moves done and live past it. */
@@ -234,7 +235,7 @@ static int improve(Planner *q, const char *cut)
 static void conclude(const OrderProblem *p, OrderResult *result)
 {
     result->peak = order_peak(p, result->order);
-    if (result->peak > result->given || result->peak < 0) {      /* cannot be: the given order is where it began */
+    if (result->peak > result->given || result->peak < 0) { /* cannot be: the given order is where it began */
         for (int t = 0; t < p->nstep; t++)
             result->order[t] = t;
         result->peak = result->given;

@@ -8,28 +8,28 @@
 #define ORDER_MOST_BYTES (INT64_C(1) << 44) /* of one value, or live during one step only */
 
 typedef struct OrderValue {
-    int64_t bytes;                 /* 0 .. ORDER_MOST_BYTES */
-    int32_t producer;              /* the step that makes it, or -1: it is there from the start */
-    int32_t keep;                  /* nonzero: stays live to the end; else until its last use (or, unused, its making) */
+    int64_t bytes;    /* 0 .. ORDER_MOST_BYTES */
+    int32_t producer; /* the step that makes it, or -1: it is there from the start */
+    int32_t keep;     /* nonzero: stays live to the end; else until its last use (or, unused, its making) */
 } OrderValue;
 
 typedef struct OrderUse {
-    int32_t value, step;           /* the step reads the value; the producer comes before, by number too */
-    int64_t reuse;                 /* bytes of it that the step's results may overwrite if this is the last use; 0: none */
+    int32_t value, step; /* the step reads the value; the producer comes before, by number too */
+    int64_t reuse;       /* bytes of it that the step's results may overwrite if this is the last use; 0: none */
 } OrderUse;
 
-typedef struct OrderEdge {         /* a dependence without a value: first comes before then, by number too */
+typedef struct OrderEdge { /* a dependence without a value: first comes before then, by number too */
     int32_t first, then;
 } OrderEdge;
 
 typedef struct OrderProblem {
     const OrderValue *value;
     int               nvalue;
-    const OrderUse   *use;         /* in any order; each pair once */
+    const OrderUse   *use; /* in any order; each pair once */
     int               nuse;
-    const OrderEdge  *edge;        /* NULL when nedge is 0 */
+    const OrderEdge  *edge; /* NULL when nedge is 0 */
     int               nedge;
-    const int64_t    *scratch;     /* [nstep] 0 .. ORDER_MOST_BYTES bytes that live only during the step, or NULL: none */
+    const int64_t    *scratch; /* [nstep] 0 .. ORDER_MOST_BYTES bytes that live only during the step, or NULL: none */
     int               nstep;
 } OrderProblem;
 
@@ -37,23 +37,23 @@ typedef struct OrderProblem {
  * that die at it (at most the bytes of its results). The peak is the most over all steps. */
 
 typedef struct OrderLimits {
-    int64_t states;                /* sets of executed steps that may be looked at; 0: ORDER_DEFAULT_STATES */
-    int64_t enough;                /* a peak of so many bytes is as good as any smaller one; 0: none is */
+    int64_t states; /* sets of executed steps that may be looked at; 0: ORDER_DEFAULT_STATES */
+    int64_t enough; /* a peak of so many bytes is as good as any smaller one; 0: none is */
 } OrderLimits;
 
 enum { ORDER_DEFAULT_STATES = 1000000 };
 
 typedef enum OrderStatus {
-    ORDER_OPTIMAL,                 /* no order has a smaller peak */
-    ORDER_FEASIBLE                 /* peak - bound is the gap */
+    ORDER_OPTIMAL, /* no order has a smaller peak */
+    ORDER_FEASIBLE /* peak - bound is the gap */
 } OrderStatus;
 
 typedef struct OrderResult {
-    int32_t    *order;             /* [nstep] caller-owned: order[i] is executed as the i-th */
-    int64_t     peak, bound;       /* bytes; bound: no order has a smaller peak */
-    int64_t     given;             /* bytes: the peak of 0, 1, 2 ... */
+    int32_t    *order;       /* [nstep] caller-owned: order[i] is executed as the i-th */
+    int64_t     peak, bound; /* bytes; bound: no order has a smaller peak */
+    int64_t     given;       /* bytes: the peak of 0, 1, 2 ... */
     OrderStatus status;
-    int64_t     states;            /* effort spent */
+    int64_t     states; /* effort spent */
     char        why[160];
 } OrderResult;
 
@@ -66,8 +66,8 @@ typedef struct OrderResult {
  * exact search in windows around their peak. */
 int order_best(const OrderProblem *problem, const OrderLimits *limits, OrderResult *result);
 
-/* The peak of an order in bytes, or PLAN_EINVAL if it is no order of these steps or breaks a dependence; PLAN_ENOMEM. Shares
- * nothing with the search: written from the statement above. O(nstep + nvalue + nuse + nedge). */
+/* The peak of an order in bytes, or PLAN_EINVAL if it is no order of these steps or breaks a dependence; PLAN_ENOMEM.
+ * Shares nothing with the search: written from the statement above. O(nstep + nvalue + nuse + nedge). */
 int64_t order_peak(const OrderProblem *problem, const int32_t *order);
 
 #endif

@@ -1,8 +1,8 @@
-/* order_beam.c - reordering of a long stretch by a beam: of all sets of k executed steps only the most promising are kept.
- * Level by level every kept state is extended by each ready step; equal sets are merged; the least (peak so far, live
- * bytes) survive. A state with a ready step that fits below its peak and frees at least what it makes takes that step and
- * no other: no order is lost by it. Each state carries how often each value is still wanted and how many predecessors each
- * step still waits for, so an extension costs only what the step touches. */
+/* order_beam.c - reordering of a long stretch by a beam: of all sets of k executed steps only the most promising are
+ * kept. Level by level every kept state is extended by each ready step; equal sets are merged; the least (peak so far,
+ * live bytes) survive. A state with a ready step that fits below its peak and frees at least what it makes takes that
+ * step and no other: no order is lost by it. Each state carries how often each value is still wanted and how many
+ * predecessors each step still waits for, so an extension costs only what the step touches. */
 #include "order_range.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 typedef struct State {
     int64_t  live, peak;
-    uint64_t set;                  /* hash of the executed steps */
-    int32_t *wanted;               /* [nvalue] uses to come */
-    int32_t *waits;                /* [nstep] predecessors to come */
-    int32_t *ready;                /* steps that wait for nothing */
+    uint64_t set;    /* hash of the executed steps */
+    int32_t *wanted; /* [nvalue] uses to come */
+    int32_t *waits;  /* [nstep] predecessors to come */
+    int32_t *ready;  /* steps that wait for nothing */
     int      nready;
 } State;
 
@@ -25,21 +25,23 @@ typedef struct Extension {
     int32_t  parent, step;
 } Extension;
 
-typedef struct Weight {            /* of a value that a step reads and that is not kept */
-    int32_t  value;
-    int64_t  bytes, reuse;
+typedef struct Weight { /* of a value that a step reads and that is not kept */
+    int32_t value;
+    int64_t bytes, reuse;
 } Weight;
 
 typedef struct Beam {
     const OrderGraph *graph;
-    Weight    *weight;             /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
-    int       *weight_at;
-    int        width, nstate;
-    State     *state, *next;       /* [width] */
-    Extension *extension;
-    int        nextension, room;
-    struct Past { int32_t parent, step; } *past;     /* [count][width] */
-    int64_t    below;
+    Weight           *weight; /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
+    int              *weight_at;
+    int               width, nstate;
+    State            *state, *next; /* [width] */
+    Extension        *extension;
+    int               nextension, room;
+    struct Past {
+        int32_t parent, step;
+    } * past; /* [count][width] */
+    int64_t below;
 } Beam;
 
 static uint64_t mix(uint64_t z)
@@ -212,7 +214,7 @@ static void begin(Beam *b, const int32_t *order, int count, int64_t start, const
             s->wanted[v] += !done[g->user[k]];
     }
     for (int t = 0; t < g->problem->nstep; t++) {
-        s->waits[t] = 1;           /* a step outside the stretch keeps one predecessor that never comes */
+        s->waits[t] = 1; /* a step outside the stretch keeps one predecessor that never comes */
         for (int k = g->before_at[t]; k < g->before_at[t + 1]; k++)
             s->waits[t] += !done[g->before[k]];
     }

@@ -1,4 +1,5 @@
-/* order_graph.c - the checker of orders, and the problem indexed for the strategies. The checker reads the problem only. */
+/* order_graph.c - the checker of orders, and the problem indexed for the strategies. The checker reads the problem
+ * only. */
 #include "order_range.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #include "planner.h"
 
-/* -- the checker ---------------------------------------------------------------------------------------------------- */
+/* -- the checker --------------------------------------------------------------------------------------------------- */
 
 static int follows(const OrderProblem *p, const int *position)
 {
@@ -23,10 +24,11 @@ static int follows(const OrderProblem *p, const int *position)
 
 /* What one step does to the bytes that are live. */
 typedef struct Turn {
-    int64_t made, unread, freed, reuse;        /* unread: of what it makes, what nobody needs; reuse: the largest it may */
+    int64_t made, unread, freed, reuse; /* unread: of what it makes, what nobody needs; reuse: the largest it may */
 } Turn;
 
-/* turn[t] of every step, and what is live before the first; last[v] is the position of the last use of value v, or -1. */
+/* turn[t] of every step, and what is live before the first; last[v] is the position of the last use of value v, or
+ * -1. */
 static int64_t take_turns(const OrderProblem *p, const int *position, int *last, Turn *turn)
 {
     int64_t live = 0;
@@ -86,7 +88,8 @@ static int find_positions(const OrderProblem *p, const int32_t *order, int *posi
 
 int64_t order_peak(const OrderProblem *p, const int32_t *order)
 {
-    int    *position = malloc(((size_t)p->nstep + 1) * sizeof *position), *last = malloc(((size_t)p->nvalue + 1) * sizeof *last);
+    int *position = malloc(((size_t)p->nstep + 1) * sizeof *position),
+        *last = malloc(((size_t)p->nvalue + 1) * sizeof *last);
     Turn   *turn = calloc((size_t)p->nstep + 1, sizeof *turn);
     int64_t peak = position && last && turn ? PLAN_EINVAL : PLAN_ENOMEM;
 
@@ -98,7 +101,7 @@ int64_t order_peak(const OrderProblem *p, const int32_t *order)
     return peak;
 }
 
-/* -- the graph ------------------------------------------------------------------------------------------------------ */
+/* -- the graph ----------------------------------------------------------------------------------------------------- */
 
 int order_malformed(const OrderProblem *p, char *why)
 {
@@ -114,7 +117,8 @@ int order_malformed(const OrderProblem *p, char *why)
             u->reuse > p->value[u->value].bytes)
             return snprintf(why, 160, "use %d: names no value or no step, or reuses more than there is", i);
         if (p->value[u->value].producer >= u->step)
-            return snprintf(why, 160, "use %d: step %d reads value %d before it is made", i, (int)u->step, (int)u->value);
+            return snprintf(why, 160, "use %d: step %d reads value %d before it is made", i, (int)u->step,
+                            (int)u->value);
     }
     for (int i = 0; i < p->nedge; i++)
         if (p->edge[i].first < 0 || p->edge[i].first >= p->edge[i].then || p->edge[i].then >= p->nstep)
@@ -178,8 +182,8 @@ static void sum_results(OrderGraph *g)
 
 void order_graph_close(OrderGraph *g)
 {
-    void *all[] = {g->make_at, g->make, g->read_at, g->read, g->user_at, g->user, g->before_at, g->before, g->after_at, g->after,
-                   g->made, g->unread};
+    void *all[] = {g->make_at,   g->make,   g->read_at,  g->read,  g->user_at, g->user,
+                   g->before_at, g->before, g->after_at, g->after, g->made,    g->unread};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -189,16 +193,28 @@ int order_graph_open(OrderGraph *g, const OrderProblem *p)
 {
     size_t edges = (size_t)p->nuse + (size_t)p->nedge + 1, steps = (size_t)p->nstep + 3, values = (size_t)p->nvalue + 3;
 
-    *g = (OrderGraph){p, calloc(steps, sizeof(int)), calloc(values, sizeof(int)), calloc(steps, sizeof(int)),
-                      calloc(edges, sizeof(int)), calloc(values, sizeof(int)), calloc(edges, sizeof(int)),
-                      calloc(steps, sizeof(int)), calloc(edges, sizeof(int)), calloc(steps, sizeof(int)),
-                      calloc(edges, sizeof(int)), calloc(steps, sizeof(int64_t)), calloc(steps, sizeof(int64_t))};
+    *g = (OrderGraph){p,
+                      calloc(steps, sizeof(int)),
+                      calloc(values, sizeof(int)),
+                      calloc(steps, sizeof(int)),
+                      calloc(edges, sizeof(int)),
+                      calloc(values, sizeof(int)),
+                      calloc(edges, sizeof(int)),
+                      calloc(steps, sizeof(int)),
+                      calloc(edges, sizeof(int)),
+                      calloc(steps, sizeof(int)),
+                      calloc(edges, sizeof(int)),
+                      calloc(steps, sizeof(int64_t)),
+                      calloc(steps, sizeof(int64_t))};
     if (!g->make_at || !g->make || !g->read_at || !g->read || !g->user_at || !g->user || !g->before_at || !g->before ||
         !g->after_at || !g->after || !g->made || !g->unread) {
         order_graph_close(g);
         return PLAN_ENOMEM;
     }
-    const Filing f[5] = {{g->make_at, g->make}, {g->read_at, g->read}, {g->user_at, g->user}, {g->before_at, g->before},
+    const Filing f[5] = {{g->make_at, g->make},
+                         {g->read_at, g->read},
+                         {g->user_at, g->user},
+                         {g->before_at, g->before},
                          {g->after_at, g->after}};
     file_all(p, f, false);
     for (int k = 0; k < 5; k++)

@@ -12,27 +12,27 @@
 #include "planner.h"
 
 typedef struct Node {
-    StepSet done, ready;           /* ready: to be executed next, without those that are done */
+    StepSet done, ready; /* ready: to be executed next, without those that are done */
     int64_t live, peak;
-    int32_t parent;                /* node, or -1 */
-    int16_t count;                 /* steps done */
-    int16_t step;                  /* executed first after the parent; the rest were executed at once */
+    int32_t parent; /* node, or -1 */
+    int16_t count;  /* steps done */
+    int16_t step;   /* executed first after the parent; the rest were executed at once */
 } Node;
 
-typedef struct Waiting {           /* a node as it was when it was pushed */
+typedef struct Waiting { /* a node as it was when it was pushed */
     int64_t peak, live;
     int32_t count, node;
 } Waiting;
 
 typedef struct Frontier {
-    Range       *range;
-    Node        *node;
-    int32_t      nnode, node_room;
-    int32_t     *slot;             /* hash table of nodes + 1 */
-    uint32_t     mask;
-    Waiting     *heap;
-    int32_t      nheap, heap_room;
-    int64_t      below;            /* only smaller peaks are of interest */
+    Range   *range;
+    Node    *node;
+    int32_t  nnode, node_room;
+    int32_t *slot; /* hash table of nodes + 1 */
+    uint32_t mask;
+    Waiting *heap;
+    int32_t  nheap, heap_room;
+    int64_t  below; /* only smaller peaks are of interest */
 } Frontier;
 
 void range_execute(const Range *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
@@ -216,7 +216,7 @@ static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
         if (noted)
             noted[(*nnoted)++] = i;
         open = step_both(&state->ready, &r->frugal);
-        i = -1;                    /* others may have become ready */
+        i = -1; /* others may have become ready */
     }
 }
 
@@ -271,7 +271,7 @@ static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
     while (f->nheap > 0) {
         Waiting next = heap_pop(f);
         if (next.peak != f->node[next.node].peak)
-            continue;              /* a better way was found since */
+            continue; /* a better way was found since */
         if (next.count == r->n) {
             int32_t order[RANGE_STEPS];
             trace(f, next.node, order);
@@ -303,11 +303,11 @@ int range_solve(Range *r, int64_t *peak, int64_t enough, int64_t *states)
     return status;
 }
 
-/* -- making a stretch ----------------------------------------------------------------------------------------------- */
+/* -- making a stretch ---------------------------------------------------------------------------------------------- */
 
-typedef struct Numbering {         /* from the whole problem to the stretch */
-    int *local;                    /* [nstep] or -1 */
-    int *value;                    /* [nvalue] or -1 */
+typedef struct Numbering { /* from the whole problem to the stretch */
+    int *local;            /* [nstep] or -1 */
+    int *value;            /* [nvalue] or -1 */
 } Numbering;
 
 /* The local number of a value; a new one is measured: who uses it inside, does it outlive the stretch? */
@@ -333,14 +333,14 @@ static int number_value(Range *r, const OrderGraph *g, const Numbering *number, 
 
 /* What step i of the stretch needs at the least: what it reads and makes, and what its ancestors leave for it and its
  * descendants. */
-static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const StepSet *descendants, const int *producer,
-                          int64_t base)
+static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const StepSet *descendants,
+                          const int *producer, int64_t base)
 {
     int64_t need = base + r->made[i] + r->scratch[i], reuse = 0;
 
     for (int v = 0; v < r->nvalue; v++) {
         const RangeValue *x = &r->value[v];
-        bool              born = producer[v] < 0 || step_in(&ancestors[i], producer[v]), wanted = x->stays || step_in(&x->users, i);
+        bool born = producer[v] < 0 || step_in(&ancestors[i], producer[v]), wanted = x->stays || step_in(&x->users, i);
         for (int w = 0; w < RANGE_WORDS; w++)
             wanted |= (x->users.word[w] & descendants[i].word[w]) != 0;
         need += born && wanted ? x->bytes : 0;
@@ -414,7 +414,8 @@ static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, co
 
 int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, int64_t start, const char *done)
 {
-    Numbering number = {malloc(((size_t)g->problem->nstep + 1) * sizeof(int)), malloc(((size_t)g->problem->nvalue + 1) * sizeof(int))};
+    Numbering number = {malloc(((size_t)g->problem->nstep + 1) * sizeof(int)),
+                        malloc(((size_t)g->problem->nvalue + 1) * sizeof(int))};
     size_t    reads = 1, values = 1;
     int      *producer = NULL;
 

@@ -12,12 +12,12 @@ enum { RANGE_STEPS = 128, RANGE_WORDS = RANGE_STEPS / 64 };
 /* The problem, indexed: which values a step reads and makes, and the reverse. */
 typedef struct OrderGraph {
     const OrderProblem *problem;
-    int     *make_at, *make;       /* values that step t makes */
-    int     *read_at, *read;       /* indices into problem->use of what step t reads */
-    int     *user_at, *user;       /* steps that read value v */
-    int     *before_at, *before;   /* steps that must precede step t, with repetitions */
-    int     *after_at, *after;     /* steps that must follow step t, with repetitions */
-    int64_t *made, *unread;        /* [nstep] bytes of a step's results, and of those that die at once */
+    int                *make_at, *make;     /* values that step t makes */
+    int                *read_at, *read;     /* indices into problem->use of what step t reads */
+    int                *user_at, *user;     /* steps that read value v */
+    int                *before_at, *before; /* steps that must precede step t, with repetitions */
+    int                *after_at, *after;   /* steps that must follow step t, with repetitions */
+    int64_t            *made, *unread;      /* [nstep] bytes of a step's results, and of those that die at once */
 } OrderGraph;
 
 /* Does somebody read value v, or is it kept? Else it dies with the step that makes it. */
@@ -33,19 +33,19 @@ void order_graph_close(OrderGraph *graph);
 /* 0, or nonzero with the reason in why. */
 int order_malformed(const OrderProblem *problem, char *why);
 
-typedef struct StepSet {           /* of a stretch */
+typedef struct StepSet { /* of a stretch */
     uint64_t word[RANGE_WORDS];
 } StepSet;
 
 /* A value that some step of the stretch reads or makes. */
 typedef struct RangeValue {
     int64_t bytes;
-    StepSet users;                 /* within the stretch */
-    bool    stays;                 /* lives on after the stretch */
+    StepSet users; /* within the stretch */
+    bool    stays; /* lives on after the stretch */
 } RangeValue;
 
 typedef struct RangeRead {
-    int     value;                 /* local index */
+    int     value; /* local index */
     int64_t reuse;
 } RangeRead;
 
@@ -53,33 +53,33 @@ typedef struct Range {
     int         n;                 /* steps */
     int32_t     step[RANGE_STEPS]; /* as they stand now */
     StepSet     before[RANGE_STEPS], after[RANGE_STEPS];
-    int64_t     made[RANGE_STEPS];            /* bytes of a step's results */
-    int64_t     unread[RANGE_STEPS];          /* of these, bytes that die at once */
+    int64_t     made[RANGE_STEPS];   /* bytes of a step's results */
+    int64_t     unread[RANGE_STEPS]; /* of these, bytes that die at once */
     int64_t     scratch[RANGE_STEPS];
     int         read_at[RANGE_STEPS + 1];
     RangeRead  *read;
     RangeValue *value;
     int         nvalue;
-    StepSet     frugal;            /* steps that make no more than what they read, and so may free as much */
-    int64_t     start;             /* bytes live before the stretch */
-    int64_t     bound;             /* bytes: the least that the hungriest step needs */
+    StepSet     frugal; /* steps that make no more than what they read, and so may free as much */
+    int64_t     start;  /* bytes live before the stretch */
+    int64_t     bound;  /* bytes: the least that the hungriest step needs */
 } Range;
 
 /* order[0..count-1] is a stretch whose first step finds start bytes live; done[t] tells the steps before it. PLAN_OK or
  * PLAN_ENOMEM; the caller gives it back with range_close. */
-int  range_open(Range *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start, const char *done);
+int range_open(Range *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start, const char *done);
 void range_close(Range *range);
 
 /* Bytes live during step i after the set was executed, and after it. */
 void range_execute(const Range *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
 
 /* Reorders range->step by exact search for a peak below *peak. Returns 1 if it was found or refuted (then *peak and the
- * steps are optimal), 0 if the states ran out (then nothing changed), PLAN_ENOMEM. *states falls by what was spent. A peak
- * of at most enough is as good as any. */
+ * steps are optimal), 0 if the states ran out (then nothing changed), PLAN_ENOMEM. *states falls by what was spent. A
+ * peak of at most enough is as good as any. */
 int range_solve(Range *range, int64_t *peak, int64_t enough, int64_t *states);
 
-/* Reorders a stretch of any length by a beam of that width; returns its peak, or PLAN_ENOMEM. order[] is unchanged unless
- * the peak found is below peak. */
+/* Reorders a stretch of any length by a beam of that width; returns its peak, or PLAN_ENOMEM. order[] is unchanged
+ * unless the peak found is below peak. */
 int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
                    int width, int64_t *states);
 

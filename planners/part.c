@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Stretch {           /* sections [begin,end) in which a buffer is live without a break */
+typedef struct Stretch { /* sections [begin,end) in which a buffer is live without a break */
     int     buffer, begin, end;
-    int64_t life;                  /* steps */
+    int64_t life; /* steps */
 } Stretch;
 
 typedef struct Reduction {
     const Space *space;
-    Stretch     *stretch;          /* by buffer, then begin; first in sections of the space, then in kept ones */
+    Stretch     *stretch; /* by buffer, then begin; first in sections of the space, then in kept ones */
     int          nstretch;
-    int         *kept_before;      /* [nsection+1] kept sections before each */
+    int         *kept_before; /* [nsection+1] kept sections before each */
     int          nkept;
-    int         *cut_before;       /* [nkept+1] parts that begin before or at each kept section */
+    int         *cut_before; /* [nkept+1] parts that begin before or at each kept section */
     int          npart;
-    int64_t      rounding;         /* common divisor of all alignments */
+    int64_t      rounding; /* common divisor of all alignments */
     int64_t      grain;
 } Reduction;
 
@@ -74,7 +74,7 @@ static void number_parts(Reduction *r)
         int hull_end = r->stretch[i].end, begin = r->stretch[i].begin;
         while (i + 1 < r->nstretch && r->stretch[i + 1].buffer == r->stretch[i].buffer)
             hull_end = r->stretch[++i].end;
-        if (begin + 1 < hull_end) {            /* crosses the boundaries begin+1 .. hull_end-1 */
+        if (begin + 1 < hull_end) { /* crosses the boundaries begin+1 .. hull_end-1 */
             r->cut_before[begin + 1]++;
             r->cut_before[hull_end]--;
         }
@@ -142,16 +142,16 @@ static bool part_reserve(Part *p, int n, int m, int k)
     p->section = calloc((size_t)k + 1, sizeof *p->section);
     p->member_at = calloc((size_t)m + 2, sizeof *p->member_at);
     p->member = calloc((size_t)k + 1, sizeof *p->member);
-    return p->origin && p->size && p->need && p->align && p->fixed && p->life && p->first && p->last && p->twin && p->section_at &&
-           p->section && p->member_at && p->member;
+    return p->origin && p->size && p->need && p->align && p->fixed && p->life && p->first && p->last && p->twin &&
+           p->section_at && p->section && p->member_at && p->member;
 }
 
 void parts_close(Part *part, int count)
 {
     for (int i = 0; i < count; i++) {
         Part *p = &part[i];
-        void *all[] = {p->origin, p->size, p->need, p->align, p->fixed, p->life, p->first, p->last, p->twin, p->section_at, p->section,
-                       p->member_at, p->member};
+        void *all[] = {p->origin, p->size, p->need,       p->align,   p->fixed,     p->life,  p->first,
+                       p->last,   p->twin, p->section_at, p->section, p->member_at, p->member};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             free(all[k]);
     }
@@ -177,8 +177,8 @@ static bool are_twins(const Part *p, int a, int b)
 {
     int count = p->section_at[a + 1] - p->section_at[a];
 
-    return p->first[a] == p->first[b] && p->last[a] == p->last[b] && p->size[a] == p->size[b] && p->need[a] == p->need[b] &&
-           p->align[a] == p->align[b] && p->fixed[a] < 0 && p->fixed[b] < 0 &&
+    return p->first[a] == p->first[b] && p->last[a] == p->last[b] && p->size[a] == p->size[b] &&
+           p->need[a] == p->need[b] && p->align[a] == p->align[b] && p->fixed[a] < 0 && p->fixed[b] < 0 &&
            count == p->section_at[b + 1] - p->section_at[b] &&
            !memcmp(p->section + p->section_at[a], p->section + p->section_at[b], (size_t)count * sizeof *p->section);
 }
@@ -270,7 +270,7 @@ static bool fill_parts(const Reduction *r, Part *part, int (*count)[3], int *bas
 
 static int reduce(Reduction *r, Part **part, int *count)
 {
-    int (*counts)[3];
+    int(*counts)[3];
     int *base;
     bool good;
 

@@ -1,6 +1,6 @@
 /* place.c - the best plan found by every strategy together.
- * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as the peak equals the
- * bound, or fits where nothing more is asked for. */
+ * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as
+ * the peak equals the bound, or fits where nothing more is asked for. */
 #include "apart.h"
 #include "exact.h"
 #include "general.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum { MOST_FOR_GREEDY = 6000 };
-enum { LITTLE = 1024 };            /* to gain: one part in so many */
+enum { LITTLE = 1024 }; /* to gain: one part in so many */
 
 typedef struct Portfolio {
     const Space      *space;
     const PlanLimits *limits;
-    PlanResult       *result;      /* holds the best plan so far, its peak, and the bound */
-    int64_t          *offset;      /* [n] the plan being made */
-    int32_t          *region;      /* [n] */
+    PlanResult       *result; /* holds the best plan so far, its peak, and the bound */
+    int64_t          *offset; /* [n] the plan being made */
+    int32_t          *region; /* [n] */
     Effort            effort;
 } Portfolio;
 
@@ -92,7 +92,7 @@ static int try_greedy(Portfolio *f)
     int status = PLAN_OK;
 
     if (f->space->n > MOST_FOR_GREEDY && f->space->plain && !f->space->fixed && f->space->nregion == 1)
-        return PLAN_OK;            /* quadratic; the skyline is better there */
+        return PLAN_OK; /* quadratic; the skyline is better there */
     for (int order = 0; order < GREEDY_ORDERS && !status; order++)
         for (int tight = 0; tight < 2 && !status && (f->result->peak == INT64_MAX || !satisfied(f)); tight++) {
             status = greedy_place(f->space, (GreedyOrder)order, tight, f->offset, f->region);
@@ -165,8 +165,8 @@ static int try_rests(Portfolio *f)
     return status;
 }
 
-/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk until little is left to
- * gain, while there is effort for a proof, and then a further one. */
+/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk until little
+ * is left to gain, while there is effort for a proof, and then a further one. */
 static int try_general(Portfolio *f)
 {
     int64_t before = f->effort.nodes;

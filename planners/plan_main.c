@@ -13,7 +13,7 @@
 #include <time.h>
 
 enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
-enum { MOST_NAMED = 16 };          /* buffers of a core */
+enum { MOST_NAMED = 16 }; /* buffers of a core */
 
 typedef struct Options {
     const char        *input, *output, *map, *check;
@@ -30,8 +30,10 @@ static const char usage[] =
     "reads the CSV of MiniMalloc (id,lower,upper,size and optionally alignment, gaps, offset) from FILE or standard\n"
     "input and writes the same lines with their offsets to FILE or standard output; an offset in the input is kept.\n"
     "  --capacity=N         find a plan within N bytes (suffixes K, M, G)\n"
-    "  --region=SIZE[:ALIGN]  a memory; repeated, fast to slow: the first serves the most traffic (column traffic; column\n"
-    "                       regions: bits of those that a buffer may lie in); a column region is added behind the others\n"
+    "  --region=SIZE[:ALIGN]  a memory; repeated, fast to slow: the first serves the most traffic (column traffic; "
+    "column\n"
+    "                       regions: bits of those that a buffer may lie in); a column region is added behind the "
+    "others\n"
     "  --minimize           find the smallest peak; the default without --capacity\n"
     "  --planner=NAME       one of those below; the default is best\n"
     "  --nodes=N            effort, in decisions; the same for every run\n"
@@ -49,7 +51,7 @@ static int complain(const char *what, const char *why)
     return BAD_INPUT;
 }
 
-/* -- options -------------------------------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------------------------------- */
 
 /* A whole number >= 0 with an optional binary suffix. */
 static int parse_bytes(const char *text, int64_t *value)
@@ -100,7 +102,7 @@ static int parse_value(Options *o, const char *name, size_t length, const char *
 {
     int64_t number = 0;
 
-    #define NAMED(s) (length == sizeof(s) - 1 && !memcmp(name, s, length))
+#define NAMED(s) (length == sizeof(s) - 1 && !memcmp(name, s, length))
     if (NAMED("--input"))
         return (o->input = value) != NULL;
     if (NAMED("--output"))
@@ -123,7 +125,7 @@ static int parse_value(Options *o, const char *name, size_t length, const char *
         o->limits.seed = (uint64_t)number;
         return 1;
     }
-    #undef NAMED
+#undef NAMED
     return 0;
 }
 
@@ -149,7 +151,7 @@ static int parse_options(Options *o, int count, char **argument)
     return FOUND;
 }
 
-/* -- files ---------------------------------------------------------------------------------------------------------- */
+/* -- files --------------------------------------------------------------------------------------------------------- */
 
 /* All of a stream; NULL with a message if it cannot be read. */
 static char *read_all(FILE *file, const char *name, size_t *length)
@@ -256,7 +258,7 @@ static int write_text(FILE *out, const void *text)
     return fputs(text, out) < 0 || fflush(out) != 0;
 }
 
-/* -- the work ------------------------------------------------------------------------------------------------------- */
+/* -- the work ------------------------------------------------------------------------------------------------------ */
 
 typedef struct Drawing {
     const CsvTable   *table;
@@ -276,8 +278,8 @@ static int draw(const Options *o, const CsvTable *table, const PlanResult *resul
     const char *name = o->input ? o->input : "standard input", *slash = strrchr(name, '/');
     Drawing     d = {table, result, {title, NULL, o->limits.capacity}};
 
-    snprintf(title, sizeof title, "%.80s: peak %lld bytes, bound %lld, %s", slash ? slash + 1 : name, (long long)result->peak,
-             (long long)result->bound, result->why);
+    snprintf(title, sizeof title, "%.80s: peak %lld bytes, bound %lld, %s", slash ? slash + 1 : name,
+             (long long)result->peak, (long long)result->bound, result->why);
     return write_whole(o->map, write_map, &d);
 }
 
@@ -311,8 +313,8 @@ static void tell_regions(const Options *o, const CsvTable *table, const PlanResu
                 peak = end > peak ? end : peak;
                 traffic += p->buffer[b].traffic;
             }
-        fprintf(report, "region %d: peak %lld bytes of %lld, traffic %lld\n", r, (long long)peak, (long long)o->region[r].size,
-                (long long)traffic);
+        fprintf(report, "region %d: peak %lld bytes of %lld, traffic %lld\n", r, (long long)peak,
+                (long long)o->region[r].size, (long long)traffic);
     }
 }
 
@@ -344,8 +346,9 @@ static int plan(const Options *o, CsvTable *table, PlanResult *result)
     if (status)
         return complain(o->input ? o->input : "standard input", result->why);
     tell_regions(o, table, result, report);
-    fprintf(report, "peak %lld bytes, bound %lld, %s, %lld nodes, %.3f s\n", (long long)result->peak, (long long)result->bound,
-            result->why, (long long)result->nodes, (double)(clock() - began) / CLOCKS_PER_SEC);
+    fprintf(report, "peak %lld bytes, bound %lld, %s, %lld nodes, %.3f s\n", (long long)result->peak,
+            (long long)result->bound, result->why, (long long)result->nodes,
+            (double)(clock() - began) / CLOCKS_PER_SEC);
     if (o->nregion < 2)
         tell_core(table, result, report);
     if (result->status == PLAN_INFEASIBLE || result->status == PLAN_LIMIT)

@@ -1,10 +1,10 @@
 /* regions.c - which buffer lies in which memory.
- * A knapsack with packing: buffers are taken into the fastest region one after another, the one with the most traffic first,
- * and left out where they do not fit any more; then each of those decisions is tried the other way (depth-first branch and
- * bound). What one region can hold is asked of plan_place. What is left out goes to the next region in the same way, and all
- * of it into the last. A branch ends where even the best of what may still come would not be better: of the bytes live in a
- * step that are more than the region has, those with the least traffic must stay outside, in fractions (Dantzig's bound of
- * the knapsack). Larger problems are decided once in each of a few orders. */
+ * A knapsack with packing: buffers are taken into the fastest region one after another, the one with the most traffic
+ * first, and left out where they do not fit any more; then each of those decisions is tried the other way (depth-first
+ * branch and bound). What one region can hold is asked of plan_place. What is left out goes to the next region in the
+ * same way, and all of it into the last. A branch ends where even the best of what may still come would not be better:
+ * of the bytes live in a step that are more than the region has, those with the least traffic must stay outside, in
+ * fractions (Dantzig's bound of the knapsack). Larger problems are decided once in each of a few orders. */
 #include "regions.h"
 
 #include <stdlib.h>
@@ -14,23 +14,23 @@ enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DI
 
 typedef enum Outcome { FITS, DOES_NOT_FIT, NOT_KNOWN, NO_MEMORY } Outcome;
 
-typedef struct Split {             /* what two neighbouring regions share out, and all behind them */
-    int      level;                /* the region that is filled */
-    int     *order;                /* [n] buffers in the order of decision */
+typedef struct Split { /* what two neighbouring regions share out, and all behind them */
+    int      level;    /* the region that is filled */
+    int     *order;    /* [n] buffers in the order of decision */
     int      n;
-    int64_t *best;                 /* [nregion] traffic of the best plan by region, from level on; best[level] -1: none yet */
-    bool     once;                 /* the first completed choice is enough */
-    int      decisions;            /* that may still be made then */
+    int64_t *best;      /* [nregion] traffic of the best plan by region, from level on; best[level] -1: none yet */
+    bool     once;      /* the first completed choice is enough */
+    int      decisions; /* that may still be made then */
 } Split;
 
 typedef struct Filling {
     const Space *space;
     Effort      *effort;
-    int64_t     *offset;           /* [space->n] best plan so far */
-    int32_t     *region;           /* [space->n] */
-    int32_t     *choice;           /* [space->n] region being filled, -1: left to later ones, -2: not decided */
-    bool         exact;            /* nothing was given up so far */
-    int64_t     *trial;            /* [space->n] offsets of the region being filled */
+    int64_t     *offset; /* [space->n] best plan so far */
+    int32_t     *region; /* [space->n] */
+    int32_t     *choice; /* [space->n] region being filled, -1: left to later ones, -2: not decided */
+    bool         exact;  /* nothing was given up so far */
+    int64_t     *trial;  /* [space->n] offsets of the region being filled */
 } Filling;
 
 static int64_t traffic_of(const Filling *f, int b)
@@ -38,7 +38,7 @@ static int64_t traffic_of(const Filling *f, int b)
     return f->space->problem->buffer[b].traffic;
 }
 
-/* ------------------------------------------------------------------------------------------------------- one region alone */
+/* ------------------------------------------------------------------------------------------------- one region alone */
 
 typedef struct Packing {
     PlanBuffer *buffer;
@@ -62,9 +62,10 @@ static bool open_packing(Packing *k, const Filling *f, int level, const PlanRegi
 {
     const PlanProblem *p = f->space->problem;
 
-    *k = (Packing){malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer), malloc(((size_t)p->nspan + 1) * sizeof *k->span),
-                   malloc(((size_t)p->npermit + 1) * sizeof *k->permit), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
-                   malloc(((size_t)p->nbuffer + 1) * sizeof(int)), {.region = region, .nregion = 1, .nstep = p->nstep}};
+    *k = (Packing){
+        malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer), malloc(((size_t)p->nspan + 1) * sizeof *k->span),
+        malloc(((size_t)p->npermit + 1) * sizeof *k->permit), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
+        malloc(((size_t)p->nbuffer + 1) * sizeof(int)),       {.region = region, .nregion = 1, .nstep = p->nstep}};
     if (!k->buffer || !k->span || !k->permit || !k->origin || !k->index)
         return false;
     for (int b = 0; b < p->nbuffer; b++) {
@@ -91,7 +92,8 @@ static bool open_packing(Packing *k, const Filling *f, int level, const PlanRegi
     return true;
 }
 
-/* Can the buffers whose choice is `level` lie in that region? Their offsets go to trial. least: the smallest peak is wanted. */
+/* Can the buffers whose choice is `level` lie in that region? Their offsets go to trial. least: the smallest peak is
+ * wanted. */
 static Outcome pack(Filling *f, int level, bool least)
 {
     PlanRegion region = f->space->region[level];
@@ -102,7 +104,8 @@ static Outcome pack(Filling *f, int level, bool least)
 
     region.size = region.size == INT64_MAX ? 0 : region.size;
     limits.capacity = region.size;
-    if (open_packing(&k, f, level, &region) && (result.offset = calloc((size_t)k.problem.nbuffer + 1, sizeof *result.offset)) &&
+    if (open_packing(&k, f, level, &region) &&
+        (result.offset = calloc((size_t)k.problem.nbuffer + 1, sizeof *result.offset)) &&
         plan_place(&k.problem, &limits, &result) == PLAN_OK) {
         bool found = result.status == PLAN_OPTIMAL || result.status == PLAN_FEASIBLE;
 
@@ -116,10 +119,10 @@ static Outcome pack(Filling *f, int level, bool least)
     return outcome;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the bound */
+/* -------------------------------------------------------------------------------------------------------- the bound */
 
-/* Traffic that must stay outside because of one step: bytes above the region's size, of the least traffic each. Buffers that
- * may overlap others do not count. The order of the split falls in traffic of each byte. */
+/* Traffic that must stay outside because of one step: bytes above the region's size, of the least traffic each. Buffers
+ * that may overlap others do not count. The order of the split falls in traffic of each byte. */
 static double loss_at(const Filling *f, const Split *s, int section)
 {
     const Space *space = f->space;
@@ -164,7 +167,7 @@ static double most_traffic(const Filling *f, const Split *s)
     return all - loss;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the search */
+/* ------------------------------------------------------------------------------------------------------- the search */
 
 static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *best);
 
@@ -266,7 +269,7 @@ static Outcome decide(Filling *f, Split *s, int at)
 }
 
 typedef struct Ranked {
-    double key;                    /* larger first */
+    double key; /* larger first */
     int    buffer;
 } Ranked;
 
@@ -344,7 +347,7 @@ static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *be
     return outcome;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the whole */
+/* -------------------------------------------------------------------------------------------------------- the whole */
 
 /* The smallest peak of each region, its buffers given. */
 static Outcome compact(Filling *f)

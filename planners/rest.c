@@ -1,28 +1,29 @@
 /* rest.c - the last bytes of a plan.
- * Where offsets are multiples of a grain, a buffer whose size is none leaves a rest of its last cell unused. Two of the rests at the
- * fullest step need not be lost (bound.c): that of the buffer on top, and one in which a buffer of a smaller alignment begins, a
- * stray. So a buffer is chosen for the top, and a host, whose rest the stray takes, or else the stray lies above all.
- * The host and others of its size that live at other times lie at the bottom with the stray upon them. For the rest a plan is made
- * upward from the buffer for the top (skyline.c) and then turned upside down: first fit from its top to its bottom. */
+ * Where offsets are multiples of a grain, a buffer whose size is none leaves a rest of its last cell unused. Two of the
+ * rests at the fullest step need not be lost (bound.c): that of the buffer on top, and one in which a buffer of a
+ * smaller alignment begins, a stray. So a buffer is chosen for the top, and a host, whose rest the stray takes, or else
+ * the stray lies above all. The host and others of its size that live at other times lie at the bottom with the stray
+ * upon them. For the rest a plan is made upward from the buffer for the top (skyline.c) and then turned upside down:
+ * first fit from its top to its bottom. */
 #include "rest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RESTS = 12 };          /* buffers that are thought of as hosts and for the top */
-enum { MOST_GUESSES = 4 };         /* pairs of those that are tried */
+enum { MOST_RESTS = 12 };  /* buffers that are thought of as hosts and for the top */
+enum { MOST_GUESSES = 4 }; /* pairs of those that are tried */
 
 typedef struct Guess {
-    int     top, host;             /* host -1: none, the stray lies above all */
-    int64_t peak;                  /* bytes to be used at the step, if it is right */
+    int     top, host; /* host -1: none, the stray lies above all */
+    int64_t peak;      /* bytes to be used at the step, if it is right */
 } Guess;
 
 typedef struct Rests {
     const Space *space;
-    int32_t      section;          /* the fullest */
-    int64_t      grain, cells;     /* bytes; cells: of all that is live there */
-    int          buffer[MOST_RESTS], count;     /* those at the grain, of different sizes, the largest rests first */
-    int          stray;                         /* the largest one, or -1 */
+    int32_t      section;                   /* the fullest */
+    int64_t      grain, cells;              /* bytes; cells: of all that is live there */
+    int          buffer[MOST_RESTS], count; /* those at the grain, of different sizes, the largest rests first */
+    int          stray;                     /* the largest one, or -1 */
     Guess        guess[MOST_RESTS * (MOST_RESTS + 1)];
     int          nguess;
 } Rests;
@@ -46,7 +47,7 @@ static bool is_live(const Space *s, int b, int32_t section)
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the guesses */
+/* ------------------------------------------------------------------------------------------------------ the guesses */
 
 static void add_buffer(Rests *r, int b)
 {
@@ -109,24 +110,24 @@ static void find_guesses(Rests *r, int64_t peak)
     qsort(r->guess, (size_t)r->nguess, sizeof *r->guess, by_peak);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the plans */
+/* -------------------------------------------------------------------------------------------------------- the plans */
 
 /* What one guess is tried with. */
 typedef struct Trial {
     Greedy  *greedy;
-    bool    *apart;                /* [n] the hosts and the stray */
-    int     *order, *rank;         /* [n] */
-    int64_t *offset;               /* [n] */
+    bool    *apart;        /* [n] the hosts and the stray */
+    int     *order, *rank; /* [n] */
+    int64_t *offset;       /* [n] */
 } Trial;
 
-/* The host and, from the first on, those of its size that are dead when it is born and do not live at the same time as one chosen
- * before: what comes later finds the bottom free. */
+/* The host and, from the first on, those of its size that are dead when it is born and do not live at the same time as
+ * one chosen before: what comes later finds the bottom free. */
 static void choose_hosts(const Space *s, int host, bool *chosen)
 {
     memset(chosen, 0, (size_t)s->n * sizeof *chosen);
     for (int b = 0; host >= 0 && b < s->n; b++) {
-        bool like = size_of(s, b) == size_of(s, host) && space_align(s, b, 0) == space_align(s, host, 0) && space_live(s, b) &&
-                    s->end[b] <= s->begin[host];
+        bool like = size_of(s, b) == size_of(s, host) && space_align(s, b, 0) == space_align(s, host, 0) &&
+                    space_live(s, b) && s->end[b] <= s->begin[host];
         for (int i = 0; i < s->n && like; i++)
             like = !chosen[i] || s->end[i] <= s->begin[b] || s->end[b] <= s->begin[i];
         chosen[b] = like;
@@ -165,7 +166,9 @@ static int try_guess(const Rests *r, const Guess *guess, Effort *effort, int64_t
     choose_hosts(s, guess->host, t->apart);
     if (r->stray >= 0)
         t->apart[r->stray] = true;
-    for (int order = 0; order < SKYLINE_ORDERS && !status && space_peak(s, offset, NULL) > enough && !effort_is_over(effort); order++) {
+    for (int order = 0;
+         order < SKYLINE_ORDERS && !status && space_peak(s, offset, NULL) > enough && !effort_is_over(effort);
+         order++) {
         status = skyline_place_some(s, order, guess->top, t->apart, t->offset);
         if (!status)
             status = rank_trial(r, guess, t);
@@ -182,7 +185,8 @@ static int try_guess(const Rests *r, const Guess *guess, Effort *effort, int64_t
 static int try_guesses(const Rests *r, Effort *effort, int64_t enough, int64_t *offset)
 {
     size_t n = (size_t)r->space->n + 1;
-    Trial  t = {greedy_open(r->space), malloc(n * sizeof(bool)), malloc(n * sizeof(int)), malloc(n * sizeof(int)), malloc(n * sizeof(int64_t))};
+    Trial  t = {greedy_open(r->space), malloc(n * sizeof(bool)), malloc(n * sizeof(int)), malloc(n * sizeof(int)),
+                malloc(n * sizeof(int64_t))};
     int    status = t.greedy && t.apart && t.order && t.rank && t.offset ? PLAN_OK : PLAN_ENOMEM;
 
     for (int i = 0; i < r->nguess && i < MOST_GUESSES && !status; i++)

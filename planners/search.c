@@ -1,14 +1,14 @@
 /* search.c - is there a placement of this part below a capacity? Complete, bottom up, in nondecreasing offset.
  *
- * Among all placements take the first in the order "lowest offset, then rank": every buffer of it rests on the ground or
- * on a buffer placed before it, and none could be put lower. Only that one is looked for, so
+ * Among all placements take the first in the order "lowest offset, then rank": every buffer of it rests on the ground
+ * or on a buffer placed before it, and none could be put lower. Only that one is looked for, so
  *   - a buffer is placed only at its support, the highest end of what is placed in its sections;
  *   - after b is placed at x all others have low >= x (above x where their rank is smaller);
  *   - the next offset is below support + size of every unplaced buffer, which could else have been slid underneath.
- * What a placement implies for the others: search_state.c. Where no unplaced buffer crosses from one section to the next
- * the halves are solved alone. A buffer that spans all sections of its piece can be moved to the top: it is set aside and
- * the piece's capacity shrinks by its size. Twins (same sections and size) keep their index order. Refuted states, that
- * is (set, lows, supports), are remembered: all that the search does below depends on them alone.
+ * What a placement implies for the others: search_state.c. Where no unplaced buffer crosses from one section to the
+ * next the halves are solved alone. A buffer that spans all sections of its piece can be moved to the top: it is set
+ * aside and the piece's capacity shrinks by its size. Twins (same sections and size) keep their index order. Refuted
+ * states, that is (set, lows, supports), are remembered: all that the search does below depends on them alone.
  * The rank prefers what lies in heavy sections; weight grows where refutations were found, so that restarts turn to the
  * sections that decide (after dom/wdeg, Boussemart et al. 2004).
  * The bottom-up order, splitting and section floors follow MiniMalloc (Moffitt, ASPLOS 2024). */
@@ -58,8 +58,9 @@ Search *search_open(const Part *p)
     s->piece_room = m + 64;
     s->piece = malloc(s->piece_room * sizeof *s->piece);
     s->list = malloc(n * sizeof *s->list);
-    if (!s->item || !s->rank || !s->offset || !s->placed || !s->rem || !s->cap || !s->shrunk || !s->weights || !s->late || !s->active || !s->member || !s->spot ||
-        !s->cross || !s->queue || !s->queued || !s->memo || !s->trail || !s->choice || !s->piece || !s->list) {
+    if (!s->item || !s->rank || !s->offset || !s->placed || !s->rem || !s->cap || !s->shrunk || !s->weights ||
+        !s->late || !s->active || !s->member || !s->spot || !s->cross || !s->queue || !s->queued || !s->memo ||
+        !s->trail || !s->choice || !s->piece || !s->list) {
         search_close(s);
         return NULL;
     }
@@ -68,15 +69,16 @@ Search *search_open(const Part *p)
 
 void search_close(Search *s)
 {
-    void *all[] = {s->item, s->rank, s->offset, s->placed, s->rem, s->cap, s->shrunk, s->weights, s->late, s->active, s->member, s->spot, s->cross,
-                   s->queue, s->queued, s->memo, s->trail, s->choice, s->piece, s->list};
+    void *all[] = {s->item,    s->rank, s->offset, s->placed, s->rem,   s->cap,   s->shrunk,
+                   s->weights, s->late, s->active, s->member, s->spot,  s->cross, s->queue,
+                   s->queued,  s->memo, s->trail,  s->choice, s->piece, s->list};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(s);
 }
 
-/* -- pieces --------------------------------------------------------------------------------------------------------- */
+/* -- pieces -------------------------------------------------------------------------------------------------------- */
 
 static bool solve(Search *s, int *list, int count);
 
@@ -87,7 +89,8 @@ static void fingerprint(const Search *s, const int *list, int count, uint64_t ke
 
     for (int i = 0; i < count; i++) {
         const Item *x = &s->item[list[i]];
-        uint64_t    h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) + mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
+        uint64_t    h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
+                            mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
         a += h;
         b += mix(h ^ UINT64_C(0x2545f4914f6cdd1d));
     }
@@ -281,7 +284,8 @@ static int cut(Search *s, int *list, int count)
         first = p->first[list[i]] < first ? p->first[list[i]] : first;
         last = p->last[list[i]] > last ? p->last[list[i]] : last;
     }
-    if (!state_make_room(s, &stack, &s->piece_room, s->npiece, (size_t)(last > first ? last - first : 0), sizeof *piece))
+    if (!state_make_room(s, &stack, &s->piece_room, s->npiece, (size_t)(last > first ? last - first : 0),
+                         sizeof *piece))
         return 0;
     s->piece = stack;
     piece = s->piece + s->npiece;
@@ -326,7 +330,7 @@ static bool solve(Search *s, int *list, int count)
     return found;
 }
 
-/* -- the way in ----------------------------------------------------------------------------------------------------- */
+/* -- the way in ---------------------------------------------------------------------------------------------------- */
 
 typedef struct Key {
     double key[3];
@@ -357,12 +361,13 @@ static double heaviest(const Search *s, int b, int64_t most_refutations)
     return load;
 }
 
-/* One way of ordering buffers that could lie at the same offset: sections, life in steps, size and load, larger first. */
+/* One way of ordering buffers that could lie at the same offset: sections, life in steps, size and load, larger
+ * first. */
 typedef enum Measure { SECTIONS, STEPS, AREA, LOAD } Measure;
 
 static const struct Lane {
     Measure by[3];
-    double  noise;                 /* relative */
+    double  noise; /* relative */
 } lanes[SEARCH_LANES] = {
     {{LOAD, SECTIONS, AREA}, 0}, {{LOAD, AREA, SECTIONS}, 0}, {{LOAD, STEPS, AREA}, 0}, {{LOAD, SECTIONS, AREA}, 0.05}};
 
@@ -371,10 +376,14 @@ static double measure(const Search *s, int b, Measure what, int64_t most_refutat
     const Part *p = s->part;
 
     switch (what) {
-    case SECTIONS: return (double)(p->section_at[b + 1] - p->section_at[b]);
-    case STEPS:    return (double)p->life[b];
-    case AREA:     return (double)p->life[b] * (double)p->size[b];
-    default:       return heaviest(s, b, most_refutations);
+    case SECTIONS:
+        return (double)(p->section_at[b + 1] - p->section_at[b]);
+    case STEPS:
+        return (double)p->life[b];
+    case AREA:
+        return (double)p->life[b] * (double)p->size[b];
+    default:
+        return heaviest(s, b, most_refutations);
     }
 }
 

@@ -8,11 +8,11 @@
 
 typedef enum SearchAnswer { SEARCH_FOUND, SEARCH_NONE, SEARCH_STOPPED, SEARCH_NO_MEMORY } SearchAnswer;
 
-typedef struct Search Search;      /* the working state for one part: search_state.h */
+typedef struct Search Search; /* the working state for one part: search_state.h */
 
 typedef struct Effort {
-    int64_t  nodes;                /* that may still be spent */
-    clock_t  deadline;             /* of clock(); 0: none */
+    int64_t  nodes;    /* that may still be spent */
+    clock_t  deadline; /* of clock(); 0: none */
     uint64_t seed;
 } Effort;
 
@@ -22,15 +22,15 @@ static inline bool effort_is_over(const Effort *effort)
 }
 
 enum {
-    SEARCH_LANES = 4,              /* orders tried in turn */
-    SEARCH_RESTART = 1000          /* nodes of the shortest try */
+    SEARCH_LANES = 4,     /* orders tried in turn */
+    SEARCH_RESTART = 1000 /* nodes of the shortest try */
 };
 
-Search *search_open(const Part *part);            /* NULL on lack of memory */
+Search *search_open(const Part *part); /* NULL on lack of memory */
 void    search_close(Search *search);
 
-/* Looks for offset[0 .. part->n-1] with no end above capacity, by tries of growing length in several orders; what one try
- * learns about refuted states and decisive sections serves the later ones. Takes what it spends from effort->nodes.
+/* Looks for offset[0 .. part->n-1] with no end above capacity, by tries of growing length in several orders; what one
+ * try learns about refuted states and decisive sections serves the later ones. Takes what it spends from effort->nodes.
  * On SEARCH_NONE there is no placement at any capacity below *next (INT64_MAX: at none at all). */
 SearchAnswer search_run(Search *search, int64_t capacity, Effort *effort, int64_t *offset, int64_t *next);
 

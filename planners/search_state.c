@@ -1,9 +1,9 @@
 /* search_state.c - placing a buffer and what follows from it.
- * low[b] is a proven floor for the offset of b. In a section with rem unplaced bytes under capacity cap, whichever buffer
- * is lowest must have low + rem <= cap: it is a candidate. No candidate refutes the state; and since some candidate lies
- * below every other buffer, those that are none start no lower than the least low + size of a candidate. This is the
- * not-first rule of one-machine scheduling (Carlier and Pinson 1989) with memory as the machine. Besides, buffers that
- * all start at or above y need their sum above y. Both are repeated until no low changes.
+ * low[b] is a proven floor for the offset of b. In a section with rem unplaced bytes under capacity cap, whichever
+ * buffer is lowest must have low + rem <= cap: it is a candidate. No candidate refutes the state; and since some
+ * candidate lies below every other buffer, those that are none start no lower than the least low + size of a candidate.
+ * This is the not-first rule of one-machine scheduling (Carlier and Pinson 1989) with memory as the machine. Besides,
+ * buffers that all start at or above y need their sum above y. Both are repeated until no low changes.
  * Every change of a number goes onto a trail; the lists of the sections undo themselves in reverse order. */
 #include "search_state.h"
 
@@ -153,7 +153,7 @@ static int *spot_of(const Search *s, int b, int section)
     int         i = p->section_at[b], direct = i + section - p->first[b];
 
     if (direct < p->section_at[b + 1] && p->section[direct] == section)
-        return &s->spot[direct];               /* always so for buffers without holes */
+        return &s->spot[direct]; /* always so for buffers without holes */
     while (p->section[i] != section)
         i++;
     return &s->spot[i];

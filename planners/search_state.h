@@ -7,54 +7,54 @@
 
 #include "search.h"
 
-typedef struct Item {              /* what the inner loops read of a buffer; bytes */
-    int64_t low;                   /* proven floor of its offset */
+typedef struct Item { /* what the inner loops read of a buffer; bytes */
+    int64_t low;      /* proven floor of its offset */
     int64_t size;
-    int64_t support;               /* highest end of what is placed in its sections */
-    int64_t limit;                 /* highest offset at this capacity, before its piece shrinks */
+    int64_t support; /* highest end of what is placed in its sections */
+    int64_t limit;   /* highest offset at this capacity, before its piece shrinks */
 } Item;
 
-typedef struct Change {            /* one entry of the trail */
+typedef struct Change { /* one entry of the trail */
     int64_t *where, old;
 } Change;
 
-typedef struct Choice {            /* a buffer to try next */
+typedef struct Choice { /* a buffer to try next */
     int64_t low;
     int     rank, buffer;
 } Choice;
 
-typedef struct Piece {             /* unplaced buffers list[begin] .. list[begin+count-1] in sections [first,last) */
+typedef struct Piece { /* unplaced buffers list[begin] .. list[begin+count-1] in sections [first,last) */
     int begin, count, first, last;
 } Piece;
 
 struct Search {
     const Part *part;
-    Item    *item;                 /* [n] */
-    int     *rank;                 /* [n] position in the order that breaks ties */
-    int64_t *offset;               /* [n] of what is placed */
-    char    *placed;               /* [n] */
-    int64_t *rem, *cap, *shrunk;   /* [m] unplaced bytes; capacity; what was set aside on top of it */
-    int64_t *weights, *weight;     /* [SEARCH_LANES][m+1] refutations found in each section so far; this lane's row */
-    int     *active;               /* [m] unplaced members stand first in the section's list */
-    int     *member, *spot;        /* the sections' lists; where a buffer stands in each, parallel to Part.section */
-    int     *cross;                /* [m] unplaced buffers in both section s and s + 1 */
-    int     *queue;                /* sections to look at again; a ring of m + 1 */
-    char    *queued;               /* [m] */
-    Item    *late;                 /* [n] scratch of one look */
-    int      head, waiting;
-    Change  *trail;
-    Choice  *choice;               /* what is still to try, along the path */
-    Piece   *piece;                /* what is still to solve, along the path */
-    size_t   ntrail, nchoice, npiece, trail_room, choice_room, piece_room;
-    int     *list;                 /* [n] all buffers; every call permutes its own stretch of it */
-    uint64_t *memo;                /* refuted states, two words each */
-    uint64_t epoch;                /* makes states of different capacities different */
-    int64_t  capacity, least;      /* least: how much more capacity might change some conclusion */
-    int64_t  loss;                 /* bytes lost by rounding a limit down, at most */
-    int64_t  nodes, limit;
-    clock_t  deadline;             /* of clock(); 0: none */
-    bool     stopped, no_memory;
-    bool     late_already;         /* the deadline is over */
+    Item       *item;               /* [n] */
+    int        *rank;               /* [n] position in the order that breaks ties */
+    int64_t    *offset;             /* [n] of what is placed */
+    char       *placed;             /* [n] */
+    int64_t    *rem, *cap, *shrunk; /* [m] unplaced bytes; capacity; what was set aside on top of it */
+    int64_t    *weights, *weight;   /* [SEARCH_LANES][m+1] refutations found in each section so far; this lane's row */
+    int        *active;             /* [m] unplaced members stand first in the section's list */
+    int        *member, *spot;      /* the sections' lists; where a buffer stands in each, parallel to Part.section */
+    int        *cross;              /* [m] unplaced buffers in both section s and s + 1 */
+    int        *queue;              /* sections to look at again; a ring of m + 1 */
+    char       *queued;             /* [m] */
+    Item       *late;               /* [n] scratch of one look */
+    int         head, waiting;
+    Change     *trail;
+    Choice     *choice; /* what is still to try, along the path */
+    Piece      *piece;  /* what is still to solve, along the path */
+    size_t      ntrail, nchoice, npiece, trail_room, choice_room, piece_room;
+    int        *list;            /* [n] all buffers; every call permutes its own stretch of it */
+    uint64_t   *memo;            /* refuted states, two words each */
+    uint64_t    epoch;           /* makes states of different capacities different */
+    int64_t     capacity, least; /* least: how much more capacity might change some conclusion */
+    int64_t     loss;            /* bytes lost by rounding a limit down, at most */
+    int64_t     nodes, limit;
+    clock_t     deadline; /* of clock(); 0: none */
+    bool        stopped, no_memory;
+    bool        late_already; /* the deadline is over */
 };
 
 /* Everything unplaced, at this capacity. False when some buffer has no room at all. */
@@ -78,7 +78,8 @@ static inline void state_exceeded(Search *s, int64_t excess)
 
 void state_look_again(Search *search, int section);
 
-/* Empties the queue of sections, drawing conclusions; false if one refutes the state. With good false it only empties. */
+/* Empties the queue of sections, drawing conclusions; false if one refutes the state. With good false it only
+ * empties. */
 bool state_propagate(Search *search, bool good);
 
 /* Takes b out of the lists of its sections, or undoes the latest take_out that is not undone yet. */

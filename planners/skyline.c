@@ -1,9 +1,10 @@
 /* skyline.c - lowest support first: a plan built upward that scales to 10^5 buffers.
- * The skyline is the highest end of what is placed in each section. A queue holds the unplaced buffers by (support, rank),
- * where the support is the skyline's maximum over the buffer's sections. The lowest is taken; if the skyline has risen
- * under it since it was pushed, it goes back with its new support, else it is placed there. Every hole below the skyline
- * is lost, so the rank decides how good the plan becomes: six orders of life (W), area (A), load of the heaviest section
- * (T) and size (Z). The skyline is a segment tree with range assignment and range maximum: O(log m) each. */
+ * The skyline is the highest end of what is placed in each section. A queue holds the unplaced buffers by (support,
+ * rank), where the support is the skyline's maximum over the buffer's sections. The lowest is taken; if the skyline has
+ * risen under it since it was pushed, it goes back with its new support, else it is placed there. Every hole below the
+ * skyline is lost, so the rank decides how good the plan becomes: six orders of life (W), area (A), load of the
+ * heaviest section (T) and size (Z). The skyline is a segment tree with range assignment and range maximum: O(log m)
+ * each. */
 #include "space.h"
 
 #include <stdlib.h>
@@ -12,13 +13,13 @@
 /* A buffer is placed at the maximum of its sections, so an assignment only ever raises: it is kept as a floor of whole
  * subtrees that is never pushed down. */
 typedef struct Cell {
-    int64_t high;                  /* maximum over the subtree, floors of its ancestors aside */
-    int64_t floor;                 /* least value anywhere in the subtree */
+    int64_t high;  /* maximum over the subtree, floors of its ancestors aside */
+    int64_t floor; /* least value anywhere in the subtree */
 } Cell;
 
 typedef struct Skyline {
-    int   leaves;                  /* a power of two */
-    Cell *cell;                    /* [2*leaves] */
+    int   leaves; /* a power of two */
+    Cell *cell;   /* [2*leaves] */
 } Skyline;
 
 typedef struct Entry {
@@ -31,8 +32,8 @@ typedef struct Bucket {
     int    count, room;
 } Bucket;
 
-/* A monotone radix heap (Ahuja et al. 1990): supports never fall below the last one taken, so an entry lies in the bucket
- * of the highest bit in which it differs from that one, and moves to lower buckets only. */
+/* A monotone radix heap (Ahuja et al. 1990): supports never fall below the last one taken, so an entry lies in the
+ * bucket of the highest bit in which it differs from that one, and moves to lower buckets only. */
 typedef struct Queue {
     Bucket  bucket[65];
     int64_t last;
@@ -73,7 +74,7 @@ static int64_t highest(const Skyline *k, int begin, int end)
         last /= 2;
         most = larger(most, larger(cell[first].floor, cell[last].floor));
     }
-    for (first /= 2; first > 0; first /= 2)    /* from here on both have the same ancestors, or neighbours' */
+    for (first /= 2; first > 0; first /= 2) /* from here on both have the same ancestors, or neighbours' */
         most = larger(most, cell[first].floor);
     for (last /= 2; last > 0; last /= 2)
         most = larger(most, cell[last].floor);
@@ -197,7 +198,8 @@ static bool rank_all(const Space *s, int order, int *rank)
     bool             good = ranked && load && fill_loads(s, load);
 
     for (int b = 0; b < s->n && good; b++) {
-        double life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]), size = (double)s->problem->buffer[b].size;
+        double life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]),
+               size = (double)s->problem->buffer[b].size;
         double value[4] = {life, life * size, load[b], size};
         ranked[b] = (Ranked){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
     }
@@ -212,10 +214,10 @@ static bool rank_all(const Space *s, int order, int *rank)
 
 typedef struct Dive {
     Skyline  skyline;
-    int64_t *top;                  /* [nsection] the skyline again, for looks at single sections */
+    int64_t *top; /* [nsection] the skyline again, for looks at single sections */
     Queue    queue;
     int     *rank;
-    int     *watch;                /* [n] the section that last held a buffer's support */
+    int     *watch; /* [n] the section that last held a buffer's support */
     int64_t *align;
 } Dive;
 
@@ -256,7 +258,7 @@ static bool place_lowest(const Space *s, Dive *d, int64_t *offset)
         Entry   one = lowest->entry[k];
         int     b = one.buffer;
         int64_t support = d->top[d->watch[b]];
-        if (support <= one.support)            /* nearly always the watched section has risen further */
+        if (support <= one.support) /* nearly always the watched section has risen further */
             support = look_up(s, d, b);
         if (support > one.support) {
             good = push(&d->queue, (Entry){support, one.rank, b});

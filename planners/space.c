@@ -104,7 +104,7 @@ static void collect_permits(Space *s)
         s->lag[s->lag_at[q->a]++] = (Lag){q->b, q->d1, q->d2};
         s->lag[s->lag_at[q->b]++] = (Lag){q->a, q->d2, q->d1};
     }
-    for (int b = s->n; b > 0; b--)     /* each start had moved to the next buffer's */
+    for (int b = s->n; b > 0; b--) /* each start had moved to the next buffer's */
         s->lag_at[b] = s->lag_at[b - 1];
     s->lag_at[0] = 0;
     for (int b = 0; b < s->n; b++)
@@ -205,7 +205,7 @@ int space_clashes(const Space *s, int b, int j, int64_t offset_j, Clash *clash)
     int     count = 0;
 
     for (int i = s->lag_at[b]; i < s->lag_at[b + 1]; i++)
-        if (s->lag[i].other == j) {          /* several permits for one pair: any of them will do */
+        if (s->lag[i].other == j) { /* several permits for one pair: any of them will do */
             above = s->lag[i].above < above ? s->lag[i].above : above;
             below = s->lag[i].below < below ? s->lag[i].below : below;
         }
@@ -285,7 +285,8 @@ static bool hopeless(const Space *s, PlanResult *result)
         for (int b = 0; b < a && s->problem->buffer[a].fixed >= 0; b++)
             if (fixed_collide(s, a, b)) {
                 result->status = PLAN_INFEASIBLE;
-                snprintf(result->why, sizeof result->why, "infeasible: buffers %d and %d are fixed on each other", b, a);
+                snprintf(result->why, sizeof result->why, "infeasible: buffers %d and %d are fixed on each other", b,
+                         a);
                 return true;
             }
     return false;
@@ -300,21 +301,25 @@ static void conclude(const Space *s, PlanResult *result)
         bool proven = s->nregion == 1 ? result->bound > s->region[0].size : result->proof == PLAN_PROOF_SEARCH;
         result->status = proven ? PLAN_INFEASIBLE : PLAN_LIMIT;
         if (s->nregion > 1)
-            snprintf(result->why, sizeof result->why, proven ? "infeasible: proven, the regions cannot hold it"
-                                                             : "no plan within the regions was found");
+            snprintf(result->why, sizeof result->why,
+                     proven ? "infeasible: proven, the regions cannot hold it"
+                            : "no plan within the regions was found");
         else
-            snprintf(result->why, sizeof result->why, proven ? "infeasible at %lld: proven, at least %lld bytes are needed"
-                     : "no plan within %lld bytes was found; at least %lld are needed", (long long)s->region[0].size, bound);
+            snprintf(result->why, sizeof result->why,
+                     proven ? "infeasible at %lld: proven, at least %lld bytes are needed"
+                            : "no plan within %lld bytes was found; at least %lld are needed",
+                     (long long)s->region[0].size, bound);
     } else if (space_has_choice(s)) {
         result->status = result->proof == PLAN_PROOF_SEARCH ? PLAN_OPTIMAL : PLAN_FEASIBLE;
-        snprintf(result->why, sizeof result->why, result->proof == PLAN_PROOF_SEARCH
-                 ? "optimal: no plan serves more from the faster regions" : "within the regions, not proven to serve the most");
+        snprintf(result->why, sizeof result->why,
+                 result->proof == PLAN_PROOF_SEARCH ? "optimal: no plan serves more from the faster regions"
+                                                    : "within the regions, not proven to serve the most");
     } else if (peak == bound) {
         result->status = PLAN_OPTIMAL;
         if (result->proof != PLAN_PROOF_SEARCH)
             result->proof = PLAN_PROOF_BOUND;
-        snprintf(result->why, sizeof result->why, result->proof == PLAN_PROOF_SEARCH ? "optimal: exhausted"
-                                                                                     : "optimal: equals the bound");
+        snprintf(result->why, sizeof result->why,
+                 result->proof == PLAN_PROOF_SEARCH ? "optimal: exhausted" : "optimal: equals the bound");
     } else {
         result->status = PLAN_FEASIBLE;
         snprintf(result->why, sizeof result->why, "gap %.2f %%", 100.0 * (double)(peak - bound) / (double)bound);

@@ -1,5 +1,6 @@
-/* pool.h - a small pool of POSIX threads for code generated with --threads: include it, start it once, pass occ_pool_for and
- * the pool as the model's parallel_for. Allocates nothing after its threads are started. Link with -pthread.
+/* pool.h - a small pool of POSIX threads for code generated with --threads: include it, start it once, pass
+ * occ_pool_for and the pool as the model's parallel_for. Allocates nothing after its threads are started. Link with
+ * -pthread.
  *
  *     static occ_pool pool;
  *     if (occ_pool_start(&pool, 4) == 0)
@@ -7,9 +8,9 @@
  *     occ_pool_bind(&pool); (if it may have processors to itself: with _GNU_SOURCE, and does nothing elsewhere)
  *
  * One pool serves one run at a time. Work is handed over by counters that waiting threads read for a while before they
- * sleep, since the steps of a network follow each other within microseconds. Each thread has a range of the parts of its own,
- * near in memory to what it made in the step before, and takes from the others' when that is empty: one that is held up by
- * another program holds up one part, and the caller waits only for parts that were begun. */
+ * sleep, since the steps of a network follow each other within microseconds. Each thread has a range of the parts of
+ * its own, near in memory to what it made in the step before, and takes from the others' when that is empty: one that
+ * is held up by another program holds up one part, and the caller waits only for parts that were begun. */
 #ifndef OCC_POOL_H
 #define OCC_POOL_H
 
@@ -25,25 +26,25 @@ enum {
 
 typedef struct occ_pool_worker {
     struct occ_pool *pool;
-    int index;            /* 0: the caller; 1 to threads - 1 */
-    int processor;        /* where it stays, while the pool is bound */
-    uint64_t left;        /* atomic: parts of its range that nobody took: the first in the lower half, the end in the upper */
-    char apart[128 - 32]; /* so that owners of neighbouring ranges do not share a line of cache */
+    int              index;     /* 0: the caller; 1 to threads - 1 */
+    int              processor; /* where it stays, while the pool is bound */
+    uint64_t left; /* atomic: parts of its range that nobody took: the first in the lower half, the end in the upper */
+    char     apart[128 - 32]; /* so that owners of neighbouring ranges do not share a line of cache */
 } occ_pool_worker;
 
 typedef struct occ_pool {
-    pthread_t thread[OCC_POOL_MOST];
+    pthread_t       thread[OCC_POOL_MOST];
     occ_pool_worker worker[OCC_POOL_MOST];
-    int threads; /* the caller's included */
+    int             threads; /* the caller's included */
     pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    int sleepers; /* under the mutex */
-    int stop; /* atomic */
-    int processor; /* where the caller was last; -1: the pool is not bound */
+    pthread_cond_t  wake;
+    int             sleepers;  /* under the mutex */
+    int             stop;      /* atomic */
+    int             processor; /* where the caller was last; -1: the pool is not bound */
     void (*part)(void *context, int64_t index);
-    void *context;
-    unsigned round;  /* atomic: counts the jobs */
-    int64_t pending; /* atomic: parts of the job that are not done */
+    void    *context;
+    unsigned round;   /* atomic: counts the jobs */
+    int64_t  pending; /* atomic: parts of the job that are not done */
 } occ_pool;
 
 /* Look number `i` of a thread that waits. */
@@ -58,7 +59,8 @@ static inline void occ_pool_pause(int i)
 #endif
 }
 
-/* The first part of a range, or its last one; -1: none is left. Read what the job is only after that: its caller waits for it. */
+/* The first part of a range, or its last one; -1: none is left. Read what the job is only after that: its caller waits
+ * for it. */
 static inline int64_t occ_pool_take(uint64_t *range, int last)
 {
     uint64_t seen = __atomic_load_n(range, __ATOMIC_RELAXED), less;
@@ -71,7 +73,8 @@ static inline int64_t occ_pool_take(uint64_t *range, int last)
     return last ? (int64_t)(less >> 32) : (int64_t)(uint32_t)seen;
 }
 
-/* Parts until none is left: those of the thread's own range from its first on, then those of others from their last on. */
+/* Parts until none is left: those of the thread's own range from its first on, then those of others from their last
+ * on. */
 static inline void occ_pool_share(occ_pool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {
@@ -107,7 +110,7 @@ static inline unsigned occ_pool_wait(occ_pool *pool, unsigned seen)
 static inline void *occ_pool_work(void *argument)
 {
     occ_pool_worker *self = (occ_pool_worker *)argument;
-    occ_pool *pool = self->pool;
+    occ_pool        *pool = self->pool;
 
     for (unsigned seen = 0;;) {
         seen = occ_pool_wait(pool, seen);
@@ -151,12 +154,13 @@ static inline void occ_pool_make_way(occ_pool *pool)
     pool->processor = here;
 }
 
-/* Each worker stays on a processor of its own, one that the caller may use and is not on: else the system may give two threads
- * the same one for long. The caller itself stays free. Returns 0, or -1 where there are fewer processors than threads. */
+/* Each worker stays on a processor of its own, one that the caller may use and is not on: else the system may give two
+ * threads the same one for long. The caller itself stays free. Returns 0, or -1 where there are fewer processors than
+ * threads. */
 static inline int occ_pool_bind(occ_pool *pool)
 {
     cpu_set_t may;
-    int here = sched_getcpu();
+    int       here = sched_getcpu();
 
     if (here < 0 || sched_getaffinity(0, sizeof may, &may) || CPU_COUNT(&may) < pool->threads)
         return -1;
@@ -179,8 +183,8 @@ static inline int occ_pool_bind(occ_pool *pool)
 }
 #endif
 
-/* Run part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; return when all are done.
- * parts < 2^31. */
+/* Run part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; return when all are
+ * done. parts < 2^31. */
 static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t index), void *context, int64_t parts)
 {
     occ_pool *pool = (occ_pool *)pool_;
@@ -196,7 +200,8 @@ static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t
     }
     occ_pool_call(pool);
     occ_pool_share(pool, 0);
-    for (int i = 0; __atomic_load_n(&pool->pending, __ATOMIC_ACQUIRE); i = i < OCC_POOL_PATIENCE + 63 ? i + 1 : OCC_POOL_PATIENCE)
+    for (int i = 0; __atomic_load_n(&pool->pending, __ATOMIC_ACQUIRE);
+         i = i < OCC_POOL_PATIENCE + 63 ? i + 1 : OCC_POOL_PATIENCE)
         occ_pool_pause(i);
 }
 

@@ -5,7 +5,7 @@ include tests/deps.mk tests/onnx.mk
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all. Two run at
 # a time: the longest first of those that come after the quick ones.
-CHECKS := check-includes check-unit check-planners check-emit check-tools check-errors check-attributes \
+CHECKS := check-includes check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
           check-onnx \
           check-history check-types check-upgrade \
           check-plans check-real check-threads check-queues check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own check-answers \
@@ -26,4 +26,19 @@ check-includes:
 	@python3 tests/tools/check_comments.py
 	@echo "1 passed, 0 failed"
 
-.PHONY: check check-includes
+# The code as .clang-format has it, of the version whose layout that is; `make format` mends. What tests of the embed tool read
+# is text of its own.
+FORMAT  ?= clang-format-14
+FORMATS  = $(shell git ls-files '*.[ch]' 2>/dev/null | grep -v '^tests/emit/embed/')
+
+check-format:
+	@if ! command -v $(FORMAT) >/dev/null 2>&1; then \
+	    echo "check-format: $(FORMAT) is not installed"; echo "0 passed, 0 failed, 1 skipped"; \
+	else $(FORMAT) --dry-run --Werror $(FORMATS) && \
+	    ! awk 'length > 120 { print FILENAME ":" FNR ": longer than 120 columns" }' $(FORMATS) | grep . && \
+	    echo "1 passed, 0 failed"; fi
+
+format:
+	$(FORMAT) -i $(FORMATS)
+
+.PHONY: check check-includes check-format format

@@ -1,7 +1,7 @@
-/* attention_f32.c - attention by blocks of queries, so that the scores of a block stay in the cache and those of all queries
- * are never in memory at once. The softmax is exact where a block has all of its keys. Of very many keys it takes some after the
- * other, with the largest score and the sum of weights so far (Milakov and Gimelshein, 2018; Dao et al., 2022), so that scratch
- * does not grow with them.
+/* attention_f32.c - attention by blocks of queries, so that the scores of a block stay in the cache and those of all
+ * queries are never in memory at once. The softmax is exact where a block has all of its keys. Of very many keys it
+ * takes some after the other, with the largest score and the sum of weights so far (Milakov and Gimelshein, 2018; Dao
+ * et al., 2022), so that scratch does not grow with them.
  * Knows nothing of masks: they are part of the expression. */
 #include "matmul_f32.c"
 #include "softmax_f32.c"
@@ -11,12 +11,13 @@
 
 /* One place of the stack. */
 typedef struct occ_attention {
-    occ_matrix   k, v;
-    int64_t      keys, depth, width, yrow;
-    int64_t      block, part, group; /* queries and keys that are taken together; part 0: all keys */
-    int64_t      turn;               /* keys are copied first, to columns that are neighbours */
-    float       *scores, *turned;    /* [block][line], [depth][line], where a line holds the keys that are taken together */
-    float       *top, *sum, *factor; /* [group] each, of every query: the largest score yet, the weights relative to that, and what
+    occ_matrix k, v;
+    int64_t    keys, depth, width, yrow;
+    int64_t    block, part, group; /* queries and keys that are taken together; part 0: all keys */
+    int64_t    turn;               /* keys are copied first, to columns that are neighbours */
+    float     *scores, *turned; /* [block][line], [depth][line], where a line holds the keys that are taken together */
+    float     *top, *sum,
+        *factor; /* [group] each, of every query: the largest score yet, the weights relative to that, and what
                                         the results before the last part of the keys count */
     occ_epilogue p;
 } occ_attention;
@@ -42,13 +43,14 @@ OCC_HOT occ_vf occ_attention_join(const occ_expr *e, occ_vf acc, int64_t c, int 
     return occ_vfma(occ_vload(y, n), occ_vset(*factor), acc);
 }
 
-/* Scores of n more keys of query i of a group become weights relative to the largest of all yet. A mask may hide all of them:
- * minus infinity is no offset. */
+/* Scores of n more keys of query i of a group become weights relative to the largest of all yet. A mask may hide all of
+ * them: minus infinity is no offset. */
 OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t n, int64_t i)
 {
     const occ_extent dim[1] = {n}, one[1] = {1};
-    const occ_vf     before = occ_vset(g->top[i]), here = occ_vset(occ_reduce_terms(scores, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
-    const occ_vf     top = occ_vmax(before, here), offset = occ_reduce_top(top);
+    const occ_vf     before = occ_vset(g->top[i]),
+                 here = occ_vset(occ_reduce_terms(scores, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
+    const occ_vf top = occ_vmax(before, here), offset = occ_reduce_top(top);
 
     g->top[i] = occ_vlane(top, 0);
     g->factor[i] = occ_vlane(occ_vexp_apart(occ_vsub(before, offset)), 0);
@@ -56,8 +58,8 @@ OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t 
 }
 
 /* Queries m to m + rows - 1, the `at`-th of their group on; keys first to first + n - 1, to which k and v point. */
-OCC_HOT void occ_attention_part(const occ_attention *g, float *y, occ_matrix q, const occ_matrix *k, const occ_matrix *v, int64_t m,
-                                int64_t at, int64_t rows, int64_t first, int64_t n)
+OCC_HOT void occ_attention_part(const occ_attention *g, float *y, occ_matrix q, const occ_matrix *k,
+                                const occ_matrix *v, int64_t m, int64_t at, int64_t rows, int64_t first, int64_t n)
 {
     const occ_extent   pitch[2] = {g->yrow, 1};
     const occ_epilogue join = {{{y, g->factor + at}, {0}}, occ_attention_join, 2, 1, pitch, 0};
@@ -147,7 +149,8 @@ OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64
 /* How queries and keys are taken together.
  *   block  queries
  *   part   keys, 0: all; of `group` queries after each other
- *   turn   whether keys are copied first; needed unless the columns of k are neighbours, or its rows and the columns of q are */
+ *   turn   whether keys are copied first; needed unless the columns of k are neighbours, or its rows and the columns of
+ *          q are */
 typedef struct occ_blocks {
     int64_t block, part, group, turn;
 } occ_blocks;
@@ -157,20 +160,34 @@ typedef struct occ_blocks {
  *   y, q  [rows][width], [rows][depth]; k [depth][keys]; v [keys][width]; the columns of y and v are neighbours
  *   scratch  floats: block * line, depth * line more where `turn`, and 3 * group more where part is not 0; line =
  *            OCC_SCORES(part, or keys) */
-OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratch, const float *q, const occ_stack *q_at,
-                                  const float *k, const occ_stack *k_at, const float *v, const occ_stack *v_at,
-                                  const occ_blocks *blocks, const occ_expr *e, const occ_stack_fused *fused)
+OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratch, const float *q,
+                                  const occ_stack *q_at, const float *k, const occ_stack *k_at, const float *v,
+                                  const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,
+                                  const occ_stack_fused *fused)
 {
-    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], keys = k_at->dim[rank - 1], depth = q_at->dim[rank - 1];
+    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], keys = k_at->dim[rank - 1],
+                  depth = q_at->dim[rank - 1];
     const int64_t part = blocks->part, group = blocks->group, total = rows && keys ? occ_stack_count(y_at) : 0;
     const int64_t line = OCC_SCORES(part ? part : keys), yrow = occ_stack_row(y_at), qrow = occ_stack_row(q_at);
-    float *const  turned = scratch + blocks->block * line, *const state = turned + (blocks->turn ? depth * line : 0);
-    int64_t       place[8] = {0};
+    float *const turned = scratch + blocks->block * line, *const state = turned + (blocks->turn ? depth * line : 0);
+    int64_t place[8] = {0};
 
     for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
         occ_attention g = {{k + occ_stack_offset(k_at, place), occ_stack_row(k_at), occ_stack_column(k_at)},
-                           {v + occ_stack_offset(v_at, place), occ_stack_row(v_at), 1}, keys, depth, y_at->dim[rank - 1], yrow,
-                           blocks->block, part, group, blocks->turn, scratch, turned, state, state + group, state + 2 * group,
+                           {v + occ_stack_offset(v_at, place), occ_stack_row(v_at), 1},
+                           keys,
+                           depth,
+                           y_at->dim[rank - 1],
+                           yrow,
+                           blocks->block,
+                           part,
+                           group,
+                           blocks->turn,
+                           scratch,
+                           turned,
+                           state,
+                           state + group,
+                           state + 2 * group,
                            occ_matmul_epilogue(e, fused, rank, place)};
         occ_matrix    mq = {q + occ_stack_offset(q_at, place), qrow, occ_stack_column(q_at)};
         float        *to = y + occ_stack_offset(y_at, place);

@@ -1,5 +1,5 @@
-/* conv_after_f32.c - a convolution of single pixels whose input is an expression: it is computed for one block of pixels at a
- * time, so that it never lies in memory as a whole. Knows nothing of what the expression computes. */
+/* conv_after_f32.c - a convolution of single pixels whose input is an expression: it is computed for one block of
+ * pixels at a time, so that it never lies in memory as a whole. Knows nothing of what the expression computes. */
 #include "conv_f32.c"
 #include "occ_nest.h"
 
@@ -34,10 +34,10 @@ OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, 
 {
     static const occ_window one = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
     static const occ_extent tile[3] = {0, 0, 0};
-    const occ_fused after = {0, {0}, relu ? occ_conv_after_relu : NULL};
-    const int64_t rows = block_at->dim[4];
-    const occ_image part = {{1, y_at->dim[1], 1, 1, rows}, {0, 1, 0, 0, y_at->stride[4]}};
-    occ_expr row = occ_expr_start(e);
+    const occ_fused         after = {0, {0}, relu ? occ_conv_after_relu : NULL};
+    const int64_t           rows = block_at->dim[4];
+    const occ_image         part = {{1, y_at->dim[1], 1, 1, rows}, {0, 1, 0, 0, y_at->stride[4]}};
+    occ_expr                row = occ_expr_start(e);
     for (int64_t p = 0; p < y_at->dim[4]; p += rows) {
         occ_conv_after_fill(block, rows, block_at->dim[1], fused, &row);
         occ_conv_f32(block, block_at, w, bias, y + p * y_at->stride[4], &part, &one, 1, tile, NULL, &after);

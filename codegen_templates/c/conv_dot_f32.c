@@ -1,10 +1,11 @@
-/* conv_dot_f32.c - convolution with few output channels: the lanes of a vector run along the inputs of a row of taps, which lie
- * one after the other, and are added up at the end. Knows nothing of ONNX's padding modes. */
+/* conv_dot_f32.c - convolution with few output channels: the lanes of a vector run along the inputs of a row of taps,
+ * which lie one after the other, and are added up at the end. Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
 /* One vector of n inputs. */
-OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int n, int pixels, int outputs)
+OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int n, int pixels,
+                          int outputs)
 {
     occ_vf b[4];
     OCC_UNROLL(4)
@@ -21,10 +22,10 @@ OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const flo
     }
 }
 
-/* acc[pixel][output] += products of `depth` neighbours of x, `across` elements apart for each pixel, and of w, `plane` elements
- * apart for each output; pixels and outputs are literals. */
-OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int64_t depth, int pixels,
-                         int outputs)
+/* acc[pixel][output] += products of `depth` neighbours of x, `across` elements apart for each pixel, and of w, `plane`
+ * elements apart for each output; pixels and outputs are literals. */
+OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int64_t depth,
+                         int pixels, int outputs)
 {
     int64_t k = 0;
     OCC_ROLL
@@ -35,15 +36,17 @@ OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const floa
 }
 
 /* One tile of `pixels` of a row from column c on, all of which see taps t. */
-OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps t, int pixels, int outputs)
+OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps t, int pixels,
+                          int outputs)
 {
     const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const int64_t row = g->kernel[2] * g->inputs, plane = g->kernel[0] * g->kernel[1] * row;
-    const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
-                     (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2] + t.first) * g->xaxis[2];
-    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    const int64_t  row = g->kernel[2] * g->inputs, plane = g->kernel[0] * g->kernel[1] * row;
+    const float   *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                     (r * g->stride[1] - g->pad[1]) * g->xaxis[1] +
+                     (c * g->stride[2] - g->pad[2] + t.first) * g->xaxis[2];
+    float               *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     const occ_conv_block b = {0, 0, 0, NULL, 1, outputs, outputs};
-    occ_vf acc[OCC_TILE_MAX];
+    occ_vf               acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels * outputs; i++)
         acc[i] = occ_vset(0.0f);
@@ -59,9 +62,9 @@ OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int6
         for (int j = 0; j < outputs; j++)
             sum[j] = occ_vsum_lanes(acc[i * outputs + j]) + (g->bias ? g->bias[j] : 0.0f);
         for (int j = 0; j < outputs; j += OCC_W) {
-            const int n = (int)occ_min(OCC_W, outputs - j);
+            const int      n = (int)occ_min(OCC_W, outputs - j);
             occ_conv_block part = b;
-            occ_vf v = occ_vload(sum + j, n);
+            occ_vf         v = occ_vload(sum + j, n);
             part.channel = j;
             part.stored = n;
             occ_conv_store(g, &part, &v, y + i * g->yaxis[2], occ_conv_pixel(g, image, z, r, c + i), 1, 1);
@@ -92,10 +95,11 @@ OCC_HOT void occ_dot_pixels(occ_conv *g, int most, int outputs)
  *   w  [output][tap][input];  bias  [outputs], or NULL
  *   the other arguments are those of conv_f32, without groups and tile */
 OCC_INLINE void occ_conv_dot_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                                 const occ_image *y_at, const occ_window *window, const occ_expr *e, const occ_fused *fused)
+                                 const occ_image *y_at, const occ_window *window, const occ_expr *e,
+                                 const occ_fused *fused)
 {
     const int64_t outputs = y_at->dim[1];
-    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
+    occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
     if (e)
         g.e = *e;
     if (outputs == 1)

@@ -1,12 +1,12 @@
-/* conv_f32.c - convolution over one, two or three axes as an implicit matrix product: tiles of pixels times panels of weights.
- * Where the geometry is literal, every tile is an instance of its own; else one full and one single tile are shared.
- * Knows nothing of ONNX's padding modes. */
+/* conv_f32.c - convolution over one, two or three axes as an implicit matrix product: tiles of pixels times panels of
+ * weights. Where the geometry is literal, every tile is an instance of its own; else one full and one single tile are
+ * shared. Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-/* Floats of input and results of a block of rows; where a line of pixels has more inputs than OCC_LINE_LEAST, tiles and steps of
- * k taken together: that part of a panel of weights takes a third of the nearest cache, or of the second where a tile of wide
- * vectors is longer at each row of the panel than that row is on its way from there. */
+/* Floats of input and results of a block of rows; where a line of pixels has more inputs than OCC_LINE_LEAST, tiles and
+ * steps of k taken together: that part of a panel of weights takes a third of the nearest cache, or of the second where
+ * a tile of wide vectors is longer at each row of the panel than that row is on its way from there. */
 #define OCC_BLOCK (32 * 1024)
 #define OCC_LINE_TILES 24
 #define OCC_LINE_LEAST 96
@@ -15,13 +15,15 @@
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
 /* One row: a tile at either edge where columns miss taps, and the tiles between. */
-OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, occ_taps d, occ_taps h)
+OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, occ_taps d,
+                          occ_taps h)
 {
     const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(b->vectors));
-    const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
-    const int left = inside.first > 0, right = inside.last < g->out[2];
-    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
-    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0), others = cut.tiles - cut.larger - (left && !cut.larger) - right;
+    const occ_taps     inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
+    const int          left = inside.first > 0, right = inside.last < g->out[2];
+    const int          first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t            c = 0, larger = cut.larger - (left && cut.larger > 0),
+            others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)
             occ_conv_tile(g, b, image, z, r, 0, d, h, all, left || right, 1, first);
@@ -40,12 +42,12 @@ OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, i
 }
 
 /* Rows r to end - 1, which see the same taps; of narrow images several rows make one tile. */
-OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end, occ_taps d,
-                           occ_taps h)
+OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
+                           occ_taps d, occ_taps h)
 {
     const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
-    const int width = (int)g->out[2], edge = inside.first > 0 || inside.last < width;
-    const int rows = width > 0 ? OCC_TILE_ROWS(b->vectors) / width : 0;
+    const int      width = (int)g->out[2], edge = inside.first > 0 || inside.last < width;
+    const int      rows = width > 0 ? OCC_TILE_ROWS(b->vectors) / width : 0;
     if (rows > 1)
         for (; r + rows <= end; r += rows)
             occ_conv_tile(g, b, image, z, r, 0, d, h, all, edge, rows, width);
@@ -54,7 +56,8 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
 }
 
 /* One block of channels over rows begin to end - 1 of some images; rows that see all taps go together. */
-OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin, int64_t end)
+OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin,
+                           int64_t end)
 {
     const occ_taps inside = occ_conv_interior(g, 1);
     for (int64_t image = first; image < last; image++)
@@ -66,9 +69,10 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
 }
 
 /* Steps from..end of k for one tile of pixels in a line; between the parts its sums are in `kept`. */
-OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end, int columns)
+OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end,
+                           int columns)
 {
-    occ_vf acc[OCC_TILE_MAX];
+    occ_vf    acc[OCC_TILE_MAX];
     const int sums = columns * b->vectors;
     if (end == g->inputs)
         occ_conv_fetch(g, b, c, 1, columns);
@@ -76,24 +80,24 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
         occ_conv_start(g, b, acc, columns);
     else
         OCC_UNROLL(32)
-        for (int i = 0; i < sums; i++)
-            acc[i] = kept[i];
-    occ_tile_run(acc, g->x + c * g->xaxis[2] + from, 1, 0, g->xaxis[2], b->w + from * b->pitch, b->pitch, b->panel, end - from, 1,
-                 columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+    for (int i = 0; i < sums; i++)
+        acc[i] = kept[i];
+    occ_tile_run(acc, g->x + c * g->xaxis[2] + from, 1, 0, g->xaxis[2], b->w + from * b->pitch, b->pitch, b->panel,
+                 end - from, 1, columns, columns, b->vectors, b->lanes, &g->next, g->pace);
     occ_hide_literals(&g->e);
     if (end == g->inputs)
         occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], c, 1, columns);
     else
         OCC_UNROLL(32)
-        for (int i = 0; i < sums; i++)
-            kept[i] = acc[i];
+    for (int i = 0; i < sums; i++)
+        kept[i] = acc[i];
 }
 
 /* The weights of the channels from `from` on, of which a tile takes `count` (1 to 4 vectors). */
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
-    const int64_t depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
-    const int64_t within = from % OCC_PANEL, before = from - within;
+    const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
+    const int64_t  within = from % OCC_PANEL, before = from - within;
     occ_conv_block b;
     b.pitch = before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail;
     b.panel = depth * OCC_PANEL;
@@ -106,8 +110,8 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
 }
 
 /* One tile of pixels and one part of k for the channels from..last - 1 of a panel, `vectors` (literal) at a time. */
-OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept, int64_t c,
-                                    int64_t begin, int64_t end, int columns)
+OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
+                                    int64_t c, int64_t begin, int64_t end, int columns)
 {
     const int64_t wide = vectors * OCC_W;
     for (; from < last; from += wide, kept += columns * vectors) {
@@ -116,18 +120,18 @@ OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, in
     }
 }
 
-/* The channels from..last - 1 of a panel over pixels in a line, k in parts: a part of the panel stays in the nearest cache for
- * several tiles, and the next one is fetched meanwhile. */
+/* The channels from..last - 1 of a panel over pixels in a line, k in parts: a part of the panel stays in the nearest
+ * cache for several tiles, and the next one is fetched meanwhile. */
 OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
-    const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(vectors));
-    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
-    const int64_t together = occ_ceil_div(cut.tiles, occ_ceil_div(cut.tiles, OCC_LINE_TILES));
-    const int64_t depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
-    const int64_t sums = OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W);
+    const occ_conv_cut   cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(vectors));
+    const int            size = (int)cut.size, more = cut.larger > 0 ? size + 1 : size;
+    const int64_t        together = occ_ceil_div(cut.tiles, occ_ceil_div(cut.tiles, OCC_LINE_TILES));
+    const int64_t        depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const int64_t        sums = OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W);
     const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
-    occ_vf kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
-    const float *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
+    occ_vf               kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
+    const float         *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
     g->next = after;
     for (int64_t first = 0; first < cut.tiles; first += together) {
         const int64_t stop = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), stop);
@@ -136,20 +140,22 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
             if (together == cut.tiles) /* of several lots of tiles, only the first reads the panel from far away */
                 g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
             for (int64_t t = first; t < middle; t++)
-                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * more, begin, end, more);
+                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * more, begin, end,
+                                       more);
             for (int64_t t = middle; t < stop; t++)
-                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * size + cut.larger, begin, end,
-                                       size);
+                occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * size + cut.larger,
+                                       begin, end, size);
         }
     }
 }
 
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
-OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin, int64_t end)
+OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin,
+                               int64_t end)
 {
-    const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 && g->inputs > OCC_LINE_LEAST &&
-                     g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 && g->stride[2] == 1 &&
-                     g->out[2] > 2 * OCC_TILE_ROWS(vectors) && vectors >= OCC_TILE_VECTORS;
+    const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 &&
+                     g->inputs > OCC_LINE_LEAST && g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 &&
+                     g->stride[2] == 1 && g->out[2] > 2 * OCC_TILE_ROWS(vectors) && vectors >= OCC_TILE_VECTORS;
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
     for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide))
         occ_conv_line(g, group, from, occ_min(from + occ_max(OCC_PANEL, wide), whole), vectors);
@@ -166,30 +172,32 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     }
 }
 
-/* -------------------------------------------------------------------------------------------- small images, deep windows
- * One tap and a part of its inputs after the other is multiplied for all pixels and the channels of a panel, so that this part
- * of the weights stays in the nearest cache. Sums wait in memory, [pixel][channel of the panel]. A tile takes pixels in
- * row-major order of those that see the tap: rows need be no multiple of it, and edges no tiles of their own. */
+/* ------------------------------------------------------------------------------------------ small images, deep windows
+ * One tap and a part of its inputs after the other is multiplied for all pixels and the channels of a panel, so that
+ * this part of the weights stays in the nearest cache. Sums wait in memory, [pixel][channel of the panel]. A tile takes
+ * pixels in row-major order of those that see the tap: rows need be no multiple of it, and edges no tiles of their
+ * own. */
 
 /* Pixels whose sums wait, at most; steps of k in a part. */
 #define OCC_DEEP_PIXELS 196
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
-/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0 and elements from row to
- * row and column to column, weights, the sums from row `first` on, `width` pixels a row, and what is fetched for later. */
+/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0 and elements from
+ * row to row and column to column, weights, the sums from row `first` on, `width` pixels a row, and what is fetched for
+ * later. */
 typedef struct occ_deep {
-    int64_t row, column, depth, first, width, down, across, pace;
-    occ_taps columns;
+    int64_t      row, column, depth, first, width, down, across, pace;
+    occ_taps     columns;
     const float *x, *w, *next;
-    occ_vf *kept;
+    occ_vf      *kept;
 } occ_deep;
 
 /* Places along an axis that see a tap of it. */
 OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
 {
     const int64_t from = g->pad[axis] - tap * g->dilation[axis];
-    occ_taps t;
+    occ_taps      t;
     t.first = occ_min(occ_max(occ_ceil_div(from, g->stride[axis]), 0), g->out[axis]);
     t.last = occ_max(occ_min(occ_ceil_div(from + g->in[axis], g->stride[axis]), g->out[axis]), t.first);
     return t;
@@ -214,8 +222,8 @@ OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, in
 OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
 {
     const int64_t depth = p->depth, pace = p->pace;
-    const float *x[OCC_TILE_ROWS(2)], *next = p->next;
-    occ_vf *kept[OCC_TILE_ROWS(2)];
+    const float  *x[OCC_TILE_ROWS(2)], *next = p->next;
+    occ_vf       *kept[OCC_TILE_ROWS(2)];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
         x[i] = p->x + p->row * p->down + p->column * p->across;
@@ -227,7 +235,7 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
     }
     for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
         const float *w = p->w + j * OCC_W;
-        occ_vf acc[2 * OCC_TILE_ROWS(2)];
+        occ_vf       acc[2 * OCC_TILE_ROWS(2)];
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             acc[i] = kept[i / 2][j + i % 2];
@@ -242,8 +250,8 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
     p->next = next;
 }
 
-/* All tiles of a part, `full` of them of as many pixels as the registers hold, the others of one less. One copy serves all
- * convolutions: what differs between them is read from p. */
+/* All tiles of a part, `full` of them of as many pixels as the registers hold, the others of one less. One copy serves
+ * all convolutions: what differs between them is read from p. */
 OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
 {
     for (int64_t t = 0; t < full; t++)
@@ -255,16 +263,29 @@ OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
 /* The tap at row k, column n of the window, whose weights in the panel are w, for a block of rows. */
 OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, int64_t n, occ_taps block)
 {
-    const occ_taps see = occ_deep_places(g, 1, k), columns = occ_deep_places(g, 2, n);
-    const int64_t row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
+    const occ_taps     see = occ_deep_places(g, 1, k), columns = occ_deep_places(g, 2, n);
+    const int64_t      row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
     const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_TILE_ROWS(2));
-    const int64_t full = cut.size == OCC_TILE_ROWS(2) ? cut.tiles : cut.larger, parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
-    const float *x = g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
+    const int64_t      full = cut.size == OCC_TILE_ROWS(2) ? cut.tiles : cut.larger,
+                  parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
+    const float *x =
+        g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
     for (int64_t i = 0; i < parts; i++) {
         const int64_t from = i * g->inputs / parts, depth = (i + 1) * g->inputs / parts - from;
-        const float *part = w + from * OCC_PANEL;
-        occ_deep p = {row, columns.first, depth, block.first, g->out[2], g->stride[1] * g->xaxis[1], g->stride[2] * g->xaxis[2],
-                      g->pace, columns, x + from, part, part + depth * OCC_PANEL, kept};
+        const float  *part = w + from * OCC_PANEL;
+        occ_deep      p = {row,
+                           columns.first,
+                           depth,
+                           block.first,
+                           g->out[2],
+                           g->stride[1] * g->xaxis[1],
+                           g->stride[2] * g->xaxis[2],
+                           g->pace,
+                           columns,
+                           x + from,
+                           part,
+                           part + depth * OCC_PANEL,
+                           kept};
         occ_deep_tiles(&p, full, cut.tiles);
     }
 }
@@ -273,7 +294,7 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
 OCC_HOT void occ_deep_block(occ_conv *g, const occ_conv_block *b, occ_taps block)
 {
     const int64_t taps = g->kernel[1] * g->kernel[2], first = block.first * g->out[2], last = block.last * g->out[2];
-    occ_vf kept[OCC_DEEP_PIXELS * OCC_DEEP_VECTORS];
+    occ_vf        kept[OCC_DEEP_PIXELS * OCC_DEEP_VECTORS];
     for (int64_t i = first; i < last; i++)
         occ_conv_start(g, b, kept + (i - first) * OCC_DEEP_VECTORS, 1);
     for (int64_t t = 0; t < taps; t++)
@@ -292,7 +313,7 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
     const occ_conv_cut cut = occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]);
     for (int64_t from = 0; from < g->outputs; from += OCC_PANEL) {
         const occ_conv_block b = occ_conv_block_of(g, group, from, OCC_PANEL);
-        occ_taps block = {0, 0};
+        occ_taps             block = {0, 0};
         for (int64_t i = 0; i < cut.tiles; i++, block.first = block.last) {
             block.last += i < cut.larger ? cut.size + 1 : cut.size;
             occ_deep_block(g, &b, block);
@@ -300,22 +321,24 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
     }
 }
 
-/* Whether that is faster than rows: one image, weights that do not stay in the cache, and in every block of rows enough pixels
- * that see each tap to be cut into full tiles and those of one pixel less. */
+/* Whether that is faster than rows: one image, weights that do not stay in the cache, and in every block of rows enough
+ * pixels that see each tap to be cut into full tiles and those of one pixel less. */
 OCC_HOT int occ_conv_is_deep(const occ_conv *g)
 {
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
-    const int64_t high = g->out[2] <= OCC_DEEP_PIXELS ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
-    const int64_t least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first), full = OCC_TILE_ROWS(2);
-    return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 &&
-           g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
+    const int64_t  high =
+        g->out[2] <= OCC_DEEP_PIXELS ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
+    const int64_t least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
+                  full = OCC_TILE_ROWS(2);
+    return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 &&
+           g->xchannel == 1 && g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
-/* ---------------------------------------------------------------------------------------- geometry known while running */
+/* ------------------------------------------------------------------------------------- geometry known while running */
 
 /* As many pixels of a row as the registers hold, all of whose taps are inside, times a full block. */
-OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d,
-                                 occ_taps h, occ_taps t)
+OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                                 occ_taps d, occ_taps h, occ_taps t)
 {
     occ_conv_block wide = *b;
     wide.vectors = OCC_TILE_VECTORS;
@@ -324,8 +347,8 @@ OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t i
 }
 
 /* One pixel times the block, a vector at a time. */
-OCC_STEP void occ_conv_tile_one(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d,
-                                occ_taps h, occ_taps t)
+OCC_STEP void occ_conv_tile_one(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                                occ_taps d, occ_taps h, occ_taps t)
 {
     for (int j = 0; j < b->vectors; j++) {
         occ_conv_block slim = *b;
@@ -341,8 +364,8 @@ OCC_STEP void occ_conv_tile_one(occ_conv *g, const occ_conv_block *b, int64_t im
 OCC_STEP void occ_conv_row_shared(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r)
 {
     const occ_taps inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const int64_t full = OCC_TILE_ROWS(OCC_TILE_VECTORS);
-    const int whole = b->vectors == OCC_TILE_VECTORS && b->stored == OCC_W;
+    const int64_t  full = OCC_TILE_ROWS(OCC_TILE_VECTORS);
+    const int      whole = b->vectors == OCC_TILE_VECTORS && b->stored == OCC_W;
     for (int64_t c = 0; c < g->out[2];) {
         if (whole && c >= inside.first && c + full <= inside.last) {
             occ_conv_tile_full(g, b, image, z, r, c, d, h, occ_conv_taps(g, 2, c));
@@ -366,16 +389,16 @@ OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, i
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- the kernel */
+/* ------------------------------------------------------------------------------------------------------- the kernel */
 
 /* conv_f32 for any geometry, without instances of its own; rows: of a block, as in tile[1]. */
 OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                              const occ_image *y_at, const occ_window *window, int64_t groups, int64_t rows, const occ_expr *e,
-                              const occ_fused *fused)
+                              const occ_image *y_at, const occ_window *window, int64_t groups, int64_t rows,
+                              const occ_expr *e, const occ_fused *fused)
 {
     const int64_t high = rows > 0 ? occ_min(rows, y_at->dim[3]) : y_at->dim[3];
-    const int flat = high == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
-    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, 0, flat);
+    const int     flat = high == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
+    occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, 0, flat);
     if (e)
         g.e = *e;
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
@@ -396,21 +419,23 @@ OCC_HOT int64_t occ_conv_rows_of(const occ_image *x_at, const occ_image *y_at, c
 }
 
 /* Whether rows of a literal geometry can be cut into the tiles that its channels take. */
-OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t outputs, int vectors)
+OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t outputs,
+                          int vectors)
 {
     const int64_t rest = occ_conv_rest(outputs, vectors), last = (rest + OCC_W - 1) / OCC_W;
     const int whole = rest == outputs || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(vectors));
     return whole && (rest == 0 || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(last)));
 }
 
-/* Whether one vector of channels takes a whole row, which two would have to cut: the weights are then read once for a row. */
+/* Whether one vector of channels takes a whole row, which two would have to cut: the weights are then read once for a
+ * row. */
 OCC_HOT int occ_conv_is_narrow(int64_t width)
 {
     return OCC_W == 8 && width > OCC_TILE_ROWS(2) && width <= OCC_TILE_ROWS(1);
 }
 
-/* Whether the pixels of a tile of two vectors would share one set of the nearest cache, and are more than its ways: a line of
- * input is read anew for each of its floats then. */
+/* Whether the pixels of a tile of two vectors would share one set of the nearest cache, and are more than its ways: a
+ * line of input is read anew for each of its floats then. */
 OCC_HOT int occ_conv_is_crowded(const occ_image *x_at, const occ_window *window)
 {
     return OCC_W == 16 && OCC_KNOWN(x_at->stride[4]) && x_at->stride[4] * window->stride[2] % 1024 == 0;
@@ -423,20 +448,21 @@ OCC_HOT int occ_conv_is_crowded(const occ_image *x_at, const occ_window *window)
  *   bias  [groups * outputs], or NULL
  *   y  [batch][groups * outputs][depth][height][width], any strides; fast where channels follow each other
  *   x_at, y_at  where these lie
- *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the next;
- *           steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights}; 0: chosen here */
+ *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the
+ *          next; steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights};
+ *          0: chosen here */
 OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                              const occ_image *y_at, const occ_window *window, int64_t groups, const occ_extent *tile,
                              const occ_expr *e, const occ_fused *fused)
 {
     const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
     const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(x_at, y_at, window, groups), y_at->dim[3]);
-    const int flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
+    const int     flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
     const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
-    const int wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
-    const int vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
-                        : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0              ? 4
-                                                                                   : OCC_TILE_VECTORS;
+    const int     wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
+    const int     vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
+                            : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0           ? 4
+                                                                                        : OCC_TILE_VECTORS;
     if (!OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) ||
         !(flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
         occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
@@ -446,7 +472,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int64_t tiles = high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
     const int64_t weights = tile[2] == -2 ? INT64_MAX : occ_window_size(window) * inputs * outputs;
     const int64_t pace = tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
-    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
+    occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
     if (e)
         g.e = *e;
     if (tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {

@@ -2,11 +2,12 @@
 #include "occ_image.h"
 #include "occ_tile.h"
 
-/* convtranspose - y[.., o] = bias + sum over taps k and inputs of x[.., i] * w with o = i * stride + k * dilation - pad.
+/* convtranspose - y[.., o] = bias + sum over taps k and inputs of x[.., i] * w with o = i * stride + k * dilation -
+ * pad.
  *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs;
  *      past the end are as many elements as round outputs up to 4, of any value */
-OCC_INLINE void occ_convtranspose_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                                      const occ_image *y_at, const occ_window *window, int64_t groups)
+OCC_INLINE void occ_convtranspose_f32(const float *x, const occ_image *x_at, const float *w, const float *bias,
+                                      float *y, const occ_image *y_at, const occ_window *window, int64_t groups)
 {
     const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
     const int64_t taps = occ_window_size(window), plane = y_at->dim[3] * y_at->dim[4];
@@ -27,14 +28,15 @@ OCC_INLINE void occ_convtranspose_f32(const float *x, const occ_image *x_at, con
                     acc[j] = bias && left > 0 ? occ_vload(bias + channel + j * OCC_W, (int)left) : occ_vset(0.0f);
                 }
                 for (int64_t t = 0; t < taps; t++) {
-                    const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]), t / window->kernel[2] % window->kernel[1],
-                                            t % window->kernel[2]};
+                    const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]),
+                                            t / window->kernel[2] % window->kernel[1], t % window->kernel[2]};
                     const float  *from = x + image * x_at->stride[0] + g * inputs * x_at->stride[1];
                     const float  *wt = w + t * inputs * lanes;
                     int           hit = 1;
 
                     for (int k = 0; k < 3; k++) {
-                        const int64_t reach = at[k] + window->pad[k] - tap[k] * window->dilation[k], i = reach / window->stride[k];
+                        const int64_t reach = at[k] + window->pad[k] - tap[k] * window->dilation[k],
+                                      i = reach / window->stride[k];
 
                         hit = hit && reach >= 0 && i * window->stride[k] == reach && i < x_at->dim[2 + k];
                         from += i * x_at->stride[2 + k];

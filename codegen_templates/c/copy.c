@@ -10,10 +10,10 @@
 #define OCC_COPY_AHEAD 32 /* elements of each row of x between those that are read and those that are fetched */
 
 /* One block of a plane, as below, of 4 x 4 elements at a time where those follow each other on both sides. */
-OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1, int64_t xs0,
-                                  int64_t xs1)
+OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
+                                  int64_t xs0, int64_t xs1)
 {
-    const int fours = OCC_TURNS_FOURS && sizeof *y == 4 && ys1 == 1 && xs0 == 1;
+    const int     fours = OCC_TURNS_FOURS && sizeof *y == 4 && ys1 == 1 && xs0 == 1;
     const int64_t whole0 = fours ? n0 / 4 * 4 : 0, whole1 = fours ? n1 / 4 * 4 : 0;
     for (int64_t a = 0; a < whole0; a += 4)
         for (int64_t b = 0; b < whole1; b += 4)
@@ -23,9 +23,10 @@ OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t 
             y[a * ys0 + b * ys1] = x[a * xs0 + b * xs1];
 }
 
-/* One plane y[i * ys0 + k * ys1] = x[i * xs0 + k * xs1] in blocks of 16 x 16, so that both sides use whole cache lines. */
-OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1, int64_t xs0,
-                                    int64_t xs1)
+/* One plane y[i * ys0 + k * ys1] = x[i * xs0 + k * xs1] in blocks of 16 x 16, so that both sides use whole cache
+ * lines. */
+OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
+                                    int64_t xs0, int64_t xs1)
 {
     const int far = n0 >= 512 && n1 >= 32; /* processors do not foresee lines of so many rows */
 
@@ -33,8 +34,8 @@ OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_
         for (int64_t k = 0; k < n1; k += 16) {
             for (int64_t b = 0; far && i + OCC_COPY_AHEAD < n0 && b < occ_min(16, n1 - k); b++)
                 OCC_PREFETCH(x + (i + OCC_COPY_AHEAD) * xs0 + (k + b) * xs1);
-            occ_copy_block_TPL_N(y + i * ys0 + k * ys1, x + i * xs0 + k * xs1, occ_min(16, n0 - i), occ_min(16, n1 - k), ys0, ys1,
-                                 xs0, xs1);
+            occ_copy_block_TPL_N(y + i * ys0 + k * ys1, x + i * xs0 + k * xs1, occ_min(16, n0 - i), occ_min(16, n1 - k),
+                                 ys0, ys1, xs0, xs1);
         }
 }
 
@@ -56,7 +57,7 @@ OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ
                                const occ_extent *xstride)
 {
     const int64_t last = rank - 1;
-    int64_t index[8] = {0}, yat = 0, xat = 0, planes = 1, fast = last;
+    int64_t       index[8] = {0}, yat = 0, xat = 0, planes = 1, fast = last;
     for (int64_t i = 0; i < last; i++)
         if (xstride[i] == 1 && xstride[last] != 1 && dim[i] > 1)
             fast = i;

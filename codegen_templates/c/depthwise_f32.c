@@ -1,21 +1,21 @@
-/* depthwise_f32.c - convolution of each channel by itself: tiles of pixels times a vector of channels, no sums across channels.
- * Knows nothing of ONNX's padding modes. */
+/* depthwise_f32.c - convolution of each channel by itself: tiles of pixels times a vector of channels, no sums across
+ * channels. Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
 #define OCC_DEPTH_COLUMNS 8 /* pixels of a row that a tile has at most */
 #define OCC_DEPTH_REACH 64  /* columns of the input that a tile may span */
 
-/* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all pixels that
- * it reaches; of an edge tile, whose first pixel is at column `at` (literal), those inside.
+/* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all
+ * pixels that it reaches; of an edge tile, whose first pixel is at column `at` (literal), those inside.
  *   x  of tap 0 at the tile's first pixel; w  the row's taps, `lanes` channels of each */
-OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, const float *w, int edge, int64_t at, int columns,
-                                int lanes)
+OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, const float *w, int edge, int64_t at,
+                                int columns, int lanes)
 {
     const int64_t taps = g->kernel[2], step = g->stride[2], dilation = g->dilation[2];
     const int64_t reach = (columns - 1) * step + (taps - 1) * dilation + 1, before = g->pad[2] - at * step;
     const int64_t first = edge ? occ_max(before, 0) : 0, last = edge ? occ_min(before + g->in[2], reach) : reach;
-    occ_vf b[OCC_CONV_TAPS];
+    occ_vf        b[OCC_CONV_TAPS];
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = 0; n < taps; n++)
         b[n] = occ_vload(w + n * g->inputs, lanes);
@@ -34,26 +34,27 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
 }
 
 /* One tile of `columns` pixels and `lanes` channels from `from` on. */
-OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h, int edge,
-                                int columns, int64_t from, int lanes)
+OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h,
+                                int edge, int columns, int64_t from, int lanes)
 {
     const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2] + from;
-    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    float               *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     const occ_conv_block b = {from, 0, 0, g->w, 1, lanes, lanes};
-    occ_vf acc[OCC_DEPTH_COLUMNS];
+    occ_vf               acc[OCC_DEPTH_COLUMNS];
     occ_conv_start(g, &b, acc, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
             occ_depthwise_taps(g, acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
-                               g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->inputs + from, edge, c, columns, lanes);
+                               g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->inputs + from, edge, c, columns,
+                               lanes);
     occ_hide_literals(&g->e);
     occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
 
 /* `columns` pixels of all channels. */
-OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h, int edge,
-                                 int columns)
+OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h,
+                                 int edge, int columns)
 {
     const int64_t rest = g->outputs % OCC_W;
     for (int64_t from = 0; from + OCC_W <= g->outputs; from += OCC_W)
@@ -66,10 +67,11 @@ OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t 
 OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
 {
     const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_DEPTH_COLUMNS);
-    const occ_taps inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const int left = inside.first > 0, right = inside.last < g->out[2];
-    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
-    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0), others = cut.tiles - cut.larger - (left && !cut.larger) - right;
+    const occ_taps     inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const int          left = inside.first > 0, right = inside.last < g->out[2];
+    const int          first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t            c = 0, larger = cut.larger - (left && cut.larger > 0),
+            others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)
             occ_depthwise_tiles(g, image, z, r, 0, d, h, left || right, first);
@@ -91,19 +93,20 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
 OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, int64_t from)
 {
     const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r), t = occ_conv_taps(g, 2, c);
-    const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+    const float   *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2] + from;
-    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
-    const int lanes = (int)occ_min(g->outputs - from, OCC_W);
+    float               *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    const int            lanes = (int)occ_min(g->outputs - from, OCC_W);
     const occ_conv_block b = {from, 0, 0, g->w, 1, lanes, lanes};
-    occ_vf acc;
+    occ_vf               acc;
     occ_conv_start(g, &b, &acc, 1);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const float *from_x = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
             const float *w = g->w + (i * g->kernel[1] + k) * g->kernel[2] * g->inputs + from;
             for (int64_t n = t.first; n < t.last; n++)
-                acc = occ_vfma(occ_vload(from_x + n * g->dilation[2] * g->xaxis[2], lanes), occ_vload(w + n * g->inputs, lanes), acc);
+                acc = occ_vfma(occ_vload(from_x + n * g->dilation[2] * g->xaxis[2], lanes),
+                               occ_vload(w + n * g->inputs, lanes), acc);
         }
     occ_conv_store(g, &b, &acc, y, occ_conv_pixel(g, image, z, r, c), 1, 1);
 }
@@ -134,7 +137,8 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
                                   const occ_fused *fused)
 {
-    const int64_t reach = (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+    const int64_t reach =
+        (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
     if (!OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) ||
         reach > OCC_DEPTH_REACH || !occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS)) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);

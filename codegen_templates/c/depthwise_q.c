@@ -11,36 +11,38 @@
 #endif
 
 /* One pixel of any geometry and the channels from `from` on. */
-OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image, int64_t z, int64_t r, int64_t c, int64_t from)
+OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image, int64_t z, int64_t r, int64_t c,
+                                        int64_t from)
 {
     const occ_dq_block b = {from, OCC_DQ_VECTORS, (int)occ_min(q->g.outputs - from, OCC_DQ_VECTORS * OCC_W)};
-    const occ_dq_how how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
+    const occ_dq_how   how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
     occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
 }
 
-/* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, as conv_q stores it; padding counts as zero.
+/* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, as conv_q stores it; padding
+ * counts as zero.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
  *   w     [tap][channels];  bias  [channels], or NULL
  *   form  how the bytes are read and written
  *   the other arguments are those of conv_f32 */
-OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
-                                             const TPL_T *zero, TPL_T2 *y, const occ_image *y_at, const occ_window *window,
-                                             const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
+OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w,
+                                             const int32_t *bias, const TPL_T *zero, TPL_T2 *y, const occ_image *y_at,
+                                             const occ_window *window, const occ_dq_form *form, const occ_expr *e,
+                                             const occ_fused *fused)
 {
     const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = y_at->dim[1] % wide;
-    const int literal =
-        OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) && OCC_KNOWN(window->kernel[2]) &&
-        occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
+    const int     literal = OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) &&
+                        OCC_KNOWN(window->kernel[2]) &&
+                        occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
-    occ_depthwise_q q = {
-        occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
-        (const uint8_t *)x,
-        w,
-        form->wtap,
-        bias,
-        y,
-        zero ? (int32_t)*zero : (int32_t)form->xzero,
-        (int32_t)form->yzero};
+    occ_depthwise_q  q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
+                          (const uint8_t *)x,
+                          w,
+                          form->wtap,
+                          bias,
+                          y,
+                         zero ? (int32_t)*zero : (int32_t)form->xzero,
+                          (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
     for (int64_t image = 0; image < q.g.batch; image++)

@@ -20,9 +20,10 @@ OCC_HOT void occ_fourier_roots(double *root, int64_t n, int64_t inverse)
     }
 }
 
-/* One stage of Stockham's algorithm: transforms of p elements, m apart; n = p * m, s transforms lie beside each other, and
- * s * n = total. Each result is turned by its root. */
-OCC_HOT void occ_fourier_stage(const double *a, double *b, const double *root, int64_t n, int64_t p, int64_t s, int64_t total)
+/* One stage of Stockham's algorithm: transforms of p elements, m apart; n = p * m, s transforms lie beside each other,
+ * and s * n = total. Each result is turned by its root. */
+OCC_HOT void occ_fourier_stage(const double *a, double *b, const double *root, int64_t n, int64_t p, int64_t s,
+                               int64_t total)
 {
     const int64_t m = n / p;
 
@@ -32,7 +33,8 @@ OCC_HOT void occ_fourier_stage(const double *a, double *b, const double *root, i
                 double re = 0.0, im = 0.0;
 
                 for (int64_t i = 0; i < p; i++) {
-                    const double *v = a + 2 * (k + s * (q + m * i)), *w = root + 2 * (i * j * m % n * (total / n) % total);
+                    const double *v = a + 2 * (k + s * (q + m * i)),
+                                 *w = root + 2 * (i * j * m % n * (total / n) % total);
 
                     re += v[0] * w[0] - v[1] * w[1];
                     im += v[0] * w[1] + v[1] * w[0];
@@ -64,11 +66,12 @@ OCC_HOT const double *occ_fourier(double *work, int64_t n)
     return a;
 }
 
-/* dft - along one axis: y [outer][results][inner][yparts] of x [outer][count][inner][xparts], parts 1 (real) or 2 (complex).
- *   n: length of the transform; x is cut or followed by zeros to it, or is one half of a spectrum whose other half mirrors it
- *   (half); work [6 n] */
-OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t outer, int64_t count, int64_t results, int64_t inner,
-                              int64_t xparts, int64_t yparts, int64_t n, int64_t inverse, int64_t half)
+/* dft - along one axis: y [outer][results][inner][yparts] of x [outer][count][inner][xparts], parts 1 (real) or 2
+ * (complex).
+ *   n: length of the transform; x is cut or followed by zeros to it, or is one half of a spectrum whose other half
+ *   mirrors it (half); work [6 n] */
+OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t outer, int64_t count, int64_t results,
+                              int64_t inner, int64_t xparts, int64_t yparts, int64_t n, int64_t inverse, int64_t half)
 {
     const double scale = inverse ? 1.0 / (double)n : 1.0;
 
@@ -78,8 +81,9 @@ OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t ou
             const double *out;
 
             for (int64_t k = 0; k < n; k++) {
-                const int64_t mirrored = half && k > n / 2, from = mirrored ? n - k : k, at = ((o * count + from) * inner + i) * xparts;
-                const int     real = xparts == 1 || (half && (from == 0 || 2 * from == n));
+                const int64_t mirrored = half && k > n / 2, from = mirrored ? n - k : k,
+                              at = ((o * count + from) * inner + i) * xparts;
+                const int real = xparts == 1 || (half && (from == 0 || 2 * from == n));
 
                 work[2 * k] = from < count ? (double)x[at] : 0.0;
                 work[2 * k + 1] = from < count && !real ? (mirrored ? -1.0 : 1.0) * (double)x[at + 1] : 0.0;
@@ -93,8 +97,8 @@ OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t ou
 
 /* stft - transforms of frames of n samples, `step` apart, times a window.
  *   x [batch][samples][parts], window [n] or NULL, y [batch][frames][results][2], work [6 n] */
-OCC_INLINE void occ_stft_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *window, double *work, int64_t batch, int64_t samples,
-                               int64_t parts, int64_t frames, int64_t step, int64_t n, int64_t results)
+OCC_INLINE void occ_stft_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *window, double *work, int64_t batch,
+                               int64_t samples, int64_t parts, int64_t frames, int64_t step, int64_t n, int64_t results)
 {
     occ_fourier_roots(work + 4 * n, n, 0);
     for (int64_t b = 0; b < batch; b++)
@@ -125,7 +129,8 @@ OCC_HOT double occ_mel_bin(int64_t i, int64_t bins, int64_t length, double rate,
 
 /* mel_weights - triangles between neighbouring edges that are equally far apart on the mel scale.
  *   y [length / 2 + 1][bins]; rate, low, high: one number each, in hertz */
-OCC_INLINE int occ_mel_weights(double *y, const double *rate, const double *low, const double *high, int64_t bins, int64_t length)
+OCC_INLINE int occ_mel_weights(double *y, const double *rate, const double *low, const double *high, int64_t bins,
+                               int64_t length)
 {
     const int64_t rows = length / 2 + 1;
 

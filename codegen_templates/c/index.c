@@ -26,7 +26,8 @@ OCC_HOT int occ_gather_doubles_TPL_N(const int64_t *index, int64_t axis, int64_t
 }
 
 /* y[k] = x[index[k]] for 0 <= k < count. */
-OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t axis, int64_t count, int doubles)
+OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t axis, int64_t count,
+                                  int doubles)
 {
     int64_t k = 0;
 
@@ -44,8 +45,8 @@ OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index
 
 /* gather - y[o][k][i] = x[o][index[k]][i].
  *   y [outer][count][inner], x [outer][axis][inner], index [count] */
-OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t outer, int64_t axis, int64_t count,
-                                int64_t inner)
+OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t outer, int64_t axis,
+                                int64_t count, int64_t inner)
 {
     const int doubles = inner == 1 && occ_gather_doubles_TPL_N(index, axis, count);
 
@@ -56,15 +57,17 @@ OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, 
         if (inner == 1)
             occ_gather_row_TPL_N(y + o * count, x + o * axis, index, axis, count, doubles);
         for (int64_t k = 0; k < count && inner != 1; k++)
-            memcpy(y + (o * count + k) * inner, x + (o * axis + occ_index(index[k], axis)) * inner, (size_t)inner * sizeof *y);
+            memcpy(y + (o * count + k) * inner, x + (o * axis + occ_index(index[k], axis)) * inner,
+                   (size_t)inner * sizeof *y);
     }
     return 0;
 }
 
-/* gather_elements - y[..k..] = x[..index[..k..]..] along one axis; y and index have extents dim, x may be larger elsewhere.
+/* gather_elements - y[..k..] = x[..index[..k..]..] along one axis; y and index have extents dim, x may be larger
+ * elsewhere.
  *   dim, xstride [rank] */
-OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t rank, const occ_extent *dim,
-                                         const occ_extent *xstride, int64_t axis, int64_t extent)
+OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t rank,
+                                         const occ_extent *dim, const occ_extent *xstride, int64_t axis, int64_t extent)
 {
     int64_t at[8] = {0}, total = occ_count(rank, dim);
 
@@ -85,8 +88,8 @@ OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t
 
 /* gather_nd - each tuple of index names a slice of x.
  *   y [batch][count][inner], index [batch][count][depth], x [batch][dim[0]]..[dim[depth-1]][inner] */
-OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t batch, int64_t count, int64_t depth,
-                                   const occ_extent *dim, int64_t inner)
+OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t batch, int64_t count,
+                                   int64_t depth, const occ_extent *dim, int64_t inner)
 {
     int64_t slices = occ_count(depth, dim);
 
@@ -133,8 +136,8 @@ OCC_HOT TPL_T occ_scatter_TPL_N(TPL_T old, TPL_T update, int64_t how)
 /* scatter_elements - y[..index[..k..]..] takes update[..k..] along one axis, in row-major order of the updates.
  *   y is a copy of the data already, with strides ystride; update and index have extents dim */
 OCC_INLINE int occ_scatter_elements_TPL_N(TPL_T *y, const int64_t *index, const TPL_T *update, int64_t rank,
-                                          const occ_extent *dim, const occ_extent *ystride, int64_t axis, int64_t extent,
-                                          int64_t how)
+                                          const occ_extent *dim, const occ_extent *ystride, int64_t axis,
+                                          int64_t extent, int64_t how)
 {
     int64_t at[8] = {0}, total = occ_count(rank, dim);
 
@@ -196,8 +199,8 @@ OCC_HOT int64_t occ_pad_index(int64_t i, int64_t n, int64_t mode)
 }
 
 /* Positions first to last - 1 of a padded row. */
-OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t first, int64_t last, int64_t extent, int64_t before,
-                                int64_t ystride, int64_t xstride, int64_t mode)
+OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t first, int64_t last,
+                                int64_t extent, int64_t before, int64_t ystride, int64_t xstride, int64_t mode)
 {
     for (int64_t k = first; k < last; k++) {
         const int64_t i = occ_pad_index(k - before, extent, mode);
@@ -207,8 +210,8 @@ OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, in
 }
 
 /* Of a row of `extent` elements: what is put in front, itself, what is put behind. */
-OCC_HOT void occ_pad_row_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t count, int64_t extent, int64_t before,
-                               int64_t ystride, int64_t xstride, int64_t mode)
+OCC_HOT void occ_pad_row_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t count, int64_t extent,
+                               int64_t before, int64_t ystride, int64_t xstride, int64_t mode)
 {
     const int64_t front = occ_min(occ_max(before, 0), count), back = occ_max(front, occ_min(count, extent + before));
 
@@ -240,7 +243,8 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
             from += i * xstride[r];
         }
         if (inside)
-            occ_pad_row_TPL_N(to, x + from, value, ydim[last], xdim[last], before[last], ystride[last], xstride[last], mode);
+            occ_pad_row_TPL_N(to, x + from, value, ydim[last], xdim[last], before[last], ystride[last], xstride[last],
+                              mode);
         for (int64_t k = 0; k < ydim[last] && !inside; k++)
             to[k * ystride[last]] = *value;
         for (int64_t r = last; r-- > 0 && ++at[r] == ydim[r];)

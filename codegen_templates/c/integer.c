@@ -1,5 +1,5 @@
-/* integer.c - convolutions and products of 8-bit integers with any zero points and weights known only while running: plain
- * loops, exact sums of 32 bits. Constant weights have a kernel of their own. Knows nothing of scales. */
+/* integer.c - convolutions and products of 8-bit integers with any zero points and weights known only while running:
+ * plain loops, exact sums of 32 bits. Constant weights have a kernel of their own. Knows nothing of scales. */
 #include "occ_image.h"
 #include "occ_stack.h"
 
@@ -13,10 +13,11 @@
 /* One result of a convolution: the taps that lie inside the input, over the channels of one group.
  *   p  the result's place, {depth, height, width} */
 OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, int32_t xzero, int32_t wzero,
-                                             const occ_image *x_at, const occ_window *window, int64_t inputs, const int64_t *p)
+                                             const occ_image *x_at, const occ_window *window, int64_t inputs,
+                                             const int64_t *p)
 {
     const int64_t taps = occ_window_size(window);
-    int32_t sum = 0;
+    int32_t       sum = 0;
 
     for (int64_t t = 0; t < taps; t++) {
         const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]), t / window->kernel[2] % window->kernel[1],
@@ -37,9 +38,10 @@ OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, in
 
 /* conv_integer - y = sum over taps and channels of (x - xzero) * (w - wzero), grouped; padding counts as zero.
  *   w  [groups * outputs][inputs][tap], dense;  xzero one element;  wzero: element o * wstep is that of output o */
-OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const TPL_T2 *w, const TPL_T *xzero,
-                                              const TPL_T2 *wzero, int32_t *y, const occ_image *y_at, const occ_window *window,
-                                              int64_t groups, int64_t wstep)
+OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const TPL_T2 *w,
+                                              const TPL_T *xzero, const TPL_T2 *wzero, int32_t *y,
+                                              const occ_image *y_at, const occ_window *window, int64_t groups,
+                                              int64_t wstep)
 {
     const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups, plane = y_at->dim[3] * y_at->dim[4];
     const int64_t weights = occ_window_size(window) * inputs;
@@ -47,34 +49,34 @@ OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x
     for (int64_t n = 0; n < y_at->dim[0] * y_at->dim[2] * plane; n++) {
         const int64_t p[3] = {n / plane % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
         const int64_t image = n / (y_at->dim[2] * plane);
-        int32_t *to = y + occ_image_place(y_at, image, 0, p[0], p[1], p[2]);
+        int32_t      *to = y + occ_image_place(y_at, image, 0, p[0], p[1], p[2]);
 
         for (int64_t o = 0; o < y_at->dim[1]; o++)
             to[o * y_at->stride[1]] = occ_integer_sum_TPL_N_TPL_N2(
-                x + image * x_at->stride[0] + o / outputs * inputs * x_at->stride[1], w + o * weights, xzero ? *xzero : 0,
-                wzero ? wzero[o * wstep] : 0, x_at, window, inputs, p);
+                x + image * x_at->stride[0] + o / outputs * inputs * x_at->stride[1], w + o * weights,
+                xzero ? *xzero : 0, wzero ? wzero[o * wstep] : 0, x_at, window, inputs, p);
     }
 }
 
 /* matmul_integer - y[s][m][n] = sum over k of (a[s][m][k] - azero) * (b[s][k][n] - bzero) for every place s of a stack.
  *   azero, bzero  those of row m at m * azstep and of column n at n * bzstep, or NULL */
-OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const occ_stack *y_at, const TPL_T *a, const occ_stack *a_at,
-                                                const TPL_T2 *b, const occ_stack *b_at, const TPL_T *azero, const TPL_T2 *bzero,
-                                                int64_t azstep, int64_t bzstep)
+OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const occ_stack *y_at, const TPL_T *a,
+                                                const occ_stack *a_at, const TPL_T2 *b, const occ_stack *b_at,
+                                                const TPL_T *azero, const TPL_T2 *bzero, int64_t azstep, int64_t bzstep)
 {
     const int64_t total = occ_stack_count(y_at), rows = y_at->dim[y_at->rank - 2], columns = y_at->dim[y_at->rank - 1];
     const int64_t depth = a_at->dim[a_at->rank - 1];
-    int64_t place[8] = {0};
+    int64_t       place[8] = {0};
 
     for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
-        int32_t *to = y + occ_stack_offset(y_at, place);
-        const TPL_T *ma = a + occ_stack_offset(a_at, place);
+        int32_t      *to = y + occ_stack_offset(y_at, place);
+        const TPL_T  *ma = a + occ_stack_offset(a_at, place);
         const TPL_T2 *mb = b + occ_stack_offset(b_at, place);
 
         for (int64_t m = 0; m < rows; m++)
             for (int64_t n = 0; n < columns; n++) {
                 const int32_t az = azero ? azero[m * azstep] : 0, bz = bzero ? bzero[n * bzstep] : 0;
-                int32_t sum = 0;
+                int32_t       sum = 0;
 
                 for (int64_t k = 0; k < depth; k++)
                     sum += ((int32_t)ma[m * occ_stack_row(a_at) + k * occ_stack_column(a_at)] - az) *

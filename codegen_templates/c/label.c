@@ -10,8 +10,8 @@
 
 /* label_encode - y[i] = value[k] where key[k] equals x[i], else value[nkey]; n elements.
  *   key [nkey], value [nkey + 1]: the last is for what has no key */
-OCC_INLINE void occ_label_encode_TPL_N_TPL_N2(const TPL_T *x, const TPL_T *key, const TPL_T2 *value, TPL_T2 *y, int64_t n,
-                                              int64_t nkey)
+OCC_INLINE void occ_label_encode_TPL_N_TPL_N2(const TPL_T *x, const TPL_T *key, const TPL_T2 *value, TPL_T2 *y,
+                                              int64_t n, int64_t nkey)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t k = 0;

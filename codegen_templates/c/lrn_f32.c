@@ -1,12 +1,13 @@
-/* lrn_f32.c - each element over a power of the sum of squares of its neighbours along one axis: by vectors along that axis where its
- * elements follow each other, else by vectors of what does. */
+/* lrn_f32.c - each element over a power of the sum of squares of its neighbours along one axis: by vectors along that
+ * axis where its elements follow each other, else by vectors of what does. */
 #include "occ_vapart.h"
 #include "occ_walk.h"
 
 #define OCC_LRN_CHUNK 256 /* elements that are made together */
 #define OCC_LRN_REACH 64  /* neighbours on one side, at most, where the squares of a chunk wait in a line */
 
-/* How far the windows reach along an axis of `axis` elements, and what becomes of a sum u: (factor * u + bias)^beta divides. */
+/* How far the windows reach along an axis of `axis` elements, and what becomes of a sum u: (factor * u + bias)^beta
+ * divides. */
 typedef struct occ_lrn {
     int64_t axis, before, behind;
     float   factor, bias, beta;
@@ -83,16 +84,17 @@ OCC_HOT void occ_lrn_row(float *y, const float *x, const occ_lrn *l)
 /* Elements along the channels, their strides in x and y, and how many neighbours before and behind count. */
 typedef struct occ_lrn_axis {
     int64_t axis, sx, sy, before, behind;
-    float factor, bias, beta;
+    float   factor, bias, beta;
 } occ_lrn_axis;
 
-/* lrn - y = x / (bias + factor * (sum of squares of the `before` elements before x, of x and of the `behind` behind it))^beta along
- * `axis` elements at strides sx and sy, for every place of the kept axes: extents kdim [krank], krank >= 1, strides ky and kx. */
+/* lrn - y = x / (bias + factor * (sum of squares of the `before` elements before x, of x and of the `behind` behind
+ * it))^beta along `axis` elements at strides sx and sy, for every place of the kept axes: extents kdim [krank], krank
+ * >= 1, strides ky and kx. */
 OCC_INLINE void occ_lrn_f32(float *y, const float *x, const occ_lrn_axis *form, int64_t krank, const occ_extent *kdim,
                             const occ_extent *ky, const occ_extent *kx)
 {
     const int64_t axis = form->axis, sx = form->sx, sy = form->sy, before = form->before, behind = form->behind;
-    const float factor = form->factor, bias = form->bias, beta = form->beta;
+    const float   factor = form->factor, bias = form->bias, beta = form->beta;
     const occ_lrn l = {axis, before, behind, factor, bias, beta};
     const int64_t last = krank - 1, row = sx == 1 && sy == 1 && before <= OCC_LRN_REACH && behind <= OCC_LRN_REACH;
     const int64_t step = !row && kx[last] == 1 && ky[last] == 1 ? OCC_LRN_CHUNK : 1;

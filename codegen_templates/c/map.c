@@ -16,8 +16,8 @@ OCC_INLINE void occ_map_TPL_N(TPL_T *y, int64_t rank, const occ_extent *dim, con
                               const occ_extent *xstride, const occ_expr *e, occ_fn_TPL_N fn)
 {
     const int64_t outer = rank - 1, n = dim[outer], step = ystride[outer], rows = occ_count(outer, dim);
-    occ_expr row = occ_expr_start(e);
-    int64_t index[8] = {0}, at = 0;
+    occ_expr      row = occ_expr_start(e);
+    int64_t       index[8] = {0}, at = 0;
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t c = 0; c < n; c++)
             y[at + c * step] = fn(&row, 0, c);

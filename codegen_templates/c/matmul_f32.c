@@ -8,16 +8,16 @@ typedef struct occ_matrix {
     int64_t      row, column;
 } occ_matrix;
 
-/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand, elements between
- * places of the stack, and between rows. */
+/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand,
+ * elements between places of the stack, and between rows. */
 typedef struct occ_stack_fused {
-    int64_t nx;
+    int64_t           nx;
     const occ_extent *pitch;
-    occ_fn_vf fn;
+    occ_fn_vf         fn;
 } occ_stack_fused;
 
-/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step]; the first
- * column counts as column `first` there. */
+/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step];
+ * the first column counts as column `first` there. */
 typedef struct occ_epilogue {
     occ_expr          e;
     occ_fn_vf         fn;
@@ -47,9 +47,10 @@ OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
     return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-/* acc[i][j] = row i of a times the columns of b from c on; rows, vectors and the `lanes` of the last one are literals. */
-OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *b, int64_t c, int64_t depth, int rows, int vectors,
-                            int lanes)
+/* acc[i][j] = row i of a times the columns of b from c on; rows, vectors and the `lanes` of the last one are
+ * literals. */
+OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *b, int64_t c, int64_t depth, int rows,
+                            int vectors, int lanes)
 {
     const float *next = b->data;
 
@@ -57,7 +58,8 @@ OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *
     for (int i = 0; i < rows * vectors; i++)
         acc[i] = occ_vset(0.0f);
     if (b->column == 1) {
-        occ_tile_run(acc, a->data, a->column, 0, a->row, b->data + c, b->row, 0, depth, 1, rows, rows, vectors, lanes, &next, 0);
+        occ_tile_run(acc, a->data, a->column, 0, a->row, b->data + c, b->row, 0, depth, 1, rows, rows, vectors, lanes,
+                     &next, 0);
         return;
     }
     for (int i = 0; i < rows; i++)
@@ -71,8 +73,8 @@ OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *
 }
 
 /* A tile of results, stored: the first row is row m of the matrix. */
-OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t c, int64_t depth,
-                             int rows, int vectors, int lanes, const occ_epilogue *p)
+OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t c,
+                             int64_t depth, int rows, int vectors, int lanes, const occ_epilogue *p)
 {
     occ_vf acc[OCC_TILE_MAX];
 
@@ -94,12 +96,12 @@ OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const 
 }
 
 /* All rows of a few columns. Known rows are cut evenly, others into full tiles and single rows. */
-OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t c,
-                                int64_t depth, int vectors, int lanes, const occ_epilogue *p)
+OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows,
+                                int64_t c, int64_t depth, int vectors, int lanes, const occ_epilogue *p)
 {
     const occ_conv_cut cut = occ_conv_cut_row(rows, OCC_TILE_ROWS(2));
-    const int          known = OCC_KNOWN(rows), size = known ? (int)cut.size : 1, larger = known ? size + 1 : OCC_TILE_ROWS(2);
-    int64_t            i = 0;
+    const int known = OCC_KNOWN(rows), size = known ? (int)cut.size : 1, larger = known ? size + 1 : OCC_TILE_ROWS(2);
+    int64_t   i = 0;
 
     if (size < 1)
         return;
@@ -109,10 +111,10 @@ OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_
         occ_matmul_tile(y + i * yrow, yrow, &a, b, m + i, c, depth, size, vectors, lanes, p);
 }
 
-/* Rows m to m + rows - 1 of one product, two vectors of columns at a time, so that those of b stay in the nearest cache; then
- * what is left. */
-OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows, int64_t columns,
-                               int64_t depth, const occ_epilogue *p)
+/* Rows m to m + rows - 1 of one product, two vectors of columns at a time, so that those of b stay in the nearest
+ * cache; then what is left. */
+OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows,
+                               int64_t columns, int64_t depth, const occ_epilogue *p)
 {
     const int64_t whole = columns - columns % (2 * OCC_W);
     const int     rest = (int)(columns - whole);
@@ -126,7 +128,8 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
 }
 
 /* The expression at the first row of the matrix at a place of a stack of `rank` axes. */
-OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, const occ_stack_fused *fused, int64_t rank, const int64_t *place)
+OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, const occ_stack_fused *fused, int64_t rank,
+                                         const int64_t *place)
 {
     const int64_t nx = fused->nx;
     occ_epilogue  p = {{{0}, {0}}, fused->fn, nx, rank - 1, nx ? fused->pitch + rank - 2 : fused->pitch, 0};
@@ -153,7 +156,7 @@ OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, 
         const occ_matrix   ma = {a + occ_stack_offset(a_at, place), occ_stack_row(a_at), occ_stack_column(a_at)};
         const occ_matrix   mb = {b + occ_stack_offset(b_at, place), occ_stack_row(b_at), occ_stack_column(b_at)};
 
-        occ_matmul_matrix(y + occ_stack_offset(y_at, place), occ_stack_row(y_at), ma, &mb, 0, y_at->dim[rank - 2], y_at->dim[rank - 1],
-                          a_at->dim[rank - 1], &p);
+        occ_matmul_matrix(y + occ_stack_offset(y_at, place), occ_stack_row(y_at), ma, &mb, 0, y_at->dim[rank - 2],
+                          y_at->dim[rank - 1], a_at->dim[rank - 1], &p);
     }
 }

@@ -7,16 +7,18 @@
 #endif
 
 /* maxpool - y = the largest element of each window, place = its index in x as if x lay in row-major order.
- *   geometry as occ_pool_f32; place NULL: not wanted; columns: places count the last two spatial axes column by column */
-OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at, int64_t *place,
-                                  const occ_window *window, int64_t columns)
+ *   geometry as occ_pool_f32; place NULL: not wanted; columns: places count the last two
+ *   spatial axes column by column */
+OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
+                                  int64_t *place, const occ_window *window, int64_t columns)
 {
     int64_t next = 0;
 
     for (int64_t b = 0; b < y_at->dim[0]; b++)
         for (int64_t c = 0; c < y_at->dim[1]; c++)
             for (int64_t n = 0; n < y_at->dim[2] * y_at->dim[3] * y_at->dim[4]; n++, next++) {
-                const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]), n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
+                const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]), n / y_at->dim[4] % y_at->dim[3],
+                                       n % y_at->dim[4]};
                 const TPL_T  *from = x + b * x_at->stride[0] + c * x_at->stride[1];
                 occ_taps      w[3];
                 int64_t       begin[3], best = 0, some = 0;
@@ -30,7 +32,8 @@ OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *
                 for (int64_t d = w[0].first; d < w[0].last; d++)
                     for (int64_t h = w[1].first; h < w[1].last; h++)
                         for (int64_t t = w[2].first; t < w[2].last; t++) {
-                            const int64_t i = begin[0] + d * window->dilation[0], j = begin[1] + h * window->dilation[1];
+                            const int64_t i = begin[0] + d * window->dilation[0],
+                                          j = begin[1] + h * window->dilation[1];
                             const int64_t k = begin[2] + t * window->dilation[2];
                             const TPL_T   item = from[i * x_at->stride[2] + j * x_at->stride[3] + k * x_at->stride[4]];
 
@@ -38,7 +41,8 @@ OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *
                                 continue;
                             some = 1;
                             top = item;
-                            best = i * x_at->dim[3] * x_at->dim[4] + (columns ? k * x_at->dim[3] + j : j * x_at->dim[4] + k);
+                            best = i * x_at->dim[3] * x_at->dim[4] +
+                                   (columns ? k * x_at->dim[3] + j : j * x_at->dim[4] + k);
                         }
                 y[occ_image_place(y_at, b, c, at[0], at[1], at[2])] = top;
                 if (place)

@@ -27,8 +27,9 @@ OCC_HOT void occ_max_window_TPL_N(const TPL_T *x, TPL_T *y, const occ_taps *w, c
     for (int64_t d = w[0].first; d < w[0].last; d++)
         for (int64_t h = w[1].first; h < w[1].last; h++)
             for (int64_t t = w[2].first; t < w[2].last; t++) {
-                const TPL_T *from = x + occ_image_place(x_at, 0, 0, begin[0] + d * window->dilation[0],
-                                                        begin[1] + h * window->dilation[1], begin[2] + t * window->dilation[2]);
+                const TPL_T *from =
+                    x + occ_image_place(x_at, 0, 0, begin[0] + d * window->dilation[0],
+                                        begin[1] + h * window->dilation[1], begin[2] + t * window->dilation[2]);
                 if (count < OCC_MAX_CHANNELS)
                     memcpy(part, from, (size_t)count);
                 occ_max_bytes_TPL_N(best, count < OCC_MAX_CHANNELS ? part : from);
@@ -36,7 +37,8 @@ OCC_HOT void occ_max_window_TPL_N(const TPL_T *x, TPL_T *y, const occ_taps *w, c
     memcpy(y, best, (size_t)count);
 }
 
-/* maxpool_bytes - y = the largest element of each window; geometry as occ_pool_f32, channels follow each other in x and y. */
+/* maxpool_bytes - y = the largest element of each window; geometry as occ_pool_f32, channels follow each other in x and
+ * y. */
 OCC_INLINE void occ_maxpool_bytes_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
                                         const occ_window *window)
 {
@@ -45,9 +47,9 @@ OCC_INLINE void occ_maxpool_bytes_TPL_N(const TPL_T *x, const occ_image *x_at, T
     for (int64_t n = 0; n < y_at->dim[0] * all; n++) {
         const int64_t at[3] = {n / plane % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
         const int64_t image = n / all;
-        TPL_T *to = y + occ_image_place(y_at, image, 0, at[0], at[1], at[2]);
-        occ_taps w[3];
-        int64_t begin[3];
+        TPL_T        *to = y + occ_image_place(y_at, image, 0, at[0], at[1], at[2]);
+        occ_taps      w[3];
+        int64_t       begin[3];
 
         OCC_UNROLL(3)
         for (int k = 0; k < 3; k++) {

@@ -27,7 +27,8 @@ OCC_HOT float occ_logistic(float x)
     return x < 0.0f ? 1.0f - e : e;
 }
 
-/* The inverse of the normal distribution by Winitzki's approximation of the inverse error function, as ONNX Runtime has it. */
+/* The inverse of the normal distribution by Winitzki's approximation of the inverse error function, as ONNX Runtime has
+ * it. */
 OCC_HOT float occ_probit(float p)
 {
     const float x = 2.0f * p - 1.0f, sign = x < 0.0f ? -1.0f : 1.0f, l = logf((1.0f - x) * (1.0f + x));

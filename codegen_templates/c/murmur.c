@@ -22,7 +22,7 @@ OCC_HOT uint32_t occ_murmur_mix(uint32_t k)
 OCC_HOT uint32_t occ_murmur_hash(const unsigned char *x, int64_t bytes, uint32_t seed)
 {
     uint32_t h = seed, k = 0;
-    int64_t i = 0;
+    int64_t  i = 0;
     for (; i + 4 <= bytes; i += 4) {
         k = (uint32_t)x[i] | (uint32_t)x[i + 1] << 8 | (uint32_t)x[i + 2] << 16 | (uint32_t)x[i + 3] << 24;
         h = occ_rotated(h ^ occ_murmur_mix(k), 13) * 5 + 0xe6546b64u;

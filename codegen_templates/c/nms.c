@@ -72,7 +72,8 @@ typedef struct occ_nms_sizes {
 } occ_nms_sizes;
 
 /* nms - rows {batch, class, box} of y in the order of batches, classes and falling scores; count: how many.
- *   boxes [batches][n][4], score [batches][classes][n]; most, iou, least: limits (one element each) or NULL for 0, 0, none
+ *   boxes [batches][n][4], score [batches][classes][n]; most, iou, least: limits, one element
+ *   each, or NULL for 0, 0, none
  *   order [n]: scratch; center: boxes are given by centre and size
  *   found fewer than `fewest`: OCC_ESHAPE; more than the rows of y, `room`: OCC_ECAPACITY */
 OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *boxes, const float *score,
@@ -106,7 +107,8 @@ OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *
                 int           stays = 1;
 
                 for (int64_t k = first; k < found && stays; k++)
-                    stays = !occ_nms_overlap(box, occ_nms_box(boxes + (b * n + y[k * 3 + 2]) * 4, center), iou ? *iou : 0.0f);
+                    stays = !occ_nms_overlap(box, occ_nms_box(boxes + (b * n + y[k * 3 + 2]) * 4, center),
+                                             iou ? *iou : 0.0f);
                 if (!stays)
                     continue;
                 if (found == room)

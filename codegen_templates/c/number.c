@@ -12,7 +12,7 @@ OCC_INLINE int occ_text_of_TPL_N(const TPL_T *x, occ_text *y, char *pool, int64_
 {
     int64_t used = 0;
     for (int64_t i = 0; i < n; i++) {
-        char made[24];
+        char          made[24];
         const int64_t bytes = occ_print_TPL_N(x[i], made) + 1;
         if (bytes > capacity - used)
             return OCC_ECAPACITY;

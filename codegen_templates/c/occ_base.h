@@ -14,10 +14,12 @@
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
  *   OCC_HIDE    makes the compiler forget what it knows of an integer variable
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
- *   OCC_SHARED  defined by --code=shared or by -D, never by the optimiser's level: one copy of each kernel, called with variables
+ *   OCC_SHARED  defined by --code=shared or by -D, never by the optimiser's level: one copy of each kernel, called with
+ *               variables
  *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
- *   OCC_LEVEL_AS_GIVEN  by -D: GCC keeps the level of the command line on microcontrollers, too. Without, it compiles at -O2 there,
- *               unless at -Os: a build for debugging (-O0, -Og) would leave the model neither room nor time
+ *   OCC_LEVEL_AS_GIVEN  by -D: GCC keeps the level of the command line on microcontrollers, too. Without, it compiles
+ *                       at -O2 there,
+ *                       unless at -Os: a build for debugging (-O0, -Og) would leave the model neither room nor time
  *   OCC_COPY    memcpy of a literal number of bytes: a load and a store for freestanding compilers, too
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
 #ifndef OCC_CODE
@@ -29,7 +31,7 @@
     !defined(__SANITIZE_ADDRESS__) && !defined(OCC_LEVEL_AS_GIVEN)
 #pragma GCC optimize("O2")
 #endif
-#pragma GCC optimize("fp-contract=fast")
+#pragma GCC            optimize("fp-contract=fast")
 #pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* warns of row numbers that no extent reaches */
 #else
 #pragma clang diagnostic ignored "-Wpass-failed" /* says that a loop of run-time count is not unrolled */
@@ -54,7 +56,8 @@
 #if defined(__clang__)
 #define OCC_STEP OCC_CODE static __attribute__((noinline, OCC_WIDE))
 #else
-#define OCC_STEP OCC_CODE static __attribute__((noinline, noclone, OCC_WIDE)) /* a copy with known addresses spills tiles */
+#define OCC_STEP \
+    OCC_CODE static __attribute__((noinline, noclone, OCC_WIDE)) /* a copy with known addresses spills tiles */
 #endif
 #define OCC_PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define OCC_COPY(to, from, bytes) ((void)__builtin_memcpy((to), (from), (bytes)))

@@ -1,5 +1,5 @@
-/* occ_bytes.h - vectors of integers and bytes of memory: widened to 32 bits or to floats on the way in, cut to their low bytes on
- * the way out. n lanes, 1 <= n <= OCC_W; those from n on are 0 when loaded. Knows nothing of kernels. */
+/* occ_bytes.h - vectors of integers and bytes of memory: widened to 32 bits or to floats on the way in, cut to their
+ * low bytes on the way out. n lanes, 1 <= n <= OCC_W; those from n on are 0 when loaded. Knows nothing of kernels. */
 #ifndef OCC_BYTES_H
 #define OCC_BYTES_H
 
@@ -7,8 +7,8 @@
 
 #if OCC_W > 1
 typedef uint8_t occ_vb __attribute__((vector_size(OCC_W)));
-typedef int8_t occ_vsb __attribute__((vector_size(OCC_W)));
-typedef char occ_vc __attribute__((vector_size(4 * OCC_W)));
+typedef int8_t  occ_vsb __attribute__((vector_size(OCC_W)));
+typedef char    occ_vc __attribute__((vector_size(4 * OCC_W)));
 typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_alias));
 #elif defined(__GNUC__)
 typedef int32_t occ_viu __attribute__((aligned(1), may_alias)); /* copies are calls on small processors */
@@ -58,11 +58,12 @@ OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
     (void)n;
     *p = (uint8_t)v;
 #else
-    uint8_t some[OCC_W];
-    uint8_t *to = n < OCC_W ? some : p;
+    uint8_t       some[OCC_W];
+    uint8_t      *to = n < OCC_W ? some : p;
 #if defined(OCC_BYTES_AVX2)
-    const occ_vc low = {0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    const occ_vi halves = {0, 4, 0, 0, 0, 0, 0, 0};
+    const occ_vc  low = {0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                         0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const occ_vi  halves = {0, 4, 0, 0, 0, 0, 0, 0};
     const occ_v64 b = (occ_v64)__builtin_ia32_permvarsi256((occ_vi)__builtin_ia32_pshufb256((occ_vc)v, low), halves);
     const int64_t word = b[0];
     OCC_COPY(to, &word, OCC_W);

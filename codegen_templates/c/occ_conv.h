@@ -1,4 +1,5 @@
-/* occ_conv.h - one tile of a convolution: its geometry, its taps, its results. Knows nothing of how tiles cover an image. */
+/* occ_conv.h - one tile of a convolution: its geometry, its taps, its results. Knows nothing of how tiles cover an
+ * image. */
 #ifndef OCC_CONV_H
 #define OCC_CONV_H
 
@@ -10,31 +11,31 @@
 /* One convolution: its operands and geometry. Axes are depth, height, width; strides in elements. */
 typedef struct occ_conv {
     const float *x, *w, *bias;
-    float *y;
-    int64_t batch, inputs, outputs, in[3], out[3];
-    int64_t xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
-    int64_t kernel[3], stride[3], dilation[3], pad[3];
-    int64_t pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
+    float       *y;
+    int64_t      batch, inputs, outputs, in[3], out[3];
+    int64_t      xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
+    int64_t      kernel[3], stride[3], dilation[3], pad[3];
+    int64_t      pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
     const occ_fused *fused;
-    occ_expr e;
-    const float *next; /* the weights that are fetched in advance */
-    int64_t skip;      /* elements between the last panel and the weights that follow it */
-    int64_t pace;
+    occ_expr         e;
+    const float     *next; /* the weights that are fetched in advance */
+    int64_t          skip; /* elements between the last panel and the weights that follow it */
+    int64_t          pace;
 } occ_conv;
 
-/* A block of output channels that one tile covers: the first, its weights, elements between rows of the panel and between
- * panels, and the lanes of the last vector that have weights, and that are stored. */
+/* A block of output channels that one tile covers: the first, its weights, elements between rows of the panel and
+ * between panels, and the lanes of the last vector that have weights, and that are stored. */
 typedef struct occ_conv_block {
-    int64_t channel, pitch, panel;
+    int64_t      channel, pitch, panel;
     const float *w;
-    int vectors, lanes, stored;
+    int          vectors, lanes, stored;
 } occ_conv_block;
 
 /* The taps of one axis that lie inside the input at output position `at`. */
 OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
 {
     const int64_t begin = at * g->stride[axis] - g->pad[axis], dilation = g->dilation[axis];
-    occ_taps t;
+    occ_taps      t;
     t.first = begin < 0 ? occ_ceil_div(-begin, dilation) : 0;
     t.last = occ_min(g->kernel[axis], occ_max(occ_ceil_div(g->in[axis] - begin, dilation), 0));
     t.first = occ_min(t.first, t.last);
@@ -45,7 +46,7 @@ OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
 OCC_HOT occ_taps occ_conv_interior(const occ_conv *g, int axis)
 {
     const int64_t reach = g->in[axis] + g->pad[axis] - (g->kernel[axis] - 1) * g->dilation[axis];
-    occ_taps t;
+    occ_taps      t;
     t.first = occ_min(occ_ceil_div(g->pad[axis], g->stride[axis]), g->out[axis]);
     t.first = occ_max(t.first, 0);
     t.last = occ_min(occ_max(occ_ceil_div(reach, g->stride[axis]), t.first), g->out[axis]);
@@ -70,7 +71,8 @@ OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
 OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window, int64_t most)
 {
     const int64_t kernel = window->kernel[2], stride = window->stride[2], pad = window->pad[2];
-    const int64_t left = occ_ceil_div(pad, stride), right = out - occ_ceil_div(in + pad - (kernel - 1) * window->dilation[2], stride);
+    const int64_t left = occ_ceil_div(pad, stride),
+                  right = out - occ_ceil_div(in + pad - (kernel - 1) * window->dilation[2], stride);
     const occ_conv_cut cut = occ_conv_cut_row(out, most);
     return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= cut.size && right <= cut.size));
 }
@@ -79,12 +81,12 @@ OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window
 OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
 {
     const int64_t wide = vectors * OCC_W, tail = outputs % OCC_PANEL;
-    const int three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* vectors that divide badly */
+    const int     three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* vectors that divide badly */
     return three ? tail : outputs % wide;
 }
 
-/* Steps of k for each line of the next panel that is fetched, so that it is there when the `tiles` tiles of this one are done;
- * 0 where `weights` floats stay in the cache anyway. */
+/* Steps of k for each line of the next panel that is fetched, so that it is there when the `tiles` tiles of this one
+ * are done; 0 where `weights` floats stay in the cache anyway. */
 OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
 {
     const int64_t pace = tiles * OCC_PANEL / (vectors * OCC_W) / 2; /* two lines for each row of a panel */
@@ -93,16 +95,17 @@ OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
     return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
 }
 
-/* Whether every tap is the pixel itself, none lies in padding behind the image, and pixels lie evenly: then it is one long row. */
+/* Whether every tap is the pixel itself, none lies in padding behind the image, and pixels lie evenly: then it is one
+ * long row. */
 OCC_HOT int occ_conv_is_flat(const occ_image *x_at, const occ_image *y_at, const occ_window *window)
 {
     const int64_t plane = y_at->dim[3] * y_at->dim[4];
-    const int still = occ_window_size(window) == 1 && window->stride[0] == 1 && window->stride[1] == 1 &&
+    const int     still = occ_window_size(window) == 1 && window->stride[0] == 1 && window->stride[1] == 1 &&
                       window->stride[2] == 1 && window->pad[0] == 0 && window->pad[1] == 0 && window->pad[2] == 0;
     const int inside = y_at->dim[2] <= x_at->dim[2] && y_at->dim[3] <= x_at->dim[3] && y_at->dim[4] <= x_at->dim[4];
     const int64_t *xs = x_at->stride, *ys = y_at->stride, width = y_at->dim[4];
-    const int rows = y_at->dim[3] == 1 || (xs[3] == width * xs[4] && ys[3] == width * ys[4]);
-    const int planes = y_at->dim[2] == 1 || (xs[2] == plane * xs[4] && ys[2] == plane * ys[4]);
+    const int      rows = y_at->dim[3] == 1 || (xs[3] == width * xs[4] && ys[3] == width * ys[4]);
+    const int      planes = y_at->dim[2] == 1 || (xs[2] == plane * xs[4] && ys[2] == plane * ys[4]);
     return still && inside && rows && planes;
 }
 
@@ -111,40 +114,56 @@ OCC_HOT occ_conv occ_conv_make(const float *x, const occ_image *x_at, const floa
                                const occ_image *y_at, const occ_window *window, int64_t groups, const occ_fused *fused,
                                int64_t pace, int flat)
 {
-    const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
-    const occ_conv g = {
-        x, w, bias, y, x_at->dim[0], x_at->dim[1] / groups, y_at->dim[1] / groups,
-        {flat ? 1 : x_at->dim[2], flat ? 1 : x_at->dim[3], flat ? width : x_at->dim[4]},
-        {flat ? 1 : y_at->dim[2], flat ? 1 : y_at->dim[3], width},
-        x_at->stride[0], x_at->stride[1], {x_at->stride[2], x_at->stride[3], x_at->stride[4]},
-        y_at->stride[0], y_at->stride[1], {y_at->stride[2], y_at->stride[3], y_at->stride[4]},
-        {window->kernel[0], window->kernel[1], window->kernel[2]}, {window->stride[0], window->stride[1], window->stride[2]},
-        {window->dilation[0], window->dilation[1], window->dilation[2]}, {window->pad[0], window->pad[1], window->pad[2]},
-        {0, y_at->dim[2] * y_at->dim[3] * y_at->dim[4], y_at->dim[3] * y_at->dim[4], y_at->dim[4], 1}, fused, {{0}, {0}}, w, 0, pace};
+    const int64_t  width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
+    const occ_conv g = {x,
+                        w,
+                        bias,
+                        y,
+                        x_at->dim[0],
+                        x_at->dim[1] / groups,
+                        y_at->dim[1] / groups,
+                        {flat ? 1 : x_at->dim[2], flat ? 1 : x_at->dim[3], flat ? width : x_at->dim[4]},
+                        {flat ? 1 : y_at->dim[2], flat ? 1 : y_at->dim[3], width},
+                        x_at->stride[0],
+                        x_at->stride[1],
+                        {x_at->stride[2], x_at->stride[3], x_at->stride[4]},
+                        y_at->stride[0],
+                        y_at->stride[1],
+                        {y_at->stride[2], y_at->stride[3], y_at->stride[4]},
+                        {window->kernel[0], window->kernel[1], window->kernel[2]},
+                        {window->stride[0], window->stride[1], window->stride[2]},
+                        {window->dilation[0], window->dilation[1], window->dilation[2]},
+                        {window->pad[0], window->pad[1], window->pad[2]},
+                        {0, y_at->dim[2] * y_at->dim[3] * y_at->dim[4], y_at->dim[3] * y_at->dim[4], y_at->dim[4], 1},
+                        fused,
+                        {{0}, {0}},
+                        w,
+                        0,
+                        pace};
     return g;
 }
 
 /* acc += all taps in the given ranges, every column seeing all of `t`; x is that of tap 0 at the tile's first pixel. */
-OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h, occ_taps t,
-                          int rows, int columns)
+OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h,
+                          occ_taps t, int rows, int columns)
 {
     const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
     const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
-    const int joined = g->xchannel == 1 && step == g->inputs; /* the taps of a row follow each other in x as in w */
+    const int     joined = g->xchannel == 1 && step == g->inputs; /* the taps of a row follow each other in x as in w */
     const int64_t runs = joined ? 1 : t.last - t.first, depth = joined ? (t.last - t.first) * g->inputs : g->inputs;
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const float *xrow = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
             const float *wrow = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
             for (int64_t n = t.first; n < t.first + runs; n++)
-                occ_tile_run(acc, xrow + n * step, g->xchannel, down, across, wrow + n * tap, b->pitch, b->panel, depth, rows,
-                             columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+                occ_tile_run(acc, xrow + n * step, g->xchannel, down, across, wrow + n * tap, b->pitch, b->panel, depth,
+                             rows, columns, columns, b->vectors, b->lanes, &g->next, g->pace);
         }
 }
 
 /* The same for a tile at column `at` (literal) some of whose columns miss taps: each tap takes those that see it. */
-OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h,
-                               int64_t at, int rows, int columns)
+OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d,
+                               occ_taps h, int64_t at, int rows, int columns)
 {
     const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
     const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2], taps = g->kernel[2];
@@ -161,8 +180,8 @@ OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float
                 const int64_t last = occ_min(most, columns);
                 if (first < last)
                     occ_tile_run(acc + first * b->vectors, xrow + n * step + first * across, g->xchannel, down, across,
-                                 wrow + n * tap, b->pitch, b->panel, g->inputs, rows, (int)(last - first), columns, b->vectors,
-                                 b->lanes, &g->next, g->pace);
+                                 wrow + n * tap, b->pitch, b->panel, g->inputs, rows, (int)(last - first), columns,
+                                 b->vectors, b->lanes, &g->next, g->pace);
             }
         }
 }
@@ -173,23 +192,23 @@ OCC_HOT int64_t occ_conv_pixel(const occ_conv *g, int64_t image, int64_t z, int6
 }
 
 /* The tile's results: expression, then store. `pixel` is the number of the first one. */
-OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel, int rows,
-                            int columns)
+OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel,
+                            int rows, int columns)
 {
     OCC_UNROLL(32)
     for (int i = 0; i < rows; i++) {
         OCC_UNROLL(32)
         for (int c = 0; c < columns; c++) {
             occ_expr e = g->e;
-            float *to = y + i * g->yaxis[1] + c * g->yaxis[2];
+            float   *to = y + i * g->yaxis[1] + c * g->yaxis[2];
             OCC_UNROLL(8)
             for (int k = 0; k < 8; k++)
                 e.at[k] += k < g->fused->nx ? (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->fused->pitch[k] : 0;
             OCC_UNROLL(4)
             for (int j = 0; j < b->vectors; j++) {
-                const int n = j == b->vectors - 1 ? b->stored : OCC_W;
+                const int     n = j == b->vectors - 1 ? b->stored : OCC_W;
                 const int64_t channel = b->channel + j * OCC_W;
-                occ_vf v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fused->fn);
+                occ_vf        v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fused->fn);
                 if (g->ychannel == 1)
                     occ_vstore(to + channel, v, n);
                 else
@@ -221,7 +240,7 @@ OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *
 {
     OCC_UNROLL(4)
     for (int j = 0; j < b->vectors; j++) {
-        const int n = j == b->vectors - 1 ? b->stored : OCC_W;
+        const int    n = j == b->vectors - 1 ? b->stored : OCC_W;
         const occ_vf start = g->bias ? occ_vload(g->bias + b->channel + j * OCC_W, n) : occ_vset(0.0f);
         OCC_UNROLL(32)
         for (int i = 0; i < pixels; i++)
@@ -229,12 +248,12 @@ OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *
     }
 }
 
-/* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. Taps d, h and t are seen
- * by all of it; at an edge (literal, as c is then) t is ignored and each column takes the taps that it sees. */
-OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d,
-                           occ_taps h, occ_taps t, int edge, int rows, int columns)
+/* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. Taps d, h and t are
+ * seen by all of it; at an edge (literal, as c is then) t is ignored and each column takes the taps that it sees. */
+OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                           occ_taps d, occ_taps h, occ_taps t, int edge, int rows, int columns)
 {
-    occ_vf acc[OCC_TILE_MAX];
+    occ_vf       acc[OCC_TILE_MAX];
     const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2];
     float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];

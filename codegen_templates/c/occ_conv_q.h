@@ -1,5 +1,5 @@
-/* occ_conv_q.h - tiles of convolutions of 8-bit integers with constant weights, and how they cover images of literal geometry.
- * Knows nothing of ONNX's padding modes. */
+/* occ_conv_q.h - tiles of convolutions of 8-bit integers with constant weights, and how they cover images of literal
+ * geometry. Knows nothing of ONNX's padding modes. */
 #ifndef OCC_CONV_Q_H
 #define OCC_CONV_Q_H
 
@@ -21,34 +21,35 @@
 /* A convolution of bytes as its step gives it. */
 typedef struct occ_q_form {
     occ_window window;
-    int64_t groups, xzero, yzero;
-    int64_t safe;  /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
-    int64_t strip; /* results of a row whose inputs the scratch holds widened, or 0 */
-    int64_t kept;  /* 1: the scratch holds the weights of a block, too */
+    int64_t    groups, xzero, yzero;
+    int64_t    safe;  /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
+    int64_t    strip; /* results of a row whose inputs the scratch holds widened, or 0 */
+    int64_t    kept;  /* 1: the scratch holds the weights of a block, too */
 } occ_q_form;
 
 /* One convolution. */
 typedef struct occ_conv_q {
-    occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
+    occ_conv       g; /* geometry, strides in elements, and the expression; operands are here */
     const uint8_t *x;
     const int32_t *w; /* lanes of four weights */
     const int32_t *bias, *sums;
-    void *y;
-    int32_t zero, flip; /* what padding holds; xor-ed to every four bytes of x */
-    int32_t yzero;
+    void          *y;
+    int32_t        zero, flip; /* what padding holds; xor-ed to every four bytes of x */
+    int32_t        yzero;
 } occ_conv_q;
 
 /* What is always literal: how the dot product meets x (occ_dot.h), and how results are stored. */
 typedef struct occ_q_how {
-    int is_signed, kind;
+    int        is_signed, kind;
     occ_fn_put put;
 } occ_q_how;
 
-/* A block of output channels: the first, its weights, lanes between rows of them, lanes that are there and that are stored. */
+/* A block of output channels: the first, its weights, lanes between rows of them, lanes that are there and that are
+ * stored. */
 typedef struct occ_q_block {
-    int64_t channel, pitch;
+    int64_t        channel, pitch;
     const int32_t *w;
-    int vectors, lanes, stored;
+    int            vectors, lanes, stored;
 } occ_q_block;
 
 OCC_HOT int occ_q_lanes(int count, int vector)
@@ -58,21 +59,22 @@ OCC_HOT int occ_q_lanes(int count, int vector)
 }
 
 #if OCC_W == 1
-/* acc[j] += x . w for four inputs, of which `n` (literal) are there, at one pixel: weights are widened when they are met, since the
- * few registers of a small processor do not hold all of them. */
-OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
-                        const int32_t *w, int n, int columns)
+/* acc[j] += x . w for four inputs, of which `n` (literal) are there, at one pixel: weights are widened when they are
+ * met, since the few registers of a small processor do not hold all of them. */
+OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
+                        int64_t across, const int32_t *w, int n, int columns)
 {
     const occ_quads a = occ_quads_of(occ_vispread(x, n, q->flip), how.is_signed, how.kind);
     (void)across, (void)columns;
     OCC_UNROLL(4)
     for (int j = 0; j < b->vectors; j++)
-        acc[j] = occ_dot(acc[j], a, occ_quads_of(occ_q_lanes(b->lanes, j) > 0 ? occ_viload(w + j, 1) : 0, 1, how.kind), how.kind);
+        acc[j] = occ_dot(acc[j], a, occ_quads_of(occ_q_lanes(b->lanes, j) > 0 ? occ_viload(w + j, 1) : 0, 1, how.kind),
+                         how.kind);
 }
 #else
 /* acc[c][j] += x . w for four inputs, of which `n` (literal) are there. */
-OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
-                        const int32_t *w, int n, int columns)
+OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
+                        int64_t across, const int32_t *w, int n, int columns)
 {
     occ_quads panel[4];
     OCC_UNROLL(4)
@@ -82,7 +84,7 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
     }
     OCC_UNROLL(32)
     for (int c = 0; c < columns; c++) {
-        const occ_vi word = occ_vispread(x + c * across, n, q->flip);
+        const occ_vi    word = occ_vispread(x + c * across, n, q->flip);
         const occ_quads a = occ_quads_of(word, how.is_signed, how.kind);
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
@@ -92,8 +94,8 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 #endif
 
 /* `taps` that follow each other in x and w (or one), the inputs of each rounded up to four. */
-OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x, int64_t across,
-                       const int32_t *w, int64_t taps, int columns)
+OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
+                       int64_t across, const int32_t *w, int64_t taps, int columns)
 {
     const int fours = (int)(taps * q->g.inputs / 4), rest = (int)(q->g.inputs % 4);
     OCC_ROLL
@@ -107,7 +109,8 @@ OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b,
 OCC_HOT void occ_q_outside(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *add, const int32_t *w,
                            int64_t taps)
 {
-    const occ_quads zero = occ_quads_of(occ_viset((int32_t)((uint32_t)(q->zero & 255) * 0x01010101u)), how.is_signed, how.kind);
+    const occ_quads zero =
+        occ_quads_of(occ_viset((int32_t)((uint32_t)(q->zero & 255) * 0x01010101u)), how.is_signed, how.kind);
     const int rows = (int)(taps * ((q->g.inputs + 3) / 4));
     if (q->zero == 0)
         return;
@@ -128,7 +131,7 @@ OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 {
     const int64_t across = q->g.stride[2] * q->g.xaxis[2], step = q->g.dilation[2] * q->g.xaxis[2];
     const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch;
-    const int joined = step == q->g.inputs && q->g.inputs % 4 == 0;
+    const int     joined = step == q->g.inputs && q->g.inputs % 4 == 0;
     const int64_t runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
     for (int64_t n = t.first; n < t.first + runs; n++)
         occ_q_run(q, how, b, acc, x + n * step, across, w + n * tap, each, columns);
@@ -162,9 +165,10 @@ OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     }
 }
 
-/* The biases, less what the zero point adds where that is not in them already; the taps outside that all pixels share. */
-OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *start, occ_taps d, occ_taps h,
-                         occ_taps t)
+/* The biases, less what the zero point adds where that is not in them already; the taps outside that all pixels
+ * share. */
+OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *start, occ_taps d,
+                         occ_taps h, occ_taps t)
 {
     const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch, row = q->g.kernel[2] * tap;
     OCC_UNROLL(4)
@@ -177,7 +181,7 @@ OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *
     for (int64_t i = 0; i < q->g.kernel[0] && q->zero != 0; i++)
         for (int64_t k = 0; k < q->g.kernel[1]; k++) {
             const int32_t *w = b->w + (i * q->g.kernel[1] + k) * row;
-            const int hidden = i < d.first || i >= d.last || k < h.first || k >= h.last;
+            const int      hidden = i < d.first || i >= d.last || k < h.first || k >= h.last;
             for (int64_t n = 0; n < q->g.kernel[2]; n++)
                 if (hidden || n < t.first || n >= t.last)
                     occ_q_outside(q, how, b, start, w + n * tap, 1);
@@ -196,13 +200,13 @@ OCC_HOT void occ_q_fill(occ_vi *acc, const occ_vi *start, int vectors, int colum
 }
 
 /* The tile's results. `pixel` is the number of the first one. */
-OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_vi *acc, int64_t y, int64_t pixel,
-                         int columns)
+OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_vi *acc, int64_t y,
+                         int64_t pixel, int columns)
 {
     OCC_UNROLL(32)
     for (int c = 0; c < columns; c++) {
         occ_expr e = q->g.e;
-        occ_vi sums[4];
+        occ_vi   sums[4];
         OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
             e.at[k] += k < q->g.fused->nx ? (pixel + c * q->g.pixel[4]) * q->g.fused->pitch[k] : 0;
@@ -212,24 +216,25 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         OCC_UNROLL_LANES(4)
         for (int j = 0; j < b->vectors; j++) {
             const int64_t channel = b->channel + j * OCC_W;
-            const int n = occ_q_lanes(b->stored, j);
+            const int     n = occ_q_lanes(b->stored, j);
             if (n > 0)
-                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, sums[j], &e,
-                        channel, n, q->g.fused->fn, q->yzero);
+                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, sums[j], &e, channel, n,
+                        q->g.fused->fn, q->yzero);
         }
     }
 }
 
-/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All of it sees the taps d, h and t; at an
- * edge (literal, as c is then) each column sees its own instead of t. */
+/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All of it sees the taps d, h and t;
+ * at an edge (literal, as c is then) each column sees its own instead of t. */
 OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
                         int64_t c, occ_taps t, int edge, int columns)
 {
     const occ_conv *g = &q->g;
-    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const int64_t row = g->kernel[2] * ((g->inputs + 3) / 4) * b->pitch;
-    const uint8_t *x = q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
-                               (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
+    const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const int64_t   row = g->kernel[2] * ((g->inputs + 3) / 4) * b->pitch;
+    const uint8_t  *x =
+        q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
     occ_vi start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, columns);
@@ -249,8 +254,10 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 /* The weights of the channels from `from` on, of which a tile takes `count`. */
 OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t from, int64_t count)
 {
-    const int64_t depth = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4), outputs = q->g.outputs;
-    const int64_t tail = outputs % OCC_PANEL, narrow = (tail + 3) / 4 * 4, within = from % OCC_PANEL, before = from - within;
+    const int64_t depth = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4),
+                  outputs = q->g.outputs;
+    const int64_t tail = outputs % OCC_PANEL, narrow = (tail + 3) / 4 * 4, within = from % OCC_PANEL,
+                  before = from - within;
     occ_q_block b;
     b.pitch = before + OCC_PANEL <= outputs ? OCC_PANEL : narrow;
     b.channel = group * outputs + from;
@@ -262,22 +269,23 @@ OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t f
 }
 
 /* One pixel of any geometry times a block; one copy of the code for all types of results. */
-OCC_HOT void occ_q_pixel(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r, int64_t c)
+OCC_HOT void occ_q_pixel(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
+                         int64_t c)
 {
     occ_q_block wide = *b;
     wide.vectors = OCC_Q_VECTORS;
     occ_q_tile(q, how, &wide, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
 }
 
-OCC_STEP void occ_q_pixel_signed(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z, int64_t r,
-                                 int64_t c)
+OCC_STEP void occ_q_pixel_signed(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z,
+                                 int64_t r, int64_t c)
 {
     const occ_q_how how = {1, OCC_DOT_SIGNED, put};
     occ_q_pixel(q, how, b, image, z, r, c);
 }
 
-OCC_STEP void occ_q_pixel_unsigned(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z, int64_t r,
-                                   int64_t c)
+OCC_STEP void occ_q_pixel_unsigned(const occ_conv_q *q, const occ_q_block *b, occ_fn_put put, int64_t image, int64_t z,
+                                   int64_t r, int64_t c)
 {
     const occ_q_how how = {0, OCC_DOT_UNSIGNED, put};
     occ_q_pixel(q, how, b, image, z, r, c);
@@ -289,10 +297,10 @@ OCC_STEP void occ_q_pixel_unsigned(const occ_conv_q *q, const occ_q_block *b, oc
 OCC_HOT void occ_q_row(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r)
 {
     const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], OCC_Q_ROWS(b->vectors));
-    const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
-    const int left = inside.first > 0, right = inside.last < q->g.out[2];
-    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
-    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0),
+    const occ_taps     inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
+    const int          left = inside.first > 0, right = inside.last < q->g.out[2];
+    const int          first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t            c = 0, larger = cut.larger - (left && cut.larger > 0),
             others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)

@@ -1,4 +1,5 @@
-/* occ_depthwise_q.h - tiles of convolutions of each channel of 8-bit integers by itself. Knows nothing of ONNX's padding modes. */
+/* occ_depthwise_q.h - tiles of convolutions of each channel of 8-bit integers by itself. Knows nothing of ONNX's
+ * padding modes. */
 #ifndef OCC_DEPTHWISE_Q_H
 #define OCC_DEPTHWISE_Q_H
 
@@ -16,25 +17,25 @@ typedef struct occ_dq_form {
 } occ_dq_form;
 
 typedef struct occ_depthwise_q {
-    occ_conv g; /* geometry, strides in elements, and the expression; operands are here */
+    occ_conv       g; /* geometry, strides in elements, and the expression; operands are here */
     const uint8_t *x;
-    const int8_t *w;
-    int64_t wtap; /* elements between taps of w */
+    const int8_t  *w;
+    int64_t        wtap; /* elements between taps of w */
     const int32_t *bias;
-    void *y;
-    int32_t zero, yzero;
+    void          *y;
+    int32_t        zero, yzero;
 } occ_depthwise_q;
 
 /* What is always literal: how x is read, and how results are stored. */
 typedef struct occ_dq_how {
-    int is_signed;
+    int        is_signed;
     occ_fn_put put;
 } occ_dq_how;
 
 /* Channels of a tile: the first, and how many. */
 typedef struct occ_dq_block {
     int64_t channel;
-    int vectors, lanes;
+    int     vectors, lanes;
 } occ_dq_block;
 
 OCC_HOT int occ_dq_lanes(const occ_dq_block *b, int vector)
@@ -59,8 +60,8 @@ OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
         for (int j = 0; j < b->vectors; j++) {
             const int n = occ_dq_lanes(b, j);
             if (n > 0)
-                acc[c * b->vectors + j] +=
-                    occ_mul_small(occ_viload_bytes(x + c * across + j * OCC_W, n, how.is_signed) - occ_viset(q->zero), tap[j]);
+                acc[c * b->vectors + j] += occ_mul_small(
+                    occ_viload_bytes(x + c * across + j * OCC_W, n, how.is_signed) - occ_viset(q->zero), tap[j]);
         }
     }
 }
@@ -70,30 +71,31 @@ OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
                          const int8_t *w, occ_taps t, int edge, int64_t at, int columns)
 {
     const occ_conv *g = &q->g;
-    const int64_t across = g->stride[2] * g->xaxis[2], none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
+    const int64_t   across = g->stride[2] * g->xaxis[2], none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = none; n < taps; n++) {
         const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
-        const int64_t least = edge ? occ_max(occ_ceil_div(from, g->stride[2]) - at, 0) : 0, first = occ_min(least, columns);
+        const int64_t least = edge ? occ_max(occ_ceil_div(from, g->stride[2]) - at, 0) : 0,
+                      first = occ_min(least, columns);
         const int64_t most = edge ? occ_max(occ_ceil_div(to, g->stride[2]) - at, first) : columns,
                       last = occ_min(most, columns);
         if (first < last)
-            occ_dq_tap(q, how, b, acc + first * b->vectors, x + n * g->dilation[2] * g->xaxis[2] + first * across, across,
-                       w + n * q->wtap, (int)(last - first));
+            occ_dq_tap(q, how, b, acc + first * b->vectors, x + n * g->dilation[2] * g->xaxis[2] + first * across,
+                       across, w + n * q->wtap, (int)(last - first));
     }
 }
 
 /* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. */
-OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z, int64_t r,
-                         int64_t c, occ_taps t, int edge, int columns)
+OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
+                         int64_t r, int64_t c, occ_taps t, int edge, int columns)
 {
     const occ_conv *g = &q->g;
-    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const uint8_t *x = q->x + b->channel +
+    const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const uint8_t  *x = q->x + b->channel +
                        (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                         (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
     const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
-    occ_vi acc[OCC_TILE_MAX];
+    occ_vi        acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
     for (int i = 0; i < columns; i++) {
         OCC_UNROLL(4)
@@ -108,17 +110,18 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
     OCC_UNROLL(32)
     for (int i = 0; i < columns; i++) {
         occ_expr e = g->e;
-        occ_vi sums[4];
+        occ_vi   sums[4];
         OCC_UNROLL_LANES(8)
         for (int k = 0; k < 8; k++)
-            e.at[k] += k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
+            e.at[k] +=
+                k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
             sums[j] = acc[i * b->vectors + j];
         OCC_UNROLL_LANES(4)
         for (int j = 0; j < b->vectors; j++) {
             const int64_t channel = b->channel + j * OCC_W;
-            const int n = occ_dq_lanes(b, j);
+            const int     n = occ_dq_lanes(b, j);
             if (n > 0)
                 how.put(q->y, y + i * g->yaxis[2] + channel * g->ychannel, g->ychannel,
                         sums[j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
@@ -128,13 +131,14 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
 }
 
 /* One row of some channels: a tile at either edge where columns miss taps, and the tiles between. */
-OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z, int64_t r)
+OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
+                        int64_t r)
 {
     const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], OCC_DQ_COLUMNS);
-    const occ_taps inside = occ_conv_interior(&q->g, 2), t = {0, q->g.kernel[2]};
-    const int left = inside.first > 0, right = inside.last < q->g.out[2];
-    const int first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
-    int64_t c = 0, larger = cut.larger - (left && cut.larger > 0),
+    const occ_taps     inside = occ_conv_interior(&q->g, 2), t = {0, q->g.kernel[2]};
+    const int          left = inside.first > 0, right = inside.last < q->g.out[2];
+    const int          first = (int)(cut.larger > 0 ? cut.size + 1 : cut.size), last = (int)cut.size;
+    int64_t            c = 0, larger = cut.larger - (left && cut.larger > 0),
             others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)

@@ -28,7 +28,7 @@
 #endif
 #endif
 #if OCC_W > 1
-typedef int16_t occ_vh __attribute__((vector_size(4 * OCC_W)));
+typedef int16_t  occ_vh __attribute__((vector_size(4 * OCC_W)));
 typedef uint16_t occ_vuh __attribute__((vector_size(4 * OCC_W)));
 #endif
 
@@ -94,7 +94,9 @@ OCC_HOT occ_vi occ_dot_words(occ_vi a, occ_vi b)
 {
 #if OCC_W == 16
     occ_vi sum;
-    __asm__("vpmaddwd %2, %1, %0" : "=v"(sum) : "v"(a), "v"(b)); /* the builtin's name is not the same for all compilers */
+    __asm__("vpmaddwd %2, %1, %0"
+            : "=v"(sum)
+            : "v"(a), "v"(b)); /* the builtin's name is not the same for all compilers */
     return sum;
 #elif OCC_W == 8
     return (occ_vi)__builtin_ia32_pmaddwd256((occ_vh)a, (occ_vh)b);
@@ -103,8 +105,8 @@ OCC_HOT occ_vi occ_dot_words(occ_vi a, occ_vi b)
 #endif
 }
 
-/* acc + sums of two products of 16 bits, for tiles that fill all registers: GCC orders what it may take apart anew and runs out
- * of them. */
+/* acc + sums of two products of 16 bits, for tiles that fill all registers: GCC orders what it may take apart anew and
+ * runs out of them. */
 OCC_HOT occ_vi occ_dot_add(occ_vi acc, occ_vi a, occ_vi b)
 {
 #if OCC_W == 8
@@ -163,8 +165,8 @@ OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
     return word;
 }
 
-/* The same in every lane, xor-ed with `flip`. Compilers split what they load before they spread it over a vector; the wide
- * load keeps them from that. */
+/* The same in every lane, xor-ed with `flip`. Compilers split what they load before they spread it over a vector; the
+ * wide load keeps them from that. */
 OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
 {
 #if defined(OCC_DOT_BYTES)

@@ -8,24 +8,26 @@
 
 /* What an expression reads besides the kernel's accumulator. */
 typedef struct occ_expr {
-    const void *x[8];               /* base of operand k */
-    int64_t at[8 + (OCC_W > 1)];    /* elements from there to the row in hand, kept by the kernel; of vectors, one more: 0, added to
+    const void *x[8]; /* base of operand k */
+    int64_t
+        at[8 + (OCC_W >
+                1)]; /* elements from there to the row in hand, kept by the kernel; of vectors, one more: 0, added to
                                        the places of literals */
 } occ_expr;
 
 /* n consecutive results, 1 <= n <= OCC_W, at inner index c of the row in hand. */
 typedef occ_vf (*occ_fn_vf)(const occ_expr *e, occ_vf acc, int64_t c, int n);
 
-/* What a kernel needs to apply an expression of nx operands, NULL: none. pitch: elements between two pixels of each operand, in
- * row-major order (its channels follow). */
+/* What a kernel needs to apply an expression of nx operands, NULL: none. pitch: elements between two pixels of each
+ * operand, in row-major order (its channels follow). */
 typedef struct occ_fused {
-    int64_t nx;
+    int64_t    nx;
     occ_extent pitch[8];
-    occ_fn_vf fn;
+    occ_fn_vf  fn;
 } occ_fused;
 
-/* Called between the sums and the results of a tile: the compiler would keep the vectors of literals in registers across all
- * tiles, and some sums in memory instead. */
+/* Called between the sums and the results of a tile: the compiler would keep the vectors of literals in registers
+ * across all tiles, and some sums in memory instead. */
 OCC_HOT void occ_hide_literals(occ_expr *e)
 {
 #if OCC_W > 1

@@ -1,10 +1,12 @@
-/* occ_image.h - where the elements of an image lie, and the windows that slide over it. Knows nothing of what is computed. */
+/* occ_image.h - where the elements of an image lie, and the windows that slide over it. Knows nothing of what is
+ * computed. */
 #ifndef OCC_IMAGE_H
 #define OCC_IMAGE_H
 
 #include "occ_base.h"
 
-/* {batch, channels, depth, height, width}; strides in elements. An image of fewer axes has a depth, or a height, of 1. */
+/* {batch, channels, depth, height, width}; strides in elements. An image of fewer axes has a depth, or a height, of
+ * 1. */
 typedef struct occ_image {
     occ_extent dim[5], stride[5];
 } occ_image;
@@ -15,9 +17,11 @@ typedef struct occ_window {
 } occ_window;
 
 /* Elements from an image's first one to another. */
-OCC_HOT int64_t occ_image_place(const occ_image *at, int64_t batch, int64_t channel, int64_t depth, int64_t row, int64_t column)
+OCC_HOT int64_t occ_image_place(const occ_image *at, int64_t batch, int64_t channel, int64_t depth, int64_t row,
+                                int64_t column)
 {
-    return batch * at->stride[0] + channel * at->stride[1] + depth * at->stride[2] + row * at->stride[3] + column * at->stride[4];
+    return batch * at->stride[0] + channel * at->stride[1] + depth * at->stride[2] + row * at->stride[3] +
+           column * at->stride[4];
 }
 
 OCC_HOT int64_t occ_window_size(const occ_window *window)

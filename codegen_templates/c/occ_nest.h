@@ -18,7 +18,8 @@ OCC_HOT int64_t occ_nest_step(int64_t rank, const occ_extent *dim, int64_t *inde
     return at;
 }
 
-/* The same for the offsets of an expression's nx operands, whose strides are [nx][pitch]; index is the one before the step. */
+/* The same for the offsets of an expression's nx operands, whose strides are [nx][pitch]; index is the one before the
+ * step. */
 OCC_HOT void occ_nest_step_expr(int64_t rank, const occ_extent *dim, const int64_t *index, occ_expr *e, int64_t nx,
                                 const occ_extent *stride, int64_t pitch)
 {

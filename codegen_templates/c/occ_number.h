@@ -8,7 +8,7 @@
 /* A whole number, the lowest 32 bits first, no zero word on top. The longest needed is of 780 digits over 5^1180. */
 typedef struct occ_big {
     uint32_t word[176];
-    int count;
+    int      count;
 } occ_big;
 
 /* x = x by + more */
@@ -79,7 +79,7 @@ OCC_HOT void occ_big_left(occ_big *x, int64_t bits)
 OCC_HOT int occ_big_right(occ_big *x, int64_t bits)
 {
     const int words = (int)occ_min(bits / 32, x->count);
-    int lost = 0;
+    int       lost = 0;
     for (int i = 0; i < words; i++)
         lost |= x->word[i] != 0;
     for (int i = words; i < x->count; i++)
@@ -148,10 +148,10 @@ OCC_HOT int64_t occ_print_i64(int64_t x, char *y)
 OCC_HOT uint64_t occ_leading_digits(uint64_t image, int *power)
 {
     const int field = (int)(image >> 52), two = (field ? field : 1) - 1075;
-    occ_big x = occ_big_of((image & 0xfffffffffffffu) | (field ? 0x10000000000000u : 0u));
+    occ_big   x = occ_big_of((image & 0xfffffffffffffu) | (field ? 0x10000000000000u : 0u));
     const int top = two + occ_big_bits(&x) - 1, ten = (top * 30103 - (top < 0 ? 99999 : 0)) / 100000, up = 10 - ten;
-    uint64_t q, unit = 1;
-    int lost = 0;
+    uint64_t  q, unit = 1;
+    int       lost = 0;
     occ_big_raise(&x, 10, up); /* ten or eleven digits in front of the point */
     if (two > 0)
         occ_big_left(&x, two);
@@ -174,8 +174,8 @@ OCC_HOT uint64_t occ_leading_digits(uint64_t image, int *power)
 OCC_HOT char *occ_place_digits(char *y, uint64_t q, int power)
 {
     const int plain = power >= -4 && power < 8;
-    int n = 8, point;
-    char digit[24];
+    int       n = 8, point;
+    char      digit[24];
     for (; q % 10 == 0 && n > 1; n--)
         q /= 10;
     occ_put_digits(digit, q);
@@ -214,9 +214,9 @@ OCC_HOT int64_t occ_put_word(char *y, occ_text word)
 OCC_HOT int64_t occ_print_f64(double x, char *y)
 {
     const uint64_t image = occ_f64_image(x), size = image & 0x7fffffffffffffffu;
-    const int minus = image >> 63 != 0;
-    char *end = y + minus;
-    int power;
+    const int      minus = image >> 63 != 0;
+    char          *end = y + minus;
+    int            power;
     if (size > 0x7ff0000000000000u)
         return occ_put_word(y, "NaN");
     if (size == 0x7ff0000000000000u)
@@ -288,7 +288,7 @@ OCC_HOT int occ_read_u64(occ_text x, uint64_t *y)
 
 OCC_HOT int occ_read_i64(occ_text x, int64_t *y)
 {
-    int minus;
+    int      minus;
     uint64_t size;
     x = occ_read_sign(x, &minus);
     if (occ_read_whole(x, &size) < 0 || size > (uint64_t)INT64_MAX + (uint64_t)minus)
@@ -322,7 +322,7 @@ OCC_HOT occ_text occ_read_digits(occ_text p, int base, occ_big *x, int64_t *expo
 /* An exponent behind its letter, if there is one. */
 OCC_HOT int64_t occ_read_exponent(occ_text p, char letter)
 {
-    int minus;
+    int     minus;
     int64_t n = 0;
     if (occ_digit(*p) != occ_digit(letter) || p[1] == ' ' || (p[1] >= '\t' && p[1] <= '\r'))
         return 0;
@@ -336,7 +336,7 @@ OCC_HOT int occ_round_big(occ_big *x, int64_t two, int lost, int minus, double *
 {
     const int64_t bits = occ_big_bits(x), top = bits - 1 + two;
     const int64_t keep = top >= -1022 ? 53 : 53 + 1022 + top, drop = bits - keep;
-    uint64_t m;
+    uint64_t      m;
     if (top > 1023)
         return OCC_ETEXT;
     if (drop > 0) {
@@ -376,9 +376,9 @@ OCC_HOT int occ_round_decimal(occ_big *x, int64_t ten, int lost, int minus, doub
 OCC_HOT int occ_read_f64(occ_text p, double *y)
 {
     uint64_t image = 0x7ff0000000000000u;
-    int64_t exponent = 0;
-    int minus, lost = 0, found = 0;
-    occ_big x;
+    int64_t  exponent = 0;
+    int      minus, lost = 0, found = 0;
+    occ_big  x;
     x.count = 0;
     p = occ_read_sign(p, &minus);
     if (occ_begins(p, "inf") || occ_begins(p, "nan")) {

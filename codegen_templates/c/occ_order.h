@@ -9,7 +9,8 @@
 #define TPL_N f32
 #endif
 
-/* Less than, equal to or greater than 0 as a comes before b, is b or comes behind it; a NaN comes behind every number. */
+/* Less than, equal to or greater than 0 as a comes before b, is b or comes behind it; a NaN comes behind every
+ * number. */
 OCC_HOT int occ_order_TPL_N(TPL_T a, TPL_T b)
 {
     return a == b ? 0 : a < b ? -1 : 1;

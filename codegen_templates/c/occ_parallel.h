@@ -7,7 +7,8 @@
 /* Part `index` of a step. */
 typedef void (*occ_part)(void *context, int64_t index);
 
-/* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are done. */
+/* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are
+ * done. */
 typedef void (*occ_parallel_for)(void *parallel_context, occ_part part, void *context, int64_t parts);
 
 /* All parts of a step; run NULL: one after another. */

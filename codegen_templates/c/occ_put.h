@@ -1,5 +1,5 @@
-/* occ_put.h - how kernels of integer sums store them: through the expression as floats, then as they are, or rounded half to
- * even, shifted by the zero point and kept inside the bytes' range. Knows nothing of kernels. */
+/* occ_put.h - how kernels of integer sums store them: through the expression as floats, then as they are, or rounded
+ * half to even, shifted by the zero point and kept inside the bytes' range. Knows nothing of kernels. */
 #ifndef OCC_PUT_H
 #define OCC_PUT_H
 
@@ -14,8 +14,8 @@
 #endif
 
 /* n results from element `at` of y on, `stride` elements apart, at inner index `channel` of the row in hand. */
-typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
-                           int32_t zero);
+typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
+                           occ_fn_vf fn, int32_t zero);
 
 /* Between lo and hi, which are whole and below 2^21, to the nearest integer; halves to even. */
 OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
@@ -48,22 +48,23 @@ OCC_HOT void occ_put_bytes(uint8_t *to, int64_t stride, occ_vi v, int n)
         to[i * stride] = lane[i];
 }
 
-OCC_HOT void occ_put_u8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
-                        int32_t zero)
+OCC_HOT void occ_put_u8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
+                        occ_fn_vf fn, int32_t zero)
 {
     const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
     occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)-zero, (float)(255 - zero)) + occ_viset(zero), n);
 }
 
-OCC_HOT void occ_put_i8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
-                        int32_t zero)
+OCC_HOT void occ_put_i8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
+                        occ_fn_vf fn, int32_t zero)
 {
     const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
-    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)(-128 - zero), (float)(127 - zero)) + occ_viset(zero), n);
+    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)(-128 - zero), (float)(127 - zero)) + occ_viset(zero),
+                  n);
 }
 
-OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
-                         int32_t zero)
+OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
+                         occ_fn_vf fn, int32_t zero)
 {
     const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
     (void)zero;
@@ -74,8 +75,8 @@ OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const 
 }
 
 /* The sums themselves. */
-OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n, occ_fn_vf fn,
-                         int32_t zero)
+OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
+                         occ_fn_vf fn, int32_t zero)
 {
     int32_t lane[OCC_W];
     (void)e, (void)channel, (void)fn, (void)zero;

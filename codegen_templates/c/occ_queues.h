@@ -1,8 +1,10 @@
-/* occ_queues.h - the units of a run on several queues, each of which is a task of the caller's parallel_for. Order and waits are
- * decided at compile time; a queue tells the others how far it has come by one counter. No lock, no allocation.
+/* occ_queues.h - the units of a run on several queues, each of which is a task of the caller's parallel_for. Order and
+ * waits are decided at compile time; a queue tells the others how far it has come by one counter. No lock, no
+ * allocation.
  *
- * The caller may run the tasks at the same time or one after another, in any order: a task that waits for a queue whose own task
- * has not begun runs that queue's next unit itself. So the lowest unit that is left can always go on, and nothing hangs. */
+ * The caller may run the tasks at the same time or one after another, in any order: a task that waits for a queue whose
+ * own task has not begun runs that queue's next unit itself. So the lowest unit that is left can always go on, and
+ * nothing hangs. */
 #ifndef OCC_QUEUES_H
 #define OCC_QUEUES_H
 
@@ -11,7 +13,8 @@
 #if defined(__ATOMIC_ACQUIRE)
 #define OCC_LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define OCC_STORE(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
-#define OCC_SWAP(p, seen, value) __atomic_compare_exchange_n((p), (seen), (value), 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
+#define OCC_SWAP(p, seen, value) \
+    __atomic_compare_exchange_n((p), (seen), (value), 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
 #else
 #error "code of --queues needs a compiler with __atomic builtins, as GCC and Clang have them"
 #endif
@@ -36,29 +39,29 @@ typedef struct occ_item {
 
 /* Alone on its lines of cache. */
 typedef struct occ_queue {
-    int done;         /* atomic: twice the items that have ended, plus 1: the next one never will */
-    int keeper;       /* atomic */
-    int unit, status; /* the unit that failed and its code; 0: none did */
+    int  done;         /* atomic: twice the items that have ended, plus 1: the next one never will */
+    int  keeper;       /* atomic */
+    int  unit, status; /* the unit that failed and its code; 0: none did */
     char apart[112];
 } occ_queue;
 
 /* A run. The items of queue q are item[first[q]] to item[first[q + 1] - 1]. */
 typedef struct occ_queues {
     int (*run)(void *context, int unit); /* 0, or the code that ends the run */
-    void *context;
+    void           *context;
     const occ_item *item;
-    const int *first;
-    occ_queue *queue;
-    int queues, units;
+    const int      *first;
+    occ_queue      *queue;
+    int             queues, units;
 } occ_queues;
 
 /* The next item of a queue, whose wait is over: only its keeper may call. */
 OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
 {
-    occ_queue *own = &all->queue[queue];
-    int done = OCC_LOAD(&own->done);
+    occ_queue      *own = &all->queue[queue];
+    int             done = OCC_LOAD(&own->done);
     const occ_item *next = &all->item[all->first[queue] + done / 2];
-    int stopped = next->of >= 0 && OCC_LOAD(&all->queue[next->of].done) / 2 < next->count;
+    int             stopped = next->of >= 0 && OCC_LOAD(&all->queue[next->of].done) / 2 < next->count;
     if (!stopped && next->unit >= 0) {
         own->status = all->run(all->context, next->unit);
         own->unit = next->unit;
@@ -71,7 +74,7 @@ OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
 OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
 {
     const occ_item *next = &all->item[all->first[queue] + done / 2];
-    int other;
+    int             other;
     if (done & 1 || done / 2 == all->first[queue + 1] - all->first[queue])
         return 0;
     other = next->of < 0 ? 1 : OCC_LOAD(&all->queue[next->of].done);
@@ -112,13 +115,13 @@ OCC_INLINE void occ_queue_wait(occ_queues *all, int queue, int count)
 OCC_INLINE void occ_queue_task(void *context, int64_t index)
 {
     occ_queues *all = (occ_queues *)context;
-    int queue = (int)index, count = all->first[queue + 1] - all->first[queue], nobody = OCC_NOBODY;
+    int         queue = (int)index, count = all->first[queue + 1] - all->first[queue], nobody = OCC_NOBODY;
     while (!OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_OWNER)) { /* a helper ends its unit first */
         nobody = OCC_NOBODY;
         OCC_PAUSE();
     }
     for (;;) {
-        int done = OCC_LOAD(&all->queue[queue].done);
+        int             done = OCC_LOAD(&all->queue[queue].done);
         const occ_item *next = &all->item[all->first[queue] + done / 2];
         if (done & 1 || done / 2 == count)
             return;

@@ -1,4 +1,5 @@
-/* occ_regions.h - steps of a model whose arena is split over several memories: the guarded build watches all of them. */
+/* occ_regions.h - steps of a model whose arena is split over several memories: the guarded build watches all of
+ * them. */
 #ifndef OCC_REGIONS_H
 #define OCC_REGIONS_H
 
@@ -14,11 +15,14 @@ OCC_INLINE int occ_guard_walk_all(const occ_guard *guard, int count, int step, i
     return intact;
 }
 
-#define OCC_GUARD_OF(arena, size, spans) {(arena), (size), (spans), (int)(sizeof(spans) / sizeof *(spans))}
+#define OCC_GUARD_OF(arena, size, spans) \
+    { \
+        (arena), (size), (spans), (int)(sizeof(spans) / sizeof *(spans)) \
+    }
 #define OCC_GUARDS_OPEN(...) const occ_guard guards[] = {__VA_ARGS__}
 #define OCC_GUARDS_BEGIN(n) (void)occ_guard_walk_all(guards, (int)(sizeof guards / sizeof *guards), (n), 1);
-#define OCC_GUARDS_END(n)                                                                         \
-    if (!occ_guard_walk_all(guards, (int)(sizeof guards / sizeof *guards), (n), 0))               \
+#define OCC_GUARDS_END(n) \
+    if (!occ_guard_walk_all(guards, (int)(sizeof guards / sizeof *guards), (n), 0)) \
         return OCC_EGUARD;
 #else
 #define OCC_GUARD_OF(arena, size, spans)
@@ -29,23 +33,23 @@ OCC_INLINE int occ_guard_walk_all(const occ_guard *guard, int count, int step, i
 
 /* As OCC_RUN and OCC_TRY. */
 #define OCC_RUN_IN_REGIONS(n, call) \
-    do {                            \
-        OCC_STEP_BEGIN(n);          \
-        OCC_GUARDS_BEGIN(n)         \
-        call;                       \
-        OCC_GUARDS_END(n)           \
-        OCC_STEP_END(n);            \
+    do { \
+        OCC_STEP_BEGIN(n); \
+        OCC_GUARDS_BEGIN(n) \
+        call; \
+        OCC_GUARDS_END(n) \
+        OCC_STEP_END(n); \
     } while (0)
 
 #define OCC_TRY_IN_REGIONS(n, call) \
-    do {                            \
-        OCC_STEP_BEGIN(n);          \
-        OCC_GUARDS_BEGIN(n)         \
-        status = call;              \
-        if (status)                 \
-            return status;          \
-        OCC_GUARDS_END(n)           \
-        OCC_STEP_END(n);            \
+    do { \
+        OCC_STEP_BEGIN(n); \
+        OCC_GUARDS_BEGIN(n) \
+        status = call; \
+        if (status) \
+            return status; \
+        OCC_GUARDS_END(n) \
+        OCC_STEP_END(n); \
     } while (0)
 
 #endif

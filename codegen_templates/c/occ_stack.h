@@ -4,10 +4,10 @@
 
 #include "occ_base.h"
 
-/* Where a stack of matrices lies: `rank` axes, of which the last two are rows and columns; strides in elements, 0 along an axis of
- * the stack whose matrices are all the same. */
+/* Where a stack of matrices lies: `rank` axes, of which the last two are rows and columns; strides in elements, 0 along
+ * an axis of the stack whose matrices are all the same. */
 typedef struct occ_stack {
-    int64_t rank;
+    int64_t    rank;
     occ_extent dim[8], stride[8];
 } occ_stack;
 

@@ -6,7 +6,8 @@
 #include "occ_base.h"
 
 /* Hooks: define them with -D to time steps or feed a watchdog, and OCC_WEIGHTS to name the section of the weights (of
- * --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object). The steps' numbers are those of the comments. */
+ * --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object). The steps' numbers are those of the
+ * comments. */
 #ifndef OCC_STEP_BEGIN
 #define OCC_STEP_BEGIN(n)
 #endif
@@ -24,21 +25,22 @@
 #endif
 
 /* A guarded build (-DOCC_GUARD) proves that the plan is the truth: before each step every byte of the arena that holds
- * nothing is poisoned, after it every such byte must be poison still. Bytes [lo,hi) hold something in steps [begin,end). */
+ * nothing is poisoned, after it every such byte must be poison still. Bytes [lo,hi) hold something in steps
+ * [begin,end). */
 #if defined(OCC_GUARD)
 #define OCC_EGUARD (-8) /* a step touched arena bytes that are not its own */
 #define OCC_POISON 0xff /* NaN as floats, -1 as integers */
 
 typedef struct occ_span {
     int64_t lo, hi;
-    int begin, end;
+    int     begin, end;
 } occ_span;
 
 typedef struct occ_guard {
-    unsigned char *arena;
-    int64_t size;
+    unsigned char  *arena;
+    int64_t         size;
     const occ_span *span;
-    int count;
+    int             count;
 } occ_guard;
 
 /* The end of the dead bytes that start at `at`; *live_end: where the next dead byte may be. */
@@ -59,7 +61,7 @@ OCC_INLINE int64_t occ_guard_gap(const occ_guard *guard, int step, int64_t at, i
 /* Poison (mend = 1) or check (mend = 0) every dead byte; returns whether all were poison. */
 OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
 {
-    int intact = 1;
+    int     intact = 1;
     int64_t next;
     for (int64_t at = 0; at < guard->size; at = next) {
         int64_t gap = occ_guard_gap(guard, step, at, &next);
@@ -76,8 +78,8 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
     const occ_guard guard = {(arena), (size), (spans), (int)(sizeof(spans) / sizeof *(spans))}
 #define OCC_GUARD_NONE() const occ_guard guard = {0, 0, 0, 0} /* there is no arena */
 #define OCC_GUARD_BEGIN(n) (void)occ_guard_walk(&guard, (n), 1);
-#define OCC_GUARD_END(n)                     \
-    if (!occ_guard_walk(&guard, (n), 0))     \
+#define OCC_GUARD_END(n) \
+    if (!occ_guard_walk(&guard, (n), 0)) \
         return OCC_EGUARD;
 #else
 #define OCC_GUARD_OPEN(arena, size, spans) (void)0
@@ -87,39 +89,39 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
 #endif
 
 /* Step n. OCC_TRY: one that can fail; its code ends the run. */
-#define OCC_RUN(n, call)       \
-    do {                       \
-        OCC_STEP_BEGIN(n);     \
-        OCC_GUARD_BEGIN(n)     \
-        call;                  \
-        OCC_GUARD_END(n)       \
-        OCC_STEP_END(n);       \
+#define OCC_RUN(n, call) \
+    do { \
+        OCC_STEP_BEGIN(n); \
+        OCC_GUARD_BEGIN(n) \
+        call; \
+        OCC_GUARD_END(n) \
+        OCC_STEP_END(n); \
     } while (0)
 
-#define OCC_TRY(n, call)       \
-    do {                       \
-        OCC_STEP_BEGIN(n);     \
-        OCC_GUARD_BEGIN(n)     \
-        status = call;         \
-        if (status)            \
-            return status;     \
-        OCC_GUARD_END(n)       \
-        OCC_STEP_END(n);       \
+#define OCC_TRY(n, call) \
+    do { \
+        OCC_STEP_BEGIN(n); \
+        OCC_GUARD_BEGIN(n) \
+        status = call; \
+        if (status) \
+            return status; \
+        OCC_GUARD_END(n) \
+        OCC_STEP_END(n); \
     } while (0)
 
 /* An extent found while running, and the interval that the plan was made for. */
-#define OCC_SET(slot, value, least, most)            \
-    do {                                             \
-        (slot) = (value);                            \
-        if ((slot) < (least) || (slot) > (most))     \
-            return OCC_ECAPACITY;                    \
+#define OCC_SET(slot, value, least, most) \
+    do { \
+        (slot) = (value); \
+        if ((slot) < (least) || (slot) > (most)) \
+            return OCC_ECAPACITY; \
     } while (0)
 
 /* A condition on extents that the compiler could not decide. */
-#define OCC_CHECK(condition)       \
-    do {                           \
-        if (!(condition))          \
-            return OCC_ESHAPE;     \
+#define OCC_CHECK(condition) \
+    do { \
+        if (!(condition)) \
+            return OCC_ESHAPE; \
     } while (0)
 
 #endif

@@ -1,5 +1,5 @@
-/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16 bits: the inputs of a strip of pixels
- * are widened once, then meet all weights. Knows nothing of ONNX's padding modes. */
+/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16 bits: the inputs of a strip
+ * of pixels are widened once, then meet all weights. Knows nothing of ONNX's padding modes. */
 #ifndef OCC_STRIP_Q_H
 #define OCC_STRIP_Q_H
 
@@ -11,11 +11,12 @@
 #define OCC_STRIPS 0
 #endif
 
-/* Inputs of some neighbours in a row of results, [row of taps][2][pixel][fours]: pairs of the even bytes of each four, then of the
- * odd ones. */
+/* Inputs of some neighbours in a row of results, [row of taps][2][pixel][fours]: pairs of the even bytes of each four,
+ * then of the odd ones. */
 typedef struct occ_strip {
     int32_t *pairs;
-    int32_t *wide;        /* weights of a block as pairs, [2][tap][fours][vectors], which all pixels of a strip meet; or NULL */
+    int32_t
+           *wide; /* weights of a block as pairs, [2][tap][fours][vectors], which all pixels of a strip meet; or NULL */
     int64_t fours, plane; /* pairs of a pixel, and of all pixels of a row of taps */
     int64_t step, apart;  /* pixels between results, and pixels of the image between those of the strip */
 } occ_strip;
@@ -23,21 +24,22 @@ typedef struct occ_strip {
 /* A strip for at most `columns` results. Where there is one tap across, pixels between them are left out. */
 OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t columns, int widens)
 {
-    const int64_t taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
-    const int64_t plane = ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours;
-    const occ_strip s = {pairs, widens ? pairs + q->g.kernel[0] * q->g.kernel[1] * 2 * plane : NULL, fours, plane, step,
-                         taps == 1 ? q->g.stride[2] : 1};
+    const int64_t   taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
+    const int64_t   plane = ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours;
+    const occ_strip s = {pairs, widens ? pairs + q->g.kernel[0] * q->g.kernel[1] * 2 * plane : NULL,
+                         fours, plane,
+                         step,  taps == 1 ? q->g.stride[2] : 1};
     return s;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- widening */
+/* --------------------------------------------------------------------------------------------------------- widening */
 
 /* `fours` times four bytes as pairs. */
 OCC_HOT void occ_strip_widen(const occ_strip *s, int32_t *to, const uint8_t *x, int64_t fours, int is_signed)
 {
     int64_t i = 0;
     for (; i + OCC_W <= fours; i += OCC_W) {
-        const occ_vi bytes = occ_viload((const int32_t *)(const void *)(x + 4 * i), OCC_W);
+        const occ_vi    bytes = occ_viload((const int32_t *)(const void *)(x + 4 * i), OCC_W);
         const occ_quads v = occ_quads_of(bytes, is_signed, OCC_DOT_SIGNED);
         memcpy(to + i, &v.even, sizeof v.even);
         memcpy(to + s->plane + i, &v.odd, sizeof v.odd);
@@ -58,9 +60,11 @@ OCC_HOT void occ_strip_border(const occ_conv_q *q, const occ_strip *s, int32_t *
 }
 
 /* One row of taps for results from column c on; x is the image's row. */
-OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to, const uint8_t *x, int64_t c, int is_signed)
+OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to, const uint8_t *x, int64_t c,
+                            int is_signed)
 {
-    const int64_t begin = c * q->g.stride[2] - q->g.pad[2], pixels = s->plane / s->fours, across = s->apart * q->g.xaxis[2];
+    const int64_t begin = c * q->g.stride[2] - q->g.pad[2], pixels = s->plane / s->fours,
+                  across = s->apart * q->g.xaxis[2];
     const int64_t first = occ_min(occ_max(occ_ceil_div(-begin, s->apart), 0), pixels);
     const int64_t last = occ_max(occ_min(occ_ceil_div(q->g.in[2] - begin, s->apart), pixels), first);
     occ_strip_border(q, s, to, 0, first);
@@ -74,14 +78,16 @@ OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to
 }
 
 /* All rows of taps that results of plane z, row r, from column c on see. */
-OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c, int is_signed)
+OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c,
+                             int is_signed)
 {
     const occ_conv *g = &q->g;
-    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
-            const uint8_t *x = q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0] + i * g->dilation[0]) * g->xaxis[0] +
-                                       (r * g->stride[1] - g->pad[1] + k * g->dilation[1]) * g->xaxis[1]);
+            const uint8_t *x =
+                q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0] + i * g->dilation[0]) * g->xaxis[0] +
+                        (r * g->stride[1] - g->pad[1] + k * g->dilation[1]) * g->xaxis[1]);
             if (is_signed)
                 occ_strip_line(q, s, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane, x, c, 1);
             else
@@ -89,7 +95,7 @@ OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t im
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- tiles */
+/* ------------------------------------------------------------------------------------------------------------ tiles */
 
 #if OCC_STRIPS
 /* The even or the odd ones of four weights in each lane. */
@@ -104,13 +110,13 @@ OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s)
 {
 #if OCC_STRIPS
-    const int64_t rows = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * s->fours;
+    const int64_t  rows = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * s->fours;
     const int32_t *w = b->w;
-    int32_t *even = s->wide, *odd = even + rows * b->vectors * OCC_W;
+    int32_t       *even = s->wide, *odd = even + rows * b->vectors * OCC_W;
     for (int64_t k = 0; k < rows; k++, w += b->pitch) {
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++, even += OCC_W, odd += OCC_W) {
-            const int lanes = occ_q_lanes(b->lanes, j);
+            const int    lanes = occ_q_lanes(b->lanes, j);
             const occ_vi none = occ_viset(0), first = lanes > 0 ? occ_strip_weights(w + j * OCC_W, lanes, 0) : none;
             const occ_vi second = lanes > 0 ? occ_strip_weights(w + j * OCC_W, lanes, 1) : none;
             memcpy(even, &first, sizeof first);
@@ -123,8 +129,8 @@ OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const oc
 }
 
 /* acc += `pairs` steps of two inputs; w holds whole vectors of pairs. */
-OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w, int64_t pairs,
-                             int columns)
+OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w,
+                             int64_t pairs, int columns)
 {
 #if OCC_STRIPS
     OCC_ROLL
@@ -147,8 +153,8 @@ OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *a
 }
 
 /* acc += `fours` steps of four inputs; the even ones first, so that a tile and what it meets fit the registers. */
-OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w, int64_t fours,
-                           int columns)
+OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w,
+                           int64_t fours, int columns)
 {
 #if OCC_STRIPS
     OCC_ROLL
@@ -165,7 +171,7 @@ OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc
             OCC_UNROLL(32)
             for (int c = 0; c < columns; c++) {
                 const int32_t *from = x + odd * s->plane + c * s->step * s->fours;
-                const occ_vi pair = occ_vispread((const uint8_t *)from, 4, 0);
+                const occ_vi   pair = occ_vispread((const uint8_t *)from, 4, 0);
                 OCC_UNROLL(4)
                 for (int j = 0; j < b->vectors; j++)
                     acc[c * b->vectors + j] = occ_dot_add(acc[c * b->vectors + j], pair, panel[j]);
@@ -178,19 +184,21 @@ OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc
 }
 
 /* One tile of `columns` pixels (literal) from the strip's result `at` on, which is number `pixel` and stored at y. */
-OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s, const occ_vi *start,
-                            occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel, int columns)
+OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s,
+                            const occ_vi *start, occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel,
+                            int columns)
 {
     const occ_conv *g = &q->g;
-    const int64_t rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * s->fours, wide = b->vectors * OCC_W;
-    const int64_t each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
-    occ_vi acc[OCC_TILE_MAX];
+    const int64_t   rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * s->fours, wide = b->vectors * OCC_W;
+    const int64_t   each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
+    occ_vi          acc[OCC_TILE_MAX];
     occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++)
             for (int64_t n = 0; n < runs; n++) {
-                const int64_t first = ((i * g->kernel[1] + k) * g->kernel[2] + n) * s->fours, steps = each * s->fours;
-                const int32_t *x = s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours;
+                const int64_t  first = ((i * g->kernel[1] + k) * g->kernel[2] + n) * s->fours, steps = each * s->fours;
+                const int32_t *x =
+                    s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours;
                 if (!s->wide) {
                     occ_strip_run(s, b, acc, x, b->w + first * b->pitch, steps, columns);
                 } else {
@@ -202,16 +210,17 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
 }
 
 /* A part of a row: `tiles` tiles from column c on, `larger` of them with one pixel more, for one block of channels. */
-OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s, int64_t image, int64_t z,
-                             int64_t r, int64_t c, int64_t larger, int64_t others, occ_conv_cut cut)
+OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s,
+                             int64_t image, int64_t z, int64_t r, int64_t c, int64_t larger, int64_t others,
+                             occ_conv_cut cut)
 {
     const occ_conv *g = &q->g;
-    const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r), all = {0, g->kernel[2]};
-    const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
-    const int64_t pixel = occ_conv_pixel(g, image, z, r, c);
-    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
-    int64_t at = 0;
-    occ_vi start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
+    const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r), all = {0, g->kernel[2]};
+    const int64_t   y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    const int64_t   pixel = occ_conv_pixel(g, image, z, r, c);
+    const int       size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
+    int64_t         at = 0;
+    occ_vi          start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
     occ_q_start(q, how, b, start, d, h, all);
     if (s->wide)
         occ_strip_weigh(q, b, s);
@@ -222,16 +231,16 @@ OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_blo
 }
 
 /* One row of one group, a strip at a time; `vectors` and `columns` are literals. */
-OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *s, int64_t group, int64_t image, int64_t z, int64_t r,
-                           int vectors, int64_t columns)
+OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *s, int64_t group, int64_t image,
+                           int64_t z, int64_t r, int vectors, int64_t columns)
 {
     const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], occ_min(OCC_Q_ROWS(vectors), columns));
     const int64_t wide = vectors * OCC_W, rest = q->g.outputs % wide, tiles = columns / (cut.size + (cut.larger > 0));
     for (int64_t t = 0, c = 0; t < cut.tiles; t += tiles) {
-        const int64_t last = occ_min(t + tiles, cut.tiles), larger = occ_max(occ_min(cut.larger, last) - t, 0);
-        const int64_t others = last - t - larger;
+        const int64_t    last = occ_min(t + tiles, cut.tiles), larger = occ_max(occ_min(cut.larger, last) - t, 0);
+        const int64_t    others = last - t - larger;
         const occ_conv_q lent = *q; /* literals stay such only where no call is given their address */
-        const occ_strip filled = *s;
+        const occ_strip  filled = *s;
         occ_strip_fill(&lent, &filled, image, z, r, c, how.is_signed);
         for (int64_t from = 0; from + wide <= q->g.outputs; from += wide) {
             occ_q_block b = occ_q_block_of(q, group, from, wide);
@@ -247,8 +256,8 @@ OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *
 }
 
 /* All rows of one group. */
-OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors, int64_t columns,
-                             int widens)
+OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors,
+                             int64_t columns, int widens)
 {
     const occ_strip s = occ_strip_make(q, pairs, columns, widens);
     for (int64_t image = 0; image < q->g.batch; image++)

@@ -58,8 +58,8 @@ OCC_HOT int occ_same_f64(double a, double b)
     return a == b || (a != a && b != b);
 }
 
-/* A letter in the other case: those of ASCII, Latin-1, Latin Extended-A, Greek (up to U+03CE) and Cyrillic (up to U+045F) whose two
- * forms take equally many bytes; anything else stays. `upper` not 0: to upper case. */
+/* A letter in the other case: those of ASCII, Latin-1, Latin Extended-A, Greek (up to U+03CE) and Cyrillic (up to
+ * U+045F) whose two forms take equally many bytes; anything else stays. `upper` not 0: to upper case. */
 OCC_HOT int occ_letter_case(int c, int upper)
 {
     int up = c, low = c;
@@ -117,7 +117,7 @@ OCC_HOT int occ_letter(occ_text *at, int *size)
 OCC_HOT int occ_same_letters(occ_text a, occ_text b)
 {
     while (*a && *b) {
-        int na, nb;
+        int       na, nb;
         const int x = occ_letter(&a, &na), y = occ_letter(&b, &nb);
         if (occ_letter_case(x, 0) != occ_letter_case(y, 0))
             return 0;

@@ -1,5 +1,5 @@
-/* occ_tile.h - the register tile: a few pixels times a few vectors of channels, the innermost part of every convolution and
- * matrix product. Weights come in panels of OCC_PANEL channels, [k][OCC_PANEL], whatever the width of the vectors.
+/* occ_tile.h - the register tile: a few pixels times a few vectors of channels, the innermost part of every convolution
+ * and matrix product. Weights come in panels of OCC_PANEL channels, [k][OCC_PANEL], whatever the width of the vectors.
  * Knows nothing of windows or images. */
 #ifndef OCC_TILE_H
 #define OCC_TILE_H
@@ -26,12 +26,13 @@
 #define OCC_TILE_MAX 32 /* accumulators of the largest tile */
 
 /* One step of k: acc[i][j] += x[i] * w[j].
- *   x      of the tile's first pixel; pixel i lies `across` elements further for each of its `columns`, `down` for each row
+ *   x      of the tile's first pixel; pixel i lies `across` elements further for each of its `columns`, `down` for each
+ *          row
  *   w      one row of the panel; vector j at j * OCC_W; `lanes` of the last vector exist
  *   panel  elements to the next panel, for tiles wider than one
  *   rows, columns, vectors: literals; acc has `width` columns a row */
-OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel, int rows,
-                           int columns, int width, int vectors, int lanes)
+OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel,
+                           int rows, int columns, int width, int vectors, int lanes)
 {
     occ_vf b[4];
     for (int j = 0; j < 4 && !OCC_KNOWN(vectors); j++)
@@ -55,8 +56,8 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
     }
 }
 
-/* `depth` steps of k, x moving by `step` elements and w by `pitch`. With a pace, every pace-th step fetches one cache line of
- * what `next` points to, which is the panel after this one, and moves it. */
+/* `depth` steps of k, x moving by `step` elements and w by `pitch`. With a pace, every pace-th step fetches one cache
+ * line of what `next` points to, which is the panel after this one, and moves it. */
 OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
                           int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
                           int lanes, const float **next, int64_t pace)

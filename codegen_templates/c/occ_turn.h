@@ -1,10 +1,12 @@
-/* occ_turn.h - small matrices of four-byte elements turned in registers, rows of them made wider. Knows nothing of what they mean. */
+/* occ_turn.h - small matrices of four-byte elements turned in registers, rows of them made wider. Knows nothing of what
+ * they mean. */
 #ifndef OCC_TURN_H
 #define OCC_TURN_H
 
 #include "occ_base.h"
 
-#if (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)) && (defined(__SSE2__) || defined(__ARM_NEON)) && !defined(OCC_FORCE_SCALAR)
+#if (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)) && (defined(__SSE2__) || defined(__ARM_NEON)) && \
+    !defined(OCC_FORCE_SCALAR)
 #define OCC_TURNS_FOURS 1
 #else
 #define OCC_TURNS_FOURS 0
@@ -15,7 +17,7 @@
 OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
-    four a, b, c, d;
+    four             a, b, c, d;
     memcpy(&a, x, 16);
     memcpy(&b, x + xstep, 16);
     memcpy(&c, x + 2 * xstep, 16);
@@ -36,7 +38,7 @@ OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep
 OCC_HOT void occ_double_four(char *y, const char *x)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
-    four a, b;
+    four             a, b;
     memcpy(&a, x, 16);
     b = __builtin_shufflevector(a, a, 2, 2, 3, 3);
     a = __builtin_shufflevector(a, a, 0, 0, 1, 1);

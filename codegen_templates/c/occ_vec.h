@@ -1,13 +1,13 @@
-/* occ_vec.h - vectors of floats: one typedef whose width the instruction set decides (16, 8, 4 or 1): lanes, masks, loads and stores.
- * Every operation gives each lane the bits that the one-wide build would give it on the same instruction set.
- * Knows nothing of kernels. */
+/* occ_vec.h - vectors of floats: one typedef whose width the instruction set decides (16, 8, 4 or 1): lanes, masks,
+ * loads and stores. Every operation gives each lane the bits that the one-wide build would give it on the same
+ * instruction set. Knows nothing of kernels. */
 #ifndef OCC_VEC_H
 #define OCC_VEC_H
 
 #include "occ_base.h"
 
-/* OCC_W: lanes. occ_vf: floats, occ_vi: integers of the same size, comparisons give 0 or -1 in each. occ_vfu is occ_vf in
- * memory, aligned as one float is. */
+/* OCC_W: lanes. occ_vf: floats, occ_vi: integers of the same size, comparisons give 0 or -1 in each. occ_vfu is occ_vf
+ * in memory, aligned as one float is. */
 #if defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
 #define OCC_W 1
 #elif defined(OCC_FORCE_WIDTH) /* for tests: vectors that the machine lacks, made of those that it has */
@@ -22,12 +22,12 @@
 #define OCC_W 1
 #endif
 #if OCC_W == 1
-typedef float occ_vf;
-typedef float occ_vfu;
+typedef float   occ_vf;
+typedef float   occ_vfu;
 typedef int32_t occ_vi;
 #else
-typedef float occ_vf __attribute__((vector_size(4 * OCC_W)));
-typedef float occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_alias));
+typedef float   occ_vf __attribute__((vector_size(4 * OCC_W)));
+typedef float   occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_alias));
 typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
 #endif
 
@@ -45,7 +45,7 @@ typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
 #define OCC_HOLD(v) ((void)(v))
 #endif
 
-/* ------------------------------------------------------------------------------------------------ lanes and their bits */
+/* --------------------------------------------------------------------------------------------- lanes and their bits */
 
 OCC_HOT occ_vf occ_vset(float a)
 {
@@ -73,8 +73,8 @@ OCC_HOT occ_vi occ_viset(int32_t a)
 #endif
 }
 
-/* a * b + c, rounded once where the instruction set can do so. Not left to the compiler: it contracts some products and not
- * others, by what else it finds in reach, and the parts of a step must agree in every bit. */
+/* a * b + c, rounded once where the instruction set can do so. Not left to the compiler: it contracts some products and
+ * not others, by what else it finds in reach, and the parts of a step must agree in every bit. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
 #if OCC_W == 16 && defined(__AVX512F__)
@@ -151,7 +151,7 @@ OCC_HOT occ_vi occ_viota(void)
 #endif
 }
 
-/* ------------------------------------------------------------------------------------------------------------- masks */
+/* ------------------------------------------------------------------------------------------------------------ masks */
 
 OCC_HOT occ_vi occ_vmask_lt(occ_vf a, occ_vf b)
 {
@@ -267,7 +267,8 @@ OCC_HOT occ_vf occ_vbool(occ_vi mask)
 }
 
 /* ---------------------------------------------------------------------------------------------------- loads and stores
- * n lanes, 1 <= n <= OCC_W, from memory aligned as one element is; lanes from n on are 0. Full vectors take the short way. */
+ * n lanes, 1 <= n <= OCC_W, from memory aligned as one element is; lanes from n on are 0. Full vectors take the short
+ * way. */
 
 OCC_HOT occ_vf occ_vload(const float *p, int n)
 {
@@ -336,7 +337,7 @@ OCC_HOT void occ_vstores(float *p, int64_t stride, occ_vf v, int n)
 #endif
 }
 
-/* ------------------------------------------------------------------------------------------------------ across lanes */
+/* ----------------------------------------------------------------------------------------------------- across lanes */
 
 /* Elements 0, 2, 4, ... of a and then b. */
 OCC_HOT occ_vf occ_veven(occ_vf a, occ_vf b)

@@ -1,8 +1,8 @@
-/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats, without the C library but
- * for sines of numbers from 2048 on.
- * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in docs/kernels.md.
- * NaN passes, infinities and denormals give what the limit says. Products and sums are joined by occ_vfma, so that the bits do
- * not depend on what stands around a call. */
+/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats, without the
+ * C library but for sines of numbers from 2048 on.
+ * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in
+ * docs/kernels.md. NaN passes, infinities and denormals give what the limit says. Products and sums are joined by
+ * occ_vfma, so that the bits do not depend on what stands around a call. */
 #ifndef OCC_VMATH_H
 #define OCC_VMATH_H
 
@@ -10,21 +10,21 @@
 
 #include "occ_vrows.h"
 
-/* Maps write these functions into their loops, where several elements are on their way at a time; kernels whose tiles fill the
- * registers call them: see occ_vapart.h. */
+/* Maps write these functions into their loops, where several elements are on their way at a time; kernels whose tiles
+ * fill the registers call them: see occ_vapart.h. */
 #if defined(OCC_SHARED)
 #define OCC_MATH OCC_STEP
 #else
 #define OCC_MATH OCC_HOT
 #endif
 
-/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r - 1, and n in the bits of an exponent. Rounding to n by adding 1.5 * 2^23.
- * |x| < 2^21. */
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r - 1, and n in the bits of an exponent. Rounding to n by
+ * adding 1.5 * 2^23. |x| < 2^21. */
 OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
 {
     const occ_vf magic = occ_vset(12582912.0f), t = occ_vfma(x, occ_vset(1.44269504f), magic), whole = t - magic;
     const occ_vf r = occ_vfma(whole, occ_vset(2.12194440e-4f), occ_vfma(whole, occ_vset(-0.693359375f), x));
-    occ_vf p = occ_vfma(occ_vset(1.38145685e-3f), r, occ_vset(8.36873055e-3f));
+    occ_vf       p = occ_vfma(occ_vset(1.38145685e-3f), r, occ_vset(8.36873055e-3f));
     p = occ_vfma(p, r, occ_vset(4.16683890e-2f));
     p = occ_vfma(p, r, occ_vset(1.66665211e-1f));
     p = occ_vfma(p, r, occ_vset(4.99999940e-1f));
@@ -52,7 +52,8 @@ OCC_HOT occ_vf occ_vexp_below(occ_vf a)
     return occ_vfrom_bits(occ_vbits(occ_vexp_near(a)) & ~occ_vmask_lt(a, occ_vset(-87.0f)));
 }
 
-/* p * 2^n, -252 <= n <= 254, of which the exponent's bits are given; in two factors, so that denormal results round once. */
+/* p * 2^n, -252 <= n <= 254, of which the exponent's bits are given; in two factors, so that denormal results round
+ * once. */
 OCC_HOT occ_vf occ_vscale(occ_vf p, occ_vi n)
 {
     const occ_vi half = (n >> 1) & occ_viset(~0x7fffff);
@@ -61,7 +62,7 @@ OCC_HOT occ_vf occ_vscale(occ_vf p, occ_vi n)
 
 OCC_MATH occ_vf occ_vexp(occ_vf a)
 {
-    occ_vi n;
+    occ_vi       n;
     const occ_vf p = occ_vexp_parts(occ_vat_most(occ_vat_least(a, occ_vset(-104.0f)), occ_vset(89.0f)), &n);
     return occ_vscale(p + occ_vset(1.0f), n);
 }
@@ -79,7 +80,7 @@ OCC_HOT occ_vf occ_vlog_parts(occ_vf a, occ_vi *e)
 OCC_HOT occ_vf occ_vlog_near(occ_vf f, occ_vf smaller)
 {
     const occ_vf z = f * f;
-    occ_vf p = occ_vfma(occ_vset(-7.63442963e-2f), f, occ_vset(1.27615496e-1f));
+    occ_vf       p = occ_vfma(occ_vset(-7.63442963e-2f), f, occ_vset(1.27615496e-1f));
     p = occ_vfma(p, f, occ_vset(-1.31601945e-1f));
     p = occ_vfma(p, f, occ_vset(1.42017618e-1f));
     p = occ_vfma(p, f, occ_vset(-1.66233569e-1f));
@@ -93,9 +94,9 @@ OCC_HOT occ_vf occ_vlog_near(occ_vf f, occ_vf smaller)
 OCC_MATH occ_vf occ_vlog(occ_vf a)
 {
     const occ_vf zero = occ_vset(0.0f), infinity = occ_vset((float)INFINITY);
-    occ_vi e;
+    occ_vi       e;
     const occ_vf f = occ_vlog_parts(a, &e), power = occ_vfrom_int(e);
-    occ_vf y = occ_vfma(power, occ_vset(0.693359375f), occ_vlog_near(f, power * occ_vset(-2.12194440e-4f)));
+    occ_vf       y = occ_vfma(power, occ_vset(0.693359375f), occ_vlog_near(f, power * occ_vset(-2.12194440e-4f)));
     y = occ_vpick(occ_vmask_lt(a, infinity), y, a);
     y = occ_vpick(occ_vmask_eq(a, zero), -infinity, y);
     return occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
@@ -105,7 +106,7 @@ OCC_MATH occ_vf occ_vlog(occ_vf a)
 OCC_MATH occ_vf occ_vtanh(occ_vf a)
 {
     const occ_vf x = occ_vat_most(occ_vat_least(a, occ_vset(-10.0f)), occ_vset(10.0f)), one = occ_vset(1.0f);
-    occ_vi n;
+    occ_vi       n;
     const occ_vf part = occ_vexp_parts(x + x, &n), power = occ_vpower_of(n), m = occ_vfma(part, power, power - one);
     return occ_vfrom_bits(occ_vbits(m / (m + (one + one))) | (occ_vbits(a) & occ_viset(INT32_MIN)));
 }
@@ -127,8 +128,8 @@ OCC_MATH occ_vf occ_vsigmoid(occ_vf a)
     return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
 }
 
-/* An odd polynomial up to 1.2, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on the result
- * rounds to 1. */
+/* An odd polynomial up to 1.2, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on
+ * the result rounds to 1. */
 OCC_MATH occ_vf occ_verf(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
@@ -148,16 +149,17 @@ OCC_MATH occ_vf occ_verf(occ_vf a)
     return occ_vpick(occ_vmask_lt(x, occ_vset(1.2f)), p, occ_vsign_of(one - one / q, a));
 }
 
-/* The sine of |a| < 2048 plus `turn` quarters of a circle: the nearest multiple n of a quarter is taken off in four parts, of which
- * the first two are exact (Cody and Waite 1980), and what is left, at most an eighth, has a polynomial of each kind. */
+/* The sine of |a| < 2048 plus `turn` quarters of a circle: the nearest multiple n of a quarter is taken off in four
+ * parts, of which the first two are exact (Cody and Waite 1980), and what is left, at most an eighth, has a polynomial
+ * of each kind. */
 OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
 {
     const occ_vf magic = occ_vset(12582912.0f), t = a * occ_vset(0.636619772f) + magic, n = t - magic;
     const occ_vi quarter = occ_vbits(t) - occ_vbits(magic) + occ_viset(turn), one = occ_viset(1);
-    const occ_vf r = ((a - n * occ_vset(1.5703125f)) - n * occ_vset(4.837512969970703e-4f)) - n * occ_vset(7.5495336e-8f) -
-                     n * occ_vset(2.563344e-12f);
+    const occ_vf r = ((a - n * occ_vset(1.5703125f)) - n * occ_vset(4.837512969970703e-4f)) -
+                     n * occ_vset(7.5495336e-8f) - n * occ_vset(2.563344e-12f);
     const occ_vf z = r * r;
-    occ_vf sine = occ_vset(-1.95149575e-4f), cosine = occ_vset(2.4432785e-5f);
+    occ_vf       sine = occ_vset(-1.95149575e-4f), cosine = occ_vset(2.4432785e-5f);
     sine = sine * z + occ_vset(8.33215841e-3f);
     sine = sine * z + occ_vset(-1.66666546e-1f);
     sine = sine * (z * r) + r;
@@ -172,7 +174,7 @@ OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
 OCC_HOT int occ_vsin_far(occ_vf a)
 {
     const occ_vi far = ~occ_vmask_lt(occ_vabs(a), occ_vset(2048.0f));
-    int32_t lane[OCC_W], any = 0;
+    int32_t      lane[OCC_W], any = 0;
     memcpy(lane, &far, sizeof lane);
     for (int i = 0; i < OCC_W; i++)
         any |= lane[i];

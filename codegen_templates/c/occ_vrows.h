@@ -1,5 +1,6 @@
-/* occ_vrows.h - the vector rows of schemas/scalars.def that take no mathematics: arithmetic, rounding to whole numbers, comparisons
- * and Booleans, which are floats here. NaN and zeros of either sign as the rows' scalar functions have them. */
+/* occ_vrows.h - the vector rows of schemas/scalars.def that take no mathematics: arithmetic, rounding to whole numbers,
+ * comparisons and Booleans, which are floats here. NaN and zeros of either sign as the rows' scalar functions have
+ * them. */
 #ifndef OCC_VROWS_H
 #define OCC_VROWS_H
 
@@ -69,8 +70,8 @@ OCC_HOT occ_vf occ_vrecip(occ_vf a)
     return occ_vset(1.0f) / a;
 }
 
-/* Whole floats by the instruction set's own rounding: a literal 8 to the nearest (halves to even), 9 down, 10 up, 11 towards
- * zero. */
+/* Whole floats by the instruction set's own rounding: a literal 8 to the nearest (halves to even), 9 down, 10 up, 11
+ * towards zero. */
 #if OCC_W == 8 && defined(__AVX__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_VWHOLE(a, way) __builtin_ia32_roundps256(a, way)
 #elif OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)

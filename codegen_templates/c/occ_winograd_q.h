@@ -1,6 +1,7 @@
-/* occ_winograd_q.h - 3x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and Gray 2015, arXiv
- * 1509.09308), exact: inputs and weights are transformed to 16 bits without fractions, their sums wrap at 32 bits, and a whole
- * multiple of each result comes out, of which all bits that count are known. Knows nothing of when this pays.
+/* occ_winograd_q.h - 3x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and Gray 2015,
+ * arXiv 1509.09308), exact: inputs and weights are transformed to 16 bits without fractions, their sums wrap at 32
+ * bits, and a whole multiple of each result comes out, of which all bits that count are known. Knows nothing of when
+ * this pays.
  *
  *            input (transformed)  weights (transformed)  result times  its range
  *   m = 2    |v| <=  1020         |u| <=  1152             4           [-2^29, 2^29)
@@ -16,13 +17,13 @@ enum { OCC_WQ_BLOCK = 32, OCC_WQ_FAR = 64 * 1024 };
 /* Integers that wrap, and those that the input transform works on, as many as fit where 16 bits are enough. */
 #if OCC_W == 1
 typedef uint32_t occ_vu;
-typedef int32_t occ_vk;
+typedef int32_t  occ_vk;
 #define OCC_VK 1
 #else
 typedef uint32_t occ_vu __attribute__((vector_size(4 * OCC_W)));
-typedef occ_vh occ_vk;
-typedef uint8_t occ_vkb __attribute__((vector_size(2 * OCC_W)));
-typedef int8_t occ_vksb __attribute__((vector_size(2 * OCC_W)));
+typedef occ_vh   occ_vk;
+typedef uint8_t  occ_vkb __attribute__((vector_size(2 * OCC_W)));
+typedef int8_t   occ_vksb __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
@@ -31,12 +32,13 @@ typedef struct occ_wq_form {
     int64_t m, group, xzero, yzero;
 } occ_wq_form;
 
-/* One convolution: q's weights are pairs of transformed ones, q's sums are NULL; scratch and its strides in pairs (v) and sums. */
+/* One convolution: q's weights are pairs of transformed ones, q's sums are NULL; scratch and its strides in pairs (v)
+ * and sums. */
 typedef struct occ_winograd_q {
     occ_conv_q q;
-    int64_t across, tiles, group; /* tiles in a row, of an image, and transformed together */
-    int64_t pairs, vfrequency, mfrequency;
-    int32_t *v, *m;
+    int64_t    across, tiles, group; /* tiles in a row, of an image, and transformed together */
+    int64_t    pairs, vfrequency, mfrequency;
+    int32_t   *v, *m;
 } occ_winograd_q;
 
 /* ------------------------------------------------------------------------------------------------------- the input */
@@ -101,17 +103,17 @@ OCC_HOT void occ_wq_in(occ_vk *d, int step, int m)
 }
 
 /* `n` channels of one tile, x being that of its first pixel: v[frequency][tile][channel]. */
-OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t *v, int64_t top, int64_t left, int n, int m,
-                              int is_signed)
+OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t *v, int64_t top, int64_t left, int n,
+                              int m, int is_signed)
 {
     const int size = m + 2;
-    occ_vk d[36];
+    occ_vk    d[36];
     OCC_UNROLL(6)
     for (int i = 0; i < size; i++) {
         const int row = top + i >= 0 && top + i < p->q.g.in[1];
         OCC_UNROLL(6)
         for (int k = 0; k < size; k++) {
-            const int here = row && left + k >= 0 && left + k < p->q.g.in[2];
+            const int      here = row && left + k >= 0 && left + k < p->q.g.in[2];
             const uint8_t *from = x + i * p->q.g.xaxis[1] + k * p->q.g.xaxis[2];
             d[i * size + k] = here ? occ_wq_bytes(from, n, is_signed) : occ_wq_spread(p->q.zero);
         }
@@ -130,12 +132,12 @@ OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t
 OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, int m, int is_signed)
 {
     const occ_conv *g = &p->q.g;
-    const int64_t image = tile / p->tiles, at = tile % p->tiles;
-    const int64_t top = at / p->across * m - g->pad[1], left = at % p->across * m - g->pad[2];
-    const uint8_t *x = p->q.x + (image * g->xbatch + top * g->xaxis[1] + left * g->xaxis[2]);
-    int16_t *v = (int16_t *)(void *)(p->v + slot * p->pairs);
-    const int rest = (int)(g->inputs % OCC_VK);
-    int64_t c = 0;
+    const int64_t   image = tile / p->tiles, at = tile % p->tiles;
+    const int64_t   top = at / p->across * m - g->pad[1], left = at % p->across * m - g->pad[2];
+    const uint8_t  *x = p->q.x + (image * g->xbatch + top * g->xaxis[1] + left * g->xaxis[2]);
+    int16_t        *v = (int16_t *)(void *)(p->v + slot * p->pairs);
+    const int       rest = (int)(g->inputs % OCC_VK);
+    int64_t         c = 0;
     for (; c + OCC_VK <= g->inputs; c += OCC_VK)
         occ_wq_load_some(p, x + c, v + c, top, left, OCC_VK, m, is_signed);
     if (rest > 0)
@@ -160,17 +162,18 @@ OCC_HOT occ_vu occ_wq_dot(occ_vu acc, occ_vi a, occ_vi b)
 #elif OCC_W == 1
     return acc + (occ_vu)((int16_t)a * (int16_t)b) + (occ_vu)((a >> 16) * (b >> 16));
 #else
-    return acc + (occ_vu)(((occ_vi)((occ_vu)a << 16) >> 16) * ((occ_vi)((occ_vu)b << 16) >> 16)) + (occ_vu)((a >> 16) * (b >> 16));
+    return acc + (occ_vu)(((occ_vi)((occ_vu)a << 16) >> 16) * ((occ_vi)((occ_vu)b << 16) >> 16)) +
+           (occ_vu)((a >> 16) * (b >> 16));
 #endif
 }
 
-/* The sums of `columns` (literal) tiles for the outputs of a block from its lane `lane` on. Meanwhile weights from `next` on are
- * fetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
-OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const int32_t *v, const int32_t *u, int32_t *sums, int lane,
-                         int columns, const char *next, int64_t pace)
+/* The sums of `columns` (literal) tiles for the outputs of a block from its lane `lane` on. Meanwhile weights from
+ * `next` on are fetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
+OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const int32_t *v, const int32_t *u,
+                         int32_t *sums, int lane, int columns, const char *next, int64_t pace)
 {
     const int vectors = OCC_Q_VECTORS;
-    occ_vu acc[OCC_TILE_MAX];
+    occ_vu    acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
     for (int i = 0; i < columns * vectors; i++)
         acc[i] = (occ_vu)occ_viset(0);
@@ -204,15 +207,17 @@ OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const in
 OCC_HOT void occ_wq_products(const occ_winograd_q *p, const occ_q_block *b, int frequencies)
 {
     const occ_conv_cut cut = occ_conv_cut_row(p->group, OCC_Q_ROWS(OCC_Q_VECTORS));
-    const int size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
-    const int64_t wide = OCC_Q_VECTORS * OCC_W, runs = cut.tiles * ((b->lanes + wide - 1) / wide), row = b->pitch * (int64_t)sizeof *b->w;
-    const int64_t pace = OCC_W > 1 && frequencies * p->pairs * p->q.g.outputs >= OCC_WQ_FAR ? (row + runs - 1) / runs : 0;
+    const int          size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
+    const int64_t      wide = OCC_Q_VECTORS * OCC_W, runs = cut.tiles * ((b->lanes + wide - 1) / wide),
+                  row = b->pitch * (int64_t)sizeof *b->w;
+    const int64_t pace =
+        OCC_W > 1 && frequencies * p->pairs * p->q.g.outputs >= OCC_WQ_FAR ? (row + runs - 1) / runs : 0;
     for (int f = 0; f < frequencies; f++) {
         const int32_t *u = b->w + f * p->pairs * b->pitch, *v = p->v + f * p->vfrequency;
-        const char *next = (const char *)(const void *)(u + p->pairs * b->pitch);
+        const char    *next = (const char *)(const void *)(u + p->pairs * b->pitch);
         for (int lane = 0; lane < b->lanes; lane += (int)wide) {
             int32_t *sums = p->m + f * p->mfrequency + lane;
-            int64_t t = 0, at = 0;
+            int64_t  t = 0, at = 0;
             for (; more > 0 && t < cut.larger; t++, at += more, next += p->pairs * pace)
                 occ_wq_tile(p, b, v + at * p->pairs, u + lane, sums + at * OCC_WQ_BLOCK, lane, more, next, pace);
             for (; size > 0 && t < cut.tiles; t++, at += size, next += p->pairs * pace)
@@ -246,14 +251,15 @@ OCC_HOT occ_vi occ_wq_result(occ_vu v, int m)
 }
 
 /* Outputs `lane` to lane + n - 1 of the block, of one tile that begins at row `top` and column `left`. */
-OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, const int32_t *sums, int64_t image,
-                               int64_t top, int64_t left, int64_t lane, int n, int m)
+OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, const int32_t *sums,
+                               int64_t image, int64_t top, int64_t left, int64_t lane, int n, int m)
 {
-    const occ_conv *g = &p->q.g;
-    const int size = m + 2;
+    const occ_conv   *g = &p->q.g;
+    const int         size = m + 2;
     const occ_q_block one = {b->channel + lane, 0, NULL, 1, n, n};
-    const occ_vi start = p->q.bias ? occ_viload(p->q.bias + one.channel, n) : occ_viset(0);
-    const int64_t y = image * g->ybatch + top * g->yaxis[1] + left * g->yaxis[2], pixel = occ_conv_pixel(g, image, 0, top, left);
+    const occ_vi      start = p->q.bias ? occ_viload(p->q.bias + one.channel, n) : occ_viset(0);
+    const int64_t     y = image * g->ybatch + top * g->yaxis[1] + left * g->yaxis[2],
+                  pixel = occ_conv_pixel(g, image, 0, top, left);
     occ_vu d[36];
     OCC_UNROLL(6)
     for (int i = 0; i < size; i++) {
@@ -269,18 +275,20 @@ OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ
         for (int i = 0; i < m; i++) {
             const occ_vi v = occ_wq_result(d[i * size + k], m) + start;
             if (top + i < g->out[1] && left + k < g->out[2])
-                occ_q_store(&p->q, how, &one, &v, y + i * g->yaxis[1] + k * g->yaxis[2], pixel + i * g->pixel[3] + k * g->pixel[4], 1);
+                occ_q_store(&p->q, how, &one, &v, y + i * g->yaxis[1] + k * g->yaxis[2],
+                            pixel + i * g->pixel[3] + k * g->pixel[4], 1);
         }
     }
 }
 
 /* All outputs of a block, of one tile. */
-OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, int64_t slot, int64_t tile, int m)
+OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, int64_t slot, int64_t tile,
+                          int m)
 {
-    const int64_t image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
+    const int64_t  image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
     const int32_t *sums = p->m + slot * OCC_WQ_BLOCK;
-    const int rest = b->stored % OCC_W;
-    int64_t lane = 0;
+    const int      rest = b->stored % OCC_W;
+    int64_t        lane = 0;
     for (; lane + OCC_W <= b->stored; lane += OCC_W)
         occ_wq_store_some(p, how, b, sums, image, top, left, lane, OCC_W, m);
     if (rest > 0)
@@ -290,10 +298,11 @@ OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_bl
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
 /* Tiles `first` to first + count - 1, which the scratch holds, for `outputs` (literal) of a block from `from` on. */
-OCC_HOT void occ_wq_block(const occ_winograd_q *p, occ_q_how how, int64_t from, int64_t outputs, int64_t first, int64_t count, int m)
+OCC_HOT void occ_wq_block(const occ_winograd_q *p, occ_q_how how, int64_t from, int64_t outputs, int64_t first,
+                          int64_t count, int m)
 {
-    const int frequencies = (m + 2) * (m + 2);
-    const int64_t pitch = (outputs + 3) / 4 * 4;
+    const int         frequencies = (m + 2) * (m + 2);
+    const int64_t     pitch = (outputs + 3) / 4 * 4;
     const occ_q_block b = {from, pitch, p->q.w + from * frequencies * p->pairs, 0, (int)pitch, (int)outputs};
     occ_wq_products(p, &b, frequencies);
     for (int64_t slot = 0; slot < count; slot++)
@@ -309,7 +318,8 @@ OCC_HOT void occ_wq_groups(const occ_winograd_q *p, occ_q_how how, int m)
         for (int64_t slot = 0; slot < count; slot++)
             occ_wq_load(p, slot, first + slot, m, how.is_signed);
         for (int f = 0; f < (m + 2) * (m + 2) && count < p->group; f++) /* the last group may be short */
-            memset(p->v + f * p->vfrequency + count * p->pairs, 0, (size_t)((p->group - count) * p->pairs) * sizeof *p->v);
+            memset(p->v + f * p->vfrequency + count * p->pairs, 0,
+                   (size_t)((p->group - count) * p->pairs) * sizeof *p->v);
         for (int64_t from = 0; from + OCC_WQ_BLOCK <= outputs; from += OCC_WQ_BLOCK)
             occ_wq_block(p, how, from, OCC_WQ_BLOCK, first, count, m);
         if (rest > 0)

@@ -1,5 +1,5 @@
-/* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels where
- * channels follow each other, else one result at a time. */
+/* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels
+ * where channels follow each other, else one result at a time. */
 #include "occ_image.h"
 #include "occ_vrows.h"
 #include "occ_vapart.h"
@@ -34,12 +34,15 @@ OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
     return occ_vpow_apart(sum, occ_vset(1.0f / p));
 }
 
-/* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches behind. */
-OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation, int64_t pad_end, int64_t kind)
+/* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches
+ * behind. */
+OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation, int64_t pad_end,
+                               int64_t kind)
 {
     const occ_taps w = occ_window_taps(begin, extent, kernel, dilation);
 
-    return kind == OCC_POOL_MEAN_PADS ? occ_max(0, occ_min(kernel, occ_ceil_div(extent + pad_end - begin, dilation))) : w.last - w.first;
+    return kind == OCC_POOL_MEAN_PADS ? occ_max(0, occ_min(kernel, occ_ceil_div(extent + pad_end - begin, dilation)))
+                                      : w.last - w.first;
 }
 
 /* The taps of one result that lie inside the input, and how many a mean counts. */
@@ -63,8 +66,9 @@ OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_image *x_
 }
 
 /* `vectors` (literal) vectors of n channels each of one result. */
-OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_image *x_at, const occ_window *window,
-                               const occ_pool_taps *t, int vectors, int n, int64_t kind, float p)
+OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_image *x_at,
+                               const occ_window *window, const occ_pool_taps *t, int vectors, int n, int64_t kind,
+                               float p)
 {
     const union {
         uint32_t bits;
@@ -96,8 +100,8 @@ OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const
 /* pool - y = kind of x over windows.
  *   pad_end  {depth, height, width}: behind the input
  *   p: of the norm, for LP */
-OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at, const occ_window *window,
-                             const occ_extent *pad_end, int64_t kind, float p)
+OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at,
+                             const occ_window *window, const occ_extent *pad_end, int64_t kind, float p)
 {
     const int64_t step = x_at->stride[1] == 1 && y_at->stride[1] == 1 ? OCC_W : 1;
 
@@ -105,7 +109,8 @@ OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, co
         for (int64_t d = 0; d < y_at->dim[2]; d++)
             for (int64_t h = 0; h < y_at->dim[3]; h++)
                 for (int64_t w = 0; w < y_at->dim[4]; w++) {
-                    const int64_t       begin[3] = {d * window->stride[0] - window->pad[0], h * window->stride[1] - window->pad[1],
+                    const int64_t       begin[3] = {d * window->stride[0] - window->pad[0],
+                                                    h * window->stride[1] - window->pad[1],
                                                     w * window->stride[2] - window->pad[2]};
                     float              *to = y + occ_image_place(y_at, b, 0, d, h, w);
                     const float        *from = x + b * x_at->stride[0];
@@ -115,7 +120,7 @@ OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, co
                     for (; step > 1 && c + 4 * OCC_W <= y_at->dim[1]; c += 4 * OCC_W)
                         occ_pool_channels(to + c, 1, from + c, x_at, window, &taps, 4, OCC_W, kind, p);
                     for (; c < y_at->dim[1]; c += step)
-                        occ_pool_channels(to + c * y_at->stride[1], y_at->stride[1], from + c * x_at->stride[1], x_at, window, &taps, 1,
-                                          (int)occ_min(step, y_at->dim[1] - c), kind, p);
+                        occ_pool_channels(to + c * y_at->stride[1], y_at->stride[1], from + c * x_at->stride[1], x_at,
+                                          window, &taps, 1, (int)occ_min(step, y_at->dim[1] - c), kind, p);
                 }
 }

@@ -1,5 +1,5 @@
-/* pool_planes_f32.c - maxima, means and p-norms over windows where the pixels of a row follow each other: by vectors of pixels.
- * Windows are joined from the top down first, which reads every row in order, then across. */
+/* pool_planes_f32.c - maxima, means and p-norms over windows where the pixels of a row follow each other: by vectors of
+ * pixels. Windows are joined from the top down first, which reads every row in order, then across. */
 #include "pool_f32.c"
 
 #define OCC_POOL_SPAN 256 /* pixels of the input that are joined from the top down before they are across, at most */
@@ -16,8 +16,8 @@ OCC_HOT occ_vf occ_pool_start(int64_t kind)
     return occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
 }
 
-/* The rows of x that are joined from the top down: where the first tap of the first one is, perhaps outside, and how far apart
- * they are, elements. */
+/* The rows of x that are joined from the top down: where the first tap of the first one is, perhaps outside, and how
+ * far apart they are, elements. */
 typedef struct occ_pool_rows {
     const float *x;
     int64_t      first, planes, rows, plane, row;
@@ -48,11 +48,15 @@ OCC_HOT void occ_pool_columns(float *line, const occ_pool_rows *r, int64_t j, in
 OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_image *x_at,
                            const occ_window *window, const occ_pool_taps *t, int64_t kind, float p)
 {
-    const int64_t       begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, x_at->dim[4] - from));
-    const int64_t       top = (t->begin[0] + t->axis[0].first * window->dilation[0]) * x_at->stride[2] +
+    const int64_t begin = occ_min(span, occ_max(0, -from)), end = occ_max(begin, occ_min(span, x_at->dim[4] - from));
+    const int64_t top = (t->begin[0] + t->axis[0].first * window->dilation[0]) * x_at->stride[2] +
                         (t->begin[1] + t->axis[1].first * window->dilation[1]) * x_at->stride[3];
-    const occ_pool_rows r = {x, from + top, t->axis[0].last - t->axis[0].first, t->axis[1].last - t->axis[1].first,
-                             window->dilation[0] * x_at->stride[2], window->dilation[1] * x_at->stride[3]};
+    const occ_pool_rows r = {x,
+                             from + top,
+                             t->axis[0].last - t->axis[0].first,
+                             t->axis[1].last - t->axis[1].first,
+                             window->dilation[0] * x_at->stride[2],
+                             window->dilation[1] * x_at->stride[3]};
     int64_t             j = begin;
 
     for (int64_t i = 0; i < begin; i++)
@@ -76,8 +80,8 @@ OCC_HOT occ_vf occ_pool_tap(const float *line, int64_t stride)
 }
 
 /* n results of a row from the line below them; a mean counts rows * count[i] elements. */
-OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, float rows, int64_t n, int64_t kernel, int64_t stride,
-                             int64_t dilation, int64_t kind, float p)
+OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, float rows, int64_t n, int64_t kernel,
+                             int64_t stride, int64_t dilation, int64_t kind, float p)
 {
     for (int64_t w = 0; w < n; w += OCC_W) {
         occ_vf sum = occ_pool_tap(line + w * stride, stride);
@@ -92,8 +96,8 @@ OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, fl
     }
 }
 
-/* occ_pool_planes_f32 - as occ_pool_f32, where pixels of a row follow each other in x and y, and 17 neighbouring windows of a row do not
- * span more than OCC_POOL_SPAN pixels. */
+/* occ_pool_planes_f32 - as occ_pool_f32, where pixels of a row follow each other in x and y, and 17 neighbouring
+ * windows of a row do not span more than OCC_POOL_SPAN pixels. */
 OCC_INLINE void occ_pool_planes_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at,
                                     const occ_window *window, const occ_extent *pad_end, int64_t kind, float p)
 {
@@ -106,19 +110,20 @@ OCC_INLINE void occ_pool_planes_f32(const float *x, const occ_image *x_at, float
         const int64_t n = occ_min(tile, y_at->dim[4] - first), from = first * window->stride[2] - window->pad[2];
 
         for (int64_t i = 0; i < n; i++)
-            count[i] = (float)occ_pool_count(from + i * window->stride[2], x_at->dim[4], window->kernel[2], window->dilation[2],
-                                             pad_end[2], kind);
+            count[i] = (float)occ_pool_count(from + i * window->stride[2], x_at->dim[4], window->kernel[2],
+                                             window->dilation[2], pad_end[2], kind);
         for (int64_t i = 0; i < all; i++) {
             const int64_t d = i / y_at->dim[3] % y_at->dim[2], h = i % y_at->dim[3];
             const int64_t c = i / rows % y_at->dim[1], b = i / rows / y_at->dim[1];
-            const int64_t begin[3] = {d * window->stride[0] - window->pad[0], h * window->stride[1] - window->pad[1], 0};
+            const int64_t begin[3] = {d * window->stride[0] - window->pad[0], h * window->stride[1] - window->pad[1],
+                                      0};
             const int64_t one[3] = {window->kernel[0], window->kernel[1], 1};
             const occ_pool_taps t = occ_pool_taps_at(begin, x_at, one, window, pad_end, kind);
 
-            occ_pool_down(line, from, (n - 1) * window->stride[2] + reach, x + occ_image_place(x_at, b, c, 0, 0, 0), x_at, window,
-                          &t, kind, p);
-            occ_pool_across(y + occ_image_place(y_at, b, c, d, h, first), line, count,
-                            (float)t.count, n, window->kernel[2], window->stride[2], window->dilation[2], kind, p);
+            occ_pool_down(line, from, (n - 1) * window->stride[2] + reach, x + occ_image_place(x_at, b, c, 0, 0, 0),
+                          x_at, window, &t, kind, p);
+            occ_pool_across(y + occ_image_place(y_at, b, c, d, h, first), line, count, (float)t.count, n,
+                            window->kernel[2], window->stride[2], window->dilation[2], kind, p);
         }
     }
 }

@@ -1,5 +1,6 @@
 /* random.c - numbers that look random: each is a function of a seed and of its place, so every run draws the same ones.
- * The mixing function is SplitMix64's (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
+ * The mixing function is SplitMix64's (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA
+ * 2014). */
 #include "occ_base.h"
 
 #include <math.h>
@@ -37,8 +38,10 @@ OCC_INLINE void occ_random_normal_TPL_N(TPL_T *y, int64_t n, int64_t seed, doubl
     }
 }
 
-/* multinomial - for each row of x [rows][classes], logarithms of odds, `samples` classes drawn by them: y [rows][samples]. */
-OCC_INLINE void occ_multinomial_TPL_N(TPL_T *y, const double *x, int64_t rows, int64_t classes, int64_t samples, int64_t seed)
+/* multinomial - for each row of x [rows][classes], logarithms of odds, `samples` classes drawn by them: y
+ * [rows][samples]. */
+OCC_INLINE void occ_multinomial_TPL_N(TPL_T *y, const double *x, int64_t rows, int64_t classes, int64_t samples,
+                                      int64_t seed)
 {
     for (int64_t r = 0; r < rows; r++, x += classes) {
         double most = x[0], total = 0.0;

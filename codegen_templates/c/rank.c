@@ -1,7 +1,6 @@
-/* rank.c - kernels that choose elements by their value: the largest, those that are not zero, the different ones. Operands are
- * dense and row-major. Places are counted from 0. */
+/* rank.c - kernels that choose elements by their value: the largest, those that are not zero, the different ones.
+ * Operands are dense and row-major. Places are counted from 0. */
 #include "occ_base.h"
-
 
 #ifndef TPL_T
 #define TPL_T float
@@ -44,15 +43,16 @@ OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t 
         if (child + 1 < n && occ_ranks_before_TPL_N(value[child * step], place[child * step], value[(child + 1) * step],
                                                     place[(child + 1) * step], largest))
             child++;
-        if (!occ_ranks_before_TPL_N(value[i * step], place[i * step], value[child * step], place[child * step], largest))
+        if (!occ_ranks_before_TPL_N(value[i * step], place[i * step], value[child * step], place[child * step],
+                                    largest))
             return;
         occ_swap_TPL_N(value, place, i * step, child * step);
         i = child;
     }
 }
 
-/* The first place from j on, n for none, of an element that may come before `root`, which lies in front of all of them: most are
- * passed over some at a time. NaN is no less and no more. */
+/* The first place from j on, n for none, of an element that may come before `root`, which lies in front of all of them:
+ * most are passed over some at a time. NaN is no less and no more. */
 OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T root, int64_t largest)
 {
     for (; j + OCC_TOGETHER <= n; j += OCC_TOGETHER) {
@@ -69,9 +69,10 @@ OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T 
 }
 
 /* topk - the k largest (smallest) of n elements along an axis and their places; sorted, the lower place among equals.
- *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX; a heap of k lies in the result */
-OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t k,
-                              int64_t largest)
+ *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX; a heap of k lies in the
+ *   result */
+OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int64_t outer, int64_t n, int64_t inner,
+                              int64_t k, int64_t largest)
 {
     if (k < 0 || k > n)
         return OCC_EINDEX;
@@ -86,7 +87,8 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
 
             v[j * inner] = from[j * inner];
             p[j * inner] = j;
-            while (c > 0 && occ_ranks_before_TPL_N(v[(c - 1) / 2 * inner], p[(c - 1) / 2 * inner], v[c * inner], p[c * inner], largest)) {
+            while (c > 0 && occ_ranks_before_TPL_N(v[(c - 1) / 2 * inner], p[(c - 1) / 2 * inner], v[c * inner],
+                                                   p[c * inner], largest)) {
                 occ_swap_TPL_N(v, p, (c - 1) / 2 * inner, c * inner);
                 c = (c - 1) / 2;
             }
@@ -115,8 +117,8 @@ OCC_HOT int32_t occ_better_TPL_N(TPL_T a, TPL_T b, int64_t largest, int64_t last
 }
 
 /* Joins the elements x [count], found at `here`, to the best ones so far and the places where those were found. */
-OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, int32_t here, int64_t count, int64_t largest,
-                                   int64_t last)
+OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, int32_t here, int64_t count,
+                                   int64_t largest, int64_t last)
 {
     for (int64_t i = 0; i < count; i++) {
         const int32_t better = occ_better_TPL_N(x[i], best[i], largest, last);
@@ -126,10 +128,10 @@ OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, 
     }
 }
 
-/* y [count] of as many neighbouring columns of n elements, `inner` apart; count: at most OCC_TOGETHER or a multiple of it up to
- * OCC_LINE. */
-OCC_HOT void occ_argmax_columns_TPL_N(int64_t *y, const TPL_T *x, int64_t n, int64_t inner, int64_t count, int64_t largest,
-                                      int64_t last)
+/* y [count] of as many neighbouring columns of n elements, `inner` apart; count: at most OCC_TOGETHER or a multiple of
+ * it up to OCC_LINE. */
+OCC_HOT void occ_argmax_columns_TPL_N(int64_t *y, const TPL_T *x, int64_t n, int64_t inner, int64_t count,
+                                      int64_t largest, int64_t last)
 {
     const int64_t step = occ_min(count, OCC_TOGETHER);
     TPL_T         best[OCC_LINE];
@@ -179,8 +181,8 @@ OCC_HOT int64_t occ_argmax_row_TPL_N(const TPL_T *x, int64_t n, int64_t largest,
     return place;
 }
 
-/* argmax - the place of the largest (smallest) of n elements, 1 <= n < 2^31; the first or the last among equals. NaN is no
- * better than any, and none better than it.
+/* argmax - the place of the largest (smallest) of n elements, 1 <= n < 2^31; the first or the last among equals. NaN is
+ * no better than any, and none better than it.
  *   y [outer][inner], x [outer][n][inner] */
 OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t largest,
                                  int64_t last)
@@ -194,7 +196,8 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
         }
         for (; i + OCC_LINE <= inner; i += OCC_LINE)
             occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_LINE, largest, last);
-        for (; inner >= OCC_TOGETHER && i < inner; i += OCC_TOGETHER) { /* the last ones are found twice where they are fewer */
+        for (; inner >= OCC_TOGETHER && i < inner;
+             i += OCC_TOGETHER) { /* the last ones are found twice where they are fewer */
             i = occ_min(i, inner - OCC_TOGETHER);
             occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_TOGETHER, largest, last);
         }
@@ -206,8 +209,8 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
 /* nonzero - the coordinates of every element that is not zero, one row of y for each axis; count: how many.
  *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and drawn together at the end
  *   found fewer than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
-OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim, int64_t fewest,
-                                 int64_t room)
+OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim,
+                                 int64_t fewest, int64_t room)
 {
     int64_t at[8] = {0}, total = occ_count(rank, dim), found = 0;
 

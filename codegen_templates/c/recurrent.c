@@ -1,6 +1,7 @@
-/* recurrent.c - LSTM, GRU and simple recurrent cells over time. The part of the gates that comes from the input is computed
- * for all times at once before (a matrix product); these kernels add the part that comes from the state.
- * The recurrence matrix lies in panels of 32 gates, [gates / 32][hidden][32], the last panel as narrow as what is left. */
+/* recurrent.c - LSTM, GRU and simple recurrent cells over time. The part of the gates that comes from the input is
+ * computed for all times at once before (a matrix product); these kernels add the part that comes from the state.
+ * The recurrence matrix lies in panels of 32 gates, [gates / 32][hidden][32], the last panel as narrow as what is
+ * left. */
 #include "occ_base.h"
 #include "occ_vec.h"
 #include "occ_vapart.h"
@@ -21,7 +22,8 @@
 /* kind: one of the above; table_act: alpha, beta; limit > 0 clips the argument to -limit .. limit */
 OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_act, float limit)
 {
-    occ_vf alpha = occ_vset((float)table_act[0]), beta = occ_vset((float)table_act[1]), zero = occ_vset(0.0f), one = occ_vset(1.0f);
+    occ_vf alpha = occ_vset((float)table_act[0]), beta = occ_vset((float)table_act[1]), zero = occ_vset(0.0f),
+           one = occ_vset(1.0f);
 
     if (limit > 0.0f)
         x = occ_vmin(occ_vmax(x, occ_vset(-limit)), occ_vset(limit));
@@ -82,7 +84,8 @@ OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const
 }
 
 /* g[gates] = start[gates] + h[hidden] * r; g may be start */
-OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t gates)
+OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden,
+                             int64_t gates)
 {
     for (int64_t p = 0; p < gates; p += 32)
         occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
@@ -97,7 +100,8 @@ OCC_INLINE void occ_recur_pack(float *to, const float *from, int64_t gates, int6
                 *to++ = from[i * hidden + k];
 }
 
-/* recur_bias - the input's bias and, for the first `both` gates, the state's, which follows it: from [2][gates] to [gates]. */
+/* recur_bias - the input's bias and, for the first `both` gates, the state's, which follows it: from [2][gates] to
+ * [gates]. */
 OCC_INLINE void occ_recur_bias(float *to, const float *from, int64_t gates, int64_t both)
 {
     for (int64_t i = 0; i < gates; i++)
@@ -124,10 +128,10 @@ typedef struct occ_lstm_form {
 } occ_lstm_form;
 
 /* lstm - gates in the order i, o, f, c.
- *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial
- *   state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with all biases, to
- *   which the state's is added there; r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch]
- *   or NULL
+ *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the
+ *   initial state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with
+ *   all biases, to which the state's is added there; r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or
+ *   NULL; lengths [batch] or NULL
  *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i */
 OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float *r, const float *peephole,
                             const int64_t *lengths, const occ_lstm_form *form, const occ_extent *kind,
@@ -181,17 +185,17 @@ typedef struct occ_gru_form {
 } occ_gru_form;
 
 /* gru - gates in the order z, r, h.
- *   as lstm; xg [time][batch][3 hidden] holds the biases of the input, and of the state but for gate h where `before` is set;
- *   r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h; hbias [hidden]: the state's bias of
- *   gate h, used where `before` (linear_before_reset) is set; gate: scratch [4 hidden] */
+ *   as lstm; xg [time][batch][3 hidden] holds the biases of the input, and of the state but for gate h where `before`
+ *   is set; r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h; hbias [hidden]: the
+ *   state's bias of gate h, used where `before` (linear_before_reset) is set; gate: scratch [4 hidden] */
 OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, const float *r, const float *hbias,
                            const int64_t *lengths, const occ_gru_form *form, const occ_extent *kind,
                            const double *table_act, float limit)
 {
     const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
     const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse, before = form->before;
-    const float *rh = r + 2 * hidden * hidden;
-    float       *reset = gate + 3 * hidden;
+    const float  *rh = r + 2 * hidden * hidden;
+    float        *reset = gate + 3 * hidden;
 
     for (int64_t b = 0; b < batch; b++) {
         float  *hb = h + b * sb;

@@ -47,8 +47,8 @@ OCC_HOT void occ_recur_add(double *y, const double *m, const double *x, const do
 }
 
 /* One time of an LSTM: gate [4 hidden], complete but for the peepholes, in the order i, o, f, c. */
-OCC_HOT void occ_recur_lstm(double *h, double *c, const double *gate, const double *peephole, int64_t hidden, int64_t coupled,
-                            const occ_extent *kind, const double *table_act, double limit)
+OCC_HOT void occ_recur_lstm(double *h, double *c, const double *gate, const double *peephole, int64_t hidden,
+                            int64_t coupled, const occ_extent *kind, const double *table_act, double limit)
 {
     for (int64_t j = 0; j < hidden; j++) {
         double i = gate[j], o = gate[hidden + j], f = gate[2 * hidden + j], now;
@@ -66,7 +66,8 @@ OCC_HOT void occ_recur_lstm(double *h, double *c, const double *gate, const doub
     }
 }
 
-/* One time of a GRU: gate [5 hidden]: z and r complete, h the input's part; what follows is scratch. r, bias: of gate h. */
+/* One time of a GRU: gate [5 hidden]: z and r complete, h the input's part; what follows is scratch. r, bias: of gate
+ * h. */
 OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const double *bias, int64_t hidden, int64_t before,
                            const occ_extent *kind, const double *table_act, double limit)
 {
@@ -86,33 +87,33 @@ OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const doubl
 
 /* What a cell of doubles computes, and where its tensors lie: strides in elements. */
 typedef struct occ_recurrence {
-    int64_t time, batch, input, hidden, gates, yt, yb, sb, xt, xb, reverse, variant;
+    int64_t           time, batch, input, hidden, gates, yt, yb, sb, xt, xb, reverse, variant;
     const occ_extent *kind;
-    const double *table_act;
-    double limit;
+    const double     *table_act;
+    double            limit;
 } occ_recurrence;
 
 /* recur_f64 - one direction of an LSTM (4 gates: i, o, f, c), a GRU (3: z, r, h) or a simple cell (1).
- *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the initial state
- *   on entry, the final one on return, c of an LSTM only; gate: scratch [5 hidden]; x [time][batch][input] with strides xt, xb;
- *   w [gates][hidden][input]; r [gates][hidden][hidden]; bias [2][gates][hidden] or NULL; peephole [3 hidden] (i, o, f) or NULL;
- *   lengths [batch] or NULL; variant: input_forget of an LSTM, linear_before_reset of a GRU
- *   kind, table_act: as for lstm; limit > 0: clip */
+ *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the
+ *   initial state on entry, the final one on return, c of an LSTM only; gate: scratch [5 hidden]; x
+ *   [time][batch][input] with strides xt, xb; w [gates][hidden][input]; r [gates][hidden][hidden]; bias
+ *   [2][gates][hidden] or NULL; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL; variant: input_forget
+ *   of an LSTM, linear_before_reset of a GRU kind, table_act: as for lstm; limit > 0: clip */
 OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, const double *x, const double *w,
                              const double *r, const double *bias, const double *peephole, const int64_t *lengths,
                              const occ_recurrence *form)
 {
-    const int64_t time = form->time, batch = form->batch, input = form->input, hidden = form->hidden;
-    const int64_t gates = form->gates, yt = form->yt, yb = form->yb, sb = form->sb, xt = form->xt, xb = form->xb;
-    const int64_t reverse = form->reverse, variant = form->variant;
+    const int64_t     time = form->time, batch = form->batch, input = form->input, hidden = form->hidden;
+    const int64_t     gates = form->gates, yt = form->yt, yb = form->yb, sb = form->sb, xt = form->xt, xb = form->xb;
+    const int64_t     reverse = form->reverse, variant = form->variant;
     const occ_extent *kind = form->kind;
-    const double *table_act = form->table_act;
-    const double limit = form->limit;
-    const int64_t rows = gates * hidden, both = gates == 3 ? 2 * hidden : rows;
-    const double *more = bias ? bias + rows : 0;
+    const double     *table_act = form->table_act;
+    const double      limit = form->limit;
+    const int64_t     rows = gates * hidden, both = gates == 3 ? 2 * hidden : rows;
+    const double     *more = bias ? bias + rows : 0;
     for (int64_t b = 0; b < batch; b++) {
         const int64_t length = lengths ? lengths[b] : time;
-        double *hb = h + b * sb;
+        double       *hb = h + b * sb;
         if (length < 0 || length > time)
             return OCC_EINDEX;
         for (int64_t s = 0; s < length; s++) {
@@ -124,7 +125,8 @@ OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, cons
             if (gates == 4)
                 occ_recur_lstm(hb, c + b * sb, gate, peephole, hidden, variant, kind, table_act, limit);
             else if (gates == 3)
-                occ_recur_gru(hb, gate, r + both * hidden, more ? more + both : 0, hidden, variant, kind, table_act, limit);
+                occ_recur_gru(hb, gate, r + both * hidden, more ? more + both : 0, hidden, variant, kind, table_act,
+                              limit);
             else
                 for (int64_t j = 0; j < hidden; j++)
                     hb[j] = occ_recur_apply(gate[j], kind[0], table_act, limit);

@@ -1,5 +1,5 @@
-/* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor, by vectors along the axis whose
- * elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
+/* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor, by vectors along the axis
+ * whose elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
 #include "occ_base.h"
 #include "occ_vrows.h"
 #include "occ_vapart.h"
@@ -26,7 +26,10 @@ OCC_HOT float occ_reduce_start(int64_t kind)
         float    value;
     } infinity = {0x7f800000u};
 
-    return kind == OCC_REDUCE_MAX ? -infinity.value : kind == OCC_REDUCE_MIN ? infinity.value : kind == OCC_REDUCE_PROD ? 1.0f : 0.0f;
+    return kind == OCC_REDUCE_MAX    ? -infinity.value
+           : kind == OCC_REDUCE_MIN  ? infinity.value
+           : kind == OCC_REDUCE_PROD ? 1.0f
+                                     : 0.0f;
 }
 
 OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind)
@@ -86,8 +89,8 @@ OCC_HOT occ_vf occ_reduce_top(occ_vf top)
 }
 
 /* n results side by side: the terms of each lie at the places of the walk. */
-OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_extent *dim, const occ_extent *stride, int some,
-                                occ_vf top, int64_t kind)
+OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_extent *dim, const occ_extent *stride,
+                                int some, occ_vf top, int64_t kind)
 {
     occ_walk walk = {rank, {0}, 0};
     occ_vf   sum = occ_vset(occ_reduce_start(kind));
@@ -99,8 +102,8 @@ OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_e
     return sum;
 }
 
-#define OCC_REDUCE_ROWS 4       /* of terms that are joined together */
-#define OCC_REDUCE_LINE 1024    /* neighbouring results that rows are joined to while these stay in the nearest cache */
+#define OCC_REDUCE_ROWS 4    /* of terms that are joined together */
+#define OCC_REDUCE_LINE 1024 /* neighbouring results that rows are joined to while these stay in the nearest cache */
 
 /* Joins the rows x + at[0], x + at[1], ... of n terms each to as many results, one row after the other. */
 OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_t rows, int64_t n, int64_t kind)
@@ -117,8 +120,8 @@ OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_
 }
 
 /* n neighbouring results, kept in y while the rows of their terms go by. For kinds without `top`. */
-OCC_HOT void occ_reduce_line(float *y, const float *x, int64_t n, int64_t rank, const occ_extent *dim, const occ_extent *stride,
-                             int64_t count, int64_t kind)
+OCC_HOT void occ_reduce_line(float *y, const float *x, int64_t n, int64_t rank, const occ_extent *dim,
+                             const occ_extent *stride, int64_t count, int64_t kind)
 {
     occ_walk walk = {rank, {0}, 0};
 
@@ -181,10 +184,11 @@ OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *d
 
 /* reduce - y = kind of the terms of x over the reduced axes, for every place of the kept axes.
  *   kept    extents kdim [krank] with strides kystride in y and kxstride in x; at least one axis
- *   reduced extents rdim [rrank] with strides rstride in x, elements; an extent of 0 gives the value of the empty set */
+ *   reduced extents rdim [rrank] with strides rstride in x, elements; an extent of 0 gives the value of the empty
+ *   set */
 OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t krank, const occ_extent *kdim,
-                               const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank, const occ_extent *rdim,
-                               const occ_extent *rstride)
+                               const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank,
+                               const occ_extent *rdim, const occ_extent *rstride)
 {
     const int64_t last = krank - 1, wide = kdim[last] > 1 && kxstride[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
     const int64_t lines = wide && kystride[last] == 1 && kdim[last] >= 8 * OCC_W && kind != OCC_REDUCE_LOGSUMEXP;
@@ -195,8 +199,8 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
         return;
     do {
         for (int64_t c = 0; lines && c < kdim[last]; c += OCC_REDUCE_LINE)
-            occ_reduce_line(y + to.offset + c, x + from.offset + c, occ_min(OCC_REDUCE_LINE, kdim[last] - c), rrank, rdim, rstride,
-                            count, kind);
+            occ_reduce_line(y + to.offset + c, x + from.offset + c, occ_min(OCC_REDUCE_LINE, kdim[last] - c), rrank,
+                            rdim, rstride, count, kind);
         for (int64_t c = 0; !lines && c < kdim[last]; c += wide ? OCC_W : 1) {
             const float *terms = x + from.offset + c * kxstride[last];
             int          n = wide ? (int)occ_min(OCC_W, kdim[last] - c) : 1;
@@ -209,7 +213,8 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
             }
             sum = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, top, kind)
                        : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, occ_vlane(top, 0), kind));
-            occ_vstores(y + to.offset + c * kystride[last], kystride[last], occ_reduce_end(sum, top, (float)count, kind), n);
+            occ_vstores(y + to.offset + c * kystride[last], kystride[last],
+                        occ_reduce_end(sum, top, (float)count, kind), n);
         }
     } while (occ_walk_next(&to, kdim, kystride) && occ_walk_next(&from, kdim, kxstride));
 }

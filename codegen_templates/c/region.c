@@ -44,12 +44,12 @@ OCC_HOT occ_region_sample occ_region_place(double v, double u, int64_t height, i
 /* Extents of x and of the regions, and how these are sampled. */
 typedef struct occ_roi {
     int64_t batch, channels, height, width, regions, rows, columns, samples, largest, half;
-    double scale;
+    double  scale;
 } occ_roi;
 
 /* roi_align - y[r][c][i][j] = mean (largest: the largest weighted pixel) of samples in cell i, j of region r.
- *   x [batch][channels][height][width], rois [regions][4] (left, top, right, bottom), image [regions]: which of the batch
- *   y [regions][channels][rows][columns]; samples: along each side of a cell, 0: as many as it has pixels
+ *   x [batch][channels][height][width], rois [regions][4] (left, top, right, bottom), image [regions]: which of
+ *   the batch; y [regions][channels][rows][columns]; samples: along each side of a cell, 0: as many as it has pixels
  *   scale: pixels per unit of rois; half: pixels' middles are at halves */
 OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, const int64_t *image,
                                    const occ_roi *form)
@@ -57,8 +57,8 @@ OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, 
     const int64_t batch = form->batch, channels = form->channels, height = form->height, width = form->width;
     const int64_t regions = form->regions, rows = form->rows, columns = form->columns, samples = form->samples;
     const int64_t largest = form->largest, half = form->half;
-    const double scale = form->scale;
-    const double shift = half ? 0.5 : 0.0;
+    const double  scale = form->scale;
+    const double  shift = half ? 0.5 : 0.0;
 
     for (int64_t r = 0; r < regions; r++, rois += 4) {
         const double left = (double)rois[0] * scale - shift, top = (double)rois[1] * scale - shift;
@@ -85,8 +85,8 @@ OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, 
 
                 for (int64_t i = 0; i < grid[0]; i++)
                     for (int64_t j = 0; j < grid[1]; j++) {
-                        const double            v = top + ((double)(p / columns) + ((double)i + 0.5) / (double)grid[0]) * cell[0];
-                        const double            u = left + ((double)(p % columns) + ((double)j + 0.5) / (double)grid[1]) * cell[1];
+                        const double v = top + ((double)(p / columns) + ((double)i + 0.5) / (double)grid[0]) * cell[0];
+                        const double u = left + ((double)(p % columns) + ((double)j + 0.5) / (double)grid[1]) * cell[1];
                         const occ_region_sample s = occ_region_place(v, u, height, width);
 
                         for (int k = 0; k < 4; k++) {
@@ -110,9 +110,11 @@ OCC_HOT int64_t occ_region_edge(double place, int64_t start, int64_t n)
 }
 
 /* max_roi_pool - y[r][c][i][j] = the largest pixel of cell i, j of region r, 0 where it has none.
- *   x [batch][channels][height][width], rois [regions][5] (image, left, top, right, bottom), y [regions][channels][rows][columns] */
-OCC_INLINE int occ_max_roi_pool_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, int64_t batch, int64_t channels, int64_t height,
-                                      int64_t width, int64_t regions, int64_t rows, int64_t columns, double scale)
+ *   x [batch][channels][height][width], rois [regions][5] (image, left, top, right, bottom), y
+ *   [regions][channels][rows][columns] */
+OCC_INLINE int occ_max_roi_pool_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, int64_t batch, int64_t channels,
+                                      int64_t height, int64_t width, int64_t regions, int64_t rows, int64_t columns,
+                                      double scale)
 {
     for (int64_t r = 0; r < regions; r++, rois += 5) {
         int64_t corner[4], high, wide;

@@ -22,8 +22,10 @@
 #define OCC_RESIZE_CEIL 3
 #define OCC_RESIZE_SIMPLE 4 /* before opset 11: floats, up where the axis shrinks */
 
-/* The place in the input that output element i shows, in elements. from, to: the part of the input, as fractions, for CROP */
-OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale, int64_t coordinates, double from, double to)
+/* The place in the input that output element i shows, in elements. from, to: the part of the input, as fractions, for
+ * CROP */
+OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale, int64_t coordinates, double from,
+                                double to)
 {
     const double at = (double)i, n = (double)in;
     double       length = scale * n, whole;
@@ -39,7 +41,8 @@ OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale
     case OCC_RESIZE_ASYMMETRIC:
         return at / scale;
     case OCC_RESIZE_CROP:
-        return out > 1 ? from * (n - 1.0) + at * (to - from) * (n - 1.0) / (length - 1.0) : 0.5 * (from + to) * (n - 1.0);
+        return out > 1 ? from * (n - 1.0) + at * (to - from) * (n - 1.0) / (length - 1.0)
+                       : 0.5 * (from + to) * (n - 1.0);
     case OCC_RESIZE_HALF_ELEMENT: /* as ONNX Runtime has it: a scale of 1 changes nothing */
         return scale == 1.0 ? at : (at + 0.5) / scale;
     default:
@@ -74,10 +77,11 @@ OCC_HOT double occ_resize_weight(double t, int64_t mode, double a)
     return t < 2.0 ? ((a * t - 5.0 * a) * t + 8.0 * a) * t - 4.0 * a : 0.0;
 }
 
-/* resize_extent - the extent that a scale makes of `in`: entry `at` of the run's scales, or `scale` where they are NULL.
+/* resize_extent - the extent that a scale makes of `in`: entry `at` of the run's scales, or `scale` where they are
+ * NULL.
  *   rounded: to the nearest, as sizes that keep the aspect ratio are, else down */
-OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t at, int64_t in, int64_t rounded, int64_t capacity,
-                                 double scale)
+OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t at, int64_t in, int64_t rounded,
+                                 int64_t capacity, double scale)
 {
     const double by = scales ? scales[at] : scale;
     const double out = rounded ? floor((double)in * by + 0.5) : floor((double)((float)in * (float)by));
@@ -89,7 +93,8 @@ OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t 
 }
 
 /* resize_common - the smallest (larger: the largest) scale from extents `in` to `size`, both [n]. */
-OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const occ_extent *in, int64_t n, int64_t larger)
+OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const occ_extent *in, int64_t n,
+                                  int64_t larger)
 {
     for (int64_t i = 0; i < n; i++) {
         const double own = (double)size[i] / (double)in[i];
@@ -102,10 +107,11 @@ OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const o
 /* One axis and how it is resized. */
 typedef struct occ_resize_axis {
     int64_t at, axis, axes, in, out, taps, mode, coordinates, rounding, exclude, antialias;
-    double scale, cubic, from, to;
+    double  scale, cubic, from, to;
 } occ_resize_axis;
 
-/* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their weights.
+/* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their
+ * weights.
  *   index [out][taps]; weight [out][taps], NULL for NEAREST; an index of -1 in front: outside, for CROP
  *   scales: the run's scales, of which element `at` counts, or NULL: scale, where 0 is what the extents say
  *   rois: the run's region [2][axes], of which `axis` counts, or NULL: from, to */
@@ -115,9 +121,10 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
     const int64_t at = form->at, axis = form->axis, axes = form->axes, in = form->in, out = form->out;
     const int64_t taps = form->taps, mode = form->mode, coordinates = form->coordinates;
     const int64_t rounding = form->rounding, exclude = form->exclude, antialias = form->antialias;
-    const double scale = form->scale, cubic = form->cubic, from = form->from, to = form->to;
-    const double by = scales ? scales[at] : scale > 0.0 ? scale : (double)out / (double)in;
-    const double shrink = antialias && by < 1.0 ? by : 1.0, low = rois ? rois[axis] : from, high = rois ? rois[axes + axis] : to;
+    const double  scale = form->scale, cubic = form->cubic, from = form->from, to = form->to;
+    const double  by = scales ? scales[at] : scale > 0.0 ? scale : (double)out / (double)in;
+    const double  shrink = antialias && by < 1.0 ? by : 1.0, low = rois ? rois[axis] : from,
+                 high = rois ? rois[axes + axis] : to;
 
     for (int64_t i = 0; i < out; i++, index += taps) {
         const double place = occ_resize_place(i, in, out, by, coordinates, low, high);
@@ -134,7 +141,9 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
         for (int64_t k = 0; k < taps; k++) {
             const double tap = first + (double)k;
 
-            weight[k] = exclude && (tap < 0.0 || tap > (double)(in - 1)) ? 0.0 : occ_resize_weight((tap - place) * shrink, mode, cubic);
+            weight[k] = exclude && (tap < 0.0 || tap > (double)(in - 1))
+                            ? 0.0
+                            : occ_resize_weight((tap - place) * shrink, mode, cubic);
             sum += weight[k];
             index[k] = tap < 0.0 ? 0 : tap > (double)(in - 1) ? in - 1 : (int64_t)tap;
         }
@@ -146,7 +155,8 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
     }
 }
 
-/* n lanes of each of `vectors` neighbouring vectors of y: the sums of the rows of x, `inner` long, that `taps` indices name. */
+/* n lanes of each of `vectors` neighbouring vectors of y: the sums of the rows of x, `inner` long, that `taps` indices
+ * name. */
 OCC_HOT void occ_resample_vectors(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner,
                                   int64_t taps, int vectors, int n)
 {
@@ -172,7 +182,8 @@ OCC_HOT void occ_resample_vectors(float *y, const float *x, const int64_t *index
 }
 
 /* One row of y, inner elements. */
-OCC_HOT void occ_resample_row(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner, int64_t taps)
+OCC_HOT void occ_resample_row(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner,
+                              int64_t taps)
 {
     int64_t c = 0;
 
@@ -195,8 +206,8 @@ OCC_HOT float occ_resample_point(const float *x, const int64_t *index, const dou
 
 /* resample - y[o][i][n] = sum over taps of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
  *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the element itself */
-OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const double *weight, int64_t outer, int64_t in,
-                                 int64_t out, int64_t inner, int64_t taps, float outside)
+OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const double *weight, int64_t outer,
+                                 int64_t in, int64_t out, int64_t inner, int64_t taps, float outside)
 {
     for (int64_t o = 0; o < outer; o++, x += in * inner)
         for (int64_t i = 0; i < out; i++, y += inner) {
@@ -213,8 +224,8 @@ OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index,
 }
 
 /* resample - the same for doubles. */
-OCC_INLINE void occ_resample_f64(double *y, const double *x, const int64_t *index, const double *weight, int64_t outer, int64_t in,
-                                 int64_t out, int64_t inner, int64_t taps, double outside)
+OCC_INLINE void occ_resample_f64(double *y, const double *x, const int64_t *index, const double *weight, int64_t outer,
+                                 int64_t in, int64_t out, int64_t inner, int64_t taps, double outside)
 {
     for (int64_t o = 0; o < outer; o++, x += in * inner)
         for (int64_t i = 0; i < out; i++)

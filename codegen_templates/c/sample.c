@@ -67,7 +67,8 @@ OCC_HOT void occ_sample_cubic(double t, double *weight)
 }
 
 /* Pixels and weights along one axis of n pixels for place x; returns how many. */
-OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t padding, int64_t corners, int64_t *pixel, double *weight)
+OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t padding, int64_t corners, int64_t *pixel,
+                                double *weight)
 {
     const double  low = corners ? 0.0 : -0.5, high = corners ? (double)(n - 1) : (double)n - 0.5;
     const int64_t count = mode == OCC_SAMPLE_NEAREST ? 1 : mode == OCC_SAMPLE_LINEAR ? 2 : 4;
@@ -94,37 +95,37 @@ OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t paddi
     return count;
 }
 
-/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. Of each of the three axes,
- * the last ones of which are those of the image: extent, taps, their pixels and weights. Written without branches: where grids
- * leave the image is hard to foretell. */
-OCC_HOT int64_t occ_sample_shares_TPL_N(const int64_t *extent, const int64_t *count, int64_t pixel[3][4], double weight[3][4],
-                                        int64_t *at, TPL_T *share)
+/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. Of each of the
+ * three axes, the last ones of which are those of the image: extent, taps, their pixels and weights. Written without
+ * branches: where grids leave the image is hard to foretell. */
+OCC_HOT int64_t occ_sample_shares_TPL_N(const int64_t *extent, const int64_t *count, int64_t pixel[3][4],
+                                        double weight[3][4], int64_t *at, TPL_T *share)
 {
     int64_t total = 0;
 
     OCC_UNROLL(4)
     for (int64_t i = 0; i < count[0]; i++)
         OCC_UNROLL(4)
-        for (int64_t k = 0; k < count[1]; k++)
-            OCC_UNROLL(4)
-            for (int64_t m = 0; m < count[2]; m++) {
-                at[total] = (pixel[0][i] * extent[1] + pixel[1][k]) * extent[2] + pixel[2][m];
-                share[total] = (TPL_T)weight[0][i] * (TPL_T)weight[1][k] * (TPL_T)weight[2][m];
-                total += (pixel[0][i] | pixel[1][k] | pixel[2][m]) >= 0;
-            }
+    for (int64_t k = 0; k < count[1]; k++)
+        OCC_UNROLL(4)
+    for (int64_t m = 0; m < count[2]; m++) {
+        at[total] = (pixel[0][i] * extent[1] + pixel[1][k]) * extent[2] + pixel[2][m];
+        share[total] = (TPL_T)weight[0][i] * (TPL_T)weight[1][k] * (TPL_T)weight[2][m];
+        total += (pixel[0][i] | pixel[1][k] | pixel[2][m]) >= 0;
+    }
     return total;
 }
 
-/* The pixels that some points have shares of: those of point p are start[p] to start[p + 1] - 1. The first `fours` entries of
- * order name the points with four of them, the last ones the others. */
+/* The pixels that some points have shares of: those of point p are start[p] to start[p + 1] - 1. The first `fours`
+ * entries of order name the points with four of them, the last ones the others. */
 typedef struct occ_shares_TPL_N {
     int64_t start[OCC_SAMPLE_POINTS + 1], order[OCC_SAMPLE_POINTS], fours, at[OCC_SAMPLE_SHARES];
     TPL_T   share[OCC_SAMPLE_SHARES];
 } occ_shares_TPL_N;
 
 /* Those of one more point, whose grid entry is `grid` [axes]; see grid_sample. */
-OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const TPL_T *grid, int64_t axes, const occ_extent *dim,
-                                    int64_t mode, int64_t padding, int64_t corners)
+OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const TPL_T *grid, int64_t axes,
+                                    const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
 {
     const int64_t start = shares->start[p], none = 3 - axes;
     int64_t       pixel[3][4] = {{0}}, count[3] = {1, 1, 1}, extent[3] = {1, 1, 1};
@@ -136,14 +137,16 @@ OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const T
         const TPL_T place = corners ? from / (TPL_T)2 * (n - (TPL_T)1) : (from * n - (TPL_T)1) / (TPL_T)2;
 
         extent[none + a] = dim[a];
-        count[none + a] = occ_sample_taps((double)place, dim[a], mode, padding, corners, pixel[none + a], weight[none + a]);
+        count[none + a] =
+            occ_sample_taps((double)place, dim[a], mode, padding, corners, pixel[none + a], weight[none + a]);
     }
-    shares->start[p + 1] = start + occ_sample_shares_TPL_N(extent, count, pixel, weight, shares->at + start, shares->share + start);
+    shares->start[p + 1] =
+        start + occ_sample_shares_TPL_N(extent, count, pixel, weight, shares->at + start, shares->share + start);
 }
 
 /* The shares of `count` points, whose grid entries follow each other from `grid` on. */
-OCC_HOT void occ_sample_points_TPL_N(occ_shares_TPL_N *shares, int64_t count, const TPL_T *grid, int64_t axes, const occ_extent *dim,
-                                     int64_t mode, int64_t padding, int64_t corners)
+OCC_HOT void occ_sample_points_TPL_N(occ_shares_TPL_N *shares, int64_t count, const TPL_T *grid, int64_t axes,
+                                     const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
 {
     int64_t others = count;
 
@@ -165,23 +168,29 @@ OCC_HOT TPL_T occ_sample_sum_TPL_N(const TPL_T *x, const occ_shares_TPL_N *share
     return sum;
 }
 
-/* grid_sample - y[n][c][point] = x[n][c] at the place that grid[n][point] names, each axis from -1 to 1, the innermost first.
+/* grid_sample - y[n][c][point] = x[n][c] at the place that grid[n][point] names, each axis from -1 to 1, the innermost
+ * first.
  *   x [batch][channels][dim ...], grid [batch][points][axes], y [batch][channels][points]; axes <= 3, dim [axes]
  *   mode, padding: as above; corners: -1 and 1 are the middles of the outermost pixels, not their edges
  *   Some points are found together, so that neighbouring results of a channel are written together. */
-OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *grid, int64_t batch, int64_t channels, int64_t points,
-                                      int64_t axes, const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
+OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *grid, int64_t batch, int64_t channels,
+                                      int64_t points, int64_t axes, const occ_extent *dim, int64_t mode,
+                                      int64_t padding, int64_t corners)
 {
-    const int64_t taps = mode == OCC_SAMPLE_NEAREST ? 1 : mode == OCC_SAMPLE_LINEAR ? 2 : 4, size = occ_count(axes, dim);
+    const int64_t taps = mode == OCC_SAMPLE_NEAREST  ? 1
+                         : mode == OCC_SAMPLE_LINEAR ? 2
+                                                     : 4,
+                  size = occ_count(axes, dim);
     const int64_t most = axes == 1 ? taps : axes == 2 ? taps * taps : taps * taps * taps;
     const int64_t block = occ_min(OCC_SAMPLE_POINTS, OCC_SAMPLE_SHARES / most);
 
     for (int64_t n = 0; n < batch; n++)
         for (int64_t first = 0; first < points; first += block) {
-            const int64_t together = occ_min(block, points - first);
+            const int64_t    together = occ_min(block, points - first);
             occ_shares_TPL_N shares;
 
-            occ_sample_points_TPL_N(&shares, together, grid + (n * points + first) * axes, axes, dim, mode, padding, corners);
+            occ_sample_points_TPL_N(&shares, together, grid + (n * points + first) * axes, axes, dim, mode, padding,
+                                    corners);
             for (int64_t c = 0; c < channels; c++) {
                 const TPL_T *from = x + (n * channels + c) * size;
                 TPL_T       *to = y + (n * channels + c) * points + first;
@@ -218,25 +227,27 @@ OCC_HOT TPL_T occ_sample_plane_TPL_N(const TPL_T *x, int64_t height, int64_t wid
 
 /* parts: input channels in so many runs share offsets and mask; the window, {rows, columns}. */
 typedef struct occ_deform {
-    int64_t parts;
+    int64_t    parts;
     occ_extent kernel[2], stride[2], dilation[2], pad[2];
 } occ_deform;
 
 /* deform_conv - a convolution whose taps are read at places of their own, times a mask.
- *   x [batch][groups * inputs][height][width], w [groups * outputs][inputs][kernel], y [batch][groups * outputs][rows][columns]
- *   offset [batch][parts][kernel][2][rows][columns], mask [batch][parts][kernel][rows][columns] or NULL, bias [outputs] or NULL
+ *   x [batch][groups * inputs][height][width], w [groups * outputs][inputs][kernel],
+ *   y [batch][groups * outputs][rows][columns], offset [batch][parts][kernel][2][rows][columns],
+ *   mask [batch][parts][kernel][rows][columns] or NULL, bias [outputs] or NULL
  *   parts: input channels in so many runs share offsets and mask; taps: scratch [inputs * kernel]
- *   dim {batch, groups, inputs, outputs, height, width, rows, columns}; kernel, stride, dilation, pad {rows, columns} */
+ *   dim {batch, groups, inputs, outputs, height, width, rows, columns}; kernel, stride, dilation, pad {rows,
+ *   columns} */
 OCC_INLINE void occ_deform_conv_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *w, const TPL_T *offset, const TPL_T *bias,
                                       const TPL_T *mask, TPL_T *taps, const occ_extent *dim, const occ_deform *form)
 {
-    const int64_t parts = form->parts;
+    const int64_t     parts = form->parts;
     const occ_extent *kernel = form->kernel;
     const occ_extent *stride = form->stride;
     const occ_extent *dilation = form->dilation;
     const occ_extent *pad = form->pad;
-    const int64_t inputs = dim[2], outputs = dim[3], plane = dim[6] * dim[7], k = kernel[0] * kernel[1];
-    const int64_t share = dim[1] * inputs / parts; /* channels of a part */
+    const int64_t     inputs = dim[2], outputs = dim[3], plane = dim[6] * dim[7], k = kernel[0] * kernel[1];
+    const int64_t     share = dim[1] * inputs / parts; /* channels of a part */
 
     for (int64_t n = 0; n < dim[0]; n++)
         for (int64_t g = 0; g < dim[1]; g++)
@@ -249,7 +260,8 @@ OCC_INLINE void occ_deform_conv_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *w, 
 
                     for (int64_t t = 0; t < k; t++) {
                         const TPL_T v = (TPL_T)(row + t / kernel[1] * dilation[0]) + offset[(part + t) * 2 * plane + p];
-                        const TPL_T u = (TPL_T)(column + t % kernel[1] * dilation[1]) + offset[((part + t) * 2 + 1) * plane + p];
+                        const TPL_T u =
+                            (TPL_T)(column + t % kernel[1] * dilation[1]) + offset[((part + t) * 2 + 1) * plane + p];
                         const TPL_T value = occ_sample_plane_TPL_N(from, dim[4], dim[5], v, u);
 
                         taps[c * k + t] = mask ? value * mask[(part + t) * plane + p] : value;

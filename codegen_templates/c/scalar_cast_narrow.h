@@ -1,5 +1,5 @@
-/* scalar_cast_narrow.h - numbers to integers of 4 and 2 bits, kept one in a byte: the lower bits, as ONNX casts integers.
- * Knows nothing of kernels. */
+/* scalar_cast_narrow.h - numbers to integers of 4 and 2 bits, kept one in a byte: the lower bits, as ONNX casts
+ * integers. Knows nothing of kernels. */
 #ifndef OCC_SCALAR_CAST_NARROW_H
 #define OCC_SCALAR_CAST_NARROW_H
 

@@ -69,7 +69,7 @@ OCC_HOT TPL_T occ_recip_TPL_N(TPL_T a)
 OCC_HOT TPL_T occ_trunc_TPL_N(TPL_T a)
 {
     const TPL_T whole = (TPL_T)(sizeof a == 4 ? 8388608 : 4503599627370496);
-    TPL_T t;
+    TPL_T       t;
     if (!(a < whole && a > -whole))
         return a;
     t = (TPL_T)(int64_t)a;

@@ -1,5 +1,5 @@
-/* scalar_lowfloat.h - floats of 16 bits and less, kept as integers, to and from float: half to even; where a type has no
- * infinity, values beyond its greatest become that (occ_f32_to_<type>) or NaN (occ_f32_to_<type>_unsaturated).
+/* scalar_lowfloat.h - floats of 16 bits and less, kept as integers, to and from float: half to even; where a type has
+ * no infinity, values beyond its greatest become that (occ_f32_to_<type>) or NaN (occ_f32_to_<type>_unsaturated).
  * Knows nothing of kernels. */
 #ifndef OCC_SCALAR_LOWFLOAT_H
 #define OCC_SCALAR_LOWFLOAT_H
@@ -30,7 +30,7 @@ OCC_HOT float occ_f32_power(int n)
 OCC_HOT float occ_small_decode(uint32_t code, int mantissa, int bias)
 {
     const uint32_t one = (uint32_t)1 << mantissa;
-    uint32_t exponent = code >> mantissa, rest = code & (one - 1);
+    uint32_t       exponent = code >> mantissa, rest = code & (one - 1);
     if (exponent == 0)
         return (float)(int32_t)rest * occ_f32_power(1 - bias - mantissa);
     return occ_f32_from_bits((exponent + (uint32_t)(127 - bias)) << 23 | rest << (23 - mantissa));
@@ -40,11 +40,11 @@ OCC_HOT float occ_small_decode(uint32_t code, int mantissa, int bias)
 OCC_HOT uint32_t occ_small_encode(float a, int mantissa, int bias)
 {
     uint32_t bits = occ_f32_bits(a) & 0x7fffffffu, value;
-    int shift = 23 - mantissa;
+    int      shift = 23 - mantissa;
     if (bits < (uint32_t)(128 - bias) << 23) { /* below the least normal number: steps of equal width */
-        int width = 1 - bias - mantissa;
+        int     width = 1 - bias - mantissa;
         int64_t scaled = (int64_t)((bits & 0x7fffffu) | 0x800000u);
-        int drop = width - ((int)(bits >> 23) - 150); /* bits of the mantissa below one step */
+        int     drop = width - ((int)(bits >> 23) - 150); /* bits of the mantissa below one step */
         if (bits >> 23 == 0 || drop > 25)
             return 0;
         return (uint32_t)((scaled + (((int64_t)1 << drop) >> 1) - 1 + ((scaled >> drop) & 1)) >> drop);
@@ -56,7 +56,7 @@ OCC_HOT uint32_t occ_small_encode(float a, int mantissa, int bias)
 OCC_HOT float occ_f16_to_f32(uint16_t a)
 {
     uint32_t code = a & 0x7fffu;
-    float magnitude = occ_small_decode(code, 10, 15);
+    float    magnitude = occ_small_decode(code, 10, 15);
     if (code >= 0x7c00u)
         magnitude = occ_f32_from_bits(0x7f800000u | (code & 0x3ffu) << 13);
     return a & 0x8000u ? -magnitude : magnitude;
@@ -204,8 +204,8 @@ OCC_HOT float occ_f8e8m0_to_f32(uint8_t a)
     return a ? occ_f32_power((int)a - 127) : occ_f32_from_bits(0x00400000u);
 }
 
-/* The exponent of the next power of two, the sign ignored. Beyond 2^127 the largest code, below 2^-127, zero too, the least;
- * NaN without saturation. */
+/* The exponent of the next power of two, the sign ignored. Beyond 2^127 the largest code, below 2^-127, zero too, the
+ * least; NaN without saturation. */
 OCC_HOT uint8_t occ_f8e8m0_encode(float a, int saturate)
 {
     const uint32_t bits = occ_f32_bits(a) & 0x7fffffffu;
@@ -228,7 +228,8 @@ OCC_HOT uint8_t occ_f32_to_f8e8m0_unsaturated(float a)
     return occ_f8e8m0_encode(a, 0);
 }
 
-/* The power of two, as float8e8m0 has them, that is the next below a, or the nearest, ties up. What is outside their range stays. */
+/* The power of two, as float8e8m0 has them, that is the next below a, or the nearest, ties up. What is outside their
+ * range stays. */
 OCC_HOT float occ_power2_down_f32(float a)
 {
     const uint32_t bits = occ_f32_bits(a) & 0x7fffffffu;

@@ -1,5 +1,5 @@
-/* scalar_math_f32.h - operators of schemas/scalars.def on float that the C library computes, or the vectors' polynomials.
- * Knows nothing of kernels. */
+/* scalar_math_f32.h - operators of schemas/scalars.def on float that the C library computes, or the vectors'
+ * polynomials. Knows nothing of kernels. */
 #ifndef OCC_SCALAR_MATH_F32_H
 #define OCC_SCALAR_MATH_F32_H
 

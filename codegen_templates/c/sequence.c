@@ -1,13 +1,13 @@
-/* sequence.c - sequences and optionals, each in one block: a count, the members' extents, the members at equal distances.
- * Knows nothing of element types but their width.
+/* sequence.c - sequences and optionals, each in one block: a count, the members' extents, the members at equal
+ * distances. Knows nothing of element types but their width.
  *
  *   int64_t count            members, or whether an optional is there
  *   int64_t extent[capacity][rank]; where the rank is not known before: [capacity][9], the rank in front of the extents
  *   member 0 at byte data, member 1 at byte data + distance, ...: dense, each at its own extents
  *
  * `from` and `to` are { capacity in members, data in bytes, distance in bytes, rank or -1 }; `limit` [rank] the largest
- * extents that a member of the result may have, in elements (rank -1: [1], all elements together); `width` the bytes of an
- * element. */
+ * extents that a member of the result may have, in elements (rank -1: [1], all elements together); `width` the bytes of
+ * an element. */
 #include "occ_base.h"
 
 OCC_HOT int64_t occ_word(const uint8_t *x, int64_t i)
@@ -25,7 +25,8 @@ OCC_HOT void occ_word_set(uint8_t *y, int64_t i, int64_t word)
 /* The rank and extents of member i; returns the rank. */
 OCC_HOT int64_t occ_member_extents(const uint8_t *x, int64_t i, const occ_extent *from, int64_t *dim)
 {
-    const int64_t first = from[3] < 0 ? 2 + 9 * i : 1 + from[3] * i, rank = from[3] < 0 ? occ_word(x, first - 1) : from[3];
+    const int64_t first = from[3] < 0 ? 2 + 9 * i : 1 + from[3] * i,
+                  rank = from[3] < 0 ? occ_word(x, first - 1) : from[3];
     for (int64_t a = 0; a < rank; a++)
         dim[a] = occ_word(x, first + a);
     return rank;
@@ -75,7 +76,8 @@ OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int6
     if (count < 0 || count > from[0] || (truth && count > 1))
         return OCC_EEXTENT;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t rank = from[3] < 0 ? occ_word(x, 1 + 9 * i) : from[3], first = from[3] < 0 ? 2 + 9 * i : 1 + rank * i;
+        const int64_t rank = from[3] < 0 ? occ_word(x, 1 + 9 * i) : from[3],
+                      first = from[3] < 0 ? 2 + 9 * i : 1 + rank * i;
         int64_t elements = 1;
         if (rank < 0 || rank > 8)
             return OCC_EEXTENT;
@@ -92,23 +94,23 @@ OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int6
 }
 
 /* Member i of x becomes member k of y. */
-OCC_HOT int occ_member_copy(const uint8_t *x, int64_t i, const occ_extent *from, uint8_t *y, int64_t k, const occ_extent *to,
-                            int64_t width, const occ_extent *limit)
+OCC_HOT int occ_member_copy(const uint8_t *x, int64_t i, const occ_extent *from, uint8_t *y, int64_t k,
+                            const occ_extent *to, int64_t width, const occ_extent *limit)
 {
-    int64_t dim[8];
+    int64_t       dim[8];
     const int64_t rank = occ_member_extents(x, i, from, dim);
-    const int status = occ_member_declare(y, k, to, rank, dim, limit);
+    const int     status = occ_member_declare(y, k, to, rank, dim, limit);
     if (!status)
         memcpy(y + to[1] + k * to[2], x + from[1] + i * from[2], (size_t)(occ_elements(rank, dim) * width));
     return status;
 }
 
 /* sequence_copy - all members of x to y, whose capacities may differ. */
-OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t width, const occ_extent *from, const occ_extent *to,
-                                 const occ_extent *limit)
+OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t width, const occ_extent *from,
+                                 const occ_extent *to, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0);
-    int status = 0;
+    int           status = 0;
     for (int64_t i = 0; i < count && !status; i++)
         status = occ_member_copy(x, i, from, y, i, to, width, limit);
     occ_word_set(y, 0, count);
@@ -123,7 +125,7 @@ OCC_INLINE int occ_sequence_insert(const uint8_t *x, const uint8_t *item, uint8_
                                    const occ_extent *to, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0), at = append ? count : position < 0 ? position + count : position;
-    int status = 0;
+    int           status = 0;
     if (at < 0 || at > count)
         return OCC_EINDEX;
     for (int64_t i = 0; i < count && !status; i++)
@@ -142,7 +144,7 @@ OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position
                                   const occ_extent *from, const occ_extent *to, const occ_extent *limit)
 {
     const int64_t count = occ_word(x, 0), at = last ? count - 1 : position < 0 ? position + count : position;
-    int status = 0;
+    int           status = 0;
     if (at < 0 || at >= count)
         return OCC_EINDEX;
     for (int64_t i = 0; i < count && !status; i++)
@@ -160,17 +162,18 @@ typedef struct occ_sequence_cut {
 /* sequence_split - a tensor cut along one axis.
  *   x      [outer][extent][inner bytes], dense
  *   chunk  > 0: members of that extent, the last perhaps smaller; 0: the `count` extents at size, whose sum is `extent`
- *   dim    [rank] extents of a member; where `axis` >= 0, axis `axis` is replaced by the member's own (< 0: no such axis) */
+ *   dim    [rank] extents of a member; where `axis` >= 0, axis `axis` is replaced by the member's own (< 0: no such
+ *          axis) */
 OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, const occ_sequence_cut *form, const occ_extent *size,
                                   int64_t rank, const occ_extent *dim, int64_t axis, const occ_extent *to,
                                   const occ_extent *limit)
 {
     const int64_t outer = form->outer, extent = form->extent, inner = form->inner, chunk = form->chunk;
     const int64_t count = form->count;
-    int64_t at = 0, own[8], members = chunk > 0 ? occ_ceil_div(extent, chunk) : count;
+    int64_t       at = 0, own[8], members = chunk > 0 ? occ_ceil_div(extent, chunk) : count;
     for (int64_t i = 0; i < members; i++) {
         const int64_t n = chunk > 0 ? occ_min(chunk, extent - at) : size[i];
-        int status;
+        int           status;
         if (n < 0 || n > extent - at)
             return OCC_ESHAPE;
         for (int64_t a = 0; a < rank; a++)
@@ -192,7 +195,7 @@ OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank,
                                    const occ_extent *from)
 {
     const int64_t count = occ_word(x, 0);
-    int64_t total = 0, own[8];
+    int64_t       total = 0, own[8];
     for (int64_t a = 0; a < rank; a++)
         dim[a] = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -216,7 +219,7 @@ OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank,
 OCC_INLINE void occ_sequence_concat(const uint8_t *x, uint8_t *y, int64_t axis, int64_t width, const occ_extent *from)
 {
     const int64_t count = occ_word(x, 0);
-    int64_t outer = 1, pitch = 0, at = 0, dim[8];
+    int64_t       outer = 1, pitch = 0, at = 0, dim[8];
     for (int64_t i = 0; i < count; i++) {
         const int64_t rank = occ_member_extents(x, i, from, dim);
         outer = occ_elements(axis, dim);

@@ -1,5 +1,5 @@
-/* series.c - running sums and products, triangles, ranges and other runs of elements along an axis. Operands are dense and
- * row-major. */
+/* series.c - running sums and products, triangles, ranges and other runs of elements along an axis. Operands are dense
+ * and row-major. */
 #include "occ_base.h"
 #include "occ_wrap.h"
 
@@ -43,7 +43,8 @@ OCC_INLINE void occ_cumprod_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64
 
 /* trilu - the upper (lower) triangle of matrices, zero elsewhere; diagonal k counts to the right.
  *   x, y [batch][rows][cols] */
-OCC_INLINE void occ_trilu_TPL_N(TPL_T *y, const TPL_T *x, int64_t batch, int64_t rows, int64_t cols, int64_t k, int64_t upper)
+OCC_INLINE void occ_trilu_TPL_N(TPL_T *y, const TPL_T *x, int64_t batch, int64_t rows, int64_t cols, int64_t k,
+                                int64_t upper)
 {
     for (int64_t b = 0; b < batch; b++)
         for (int64_t r = 0; r < rows; r++)
@@ -67,7 +68,8 @@ OCC_INLINE void occ_range_TPL_N(TPL_T *y, const TPL_T *start, const TPL_T *delta
 }
 
 /* range_count - how many elements a range has: max(ceil((limit - start) / delta), 0). */
-OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const TPL_T *limit, const TPL_T *delta, int64_t room)
+OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const TPL_T *limit, const TPL_T *delta,
+                                     int64_t room)
 {
     double n = ((double)*limit - (double)*start) / (double)*delta;
 
@@ -94,7 +96,8 @@ OCC_INLINE void occ_ints_TPL_N(TPL_T *y, const occ_extent *value, int64_t count)
 }
 
 /* reverse_sequence - the first length[b] elements along the time axis in reverse.
- *   x, y: strides tstride, bstride over [time], [batch], each of `inner` elements; lengths outside 0 .. time: OCC_EINDEX */
+ *   x, y: strides tstride, bstride over [time], [batch], each of `inner` elements; lengths outside 0 .. time:
+ *   OCC_EINDEX */
 OCC_INLINE int occ_reverse_sequence_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *length, int64_t time, int64_t batch,
                                           int64_t tstride, int64_t bstride, int64_t inner)
 {

@@ -1,5 +1,5 @@
-/* softmax_f32.c - softmax, its logarithm and hardmax along one axis; the row's maximum is subtracted, so that finite rows
- * never overflow, and a NaN spoils its own row only. */
+/* softmax_f32.c - softmax, its logarithm and hardmax along one axis; the row's maximum is subtracted, so that finite
+ * rows never overflow, and a NaN spoils its own row only. */
 #include "reduce_f32.c"
 
 #define OCC_SOFTMAX 0
@@ -41,9 +41,10 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
 #define OCC_SOFTMAX_LINE 16 /* rows side by side that are gathered: a line of the cache */
 #define OCC_SOFTMAX_AXIS 64 /* their elements at most */
 
-/* The same for up to a line of rows, in memory of its own: where sx is a power of two, the elements of a row push each other out of
- * the cache before they are read again. */
-OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
+/* The same for up to a line of rows, in memory of its own: where sx is a power of two, the elements of a row push each
+ * other out of the cache before they are read again. */
+OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy,
+                                  int64_t kind)
 {
     float   kept[OCC_SOFTMAX_AXIS * OCC_SOFTMAX_LINE];
     int64_t i = 0;
@@ -100,24 +101,26 @@ OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kin
     for (int64_t i = 0; i < axis; i += OCC_W) {
         int n = (int)occ_min(OCC_W, axis - i);
 
-        occ_vstore(y + i, kind == OCC_SOFTMAX ? occ_vmul(occ_vload(y + i, n), by) : occ_vsub(occ_vload(x + i, n), by), n);
+        occ_vstore(y + i, kind == OCC_SOFTMAX ? occ_vmul(occ_vload(y + i, n), by) : occ_vsub(occ_vload(x + i, n), by),
+                   n);
     }
 }
 
 /* softmax - along `axis` elements at strides sx, sy, for every place of the kept axes.
  *   kept extents kdim [krank], krank >= 1, with strides ky in y and kx in x; y may be x itself, no other overlap */
-OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t axis, int64_t sx, int64_t sy, int64_t krank,
-                                const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
+OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t axis, int64_t sx, int64_t sy,
+                                int64_t krank, const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
 {
     const int64_t last = krank - 1, row = sx == 1 && sy == 1 && kind != OCC_SOFTMAX_HARD;
     const int64_t lanes = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
 #if OCC_W > 1
-    const int64_t gathered = lanes > 1 && axis >= 8 && axis <= OCC_SOFTMAX_AXIS, step = gathered ? OCC_SOFTMAX_LINE : lanes;
+    const int64_t gathered = lanes > 1 && axis >= 8 && axis <= OCC_SOFTMAX_AXIS,
+                  step = gathered ? OCC_SOFTMAX_LINE : lanes;
 #else
     const int64_t step = lanes;
 #endif
-    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
-    int64_t       places = axis * occ_count(krank, kdim);
+    occ_walk to = {last, {0}, 0}, from = {last, {0}, 0};
+    int64_t  places = axis * occ_count(krank, kdim);
 
     if (!places)
         return;
@@ -140,9 +143,9 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
 
 /* moments - mean and 1 / sqrt(variance + epsilon) over the reduced axes (kept and reduced as in occ_reduce_f32).
  *   centered 0: the mean is taken as 0, so that the second moment is the mean of squares */
-OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int64_t centered, float epsilon, int64_t krank,
-                                const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx, int64_t rrank,
-                                const occ_extent *rdim, const occ_extent *rstride)
+OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int64_t centered, float epsilon,
+                                int64_t krank, const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx,
+                                int64_t rrank, const occ_extent *rdim, const occ_extent *rstride)
 {
     const int64_t last = krank - 1, wide = kdim[last] > 1 && kx[last] == 1 && !(rrank && rstride[rrank - 1] == 1);
     occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
@@ -163,7 +166,8 @@ OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int
                 m = occ_vdiv(m, by);
             }
             v = wide ? occ_reduce_lanes(terms, n, rrank, rdim, rstride, count > 0, m, OCC_REDUCE_SPREAD)
-                     : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, occ_vlane(m, 0), OCC_REDUCE_SPREAD));
+                     : occ_vset(occ_reduce_terms(terms, rrank, rdim, rstride, count > 0, occ_vlane(m, 0),
+                                                 OCC_REDUCE_SPREAD));
             v = occ_vrecip(occ_vsqrt(occ_vadd(occ_vdiv(v, by), occ_vset(epsilon))));
             if (mean)
                 occ_vstores(mean + to.offset + c * ky[last], ky[last], m, n);

@@ -1,9 +1,12 @@
-/* svm.c - support vector machines: one number for each row, or a vote of every two classes. Knows nothing of training. */
+/* svm.c - support vector machines: one number for each row, or a vote of every two classes. Knows nothing of
+ * training. */
 #include "occ_base.h"
 #include <math.h>
 
-/* How alike two vectors of n features are: 0: their product, 1: its power, 2: a Gaussian of their distance, 3: its tanh. */
-OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t kind, float gamma, float offset, float degree)
+/* How alike two vectors of n features are: 0: their product, 1: its power, 2: a Gaussian of their distance, 3: its
+ * tanh. */
+OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t kind, float gamma, float offset,
+                             float degree)
 {
     float sum = 0.0f;
     for (int64_t i = 0; i < n; i++)
@@ -23,7 +26,7 @@ OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t 
 /* Rows of n features each, and the kernel function. */
 typedef struct occ_svm_line {
     int64_t rows, n, vectors, kind;
-    float gamma, offset, degree, rho;
+    float   gamma, offset, degree, rho;
     int64_t sign;
 } occ_svm_line;
 
@@ -34,7 +37,7 @@ OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float
                                 const occ_svm_line *form)
 {
     const int64_t rows = form->rows, n = form->n, vectors = form->vectors, kind = form->kind;
-    const float gamma = form->gamma, offset = form->offset, degree = form->degree, rho = form->rho;
+    const float   gamma = form->gamma, offset = form->offset, degree = form->degree, rho = form->rho;
     const int64_t sign = form->sign;
     for (int64_t r = 0; r < rows; r++, x += n) {
         float sum = 0.0f;
@@ -47,23 +50,24 @@ OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float
 
 /* The same; first [classes + 1]: of the vectors of each class. */
 typedef struct occ_svm_classes {
-    int64_t rows, n, classes;
+    int64_t           rows, n, classes;
     const occ_extent *first;
-    int64_t kind;
-    float gamma, offset, degree;
+    int64_t           kind;
+    float             gamma, offset, degree;
 } occ_svm_classes;
 
 /* svm_pairs - which of every two classes a row is more like, and the class that wins most often (the first of them).
- *   x [rows][n], vector [first[classes]][n]: those of class c are first[c] .. first[c + 1] - 1; coef [classes - 1][vectors]
- *   rho [pairs], y [rows][pairs] in the order 01 02 .. 12 ..; best [rows]; alike: scratch [vectors]; votes: scratch [classes] */
+ *   x [rows][n], vector [first[classes]][n]: those of class c are first[c] .. first[c + 1] - 1
+ *   coef [classes - 1][vectors], rho [pairs], y [rows][pairs] in the order 01 02 .. 12 ..; best [rows]; alike: scratch
+ *   [vectors]; votes: scratch [classes] */
 OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *coef, const float *rho, float *y,
                               int64_t *best, float *alike, int64_t *votes, const occ_svm_classes *form)
 {
-    const int64_t rows = form->rows, n = form->n, classes = form->classes;
+    const int64_t     rows = form->rows, n = form->n, classes = form->classes;
     const occ_extent *first = form->first;
-    const int64_t kind = form->kind;
-    const float gamma = form->gamma, offset = form->offset, degree = form->degree;
-    const int64_t vectors = first[classes];
+    const int64_t     kind = form->kind;
+    const float       gamma = form->gamma, offset = form->offset, degree = form->degree;
+    const int64_t     vectors = first[classes];
     for (int64_t r = 0; r < rows; r++, x += n) {
         int64_t pair = 0;
         for (int64_t k = 0; k < vectors; k++)
@@ -87,8 +91,8 @@ OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *
     }
 }
 
-/* svm_best - the class with the greatest score; of two classes the second one as soon as some score is above the limit, as
- * ONNX Runtime has it. x [rows][classes] */
+/* svm_best - the class with the greatest score; of two classes the second one as soon as some score is above the limit,
+ * as ONNX Runtime has it. x [rows][classes] */
 OCC_INLINE void occ_svm_best(const float *x, int64_t *best, int64_t rows, int64_t classes, float limit)
 {
     for (int64_t r = 0; r < rows; r++, x += classes) {
@@ -101,11 +105,12 @@ OCC_INLINE void occ_svm_best(const float *x, int64_t *best, int64_t rows, int64_
 }
 
 /* svm_couple - probabilities of the classes from those of every two of them: the minimum of a quadratic form, found by
- * improving one probability after the other (Wu, Lin, Weng: Probability estimates for multi-class classification by pairwise
- * coupling, JMLR 5, 2004, section 4).
+ * improving one probability after the other (Wu, Lin, Weng: Probability estimates for multi-class classification by
+ * pairwise coupling, JMLR 5, 2004, section 4).
  *   x [rows][pairs] scores, a, b [pairs]: 1 / (1 + exp(a x + b)) is the first class's share; y [rows][classes]
  *   q: scratch [classes][classes + 1] */
-OCC_INLINE void occ_svm_couple(const float *x, const float *a, const float *b, float *y, double *q, int64_t rows, int64_t classes)
+OCC_INLINE void occ_svm_couple(const float *x, const float *a, const float *b, float *y, double *q, int64_t rows,
+                               int64_t classes)
 {
     double *product = q + classes * classes;
     for (int64_t r = 0; r < rows; r++, y += classes) {

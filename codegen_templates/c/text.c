@@ -1,15 +1,16 @@
-/* text.c - kernels that make text. Elements are pointers to characters that end with a zero; what is new is written into a
- * pool of `capacity` bytes, which lives as long as any pointer into it. */
+/* text.c - kernels that make text. Elements are pointers to characters that end with a zero; what is new is written
+ * into a pool of `capacity` bytes, which lives as long as any pointer into it. */
 #include "occ_nest.h"
 #include "occ_text.h"
 
 /* text_concat - y[i] = a[i] then b[i], for every index i of `rank` axes.
  *   y  dense; a, b at strides astride, bstride in elements (0 repeats) */
 OCC_INLINE int occ_text_concat(const occ_text *a, const occ_text *b, occ_text *y, char *pool, int64_t rank,
-                               const occ_extent *dim, const occ_extent *astride, const occ_extent *bstride, int64_t capacity)
+                               const occ_extent *dim, const occ_extent *astride, const occ_extent *bstride,
+                               int64_t capacity)
 {
     const int64_t n = occ_count(rank, dim);
-    int64_t index[8] = {0}, before[8], at = 0, ai = 0, bi = 0;
+    int64_t       index[8] = {0}, before[8], at = 0, ai = 0, bi = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t first = occ_text_bytes(a[ai]), second = occ_text_bytes(b[bi]);
         if (first + second + 1 > capacity - at)
@@ -30,13 +31,14 @@ OCC_HOT int occ_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);
 }
 
-/* The next piece of the text at *at (NULL: there is none), its bytes in *size; *at moves behind the delimiter, or becomes NULL.
+/* The next piece of the text at *at (NULL: there is none), its bytes in *size; *at moves behind the delimiter, or
+ * becomes NULL.
  *   delimiter  characters between two pieces; none: any run of blanks, and blanks around the whole are dropped
  *   last       not 0: everything that is left is one piece */
 OCC_HOT occ_text occ_text_piece(occ_text *at, occ_text delimiter, int last, int64_t *size)
 {
     const int64_t width = occ_text_bytes(delimiter);
-    occ_text p = *at, begin;
+    occ_text      p = *at, begin;
     if (!p)
         return p;
     while (!width && occ_is_blank(*p))
@@ -60,13 +62,13 @@ OCC_HOT occ_text occ_text_piece(occ_text *at, occ_text delimiter, int last, int6
 
 /* text_split_count - how many pieces each of n texts has, and the most of all.
  *   delimiter  one text; limit: at most that many cuts, < 0: no limit */
-OCC_INLINE int occ_text_split_count(const occ_text *x, const occ_text *delimiter, int64_t *pieces, int64_t *most, int64_t n,
-                                    int64_t limit, int64_t capacity)
+OCC_INLINE int occ_text_split_count(const occ_text *x, const occ_text *delimiter, int64_t *pieces, int64_t *most,
+                                    int64_t n, int64_t limit, int64_t capacity)
 {
     *most = 0;
     for (int64_t i = 0; i < n; i++) {
         occ_text at = x[i];
-        int64_t count = 0, size;
+        int64_t  count = 0, size;
         while (occ_text_piece(&at, delimiter[0], limit >= 0 && count >= limit, &size))
             count++;
         pieces[i] = count;
@@ -76,13 +78,13 @@ OCC_INLINE int occ_text_split_count(const occ_text *x, const occ_text *delimiter
 }
 
 /* text_split - y [n][most]: the pieces of each text, empty texts behind them. */
-OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_text *y, char *pool, int64_t n, int64_t most,
-                              int64_t limit, int64_t capacity)
+OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_text *y, char *pool, int64_t n,
+                              int64_t most, int64_t limit, int64_t capacity)
 {
     int64_t used = 0;
     for (int64_t i = 0; i < n; i++) {
         occ_text at = x[i], piece;
-        int64_t count = 0, size = 0;
+        int64_t  count = 0, size = 0;
         while ((piece = occ_text_piece(&at, delimiter[0], limit >= 0 && count >= limit, &size)) != 0 && count < most) {
             if (size + 1 > capacity - used)
                 return OCC_ECAPACITY;
@@ -102,13 +104,14 @@ OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_
  *   exact  0: stop words are found whatever their case
  *   change 0: pointers are copied and the pool is not used; 1: to lower case; 2: to upper case
  *   room   texts that y takes; capacity: bytes of the pool */
-OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_text *y, char *pool, int64_t *kept, int64_t n,
-                                  int64_t nstop, int64_t exact, int64_t change, int64_t capacity, int64_t room)
+OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_text *y, char *pool, int64_t *kept,
+                                  int64_t n, int64_t nstop, int64_t exact, int64_t change, int64_t capacity,
+                                  int64_t room)
 {
     int64_t count = 0, used = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t bytes = occ_text_bytes(x[i]) + 1;
-        int64_t k = 0;
+        int64_t       k = 0;
         while (k < nstop && !(exact ? occ_same_text(x[i], stop[k]) : occ_same_letters(x[i], stop[k])))
             k++;
         if (k < nstop)
@@ -146,7 +149,7 @@ OCC_INLINE void occ_text_equal(const occ_text *a, const occ_text *b, uint8_t *y,
                                const occ_extent *astride, const occ_extent *bstride)
 {
     const int64_t n = occ_count(rank, dim);
-    int64_t index[8] = {0}, before[8], ai = 0, bi = 0;
+    int64_t       index[8] = {0}, before[8], ai = 0, bi = 0;
     for (int64_t i = 0; i < n; i++) {
         y[i] = (uint8_t)occ_same_text(a[ai], b[bi]);
         memcpy(before, index, sizeof before);
@@ -161,7 +164,7 @@ OCC_INLINE void occ_text_where(const uint8_t *c, const occ_text *a, const occ_te
                                const occ_extent *bstride)
 {
     const int64_t n = occ_count(rank, dim);
-    int64_t index[8] = {0}, before[8], same[8], ci = 0, ai = 0, bi = 0;
+    int64_t       index[8] = {0}, before[8], same[8], ci = 0, ai = 0, bi = 0;
     for (int64_t i = 0; i < n; i++) {
         y[i] = c[ci] ? a[ai] : b[bi];
         memcpy(before, index, sizeof before);
@@ -174,8 +177,8 @@ OCC_INLINE void occ_text_where(const uint8_t *c, const occ_text *a, const occ_te
 
 /* text_match - y[i] = whether the whole of x[i] leads from state 1 to one that accepts. x, y [n]
  *   class_of [256]: of each byte; next [states][classes]; accepts [states]; from state 0 nothing matches any more */
-OCC_INLINE void occ_text_match(uint8_t *y, const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
-                               int64_t n, int64_t classes)
+OCC_INLINE void occ_text_match(uint8_t *y, const occ_text *x, const uint8_t *class_of, const uint16_t *next,
+                               const uint8_t *accepts, int64_t n, int64_t classes)
 {
     for (int64_t i = 0; i < n; i++) {
         const char *at = x[i];

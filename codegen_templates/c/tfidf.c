@@ -9,9 +9,9 @@
 
 /* rows texts of `length` elements; grams of `least` to `most` elements with up to `skips` between them. */
 typedef struct occ_grams {
-    int64_t rows, length, columns, least, most, skips;
+    int64_t           rows, length, columns, least, most, skips;
     const occ_extent *start;
-    int64_t mode;
+    int64_t           mode;
 } occ_grams;
 
 /* tfidf - how often each n-gram of a pool occurs in each row, with gaps of 0 to `skips` elements between its parts.
@@ -24,10 +24,10 @@ typedef struct occ_grams {
 OCC_INLINE void occ_tfidf_TPL_N(const TPL_T *x, const TPL_T *pool, const int64_t *place, const float *weight, float *y,
                                 const occ_grams *form)
 {
-    const int64_t rows = form->rows, length = form->length, columns = form->columns, least = form->least;
-    const int64_t most = form->most, skips = form->skips;
+    const int64_t     rows = form->rows, length = form->length, columns = form->columns, least = form->least;
+    const int64_t     most = form->most, skips = form->skips;
     const occ_extent *start = form->start;
-    const int64_t mode = form->mode;
+    const int64_t     mode = form->mode;
     for (int64_t r = 0; r < rows; r++, x += length, y += columns) {
         int64_t gram = 0;
         for (int64_t c = 0; c < columns; c++)

@@ -1,9 +1,11 @@
-/* token.c - kernels that cut text by a pattern, which was made a table: states are numbered from 1, where every match starts;
- * from state 0 nothing matches any more. class_of [256]: of each byte; next [states][classes]; accepts [states]. */
+/* token.c - kernels that cut text by a pattern, which was made a table: states are numbered from 1, where every match
+ * starts; from state 0 nothing matches any more. class_of [256]: of each byte; next [states][classes]; accepts
+ * [states]. */
 #include "occ_text.h"
 
 /* Bytes of the longest match that starts at `at`; 0: there is none, or it is empty. */
-OCC_HOT int64_t occ_match_longest(occ_text at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts, int64_t classes)
+OCC_HOT int64_t occ_match_longest(occ_text at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
+                                  int64_t classes)
 {
     int64_t state = 1, best = 0;
     for (int64_t i = 0; at[i] && state;) {
@@ -24,8 +26,8 @@ OCC_HOT int64_t occ_text_letters(occ_text x, int64_t bytes)
 
 /* The next piece of *at (NULL: there is none), its bytes in *size; *at moves on, and becomes NULL behind the last.
  *   between  0: pieces are what matches; 1: what lies between matches */
-OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts, int64_t classes,
-                                int64_t between, int64_t *size)
+OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
+                                int64_t classes, int64_t between, int64_t *size)
 {
     occ_text p = *at, begin = p;
     while (p && *p) {
@@ -44,15 +46,16 @@ OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uin
     return between ? begin : 0;
 }
 
-/* text_token_count - the most tokens of `least` characters that one of n texts has, and 2 more where there are any and `mark`. */
-OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
-                                    int64_t *most, int64_t n, int64_t classes, int64_t least, int64_t between, int64_t mark,
-                                    int64_t capacity)
+/* text_token_count - the most tokens of `least` characters that one of n texts has, and 2 more where there are any and
+ * `mark`. */
+OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, const uint16_t *next,
+                                    const uint8_t *accepts, int64_t *most, int64_t n, int64_t classes, int64_t least,
+                                    int64_t between, int64_t mark, int64_t capacity)
 {
     *most = 0;
     for (int64_t i = 0; i < n; i++) {
         occ_text at = x[i], token;
-        int64_t count = 0, size = 0;
+        int64_t  count = 0, size = 0;
         while ((token = occ_text_token(&at, class_of, next, accepts, classes, between, &size)) != 0)
             count += occ_text_letters(token, size) >= least;
         *most = occ_max(*most, count);
@@ -72,10 +75,10 @@ OCC_INLINE int occ_text_tokens(const occ_text *x, const uint8_t *class_of, const
 {
     const int64_t n = form->n, most = form->most, classes = form->classes, least = form->least;
     const int64_t between = form->between, mark = form->mark, capacity = form->capacity;
-    int64_t used = 0;
+    int64_t       used = 0;
     for (int64_t i = 0; i < n && most; i++) {
         occ_text at = x[i], token;
-        int64_t count = 0, size = 0;
+        int64_t  count = 0, size = 0;
         if (mark)
             y[i * most + count++] = "\002";
         while ((token = occ_text_token(&at, class_of, next, accepts, classes, between, &size)) != 0) {

@@ -36,8 +36,8 @@ typedef struct occ_forest {
 
 /* trees - what the leaves reached by each row add up to, for each target.
  *   x       [rows][features]
- *   node    [nodes][7]: feature, mode, whether NaN goes to the true side, true side, false side (a node, or -1 - leaf), and
- *           the members that mode 6 looks for: first, end
+ *   node    [nodes][7]: feature, mode, whether NaN goes to the true side, true side, false side (a node, or -1 - leaf),
+ *           and the members that mode 6 looks for: first, end
  *   split   [nodes]; leaf [leaves + 1]: first of its votes; target, weight [votes]; root [trees] (a node, or -1 - leaf)
  *   y       [rows][targets]; seen, likewise: whether any leaf voted for it
  *   fold    0: average over the trees, 1: sum, 2: least, 3: greatest; base [targets] or NULL is added */
@@ -56,8 +56,8 @@ OCC_INLINE void occ_trees_TPL_N(const TPL_T *x, const int64_t *node, const TPL_T
             int64_t at = root[t];
             while (at >= 0) {
                 const int64_t *n = node + 7 * at;
-                const TPL_T v = x[n[0]];
-                const int yes = (v != v && n[2]) || occ_tree_test_TPL_N(v, n[1], split[at], member, n[5], n[6]);
+                const TPL_T    v = x[n[0]];
+                const int      yes = (v != v && n[2]) || occ_tree_test_TPL_N(v, n[1], split[at], member, n[5], n[6]);
                 at = yes ? n[3] : n[4];
             }
             for (int64_t k = leaf[-1 - at]; k < leaf[-at]; k++) {

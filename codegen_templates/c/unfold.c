@@ -1,4 +1,5 @@
-/* unfold.c - elements put back to where windows took them: sums of overlapping blocks, maxima at the places they came from. */
+/* unfold.c - elements put back to where windows took them: sums of overlapping blocks, maxima at the places they came
+ * from. */
 #include "occ_base.h"
 
 #ifndef TPL_T
@@ -7,11 +8,12 @@
 #endif
 
 /* col2im - y[n][c][image ...] = the sum of all blocks' elements that lie there.
- *   x [batch][channels][block ...][places ...], y [batch][channels][image ...]; image, block, stride, dilation, pad [axes], axes <= 6
- *   places: of each axis, as many as blocks fit; all together must be `count` */
-OCC_INLINE int occ_col2im_TPL_N(TPL_T *y, const TPL_T *x, int64_t planes, int64_t count, int64_t axes, const occ_extent *image,
-                                const occ_extent *block, const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad,
-                                const occ_extent *end)
+ *   x [batch][channels][block ...][places ...], y [batch][channels][image ...]; axes <= 6
+ *   image, block, stride, dilation, pad [axes]; places: of each axis, as many as blocks fit; all together must be
+ *   `count` */
+OCC_INLINE int occ_col2im_TPL_N(TPL_T *y, const TPL_T *x, int64_t planes, int64_t count, int64_t axes,
+                                const occ_extent *image, const occ_extent *block, const occ_extent *stride,
+                                const occ_extent *dilation, const occ_extent *pad, const occ_extent *end)
 {
     int64_t places[6], size = 1, taps = 1, total = 1;
 
@@ -48,11 +50,11 @@ OCC_INLINE int occ_col2im_TPL_N(TPL_T *y, const TPL_T *x, int64_t planes, int64_
     return 0;
 }
 
-/* max_unpool - y is 0 but for the elements of x at the places that index names, in a tensor of extents `from`, which lies in a
- * corner of y's extents `dim`.
+/* max_unpool - y is 0 but for the elements of x at the places that index names, in a tensor of extents `from`, which
+ * lies in a corner of y's extents `dim`.
  *   x, index [count]; dim, from [rank] */
-OCC_INLINE int occ_max_unpool_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t count, int64_t rank, const occ_extent *dim,
-                                    const occ_extent *from)
+OCC_INLINE int occ_max_unpool_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t count, int64_t rank,
+                                    const occ_extent *dim, const occ_extent *from)
 {
     int64_t size = 1, places = 1;
 

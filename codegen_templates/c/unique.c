@@ -22,7 +22,7 @@ OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int6
 {
     const int64_t outer = form->outer, n = form->n, inner = form->inner, sorted = form->sorted;
     const int64_t fewest = form->fewest, most = form->most;
-    int64_t found = 0;
+    int64_t       found = 0;
 
     for (int64_t k = 0; k < n; k++) {
         int64_t at = 0, same = 0;
@@ -31,7 +31,8 @@ OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int6
             int64_t more = 0;
 
             for (int64_t j = 0; j < outer * inner && !more; j++) {
-                TPL_T a = x[(j / inner * n + k) * inner + j % inner], b = x[(j / inner * n + order[at]) * inner + j % inner];
+                TPL_T a = x[(j / inner * n + k) * inner + j % inner],
+                      b = x[(j / inner * n + order[at]) * inner + j % inner];
 
                 more = occ_order_TPL_N(a, b);
             }

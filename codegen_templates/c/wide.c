@@ -44,8 +44,8 @@ OCC_INLINE void occ_matmul_TPL_N(TPL_T *y, const occ_stack *y_at, const TPL_T *a
 }
 
 /* matmul_whole - the same for whole numbers, which wrap around: sums are modulo 2^64. */
-OCC_INLINE void occ_matmul_whole_TPL_N(TPL_T *y, const occ_stack *y_at, const TPL_T *a, const occ_stack *a_at, const TPL_T *b,
-                                       const occ_stack *b_at)
+OCC_INLINE void occ_matmul_whole_TPL_N(TPL_T *y, const occ_stack *y_at, const TPL_T *a, const occ_stack *a_at,
+                                       const TPL_T *b, const occ_stack *b_at)
 {
     const int64_t total = occ_stack_count(y_at), rows = y_at->dim[y_at->rank - 2], columns = y_at->dim[y_at->rank - 1];
     const int64_t depth = a_at->dim[a_at->rank - 1];
@@ -76,13 +76,15 @@ OCC_INLINE void occ_conv_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_
 
     for (int64_t n = 0; n < y_at->dim[0] * y_at->dim[1] * plane; n++) {
         const int64_t image = n / (y_at->dim[1] * plane), o = n / plane % y_at->dim[1];
-        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
-        const TPL_T  *from = x + image * x_at->stride[0] + o / outputs * inputs * x_at->stride[1], *wt = w + o * inputs * taps;
-        TPL_T         sum = bias ? bias[o] : (TPL_T)0;
+        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3],
+                               n % y_at->dim[4]};
+        const TPL_T  *from = x + image * x_at->stride[0] + o / outputs * inputs * x_at->stride[1],
+                    *wt = w + o * inputs * taps;
+        TPL_T sum = bias ? bias[o] : (TPL_T)0;
 
         for (int64_t t = 0; t < taps; t++) {
-            const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]), t / window->kernel[2] % window->kernel[1],
-                                    t % window->kernel[2]};
+            const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]),
+                                    t / window->kernel[2] % window->kernel[1], t % window->kernel[2]};
             int64_t       place = 0, inside = 1;
 
             for (int k = 0; k < 3; k++) {
@@ -100,26 +102,28 @@ OCC_INLINE void occ_conv_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_
 
 /* convtranspose - as conv, but each element of x is spread over the places whose window it would be in.
  *   w [groups * inputs][outputs][tap ...] */
-OCC_INLINE void occ_convtranspose_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_T *w, const TPL_T *bias, TPL_T *y,
-                                        const occ_image *y_at, const occ_window *window, int64_t groups)
+OCC_INLINE void occ_convtranspose_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_T *w, const TPL_T *bias,
+                                        TPL_T *y, const occ_image *y_at, const occ_window *window, int64_t groups)
 {
     const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
     const int64_t taps = occ_window_size(window), plane = y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
 
     for (int64_t n = 0; n < y_at->dim[0] * y_at->dim[1] * plane; n++) {
         const int64_t image = n / (y_at->dim[1] * plane), o = n / plane % y_at->dim[1], g = o / outputs;
-        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
+        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3],
+                               n % y_at->dim[4]};
         const TPL_T  *from = x + image * x_at->stride[0] + g * inputs * x_at->stride[1];
         const TPL_T  *wt = w + (g * inputs * outputs + o % outputs) * taps;
         TPL_T         sum = bias ? bias[o] : (TPL_T)0;
 
         for (int64_t t = 0; t < taps; t++) {
-            const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]), t / window->kernel[2] % window->kernel[1],
-                                    t % window->kernel[2]};
+            const int64_t tap[3] = {t / (window->kernel[1] * window->kernel[2]),
+                                    t / window->kernel[2] % window->kernel[1], t % window->kernel[2]};
             int64_t       place = 0, inside = 1;
 
             for (int k = 0; k < 3; k++) {
-                const int64_t reach = at[k] + window->pad[k] - tap[k] * window->dilation[k], i = reach / window->stride[k];
+                const int64_t reach = at[k] + window->pad[k] - tap[k] * window->dilation[k],
+                              i = reach / window->stride[k];
 
                 inside = inside && reach >= 0 && i * window->stride[k] == reach && i < x_at->dim[2 + k];
                 place += i * x_at->stride[2 + k];
@@ -132,12 +136,13 @@ OCC_INLINE void occ_convtranspose_TPL_N(const TPL_T *x, const occ_image *x_at, c
 }
 
 /* pool - means and p-norms over windows: arguments as occ_pool_f32. */
-OCC_INLINE void occ_pool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at, const occ_window *window,
-                               const occ_extent *pad_end, int64_t kind, double p)
+OCC_INLINE void occ_pool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
+                               const occ_window *window, const occ_extent *pad_end, int64_t kind, double p)
 {
     for (int64_t n = 0; n < y_at->dim[0] * y_at->dim[1] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4]; n++) {
         const int64_t to = occ_wide_offset(n, 5, y_at->dim, y_at->stride);
-        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3], n % y_at->dim[4]};
+        const int64_t at[3] = {n / (y_at->dim[3] * y_at->dim[4]) % y_at->dim[2], n / y_at->dim[4] % y_at->dim[3],
+                               n % y_at->dim[4]};
         const TPL_T  *from = x + n / (y_at->dim[1] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4]) * x_at->stride[0];
         occ_taps      w[3];
         int64_t       begin[3], count = 1;
@@ -148,8 +153,8 @@ OCC_INLINE void occ_pool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, 
             begin[k] = at[k] * window->stride[k] - window->pad[k];
             w[k] = occ_window_taps(begin[k], x_at->dim[2 + k], window->kernel[k], window->dilation[k]);
             if (kind == OCC_POOL_MEAN_PADS)
-                count *= occ_max(0, occ_min(window->kernel[k],
-                                            occ_ceil_div(x_at->dim[2 + k] + pad_end[k] - begin[k], window->dilation[k])));
+                count *= occ_max(0, occ_min(window->kernel[k], occ_ceil_div(x_at->dim[2 + k] + pad_end[k] - begin[k],
+                                                                            window->dilation[k])));
             else
                 count *= w[k].last - w[k].first;
         }

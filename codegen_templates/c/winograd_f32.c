@@ -3,7 +3,8 @@
  * Knows nothing of when this pays. */
 #include "conv_f32.c"
 
-/* One row or column of the input transform, in place: `size` vectors `step` apart. Products with powers of two are exact. */
+/* One row or column of the input transform, in place: `size` vectors `step` apart. Products with powers of two are
+ * exact. */
 OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
 {
     if (m == 2) {
@@ -43,30 +44,31 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 
 #define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products lie in the scratch together */
 
-/* How tiles are taken together: m x m results each, m being 2 or 4, `group` of them transformed together; apart: elements of the
- * weights between two frequencies, more than the outputs in hand take where they are for more outputs. */
+/* How tiles are taken together: m x m results each, m being 2 or 4, `group` of them transformed together; apart:
+ * elements of the weights between two frequencies, more than the outputs in hand take where they are for more
+ * outputs. */
 typedef struct occ_lots {
     int64_t m, group, apart;
 } occ_lots;
 
-/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides; outputs whose
- * products are made together. */
+/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides;
+ * outputs whose products are made together. */
 typedef struct occ_winograd {
     occ_conv g;
-    int64_t across, tiles, group, apart, vfrequency, mfrequency, block;
-    float *v, *m;
+    int64_t  across, tiles, group, apart, vfrequency, mfrequency, block;
+    float   *v, *m;
 } occ_winograd;
 
 /* The transformed input of one tile: v[frequency][tile][channel]. */
 OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile, int m)
 {
-    const int size = m + 2;
+    const int     size = m + 2;
     const int64_t image = tile / p->tiles, at = tile % p->tiles;
     const int64_t top = at / p->across * m - p->g.pad[1], left = at % p->across * m - p->g.pad[2];
-    const float *x = p->g.x + image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2];
+    const float  *x = p->g.x + image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2];
     for (int64_t c = 0; c < p->g.inputs; c += OCC_W) {
         const int n = (int)occ_min(OCC_W, p->g.inputs - c);
-        occ_vf d[36];
+        occ_vf    d[36];
         OCC_UNROLL(6)
         for (int i = 0; i < size; i++) {
             const int row = top + i >= 0 && top + i < p->g.in[1];
@@ -90,14 +92,14 @@ OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile
 /* The results of one tile in channels `from` to from + count - 1, from m[frequency][tile][channel - from]. */
 OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count, int m)
 {
-    const int size = m + 2;
+    const int     size = m + 2;
     const int64_t image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
-    float *y = p->g.y + image * p->g.ybatch + top * p->g.yaxis[1] + left * p->g.yaxis[2];
+    float        *y = p->g.y + image * p->g.ybatch + top * p->g.yaxis[1] + left * p->g.yaxis[2];
     for (int64_t c = 0; c < count; c += OCC_W) {
-        const int n = (int)occ_min(OCC_W, count - c);
-        const occ_vf start = p->g.bias ? occ_vload(p->g.bias + from + c, n) : occ_vset(0.0f);
+        const int            n = (int)occ_min(OCC_W, count - c);
+        const occ_vf         start = p->g.bias ? occ_vload(p->g.bias + from + c, n) : occ_vset(0.0f);
         const occ_conv_block b = {from + c, 0, 0, NULL, 1, n, n};
-        occ_vf d[36];
+        occ_vf               d[36];
         OCC_UNROLL(6)
         for (int i = 0; i < size; i++) {
             OCC_UNROLL(6)
@@ -119,17 +121,40 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
-/* The products of all frequencies with `outputs` filters, of which u are the first: m[f] = v[f] * u[f], `group` pixels wide. */
+/* The products of all frequencies with `outputs` filters, of which u are the first: m[f] = v[f] * u[f], `group` pixels
+ * wide. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies)
 {
-    const int64_t inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
-    const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
-    const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
+    const int64_t          inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
+    const int64_t          tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
+    const int64_t          pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
     static const occ_fused none = {0, {0}, NULL};
     for (int f = 0; f < frequencies; f++) {
-        occ_conv g = {p->v + f * p->vfrequency, u + f * p->apart, NULL, p->m + f * p->mfrequency, 1, inputs, outputs,
-                      {1, 1, p->group}, {1, 1, p->group}, 0, 1, {0, 0, inputs}, 0, 1, {0, 0, p->block}, {1, 1, 1}, {1, 1, 1},
-                      {1, 1, 1}, {0, 0, 0}, {0, 0, 0, 0, 0}, &none, {{0}, {0}}, u, skip, pace};
+        occ_conv g = {p->v + f * p->vfrequency,
+                      u + f * p->apart,
+                      NULL,
+                      p->m + f * p->mfrequency,
+                      1,
+                      inputs,
+                      outputs,
+                      {1, 1, p->group},
+                      {1, 1, p->group},
+                      0,
+                      1,
+                      {0, 0, inputs},
+                      0,
+                      1,
+                      {0, 0, p->block},
+                      {1, 1, 1},
+                      {1, 1, 1},
+                      {1, 1, 1},
+                      {0, 0, 0},
+                      {0, 0, 0, 0, 0},
+                      &none,
+                      {{0}, {0}},
+                      u,
+                      skip,
+                      pace};
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
     }
 }
@@ -145,19 +170,29 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
 {
     const int64_t m = lots->m, group = lots->group;
     const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across;
-    const int frequencies = (int)((m + 2) * (m + 2));
+    const int     frequencies = (int)((m + 2) * (m + 2));
     const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
     const int64_t mfrequency = group * block + 16;
-    occ_winograd p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
-                      across, tiles, group, lots->apart, vfrequency, mfrequency, block, scratch, scratch + frequencies * vfrequency};
+    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
+                       across,
+                       tiles,
+                       group,
+                       lots->apart,
+                       vfrequency,
+                       mfrequency,
+                       block,
+                       scratch,
+                       scratch + frequencies * vfrequency};
     if (e)
         p.g.e = *e;
     for (int64_t first = 0; first < x_at->dim[0] * tiles; first += group) {
         const int64_t count = occ_min(group, x_at->dim[0] * tiles - first);
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
-        for (int f = 0; f < frequencies && count < group; f++) /* the last group may be short: its other slots are not read */
-            memset(p.v + f * vfrequency + count * x_at->dim[1], 0, (size_t)((group - count) * x_at->dim[1]) * sizeof *scratch);
+        for (int f = 0; f < frequencies && count < group;
+             f++) /* the last group may be short: its other slots are not read */
+            memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
+                   (size_t)((group - count) * x_at->dim[1]) * sizeof *scratch);
         for (int64_t from = 0; from < y_at->dim[1]; from += block) {
             const int64_t outputs = occ_min(block, y_at->dim[1] - from);
             occ_winograd_products(&p, u + from * x_at->dim[1], outputs, frequencies);

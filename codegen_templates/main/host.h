@@ -1,5 +1,5 @@
-/* host.h - the host program that tries a generated model: what its parts share, and how the model's ports are told to it.
- * Linux and other POSIX systems. Knows nothing of what the model computes. */
+/* host.h - the host program that tries a generated model: what its parts share, and how the model's ports are told to
+ * it. Linux and other POSIX systems. Knows nothing of what the model computes. */
 #ifndef OCC_HOST_H
 #define OCC_HOST_H
 
@@ -24,8 +24,8 @@
 typedef enum HostSide { HOST_FIXED, HOST_IN, HOST_OUT } HostSide;
 typedef struct HostAxis {
     HostSide side;
-    int64_t extent; /* the largest */
-    size_t member;
+    int64_t  extent; /* the largest */
+    size_t   member;
 } HostAxis;
 
 /* Where a port's memory is said: a pointer in the struct, or an offset in the arena or the state. */
@@ -38,50 +38,51 @@ typedef struct HostLayout {
     int64_t data, distance; /* bytes */
 } HostLayout;
 
-/* The keys of a map, of which the port holds the values; count 0: it is no map, -1: any keys, values in ascending order of them. */
+/* The keys of a map, of which the port holds the values; count 0: it is no map, -1: any keys, values in ascending order
+ * of them. */
 typedef struct HostKeys {
-    int64_t count;
-    int is_text;
+    int64_t     count;
+    int         is_text;
     const void *key; /* int64_t, or const char * */
 } HostKeys;
 
 typedef struct HostPort {
     const char *name, *type; /* as in the model: "x", "float" */
-    int bits, bytes;         /* of an element in a file, in memory */
-    int is_signed, is_text;
-    int rank;                /* -1: each member says its own, in front of its extents; axis[0] is the most elements */
-    HostAxis axis[8];        /* members of a sequence: the largest extents */
-    HostPlace place;
-    size_t at;               /* bytes: of the pointer in its struct, of the tensor in its block */
-    int region;              /* of HOST_ARENA: which memory */
-    int64_t size;            /* bytes at most, headers included */
-    HostLayout optional, sequence;
-    HostKeys keys;
+    int         bits, bytes; /* of an element in a file, in memory */
+    int         is_signed, is_text;
+    int         rank;    /* -1: each member says its own, in front of its extents; axis[0] is the most elements */
+    HostAxis    axis[8]; /* members of a sequence: the largest extents */
+    HostPlace   place;
+    size_t      at;     /* bytes: of the pointer in its struct, of the tensor in its block */
+    int         region; /* of HOST_ARENA: which memory */
+    int64_t     size;   /* bytes at most, headers included */
+    HostLayout  optional, sequence;
+    HostKeys    keys;
 } HostPort;
 
 /* A memory that the arena, or a part of it, lies in. */
 typedef struct HostRegion {
     const char *name;
-    int64_t size, align; /* bytes */
+    int64_t     size, align; /* bytes */
 } HostRegion;
 
 enum { HOST_REGIONS = 8 };
 
 typedef struct HostBlocks {
-    void *arena[HOST_REGIONS], *state;
+    void       *arena[HOST_REGIONS], *state;
     const void *weights;
-    void *pool; /* of threads; HOST_THREADS 1: there is none */
+    void       *pool; /* of threads; HOST_THREADS 1: there is none */
 } HostBlocks;
 
 typedef struct HostModel {
-    const char *name;
-    const HostPort *in, *out;
-    int nin, nout;
-    size_t in_size, out_size;          /* bytes of the structs */
+    const char       *name;
+    const HostPort   *in, *out;
+    int               nin, nout;
+    size_t            in_size, out_size; /* bytes of the structs */
     const HostRegion *region;
-    int nregion;
-    int64_t state_size, weights_size;
-    const char *weights_file;          /* NULL: the weights are linked in */
+    int               nregion;
+    int64_t           state_size, weights_size;
+    const char       *weights_file; /* NULL: the weights are linked in */
     int (*run)(const HostBlocks *blocks, const void *in, void *out);
     int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */
 } HostModel;
@@ -91,9 +92,9 @@ static const HostModel host_model;
 /* Memory that ends at an unreadable page and starts behind another. */
 typedef struct HostFence {
     unsigned char *map;   /* the first, unreadable page */
-    int64_t pages;        /* bytes between the two */
+    int64_t        pages; /* bytes between the two */
     unsigned char *data;
-    int64_t size;
+    int64_t        size;
 } HostFence;
 
 #endif

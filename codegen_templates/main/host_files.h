@@ -1,5 +1,5 @@
-/* host_files.h - tensors between raw files and memory: little-endian, C order, narrow types packed as in ONNX's raw_data,
- * text as characters with a NUL behind each string. */
+/* host_files.h - tensors between raw files and memory: little-endian, C order, narrow types packed as in ONNX's
+ * raw_data, text as characters with a NUL behind each string. */
 #ifndef OCC_HOST_FILES_H
 #define OCC_HOST_FILES_H
 
@@ -8,9 +8,9 @@
 
 static unsigned char *host_read_file(const char *path, int64_t *bytes)
 {
-    FILE *file = fopen(path, "rb");
+    FILE          *file = fopen(path, "rb");
     unsigned char *data = NULL;
-    int64_t size = 0, capacity = 0;
+    int64_t        size = 0, capacity = 0;
 
     if (!file)
         host_fail(path, strerror(errno));
@@ -65,7 +65,7 @@ static void host_pack(const HostPort *port, const unsigned char *from, int64_t c
 /* The strings stay where the file was read to. */
 static void host_read_text(const char *path, const unsigned char *data, int64_t bytes, int64_t count, void *to)
 {
-    const char *at = (const char *)data;
+    const char  *at = (const char *)data;
     const char **string = (const char **)to;
 
     for (int64_t i = 0; i < count; i++) {
@@ -76,9 +76,10 @@ static void host_read_text(const char *path, const unsigned char *data, int64_t 
     }
 }
 
-static void host_read_tensor(const HostPort *port, const char *path, int rank, const int64_t *extent, void *to, int64_t room)
+static void host_read_tensor(const HostPort *port, const char *path, int rank, const int64_t *extent, void *to,
+                             int64_t room)
 {
-    int64_t bytes, count = host_count(rank, extent), wanted = (count * port->bits + 7) / 8;
+    int64_t        bytes, count = host_count(rank, extent), wanted = (count * port->bits + 7) / 8;
     unsigned char *data = host_read_file(path, &bytes);
 
     if (count < 0 || count * port->bytes > room)
@@ -89,7 +90,8 @@ static void host_read_tensor(const HostPort *port, const char *path, int rank, c
     }
     if (bytes != wanted) {
         char text[120];
-        snprintf(text, sizeof text, "has %lld bytes, input %.40s needs %lld", (long long)bytes, port->name, (long long)wanted);
+        snprintf(text, sizeof text, "has %lld bytes, input %.40s needs %lld", (long long)bytes, port->name,
+                 (long long)wanted);
         host_fail(path, text);
     }
     if (port->bits < 8)
@@ -106,12 +108,12 @@ static void host_write(FILE *file, const void *data, int64_t bytes, const char *
 }
 
 /* Writes FOLDER/LABEL.bin and prints its line. */
-static void host_write_tensor(const HostPort *port, const char *folder, const char *label, int rank, const int64_t *extent,
-                              const void *from)
+static void host_write_tensor(const HostPort *port, const char *folder, const char *label, int rank,
+                              const int64_t *extent, const void *from)
 {
-    char path[1000];
+    char    path[1000];
     int64_t count = host_count(rank, extent);
-    FILE *file;
+    FILE   *file;
 
     snprintf(path, sizeof path, "%s/%s.bin", folder, label);
     file = fopen(path, "wb");

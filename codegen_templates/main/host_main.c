@@ -5,7 +5,8 @@
 static void host_usage(void)
 {
     printf("usage: %s [NAME=]FILE[:EXTENTS] ... [-o FOLDER] [--repeat N] [--weights FILE]\n"
-           "Raw little-endian files; a map may be VALUES@KEYS. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ unless -o says\n"
+           "Raw little-endian files; a map may be VALUES@KEYS. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ "
+           "unless -o says\n"
            "otherwise), the keys of a map to FOLDER/0.keys.bin.\n",
            host_model.name);
     for (int i = 0; i < host_model.nin; i++) {
@@ -13,7 +14,9 @@ static void host_usage(void)
         printf("  %s %s ", port->name, port->type);
         for (int k = 0; k < port->rank; k++)
             printf(port->axis[k].side == HOST_FIXED ? "[%lld]" : "[<=%lld]", (long long)port->axis[k].extent);
-        puts(port->sequence.capacity ? " sequence: FILE:EXTENTS,FILE:EXTENTS" : port->optional.capacity ? " or none" : "");
+        puts(port->sequence.capacity   ? " sequence: FILE:EXTENTS,FILE:EXTENTS"
+             : port->optional.capacity ? " or none"
+                                       : "");
     }
 }
 
@@ -73,9 +76,9 @@ static const char *host_arguments(Host *h, int argc, char **argv)
 
 static void host_load_weights(Host *h, const char *path)
 {
-    HostFence block;
+    HostFence      block;
     unsigned char *data;
-    int64_t bytes;
+    int64_t        bytes;
 
     if (!host_model.init)
         return;
@@ -107,12 +110,13 @@ static void host_allocate_ports(Host *h)
     }
 }
 
-/* One run on a painted arena; the inputs are put in place first, since they may lie in it. touched: of each memory, the most. */
+/* One run on a painted arena; the inputs are put in place first, since they may lie in it. touched: of each memory, the
+ * most. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
-    static const char *const codes[] = {"", "ENULL", "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD",
-                                        "ETEXT"};
-    int status;
+    static const char *const codes[] = {"",          "ENULL",  "EALIGN",   "EEXTENT", "EINDEX",
+                                        "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD",  "ETEXT"};
+    int                      status;
 
     for (int r = 0; r < host_model.nregion; r++)
         host_paint_all(&h->arena[r], seed);
@@ -148,7 +152,8 @@ static void host_say_touched(const Host *h, const int64_t *touched)
     }
     printf("arena planned %lld touched %lld\n", (long long)planned, (long long)all);
     for (int r = 0; r < host_model.nregion && host_model.nregion > 1; r++)
-        printf("region %s planned %lld touched %lld\n", host_model.region[r].name, (long long)h->arena[r].size, (long long)touched[r]);
+        printf("region %s planned %lld touched %lld\n", host_model.region[r].name, (long long)h->arena[r].size,
+               (long long)touched[r]);
 }
 
 static int host_compare(const void *a, const void *b)
@@ -193,8 +198,8 @@ static void host_start_threads(Host *h)
 int main(int argc, char **argv)
 {
     static Host host;
-    Host *h = &host;
-    int64_t touched[HOST_REGIONS] = {0};
+    Host       *h = &host;
+    int64_t     touched[HOST_REGIONS] = {0};
     const char *weights;
 
     h->folder = "out";

@@ -7,9 +7,9 @@
 
 /* Keys and values as the files hold them. */
 typedef struct HostMap {
-    int64_t count;
+    int64_t        count;
     unsigned char *keys, *values;
-    const char **key_text; /* NULL: the keys are int64_t */
+    const char   **key_text; /* NULL: the keys are int64_t */
 } HostMap;
 
 static int64_t host_count_strings(const unsigned char *data, int64_t bytes)
@@ -84,7 +84,7 @@ static void host_map_place(const HostPort *port, const HostMap *map, unsigned ch
 static void host_write_keys(const HostPort *port, const char *folder, const char *label)
 {
     HostPort keys = *port;
-    char name[60];
+    char     name[60];
 
     keys.type = port->keys.is_text ? "string" : "int64";
     keys.bits = 64;

@@ -9,7 +9,8 @@
 static void host_fail(const char *what, const char *detail)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s%s%s\n", host_model.name ? host_model.name : "model", what, detail ? ": " : "", detail ? detail : "");
+    fprintf(stderr, "%s: %s%s%s\n", host_model.name ? host_model.name : "model", what, detail ? ": " : "",
+            detail ? detail : "");
     exit(1);
 }
 
@@ -25,12 +26,13 @@ static void *host_allocate(int64_t bytes)
 /* `size` bytes whose end lies as close to the upper unreadable page as `align` allows. */
 static HostFence host_fence(int64_t size, int64_t align)
 {
-    int64_t page = (int64_t)sysconf(_SC_PAGESIZE);
+    int64_t   page = (int64_t)sysconf(_SC_PAGESIZE);
     HostFence f;
 
     f.pages = (size + align + page - 1) / page * page;
     f.size = size;
-    f.map = (unsigned char *)mmap(NULL, (size_t)(f.pages + 2 * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    f.map = (unsigned char *)mmap(NULL, (size_t)(f.pages + 2 * page), PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (f.map == MAP_FAILED)
         host_fail("cannot map memory", strerror(errno));
     if (mprotect(f.map, (size_t)page, PROT_NONE) || mprotect(f.map + page + f.pages, (size_t)page, PROT_NONE))

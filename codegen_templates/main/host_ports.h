@@ -7,13 +7,13 @@
 #include "host_maps.h"
 
 typedef struct Host {
-    HostFence arena[HOST_REGIONS], state;
-    HostBlocks blocks;
-    unsigned char *in, *out;   /* the model's structs */
-    HostFence *in_block, *out_block;
-    const char **argument;     /* by input; NULL: not given */
-    const char *folder;
-    int repeat;
+    HostFence      arena[HOST_REGIONS], state;
+    HostBlocks     blocks;
+    unsigned char *in, *out; /* the model's structs */
+    HostFence     *in_block, *out_block;
+    const char   **argument; /* by input; NULL: not given */
+    const char    *folder;
+    int            repeat;
 } Host;
 
 /* The memory of a port. */
@@ -50,7 +50,7 @@ static int host_parse_extents(const char *text, int64_t *extent)
 static int host_split(char *path, int64_t *extent)
 {
     char *colon = strrchr(path, ':');
-    int rank = colon ? host_parse_extents(colon + 1, extent) : -1;
+    int   rank = colon ? host_parse_extents(colon + 1, extent) : -1;
 
     if (rank >= 0)
         *colon = 0;
@@ -80,7 +80,7 @@ static int64_t host_member(const Host *h, const HostAxis *axis)
 static void host_infer_extent(const HostPort *port, const char *path, int64_t *extent)
 {
     int64_t bytes, others = 1;
-    int open = -1;
+    int     open = -1;
 
     for (int i = 0; i < port->rank; i++) {
         extent[i] = port->axis[i].extent;
@@ -112,9 +112,9 @@ static void host_set_extents(Host *h, const HostPort *port, int rank, const int6
 
 static void host_read_plain(Host *h, const HostPort *port, const char *argument, unsigned char *to)
 {
-    char *path = host_copy(argument, strlen(argument));
+    char   *path = host_copy(argument, strlen(argument));
     int64_t extent[8];
-    int rank = host_split(path, extent);
+    int     rank = host_split(path, extent);
 
     if (rank < 0) {
         rank = port->rank;
@@ -126,9 +126,11 @@ static void host_read_plain(Host *h, const HostPort *port, const char *argument,
 }
 
 /* One member with its extents in the header; a member without extents is a vector, or has those that are fixed. */
-static void host_read_member(const HostPort *port, const HostLayout *layout, char *path, int64_t index, unsigned char *to)
+static void host_read_member(const HostPort *port, const HostLayout *layout, char *path, int64_t index,
+                             unsigned char *to)
 {
-    int64_t extent[8] = {0}, elements = 1, *header = (int64_t *)(void *)to + 1 + index * (port->rank < 0 ? 9 : port->rank);
+    int64_t extent[8] = {0}, elements = 1,
+            *header = (int64_t *)(void *)to + 1 + index * (port->rank < 0 ? 9 : port->rank);
     int rank = host_split(path, extent);
 
     if (index >= layout->capacity)
@@ -165,7 +167,7 @@ static void host_read_sequence(const HostPort *port, const HostLayout *layout, c
 
     while (*argument) {
         size_t length = strcspn(argument, ",");
-        char *path = host_copy(argument, length);
+        char  *path = host_copy(argument, length);
         host_read_member(port, layout, path, count++, to);
         free(path);
         argument += length + (argument[length] == ',');
@@ -177,9 +179,9 @@ static void host_read_sequence(const HostPort *port, const HostLayout *layout, c
 static void host_read_map(Host *h, const HostPort *port, const char *argument, unsigned char *to)
 {
     const char *at = strrchr(argument, '@');
-    char *values = host_copy(argument, (size_t)(at - argument));
-    HostMap map = host_map_read(port, values, at + 1);
-    int64_t extent = port->keys.count < 0 ? map.count : port->keys.count;
+    char       *values = host_copy(argument, (size_t)(at - argument));
+    HostMap     map = host_map_read(port, values, at + 1);
+    int64_t     extent = port->keys.count < 0 ? map.count : port->keys.count;
 
     host_set_extents(h, port, 1, &extent);
     if (extent * port->bytes > port->size)
@@ -193,10 +195,10 @@ static void host_read_map(Host *h, const HostPort *port, const char *argument, u
 static void host_read_input(Host *h, int index)
 {
     const HostPort *port = &host_model.in[index];
-    unsigned char *to = host_block(h, port, &h->in_block[index]);
-    const void *pointer = to;
-    const char *argument = h->argument[index];
-    int64_t present = 1;
+    unsigned char  *to = host_block(h, port, &h->in_block[index]);
+    const void     *pointer = to;
+    const char     *argument = h->argument[index];
+    int64_t         present = 1;
 
     if (!argument && port->place != HOST_STATE)
         host_fail("no file was given for input", port->name);
@@ -218,7 +220,7 @@ static void host_read_input(Host *h, int index)
         memcpy(h->in + port->at, &pointer, sizeof pointer);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- outputs */
+/* ---------------------------------------------------------------------------------------------------------- outputs */
 
 static void host_write_members(Host *h, const HostPort *port, const HostLayout *layout, const char *label, int is_list,
                                const unsigned char *from)
@@ -226,9 +228,9 @@ static void host_write_members(Host *h, const HostPort *port, const HostLayout *
     const int64_t *header = (const int64_t *)(const void *)from;
 
     for (int64_t i = 0; i < header[0]; i++) {
-        char name[60];
+        char           name[60];
         const int64_t *kept = header + 1 + i * (port->rank < 0 ? 9 : port->rank);
-        const int rank = port->rank < 0 ? (int)*kept++ : port->rank;
+        const int      rank = port->rank < 0 ? (int)*kept++ : port->rank;
         snprintf(name, sizeof name, is_list ? "%s.%lld" : "%s", label, (long long)i);
         host_write_tensor(port, h->folder, name, rank, kept, from + layout->data + i * layout->distance);
     }
@@ -236,10 +238,10 @@ static void host_write_members(Host *h, const HostPort *port, const HostLayout *
 
 static void host_write_output(Host *h, int index)
 {
-    const HostPort *port = &host_model.out[index];
+    const HostPort      *port = &host_model.out[index];
     const unsigned char *from = host_block(h, port, &h->out_block[index]);
-    int64_t extent[8] = {0}, present = 1;
-    char label[40];
+    int64_t              extent[8] = {0}, present = 1;
+    char                 label[40];
 
     snprintf(label, sizeof label, "%d", index);
     if (port->optional.capacity)

@@ -1,4 +1,5 @@
-/* timer.h - included in front of a generated model: the least processor time of each of its steps, in steps.txt at the end. */
+/* timer.h - included in front of a generated model: the least processor time of each of its steps, in steps.txt at the
+ * end. */
 #ifndef OCC_TIMER_H
 #define OCC_TIMER_H
 
@@ -11,7 +12,7 @@
 enum { TIMER_STEPS = 1 << 16 };
 
 static long long timer_least[TIMER_STEPS], timer_begun; /* nanoseconds */
-static int timer_end;                                   /* one behind the last step that was run */
+static int       timer_end;                             /* one behind the last step that was run */
 
 static long long timer_now(void)
 {

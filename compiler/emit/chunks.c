@@ -1,5 +1,5 @@
-/* chunks.c - copies into the output the template pieces that its text reaches by occ_ and OCC_ names, in template order,
- * and finds the standard headers that the result needs. */
+/* chunks.c - copies into the output the template pieces that its text reaches by occ_ and OCC_ names, in template
+ * order, and finds the standard headers that the result needs. */
 #include "emit/emit.h"
 
 #include <ctype.h>
@@ -15,8 +15,8 @@ typedef struct Index {
     Emit       *emit;
     Definition *definition; /* sorted by name, then chunk */
     int         count;
-    bool       *used;       /* by chunk */
-    int        *queue;      /* chunks whose text has to be read yet */
+    bool       *used;  /* by chunk */
+    int        *queue; /* chunks whose text has to be read yet */
     int         nqueue;
 } Index;
 
@@ -115,7 +115,7 @@ static void use_text(Index *index, const char *text)
             use_word(index, word, length);
 }
 
-/* ---------------------------------------------------------------------------------------------------- standard headers */
+/* ------------------------------------------------------------------------------------------------- standard headers */
 
 typedef struct Standard {
     const char *header;
@@ -124,17 +124,19 @@ typedef struct Standard {
 
 static const Standard standards[] = {
     {"stddef.h", " NULL size_t ptrdiff_t offsetof "},
-    {"stdint.h", " int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t INT8_MIN INT8_MAX "
-                 "INT16_MIN INT16_MAX INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX "},
+    {"stdint.h",
+     " int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t INT8_MIN INT8_MAX "
+     "INT16_MIN INT16_MAX INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX "},
     {"string.h", " memcpy memmove memset memcmp strcmp strlen strncmp strcpy memchr strchr strstr "},
     {"float.h", " FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON "},
     {"limits.h", " INT_MAX INT_MIN CHAR_BIT UINT_MAX LONG_MAX LLONG_MAX "},
-    {"math.h", " NAN INFINITY HUGE_VAL isnan isinf isfinite signbit sqrtf sqrt expf exp exp2f exp2 expm1f expm1 logf log log1pf "
-               "log1p log2f log2 log10f log10 powf pow sinf sin cosf cos tanf tan asinf asin acosf acos atanf atan atan2f atan2 "
-               "sinhf sinh coshf cosh tanhf tanh asinhf asinh acoshf acosh atanhf atanh erff erf erfcf erfc floorf floor ceilf "
-               "ceil truncf trunc roundf round rintf rint nearbyintf nearbyint lrintf lrint llrintf llrint lroundf lround fabsf "
-               "fabs fmaf fma fmodf fmod remainderf remainder fmaxf fmax fminf fmin copysignf copysign ldexpf ldexp frexpf frexp "
-               "scalbnf scalbn modff modf hypotf hypot cbrtf cbrt tgammaf tgamma lgammaf lgamma "},
+    {"math.h",
+     " NAN INFINITY HUGE_VAL isnan isinf isfinite signbit sqrtf sqrt expf exp exp2f exp2 expm1f expm1 logf log log1pf "
+     "log1p log2f log2 log10f log10 powf pow sinf sin cosf cos tanf tan asinf asin acosf acos atanf atan atan2f atan2 "
+     "sinhf sinh coshf cosh tanhf tanh asinhf asinh acoshf acosh atanhf atanh erff erf erfcf erfc floorf floor ceilf "
+     "ceil truncf trunc roundf round rintf rint nearbyintf nearbyint lrintf lrint llrintf llrint lroundf lround fabsf "
+     "fabs fmaf fma fmodf fmod remainderf remainder fmaxf fmax fminf fmin copysignf copysign ldexpf ldexp frexpf frexp "
+     "scalbnf scalbn modff modf hypotf hypot cbrtf cbrt tgammaf tgamma lgammaf lgamma "},
     {"stdbool.h", " bool true false "},
     {"immintrin.h", " __m128 __m256 __m512 __m128i __m256i __m512i "},
 };

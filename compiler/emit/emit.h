@@ -7,10 +7,10 @@
 
 /* A run-time extent that the caller passes in or is told: a member of the inputs or outputs. */
 typedef struct Member {
-    int         expr;  /* Model.expr index */
-    int         port;  /* the first port that has it */
-    int         axis;  /* of that port */
-    const char *name;  /* C identifier */
+    int         expr; /* Model.expr index */
+    int         port; /* the first port that has it */
+    int         axis; /* of that port */
+    const char *name; /* C identifier */
 } Member;
 
 typedef struct StepFunction {
@@ -29,50 +29,51 @@ typedef struct Emit {
     bool           io_arena;
     int64_t        buffer_align; /* bytes */
 
-    Member *in_extent;           /* extents that the caller gives */
-    int     nin_extent, cin_extent;
-    Member *out_extent;          /* extents that the model finds */
-    int     nout_extent, cout_extent;
+    Member      *in_extent; /* extents that the caller gives */
+    int          nin_extent, cin_extent;
+    Member      *out_extent; /* extents that the model finds */
+    int          nout_extent, cout_extent;
     const char **symbol; /* by Buffer.id: name of the array of a constant that has one of its own, else NULL */
 
-    Text          functions;     /* expression functions and step functions */
-    Text          run;           /* the body of the run function */
+    Text          functions; /* expression functions and step functions */
+    Text          run;       /* the body of the run function */
     StepFunction *function;
     int           nfunction, cfunction;
     StepFunction *expression;
     int           nexpression, cexpression;
-    const char  **libc;          /* functions of the C library that the source names */
+    const char  **libc; /* functions of the C library that the source names */
     int           nlibc, clibc;
-    bool          parallel;      /* some step runs in parts */
-    int           status;        /* -1 once something could not be printed */
+    bool          parallel; /* some step runs in parts */
+    int           status;   /* -1 once something could not be printed */
 } Emit;
 
 /* c.c - the entry of every target that prints C. */
 int emit_c(Emission *emission);
 
 /* names.c - identifiers, and the sentences of comments. */
-void        emit_names(Emit *emit);
-const char *emit_shape(Emit *emit, int rank, const Extent *dim);       /* "[1][<=128][64]" */
-const char *emit_port_shape(Emit *emit, const Type *type);             /* the same with the members' names: "[1][seq][64]" */
-const char *emit_origin(Emit *emit, const Step *step);                 /* "Conv 'conv1' + Relu" */
-const char *emit_ctype(DType dtype);                                   /* of one stored element: "float", "const char *" */
-const char *emit_stem(Arena *arena, const char *path);                 /* the last part of a path */
-const char *emit_header_stem(const Emit *emit);                        /* the header's file name without ".h" */
-bool        emit_port_is_caller(const Emit *emit, const Port *port);   /* it is a member of the inputs or outputs */
+void          emit_names(Emit *emit);
+const char   *emit_shape(Emit *emit, int rank, const Extent *dim); /* "[1][<=128][64]" */
+const char   *emit_port_shape(Emit *emit, const Type *type); /* the same with the members' names: "[1][seq][64]" */
+const char   *emit_origin(Emit *emit, const Step *step);     /* "Conv 'conv1' + Relu" */
+const char   *emit_ctype(DType dtype);                       /* of one stored element: "float", "const char *" */
+const char   *emit_stem(Arena *arena, const char *path);     /* the last part of a path */
+const char   *emit_header_stem(const Emit *emit);            /* the header's file name without ".h" */
+bool          emit_port_is_caller(const Emit *emit, const Port *port); /* it is a member of the inputs or outputs */
 const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not give it */
 
-bool        emit_in_regions(const Emit *emit);                         /* the arena lies in several memories */
-const char *emit_share_variable(const Emit *emit, int share);          /* its first byte in the run function: "arena", "arena_1" */
-const char *emit_share_member(const Emit *emit, int share);            /* of the memory struct: "arena", or the region's name */
-const char *emit_share_macro(const Emit *emit, int share);             /* "MNIST_ARENA": before _SIZE and _ALIGN */
-int64_t     emit_share_offset(const Emit *emit, int buffer);           /* of a planned buffer, from its memory's first byte */
+bool        emit_in_regions(const Emit *emit);                /* the arena lies in several memories */
+const char *emit_share_variable(const Emit *emit, int share); /* its first byte in the run function: "arena",
+                                                                       "arena_1" */
+const char *emit_share_member(const Emit *emit, int share);   /* of the memory struct: "arena", or the region's name */
+const char *emit_share_macro(const Emit *emit, int share);    /* "MNIST_ARENA": before _SIZE and _ALIGN */
+int64_t     emit_share_offset(const Emit *emit, int buffer);  /* of a planned buffer, from its memory's first byte */
 
 /* extent.c - run-time integers as C expressions. */
 void emit_extent(Emit *emit, Text *text, Extent extent);
-void emit_extent_value(Emit *emit, Text *text, int expr);              /* computed anew, not read from its slot */
+void emit_extent_value(Emit *emit, Text *text, int expr); /* computed anew, not read from its slot */
 
-/* expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type, "occ_fn_f32"; `apart`: long
- * functions are called, since the kernel needs the registers. */
+/* expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type, "occ_fn_f32";
+ * `apart`: long functions are called, since the kernel needs the registers. */
 const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc);
 
 /* step.c - one step function for each distinct step; returns its name. The values that the call passes after its
@@ -80,26 +81,28 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bo
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 
 /* parallel.c - steps in parts. The context is what the run function shares with them. */
-void emit_parallel(Emit *emit, const Step *step, int index, Text *call); /* the function of its parts, and the call of all */
-void emit_context(Emit *emit, Text *text);                             /* its type */
-void emit_context_fill(Emit *emit, Text *text);                        /* its variable, in the run function */
-bool emit_uses(const char *text, const char *name);                    /* the text has a variable of that name */
+void emit_parallel(Emit *emit, const Step *step, int index,
+                   Text *call);                     /* the function of its parts, and the call of all */
+void emit_context(Emit *emit, Text *text);          /* its type */
+void emit_context_fill(Emit *emit, Text *text);     /* its variable, in the run function */
+bool emit_uses(const char *text, const char *name); /* the text has a variable of that name */
 
-/* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents` that are
- * told at its end. */
+/* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents`
+ * that are told at its end. */
 void emit_queues(Emit *emit, const Text *extents, Text *text);
-void emit_queues_context(Emit *emit, Text *text);                      /* what the units are told of */
+void emit_queues_context(Emit *emit, Text *text); /* what the units are told of */
 
 /* run.c - the run function. */
-void emit_step_call(Emit *emit, const Step *step, Text *text);         /* "mnist_conv_f32_1(arena + 64, ...)" */
-void emit_operand(Emit *emit, Text *text, const Operand *operand);     /* the address of an operand */
-void emit_range(Emit *emit, Range range, int depth);                   /* the lines of some steps, to emit->run */
-void emit_locals(Emit *emit, Text *text, const Text *body, const char *between); /* variables that the body uses: declarations, values */
+void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
+void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
+void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
+void emit_locals(Emit *emit, Text *text, const Text *body,
+                 const char *between); /* variables that the body uses: declarations, values */
 void emit_run(Emit *emit);
 
 /* weights.c */
-void emit_weights(Emit *emit, Text *text);                             /* the declarations in the C file */
-void emit_init(Emit *emit, Text *text);                                /* <name>_init and <name>_verify, where needed */
+void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */
+void emit_init(Emit *emit, Text *text);    /* <name>_init and <name>_verify, where needed */
 
 /* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
@@ -111,8 +114,9 @@ const char **prune_templates(Arena *arena, const Target *target);
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);
 
 /* header.c, host.c */
-void emit_header(Emit *emit, Text *text);
-const char *emit_keys_name(Emit *emit, const Port *port, bool in);     /* of the table that the header declares of a map's keys */
-void emit_host(Emit *emit, Text *text);
+void        emit_header(Emit *emit, Text *text);
+const char *emit_keys_name(Emit *emit, const Port *port,
+                           bool in); /* of the table that the header declares of a map's keys */
+void        emit_host(Emit *emit, Text *text);
 
 #endif

@@ -7,12 +7,12 @@ typedef struct Printer {
     Emit         *emit;
     const Scalar *expr;
     bool          vector;
-    bool          apart;               /* long functions are called, not written into the loop */
-    DType         stored;              /* scalar class: what the function takes and returns */
+    bool          apart;  /* long functions are called, not written into the loop */
+    DType         stored; /* scalar class: what the function takes and returns */
     bool          uses_acc, uses_e, uses_c;
-    Text          body, literals;      /* literals: of a vector expression, those that are not zero, in the order of their use */
-    int           nliteral;
-    Loc           loc;
+    Text body, literals; /* literals: of a vector expression, those that are not zero, in the order of their use */
+    int  nliteral;
+    Loc  loc;
 } Printer;
 
 static const char *suffix(DType dtype)
@@ -31,7 +31,7 @@ static void refuse(Printer *p, const char *what)
     p->emit->status = diag_bug(p->emit->diag, p->loc, "an expression on vectors holds %s", what);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- leaves */
+/* ----------------------------------------------------------------------------------------------------------- leaves */
 
 /* Zero costs no load. */
 static void put_vector_literal(Printer *p, float literal)
@@ -75,17 +75,19 @@ static void put_vector_load(Printer *p, const ScalarNode *n)
 
     p->uses_e = true;
     if (n->stride == 0) {
-        text_printf(text, n->stored == DTYPE_F32 ? "occ_vset(((const %s *)e->x[%d])[e->at[%d]])"
-                                                 : "occ_vset((float)((const %s *)e->x[%d])[e->at[%d]])",
+        text_printf(text,
+                    n->stored == DTYPE_F32 ? "occ_vset(((const %s *)e->x[%d])[e->at[%d]])"
+                                           : "occ_vset((float)((const %s *)e->x[%d])[e->at[%d]])",
                     ctype, n->operand, n->operand);
         return;
     }
     p->uses_c = true;
     if (n->stride == 1)
-        text_printf(text, "occ_vload%s%s((const %s *)e->x[%d] + e->at[%d] + c, n)", join, kind, ctype, n->operand, n->operand);
+        text_printf(text, "occ_vload%s%s((const %s *)e->x[%d] + e->at[%d] + c, n)", join, kind, ctype, n->operand,
+                    n->operand);
     else
-        text_printf(text, "occ_vloads%s%s((const %s *)e->x[%d] + e->at[%d] + c * %d, %d, n)", join, kind, ctype, n->operand,
-                    n->operand, n->stride, n->stride);
+        text_printf(text, "occ_vloads%s%s((const %s *)e->x[%d] + e->at[%d] + c * %d, %d, n)", join, kind, ctype,
+                    n->operand, n->operand, n->stride, n->stride);
 }
 
 static void put_scalar_load(Printer *p, const ScalarNode *n)
@@ -114,7 +116,7 @@ static void put_acc(Printer *p)
         text_put(&p->body, "acc");
 }
 
-/* -------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static void put_node(Printer *p, int index);
 
@@ -140,14 +142,16 @@ static void put_cast(Printer *p, const ScalarNode *n)
     DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
 
     if (p->vector) {
-        bool byte = n->saturate && (to == DTYPE_U8 || to == DTYPE_I8); /* rounded and clamped before: storing converts */
+        bool byte =
+            n->saturate && (to == DTYPE_U8 || to == DTYPE_I8); /* rounded and clamped before: storing converts */
         if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to && !byte)
             refuse(p, "a conversion to an integer type");
         text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? "occ_vnot(occ_veq(" : "");
         put_value(p, n->a);
         text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? ", occ_vset(0.0f)))" : "");
     } else if (dtype_info(to)->class == 'L') {
-        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(to), suffix(to), saturating(n, to) ? "" : "_unsaturated");
+        text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(to), suffix(to),
+                    saturating(n, to) ? "" : "_unsaturated");
         text_put(&p->body, from == DTYPE_F32 ? "" : arena_printf(p->emit->arena, "occ_cast_%s_f32(", suffix(from)));
         put_value(p, n->a);
         text_put(&p->body, from == DTYPE_F32 ? "))" : ")))");
@@ -165,7 +169,8 @@ static const char *vector_name(const Printer *p, const ScalarNode *n)
 {
     const ScalarNode *second = n->b >= 0 ? &p->expr->node[n->b] : NULL;
 
-    if ((n->op == SCALAR_max || n->op == SCALAR_min) && second->op == SCALAR_LITERAL && second->literal == second->literal)
+    if ((n->op == SCALAR_max || n->op == SCALAR_min) && second->op == SCALAR_LITERAL &&
+        second->literal == second->literal)
         return n->op == SCALAR_max ? "at_least" : "at_most";
     return scalar_info(n->op)->name;
 }
@@ -228,7 +233,9 @@ static void put_result(Printer *p, int last)
     text_put(&p->body, "    return ");
     if (low) /* what was rounded without saturation may be infinite: it stays so */
         text_printf(&p->body, "occ_f32_to_%s%s(", suffix(p->stored),
-                    p->expr->node[last].op == SCALAR_ROUND_TO && !saturating(&p->expr->node[last], p->stored) ? "_unsaturated" : "");
+                    p->expr->node[last].op == SCALAR_ROUND_TO && !saturating(&p->expr->node[last], p->stored)
+                        ? "_unsaturated"
+                        : "");
     else if (!p->vector && dtype != p->stored)
         text_printf(&p->body, "occ_cast_%s_%s(", suffix(dtype), suffix(p->stored));
     put_value(p, last);
@@ -244,7 +251,8 @@ static bool *live_nodes(Emit *emit, const Scalar *expr)
     for (int i = expr->nnode; i-- > 0;) {
         const int operand[3] = {expr->node[i].a, expr->node[i].b, expr->node[i].c};
         int       arity = 0;
-        if (!live[i] || expr->node[i].op == SCALAR_ACC || expr->node[i].op == SCALAR_LOAD || expr->node[i].op == SCALAR_LITERAL)
+        if (!live[i] || expr->node[i].op == SCALAR_ACC || expr->node[i].op == SCALAR_LOAD ||
+            expr->node[i].op == SCALAR_LITERAL)
             continue;
         arity = expr->node[i].op < SCALAR_FIRST_ROW ? 1 : scalar_info(expr->node[i].op)->arity;
         for (int k = 0; k < arity; k++)
@@ -290,7 +298,8 @@ static const Scalar *identity(Emit *emit, DType stored)
 
 const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc)
 {
-    Printer      p = {.emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .apart = apart, .body = text_new(emit->arena), .loc = loc};
+    Printer p = {
+        .emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .apart = apart, .body = text_new(emit->arena), .loc = loc};
     StepFunction made;
     const char  *element, *literals = "";
 

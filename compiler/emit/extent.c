@@ -26,7 +26,7 @@ static void put_call(Emit *emit, Text *text, const char *function, const Expr *e
     text_put(text, ")");
 }
 
-static void put_infix(Emit *emit, Text *text, const char *operator, const Expr *e)
+static void put_infix(Emit *emit, Text *text, const char *operator, const Expr * e)
 {
     const Expr *b = &emit->model->expr[e->b];
 

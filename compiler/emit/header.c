@@ -40,14 +40,16 @@ static const char *put_nested(Emit *emit, Text *text, const Type *type, const ch
         inner = put_nested(emit, text, item, arena_printf(emit->arena, "%s_item", name));
     width = dtype_info(item->dtype)->class == 'C' ? width / 2 : width > 0 ? width : 1;
     words = 1 + l.capacity * l.words;
-    text_printf(text, "typedef struct {\n    int64_t %s; /* %s%lld */\n", list ? "count" : "present", list ? "members: 0 to " : "0 or ",
-                (long long)l.capacity);
+    text_printf(text, "typedef struct {\n    int64_t %s; /* %s%lld */\n", list ? "count" : "present",
+                list ? "members: 0 to " : "0 or ", (long long)l.capacity);
     if (l.rank < 0)
-        text_printf(text, "    int64_t extent[%lld][%d]; /* of each member: its rank, then its extents; at most %lld elements */\n",
-                    (long long)l.capacity, l.words, (long long)item->dim[0].max);
+        text_printf(
+            text,
+            "    int64_t extent[%lld][%d]; /* of each member: its rank, then its extents; at most %lld elements */\n",
+            (long long)l.capacity, l.words, (long long)item->dim[0].max);
     else if (l.rank && l.capacity)
-        text_printf(text, "    int64_t extent[%lld][%d]; /* of each member, at most %s */\n", (long long)l.capacity, l.rank,
-                    emit_shape(emit, item->rank, item->dim));
+        text_printf(text, "    int64_t extent[%lld][%d]; /* of each member, at most %s */\n", (long long)l.capacity,
+                    l.rank, emit_shape(emit, item->rank, item->dim));
     if (l.data > 8 * words)
         text_printf(text, "    unsigned char gap[%lld];\n", (long long)(l.data - 8 * words));
     if (inner && l.capacity)
@@ -68,7 +70,8 @@ static void put_nested_types(Emit *emit, Text *text)
     for (int i = 0; i < p->nin + p->nout; i++) {
         const Port *port = i < p->nin ? &p->in[i] : &p->out[i - p->nin];
         if (port->type.kind != TYPE_TENSOR && port->type.kind != TYPE_NONE)
-            put_nested(emit, text, &port->type, arena_printf(emit->arena, "%s_%s", i < p->nin ? "in" : "out", port->name));
+            put_nested(emit, text, &port->type,
+                       arena_printf(emit->arena, "%s_%s", i < p->nin ? "in" : "out", port->name));
     }
 }
 
@@ -86,11 +89,13 @@ static void put_keys(Emit *emit, Text *text, const Port *port, bool in)
 
     if (!keys || keys->count < 0)
         return;
-    text_printf(text, "/* '%s' is a map%s: value i%s is that of key i%s. */\n", text_comment(emit->arena, port->value->name),
-                in ? "" : " for each row", in ? "" : " of a row",
-                !in ? "" : port->type.dtype == DTYPE_TEXT ? ", \"\" where you have none" : ", 0 where you have none");
-    text_printf(text, "static const %s%s[%lld] = {\n", strings ? "char *const " : "int64_t ", emit_keys_name(emit, port, in),
-                (long long)keys->count);
+    text_printf(text, "/* '%s' is a map%s: value i%s is that of key i%s. */\n",
+                text_comment(emit->arena, port->value->name), in ? "" : " for each row", in ? "" : " of a row",
+                !in                              ? ""
+                : port->type.dtype == DTYPE_TEXT ? ", \"\" where you have none"
+                                                 : ", 0 where you have none");
+    text_printf(text, "static const %s%s[%lld] = {\n", strings ? "char *const " : "int64_t ",
+                emit_keys_name(emit, port, in), (long long)keys->count);
     for (int64_t i = 0; i < keys->count; i++) {
         text_put(text, i % 8 ? " " : "    ");
         if (strings)
@@ -128,13 +133,13 @@ static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
     const char *remark = dtype_remark(port->type.dtype), *shape;
 
     if (port->type.kind != TYPE_TENSOR) {
-        text_printf(text, "    %s%s_%s_%s *%s;%s\n", constant ? "const " : "", emit->name, constant ? "in" : "out", port->name,
-                    port->name, constant && port->type.kind == TYPE_OPTIONAL ? " /* NULL: absent */" : "");
+        text_printf(text, "    %s%s_%s_%s *%s;%s\n", constant ? "const " : "", emit->name, constant ? "in" : "out",
+                    port->name, port->name, constant && port->type.kind == TYPE_OPTIONAL ? " /* NULL: absent */" : "");
         return;
     }
     shape = emit_port_shape(emit, &port->type);
-    text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name, shape, *remark ? " " : "",
-                remark);
+    text_printf(text, "    %s%s; /* %s%s%s", pointer_type(emit, port->type.dtype, constant), port->name, shape,
+                *remark ? " " : "", remark);
     if (strcmp(port->name, port->value->name))
         text_printf(text, ", '%s'", text_comment(emit->arena, port->value->name));
     text_printf(text, "%s */\n", keys_remark(emit, port, constant));
@@ -235,9 +240,10 @@ static void put_share(Emit *emit, Text *text, int share)
 
     text_printf(text, "#define %s_SIZE %lld /* bytes: the planned peak", macro, (long long)s->peak);
     if (emit->emission->options->plan.nregion)
-        text_printf(text, " of %lld; a run moves %lld bytes here", (long long)emit->emission->options->plan.region[share].size,
-                    (long long)s->traffic);
-    text_printf(text, "%s%s */\n", status && !share ? "; " : "", status && !share ? text_comment(emit->arena, status) : "");
+        text_printf(text, " of %lld; a run moves %lld bytes here",
+                    (long long)emit->emission->options->plan.region[share].size, (long long)s->traffic);
+    text_printf(text, "%s%s */\n", status && !share ? "; " : "",
+                status && !share ? text_comment(emit->arena, status) : "");
     text_printf(text, "#define %s_ALIGN %lld /* bytes */\n", macro, (long long)(s->align > 0 ? s->align : 1));
 }
 
@@ -246,12 +252,18 @@ static void put_parallel_for(const Emit *emit, Text *text)
 {
     int queues = emit->emission->options->queues;
 
-    text_put(text, "    /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are\n"
+    text_put(text, "    /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and "
+                   "returns when all are\n"
                    "     * done; NULL: they run one after another, with the same results. ");
     if (queues > 1)
-        text_printf(text, "A run calls it once at most, with %d parts: a\n     * queue of steps each, which waits for steps of the others by "
-                    "spinning. It needs no thread for each: a queue whose part\n     * has not begun is run by those that wait for it. ", queues);
-    text_put(text, "*/\n    void (*parallel_for)(void *parallel_context, void (*part)(void *context, int64_t index), void *context, "
+        text_printf(text,
+                    "A run calls it once at most, with %d parts: a\n     * queue of steps each, which waits for steps "
+                    "of the others by "
+                    "spinning. It needs no thread for each: a queue whose part\n     * has not begun is run by those "
+                    "that wait for it. ",
+                    queues);
+    text_put(text, "*/\n    void (*parallel_for)(void *parallel_context, void (*part)(void *context, int64_t index), "
+                   "void *context, "
                    "int64_t parts);\n    void *parallel_context;\n");
 }
 
@@ -267,8 +279,8 @@ static void put_memory(Emit *emit, Text *text)
     put_offsets(emit, text);
     text_put(text, "typedef struct {\n");
     for (int r = 0; r < emit->plan->nshare; r++)
-        text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n", emit_share_member(emit, r),
-                    emit_share_macro(emit, r));
+        text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n",
+                    emit_share_member(emit, r), emit_share_macro(emit, r));
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->plan->state_bytes)
@@ -317,21 +329,30 @@ static void put_init(Emit *emit, Text *text)
     if (!emit->plan->weight_bytes)
         return;
     if (emit->plan->weight_form == WEIGHTS_FILE)
-        text_printf(text, "/* Take the weights: the whole contents of the file beside the C file, read or mapped to an address that is a\n"
-                    " * multiple of 64, left where they are. verify: compare their checksum too. Returns 0 or a code above. */\n"
-                    "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify);\n\n", emit->name, emit->name);
+        text_printf(text,
+                    "/* Take the weights: the whole contents of the file beside the C file, read or mapped to an "
+                    "address that is a\n"
+                    " * multiple of 64, left where they are. verify: compare their checksum too. Returns 0 or a code "
+                    "above. */\n"
+                    "int %s_init(%s_memory *memory, const void *weights, int64_t bytes, int verify);\n\n",
+                    emit->name, emit->name);
     else
-        text_printf(text, "/* Compare the weights in memory with their checksum (after flashing, say). Built with -D%s_VERIFY only.\n"
-                    " * Returns 0 or %s_EWEIGHTS. */\nint %s_verify(void);\n\n", emit->upper, emit->upper, emit->name);
+        text_printf(
+            text,
+            "/* Compare the weights in memory with their checksum (after flashing, say). Built with -D%s_VERIFY only.\n"
+            " * Returns 0 or %s_EWEIGHTS. */\nint %s_verify(void);\n\n",
+            emit->upper, emit->upper, emit->name);
 }
 
 void emit_header(Emit *emit, Text *text)
 {
     const char *file = emit_stem(emit->arena, emit->model->path);
 
-    text_printf(text, "/* %s.h - generated by occamyc %s from %s. Do not edit: regenerate. */\n", emit->name, OCCAMYC_VERSION, file);
-    text_printf(text, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", emit->upper,
-                emit->upper);
+    text_printf(text, "/* %s.h - generated by occamyc %s from %s. Do not edit: regenerate. */\n", emit->name,
+                OCCAMYC_VERSION, file);
+    text_printf(text,
+                "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+                emit->upper, emit->upper);
     put_memory(emit, text);
     put_nested_types(emit, text);
     put_all_keys(emit, text);
@@ -341,9 +362,11 @@ void emit_header(Emit *emit, Text *text)
     put_struct(emit, text, false);
     put_codes(emit, text);
     put_init(emit, text);
-    text_printf(text, "/* Run the model once. Allocates nothing, makes no system call, writes no globals: calls with distinct memory may\n"
+    text_printf(text,
+                "/* Run the model once. Allocates nothing, makes no system call, writes no globals: calls with "
+                "distinct memory may\n"
                 " * run in parallel. Stack: a chain of a few calls without recursion or variable-length arrays. */\n"
-                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n", emit->name, emit->name, emit->name,
-                emit->name);
+                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n",
+                emit->name, emit->name, emit->name, emit->name);
     text_put(text, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -43,7 +43,8 @@ static void put_layout(Text *text, const Type *type)
     SequenceLayout l;
 
     if (type && sequence_layout(type, &l))
-        text_printf(text, ", {%lld, %lld, %lld}", (long long)(l.capacity ? l.capacity : 1), (long long)l.data, (long long)l.distance);
+        text_printf(text, ", {%lld, %lld, %lld}", (long long)(l.capacity ? l.capacity : 1), (long long)l.data,
+                    (long long)l.distance);
     else
         text_put(text, ", {0, 0, 0}");
 }
@@ -57,7 +58,8 @@ static void put_host_keys(Emit *emit, Text *text, const Port *port, bool in)
     else if (keys->count < 0)
         text_put(text, ", {-1, 0, NULL}");
     else
-        text_printf(text, ", {%lld, %d, %s}", (long long)keys->count, keys->dtype == DTYPE_TEXT, emit_keys_name(emit, port, in));
+        text_printf(text, ", {%lld, %d, %s}", (long long)keys->count, keys->dtype == DTYPE_TEXT,
+                    emit_keys_name(emit, port, in));
 }
 
 static void put_port(Emit *emit, Text *text, const Port *port, bool in)
@@ -99,7 +101,8 @@ static void put_ports(Emit *emit, Text *text, bool in)
     for (int i = 0; i < count; i++)
         put_port(emit, text, &port[i], in);
     if (!count)
-        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, NULL}},\n");
+        text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, "
+                       "0}, {0, 0, NULL}},\n");
     text_put(text, "};\n\n");
 }
 
@@ -108,18 +111,22 @@ static void put_calls(Emit *emit, Text *text)
 {
     bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
-    text_printf(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {",
-                emit->name);
+    text_printf(
+        text,
+        "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {",
+        emit->name);
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "%sblocks->arena[%d]", r ? ", " : "", r);
     text_put(text, file ? ", blocks->weights" : "");
     text_put(text, emit->plan->state_bytes ? ", blocks->state" : "");
     text_put(text, options_threads(emit->emission->options) > 1 ? ", occ_pool_for, blocks->pool" : "");
-    text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name, emit->name,
-                emit->name);
+    text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name,
+                emit->name, emit->name);
     if (file)
-        text_printf(text, "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
-                    "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n", emit->name, emit->name);
+        text_printf(text,
+                    "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
+                    "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n",
+                    emit->name, emit->name);
 }
 
 static void put_tables(Emit *emit, Text *text)
@@ -137,7 +144,9 @@ static void put_tables(Emit *emit, Text *text)
         text_printf(text, "    {\"%s\", %s_SIZE, %s_ALIGN},\n", emit_share_member(emit, r), emit_share_macro(emit, r),
                     emit_share_macro(emit, r));
     text_put(text, "};\n\n");
-    text_printf(text, "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), sizeof(%s_outputs),\n",
+    text_printf(text,
+                "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), "
+                "sizeof(%s_outputs),\n",
                 emit->name, p->nin, p->nout, emit->name, emit->name);
     text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->plan->state_bytes,
                 (long long)emit->plan->weight_bytes);

@@ -1,5 +1,6 @@
 /* map.c - the memory map as a picture: steps from left to right, bytes of the arena upwards, a box for each stretch of
- * bytes and steps in which a buffer holds something. Every buffer has its label in its largest boxes, as large as fits. */
+ * bytes and steps in which a buffer holds something. Every buffer has its label in its largest boxes, as large as
+ * fits. */
 #include "emit/report.h"
 
 #include "program/plan.h"
@@ -13,20 +14,21 @@ typedef struct Map {
     const Emission *e;
     const Program  *program;
     Text           *out;
-    int             steps;         /* drawn; at least 1 */
-    int64_t         bytes;         /* height of the plot; at least 1 */
+    int             steps; /* drawn; at least 1 */
+    int64_t         bytes; /* height of the plot; at least 1 */
     double          step_width, plot_width, plot_height, bottom;
-    const int64_t  *in_use;        /* bytes, by step */
-    int             peak;          /* step */
+    const int64_t  *in_use; /* bytes, by step */
+    int             peak;   /* step */
 } Map;
 
-static const char *const fills[][2] = { /* by BufferKind: even and odd ids */
+static const char *const fills[][2] = {
+    /* by BufferKind: even and odd ids */
     {"#9ecae1", "#c6dbef"}, {"#d9d9d9", "#ededed"}, {"#bcbddc", "#bcbddc"}, {"#eeeeee", "#eeeeee"},
     {"#fdd0a2", "#fdae6b"}, {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
 };
 static const char *const kinds[] = {"activation", "scratch", "extents", "weight", "state", "input", "output"};
 
-/* ---------------------------------------------------------------------------------------------------------------- text */
+/* ------------------------------------------------------------------------------------------------------------- text */
 
 static void put_escaped(Text *out, const char *text)
 {
@@ -113,7 +115,7 @@ static const char *step_label(const Map *map, int index)
     return text.data;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- boxes */
+/* ------------------------------------------------------------------------------------------------------------ boxes */
 
 typedef struct Box {
     double x, y, width, height;
@@ -148,7 +150,8 @@ static void put_label(const Map *map, const Box *box, const char *label)
         text_printf(map->out, "transform=\"translate(%.2f %.2f) rotate(-90)\">", box->x + box->width / 2 + font * 0.35,
                     box->y + box->height / 2);
     else
-        text_printf(map->out, "x=\"%.2f\" y=\"%.2f\">", box->x + box->width / 2, box->y + box->height / 2 + font * 0.35);
+        text_printf(map->out, "x=\"%.2f\" y=\"%.2f\">", box->x + box->width / 2,
+                    box->y + box->height / 2 + font * 0.35);
     put_escaped(map->out, label);
     text_put(map->out, "</text>\n");
 }
@@ -158,12 +161,13 @@ static void put_boxes(const Map *map, const Buffer *b)
     text_put(map->out, "<g class=\"buffer\">");
     for (int i = 0; i < b->nspan; i++) {
         Box box = box_of(map, b, &b->span[i]);
-        text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>", box.x, box.y, box.width,
-                    box.height, fills[b->kind][b->id & 1]);
+        text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>", box.x,
+                    box.y, box.width, box.height, fills[b->kind][b->id & 1]);
         put_escaped(map->out, buffer_name(b));
         text_printf(map->out, ": %s bytes, %s, %s at %s, steps %d to %d</title></rect>\n",
                     grouped(map->program->arena, buffer_bytes(b)), kinds[b->kind], dtype_info(b->dtype)->name,
-                    grouped(map->program->arena, map->e->plan->offset[b->id] + b->span[i].lo), b->span[i].begin, b->span[i].end - 1);
+                    grouped(map->program->arena, map->e->plan->offset[b->id] + b->span[i].lo), b->span[i].begin,
+                    b->span[i].end - 1);
     }
     text_put(map->out, "</g>\n");
 }
@@ -185,7 +189,7 @@ static void put_labels(const Map *map, const Buffer *b)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- axes */
+/* ------------------------------------------------------------------------------------------------------------- axes */
 
 /* 1, 2 or 5 times a power of ten, or a power of two for bytes, so that at most `most` ticks are drawn. */
 static int64_t tick(int64_t range, int most)
@@ -217,8 +221,10 @@ static void put_byte_axis(const Map *map)
 
     for (int64_t at = 0; at <= map->bytes; at += unit) {
         double y = TOP + map->plot_height * (1.0 - (double)at / (double)map->bytes);
-        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"grid\"/>", LEFT - 4, LEFT + map->plot_width, y, y);
-        text_printf(map->out, "<text x=\"%d\" y=\"%.2f\" class=\"y\">%s</text>\n", LEFT - 8, y + 4, grouped(map->program->arena, at));
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"grid\"/>", LEFT - 4,
+                    LEFT + map->plot_width, y, y);
+        text_printf(map->out, "<text x=\"%d\" y=\"%.2f\" class=\"y\">%s</text>\n", LEFT - 8, y + 4,
+                    grouped(map->program->arena, at));
     }
 }
 
@@ -229,7 +235,8 @@ static void put_step_axis(const Map *map)
 
     for (int64_t s = 0; s < map->program->nstep; s += unit) {
         double x = LEFT + ((double)s + 0.5) * map->step_width;
-        text_printf(map->out, "<text class=\"s\" transform=\"translate(%.2f %.2f) rotate(-60)\">", x + 3, TOP + map->plot_height + 12);
+        text_printf(map->out, "<text class=\"s\" transform=\"translate(%.2f %.2f) rotate(-60)\">", x + 3,
+                    TOP + map->plot_height + 12);
         put_escaped(map->out, each || map->step_width * (double)unit >= 10 ? step_label(map, (int)s) : "");
         text_put(map->out, "</text>\n");
     }
@@ -246,14 +253,17 @@ static void put_peak(const Map *map)
 
     if (!map->program->nstep)
         return;
-    text_printf(map->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%.2f\" class=\"peak\"/>\n", x, TOP - 18, map->step_width,
-                map->plot_height + 18);
-    text_printf(map->out, "<text x=\"%.2f\" y=\"%d\" class=\"m\" text-anchor=\"%s\">peak: step %d, %s bytes in use</text>\n",
+    text_printf(map->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%.2f\" class=\"peak\"/>\n", x, TOP - 18,
+                map->step_width, map->plot_height + 18);
+    text_printf(map->out,
+                "<text x=\"%.2f\" y=\"%d\" class=\"m\" text-anchor=\"%s\">peak: step %d, %s bytes in use</text>\n",
                 right ? x + map->step_width : x, TOP - 22, right ? "end" : "start", map->peak,
                 grouped(arena, map->in_use[map->peak]));
-    text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>\n", LEFT, LEFT + map->plot_width, peak, peak);
+    text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>\n", LEFT,
+                LEFT + map->plot_width, peak, peak);
     if (plan->bound < plan->peak && plan->nshare < 2)
-        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"bound\"/>\n", LEFT, LEFT + map->plot_width, bound, bound);
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"bound\"/>\n", LEFT,
+                    LEFT + map->plot_width, bound, bound);
 }
 
 /* With several memories: a line where each begins, and its name with what it holds. */
@@ -265,10 +275,13 @@ static void put_bands(const Map *map)
         const PlanShare *share = &map->e->plan->share[r];
         double           y = TOP + map->plot_height * (1.0 - (double)share->base / (double)map->bytes);
 
-        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>", LEFT, LEFT + map->plot_width, y, y);
-        text_printf(map->out, "<text class=\"m\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">%s: %s of %s bytes, traffic %s</text>\n",
-                    LEFT + map->plot_width - 4, y - 4, options->region[r].name, grouped(map->program->arena, share->peak),
-                    grouped(map->program->arena, options->region[r].size), grouped(map->program->arena, share->traffic));
+        text_printf(map->out, "<line x1=\"%d\" x2=\"%.2f\" y1=\"%.2f\" y2=\"%.2f\" class=\"arena\"/>", LEFT,
+                    LEFT + map->plot_width, y, y);
+        text_printf(
+            map->out,
+            "<text class=\"m\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">%s: %s of %s bytes, traffic %s</text>\n",
+            LEFT + map->plot_width - 4, y - 4, options->region[r].name, grouped(map->program->arena, share->peak),
+            grouped(map->program->arena, options->region[r].size), grouped(map->program->arena, share->traffic));
     }
 }
 
@@ -279,8 +292,9 @@ static void put_title(const Map *map)
 
     text_printf(map->out, "<text x=\"%d\" y=\"20\" class=\"t\">", LEFT);
     put_escaped(map->out, map->e->name);
-    text_printf(map->out, ": arena of %s bytes, lower bound %s, %d steps, planner %s</text>\n", grouped(arena, plan->peak),
-                grouped(arena, plan->bound), map->program->nstep, plan->planner ? plan->planner : "none");
+    text_printf(map->out, ": arena of %s bytes, lower bound %s, %d steps, planner %s</text>\n",
+                grouped(arena, plan->peak), grouped(arena, plan->bound), map->program->nstep,
+                plan->planner ? plan->planner : "none");
 }
 
 static bool has_kind(const Map *map, size_t kind)
@@ -300,18 +314,21 @@ static void put_legend(const Map *map)
         if (!has_kind(map, kind))
             continue;
         x -= 88;
-        text_printf(map->out, "<rect x=\"%.2f\" y=\"10\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"#555\"/>", x, fills[kind][0]);
+        text_printf(map->out, "<rect x=\"%.2f\" y=\"10\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"#555\"/>", x,
+                    fills[kind][0]);
         text_printf(map->out, "<text x=\"%.2f\" y=\"20\" font-size=\"12\">%s</text>\n", x + 18, kinds[kind]);
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- drawing */
+/* ---------------------------------------------------------------------------------------------------------- drawing */
 
 static const char style[] =
     "text{font-family:Helvetica,Arial,sans-serif;fill:#222}.b{text-anchor:middle;pointer-events:none}.y{font-size:11px;"
-    "text-anchor:end}.s{font-size:9px;text-anchor:end}.t{font-size:15px;font-weight:bold}.m{font-size:12px;fill:#b30000}"
+    "text-anchor:end}.s{font-size:9px;text-anchor:end}.t{font-size:15px;font-weight:bold}.m{font-size:12px;fill:#"
+    "b30000}"
     ".buffer rect{stroke:#555;stroke-width:.4}.buffer:hover rect{stroke:#000;stroke-width:1.5}.grid{stroke:#e4e4e4}"
-    ".peak{fill:#b30000;fill-opacity:.13;pointer-events:none}.m,.arena,.bound{pointer-events:none}.arena{stroke:#b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
+    ".peak{fill:#b30000;fill-opacity:.13;pointer-events:none}.m,.arena,.bound{pointer-events:none}.arena{stroke:#"
+    "b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
 
 static Map map_new(const Emission *e, Text *out)
 {
@@ -321,7 +338,9 @@ static Map map_new(const Emission *e, Text *out)
     map.steps = e->program->nstep > 0 ? e->program->nstep : 1;
     map.bytes = plan_extent(e->plan) > 0 ? plan_extent(e->plan) : 1;
     map.plot_width = (double)map.steps * SMALLEST_STEP;
-    map.plot_width = map.plot_width < LEAST_WIDTH ? LEAST_WIDTH : map.plot_width > MOST_WIDTH ? MOST_WIDTH : map.plot_width;
+    map.plot_width = map.plot_width < LEAST_WIDTH  ? LEAST_WIDTH
+                     : map.plot_width > MOST_WIDTH ? MOST_WIDTH
+                                                   : map.plot_width;
     map.step_width = map.plot_width / map.steps;
     for (int i = 0; i < e->program->nbuffer; i++)
         named += e->plan->offset[i] >= 0;
@@ -336,9 +355,11 @@ void map_svg(const Emission *e, Text *out)
     Map    map = map_new(e, out);
     double width = LEFT + map.plot_width + RIGHT, height = TOP + map.plot_height + map.bottom;
 
-    text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n", width, height,
-                width, height);
-    text_printf(out, "<style>%s</style>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", style, width, height);
+    text_printf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
+                width, height, width, height);
+    text_printf(out, "<style>%s</style>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", style, width,
+                height);
     put_title(&map);
     put_byte_axis(&map);
     for (int i = 0; i < map.program->nbuffer; i++)
@@ -359,9 +380,12 @@ void map_html(const Emission *e, Text *out)
 {
     text_put(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
     put_escaped(out, e->name);
-    text_put(out, " memory map</title>\n<style>body{margin:0;background:#fff}#label{position:fixed;left:0;top:0;padding:4px 8px;"
-                  "background:#222;color:#fff;font:13px sans-serif;border-radius:3px;pointer-events:none;visibility:hidden}</style>"
-                  "</head><body>\n<div id=\"label\"></div>\n");
+    text_put(
+        out,
+        " memory map</title>\n<style>body{margin:0;background:#fff}#label{position:fixed;left:0;top:0;padding:4px 8px;"
+        "background:#222;color:#fff;font:13px "
+        "sans-serif;border-radius:3px;pointer-events:none;visibility:hidden}</style>"
+        "</head><body>\n<div id=\"label\"></div>\n");
     map_svg(e, out);
     text_put(out, "<script>\n"
                   "const label = document.getElementById('label');\n"

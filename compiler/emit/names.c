@@ -67,7 +67,8 @@ static bool member_is_taken(const Port *port, int nport, const Member *member, i
 }
 
 /* A name that no member of the same struct has. */
-static const char *member_name(Emit *emit, const Port *port, int nport, const Member *member, int nmember, const char *wanted)
+static const char *member_name(Emit *emit, const Port *port, int nport, const Member *member, int nmember,
+                               const char *wanted)
 {
     const char *name = text_identifier(emit->arena, wanted);
 
@@ -90,8 +91,9 @@ static void name_in_extents(Emit *emit)
             if (member.expr < 0 || m->expr[member.expr].op != EXPR_DIM || emit_in_extent(emit, member.expr))
                 continue;
             given = p->in[i].value->dim_name ? p->in[i].value->dim_name[axis] : NULL;
-            member.name = member_name(emit, p->in, p->nin, emit->in_extent, emit->nin_extent,
-                                      given && *given ? given : arena_printf(emit->arena, "%s_dim%d", p->in[i].name, axis));
+            member.name =
+                member_name(emit, p->in, p->nin, emit->in_extent, emit->nin_extent,
+                            given && *given ? given : arena_printf(emit->arena, "%s_dim%d", p->in[i].name, axis));
             ARENA_PUSH(emit->arena, emit->in_extent, emit->nin_extent, emit->cin_extent, member);
         }
     }
@@ -121,7 +123,10 @@ static const char *weight_symbol(Emit *emit, int id)
     const char *colon = given ? strchr(given, ':') : NULL;
     const char *name;
 
-    name = arena_printf(emit->arena, "w_%.*s", MAX_NAME, text_identifier(emit->arena, colon ? colon + 1 : given ? given : ""));
+    name = arena_printf(emit->arena, "w_%.*s", MAX_NAME,
+                        text_identifier(emit->arena, colon   ? colon + 1
+                                                     : given ? given
+                                                             : ""));
     for (int i = 0; i < id; i++)
         if (emit->symbol[i] && !strcmp(emit->symbol[i], name))
             return arena_printf(emit->arena, "%s_%d", name, id);
@@ -142,7 +147,7 @@ void emit_names(Emit *emit)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- comments */
+/* --------------------------------------------------------------------------------------------------------- comments */
 
 const char *emit_shape(Emit *emit, int rank, const Extent *dim)
 {
@@ -190,7 +195,7 @@ const char *emit_origin(Emit *emit, const Step *step)
     return text.data;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- memories */
+/* --------------------------------------------------------------------------------------------------------- memories */
 
 bool emit_in_regions(const Emit *emit)
 {

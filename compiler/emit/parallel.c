@@ -8,10 +8,10 @@
 static const struct {
     const char *type, *name; /* the type's "@" stands for the model's name */
 } shared[] = {
-    {"unsigned char *", "arena"},        {"const int64_t *", "d"},         {"unsigned char *", "state"},
-    {"const unsigned char *", "weights"}, {"const @_inputs *", "in"}, {"const @_outputs *", "out"},
-    {"unsigned char *", "arena_1"},      {"unsigned char *", "arena_2"},   {"unsigned char *", "arena_3"},
-    {"unsigned char *", "arena_4"},      {"unsigned char *", "arena_5"},   {"unsigned char *", "arena_6"},
+    {"unsigned char *", "arena"},         {"const int64_t *", "d"},       {"unsigned char *", "state"},
+    {"const unsigned char *", "weights"}, {"const @_inputs *", "in"},     {"const @_outputs *", "out"},
+    {"unsigned char *", "arena_1"},       {"unsigned char *", "arena_2"}, {"unsigned char *", "arena_3"},
+    {"unsigned char *", "arena_4"},       {"unsigned char *", "arena_5"}, {"unsigned char *", "arena_6"},
     {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
 };
 
@@ -75,16 +75,18 @@ static const char *put_parts(Emit *emit, const Step *step, int index)
             text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
     text_printf(&emit->functions, "static void %s(void *context, int64_t index)\n{\n", name);
     if (locals.size)
-        text_printf(&emit->functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name, emit->name, locals.data);
-    text_printf(&emit->functions, "%s    switch (index) {\n%s    }\n}\n\n", locals.size ? "" : "    (void)context;\n", body.data);
+        text_printf(&emit->functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name,
+                    emit->name, locals.data);
+    text_printf(&emit->functions, "%s    switch (index) {\n%s    }\n}\n\n", locals.size ? "" : "    (void)context;\n",
+                body.data);
     return name;
 }
 
 void emit_parallel(Emit *emit, const Step *step, int index, Text *call)
 {
     emit->parallel = true;
-    text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)", put_parts(emit, step, index),
-                step->parts);
+    text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)",
+                put_parts(emit, step, index), step->parts);
 }
 
 void emit_context(Emit *emit, Text *text)

@@ -1,7 +1,7 @@
-/* prune.c - the templates without what a target cannot need: branches of #if whose condition is decided by the macros that
- * its C compilers never define, and by what templates themselves define under such conditions. Conditions that are decided
- * in part are written anew without that part. Knows defined(), !, &&, || and comparisons of a name with a number; what holds
- * anything else stays as it is. */
+/* prune.c - the templates without what a target cannot need: branches of #if whose condition is decided by the macros
+ * that its C compilers never define, and by what templates themselves define under such conditions. Conditions that are
+ * decided in part are written anew without that part. Knows defined(), !, &&, || and comparisons of a name with a
+ * number; what holds anything else stays as it is. */
 #include "emit/emit.h"
 
 #include <ctype.h>
@@ -119,8 +119,8 @@ typedef struct Condition {
 typedef struct Reader {
     Prune      *prune;
     const char *at;
-    bool        strange;  /* something that is not understood */
-    bool        decided;  /* some part was */
+    bool        strange; /* something that is not understood */
+    bool        decided; /* some part was */
 } Reader;
 
 static Condition read_or(Reader *r);
@@ -176,10 +176,10 @@ static bool compare(int64_t a, const char *how, int64_t b)
 static Condition read_name(Reader *r, const char *from)
 {
     static const char *const how[] = {"==", "!=", ">=", "<=", ">", "<"};
-    const char  *name = skip_blanks(from);
-    const Macro *macro = macro_find(r->prune, name, word_length(name));
-    const bool   known = macro && macro->kind != MACRO_OPEN;
-    char        *end;
+    const char              *name = skip_blanks(from);
+    const Macro             *macro = macro_find(r->prune, name, word_length(name));
+    const bool               known = macro && macro->kind != MACRO_OPEN;
+    char                    *end;
 
     r->at = name + word_length(name);
     if (r->at == name || isdigit((unsigned char)*name))
@@ -256,7 +256,8 @@ static Condition read_or(Reader *r)
     return any;
 }
 
-/* The condition of a directive whose words behind its name are `rest`; that is its text where nothing of it is decided. */
+/* The condition of a directive whose words behind its name are `rest`; that is its text where nothing of it is
+ * decided. */
 static Condition read_condition(Prune *p, const char *rest)
 {
     Reader    r = {.prune = p, .at = rest};

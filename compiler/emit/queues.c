@@ -1,5 +1,5 @@
-/* queues.c - a run on several queues: one function that runs a unit, an outermost step with what it owns, by its number; a table
- * of each queue's units and what they wait for; and a run function that hands both to occ_queues.h. */
+/* queues.c - a run on several queues: one function that runs a unit, an outermost step with what it owns, by its
+ * number; a table of each queue's units and what they wait for; and a run function that hands both to occ_queues.h. */
 #include "emit/emit.h"
 #include "program/flow.h"
 
@@ -8,10 +8,10 @@ typedef struct Units {
     int  *number; /* by outermost step: of its unit */
     int  *end;    /* by outermost step: items of its queue up to it and with it */
     int   nunit;
-    int  *first;  /* by queue, nqueue + 1: its first item in the table */
+    int  *first; /* by queue, nqueue + 1: its first item in the table */
 } Units;
 
-/* ---------------------------------------------------------------------------------------------------------- the table */
+/* -------------------------------------------------------------------------------------------------------- the table */
 
 /* Waits of the step, and one item for them at least. */
 static int items_of(const Program *p, int step)
@@ -49,7 +49,8 @@ static void put_items(const Units *u, int step, Text *text)
     text_put(text, "   ");
     for (int i = 0; i < p->nwait; i++)
         if (p->wait[i].step == step)
-            text_printf(text, " {%d, %d, %d},", --left ? -1 : u->number[step], p->step[p->wait[i].of].queue, u->end[p->wait[i].of]);
+            text_printf(text, " {%d, %d, %d},", --left ? -1 : u->number[step], p->step[p->wait[i].of].queue,
+                        u->end[p->wait[i].of]);
     if (left)
         text_printf(text, " {%d, -1, 0},", u->number[step]);
     text_put(text, "\n");
@@ -60,8 +61,10 @@ static void put_table(const Units *u, Text *text)
     const Emit    *emit = u->emit;
     const Program *p = emit->program;
 
-    text_printf(text, "/* What each queue does: a unit, and how many items of which queue must have ended before. */\n"
-                "static const occ_item %s_item[] = {\n", emit->name);
+    text_printf(text,
+                "/* What each queue does: a unit, and how many items of which queue must have ended before. */\n"
+                "static const occ_item %s_item[] = {\n",
+                emit->name);
     for (int q = 0; q < p->nqueue; q++) {
         text_printf(text, "    /* queue %d */\n", q);
         for (int s = 0; s < p->nstep; s = flow_after(p, s))
@@ -74,7 +77,7 @@ static void put_table(const Units *u, Text *text)
     text_put(text, "};\n\n");
 }
 
-/* -------------------------------------------------------------------------------------------------------- the functions */
+/* ---------------------------------------------------------------------------------------------------- the functions */
 
 /* Members of the context that the text uses, as variables. */
 static void put_members(const Emit *emit, const char *uses, Text *text)
@@ -99,7 +102,8 @@ static void put_unread(Emit *emit, Text *locals)
     const struct {
         const char *name;
         bool        exists;
-    } variable[] = {{"d", emit->program->dims >= 0}, {"state", emit->plan->state_bytes > 0},
+    } variable[] = {{"d", emit->program->dims >= 0},
+                    {"state", emit->plan->state_bytes > 0},
                     {"weights", emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0}};
 
     for (int i = 0; i < 3; i++)
@@ -121,16 +125,21 @@ static void put_unit_function(const Units *u, Text *text)
     emit_locals(emit, &locals, &emit->run, "    int status = 0;\n\n");
     put_unread(emit, &locals);
     put_members(emit, arena_printf(emit->arena, "%s%s", locals.data, emit->run.data), &members);
-    text_printf(text, "/* An outermost step with what it owns; 0, or the code that ends the run. */\nstatic int %s_unit(void *context, int unit)\n{\n"
-                "%s%s    switch (unit) {\n%s    default:\n        break;\n    }\n    return status;\n}\n\n", emit->name, members.data,
-                locals.data, emit->run.data);
+    text_printf(text,
+                "/* An outermost step with what it owns; 0, or the code that ends the run. */\nstatic int %s_unit(void "
+                "*context, int unit)\n{\n"
+                "%s%s    switch (unit) {\n%s    default:\n        break;\n    }\n    return status;\n}\n\n",
+                emit->name, members.data, locals.data, emit->run.data);
 }
 
 void emit_queues_context(Emit *emit, Text *text)
 {
     if (emit->program->nqueue > 1)
-        text_printf(text, "/* What the units are told of. */\ntypedef struct {\n    const %s_memory *memory;\n    const %s_inputs *in;\n"
-                    "    const %s_outputs *out;\n} %s_context;\n\n", emit->name, emit->name, emit->name, emit->name);
+        text_printf(text,
+                    "/* What the units are told of. */\ntypedef struct {\n    const %s_memory *memory;\n    const "
+                    "%s_inputs *in;\n"
+                    "    const %s_outputs *out;\n} %s_context;\n\n",
+                    emit->name, emit->name, emit->name, emit->name);
 }
 
 void emit_queues(Emit *emit, const Text *extents, Text *text)
@@ -140,10 +149,11 @@ void emit_queues(Emit *emit, const Text *extents, Text *text)
 
     put_unit_function(&u, &emit->functions);
     put_table(&u, &emit->functions);
-    text_printf(text, "    %s_context context = {memory, in, out};\n    occ_queue queue[%d];\n"
+    text_printf(text,
+                "    %s_context context = {memory, in, out};\n    occ_queue queue[%d];\n"
                 "    occ_queues all = {%s_unit, &context, %s_item, %s_first, queue, %d, %d};\n"
-                "    int status = %s_check(memory, in, out);\n", emit->name, queues, emit->name, emit->name, emit->name, queues, u.nunit,
-                emit->name);
+                "    int status = %s_check(memory, in, out);\n",
+                emit->name, queues, emit->name, emit->name, emit->name, queues, u.nunit, emit->name);
     if (extents->size && emit_uses(extents->data, "d"))
         text_put(text, "    const int64_t *d;\n");
     text_put(text, "\n    if (status)\n        return status;\n"

@@ -259,7 +259,8 @@ bool report_takes_over(const Emission *e, const Permit *permit)
     const int64_t *offset = e->plan->offset;
     const Buffer  *buffer = e->program->buffer;
 
-    return offset[permit->a] >= 0 && offset[permit->b] >= 0 && offset[permit->a] < offset[permit->b] + buffer[permit->b].size &&
+    return offset[permit->a] >= 0 && offset[permit->b] >= 0 &&
+           offset[permit->a] < offset[permit->b] + buffer[permit->b].size &&
            offset[permit->b] < offset[permit->a] + buffer[permit->a].size;
 }
 
@@ -306,8 +307,8 @@ static void put_buffer(Json *json, const Emission *e, int id)
     json_close(json, '}');
 }
 
-/* Where the tensor lies: in a buffer of its own; as a part of another's; joined with the operand it is computed from, which
- * then is the one buffer that both have; or nowhere. */
+/* Where the tensor lies: in a buffer of its own; as a part of another's; joined with the operand it is computed from,
+ * which then is the one buffer that both have; or nowhere. */
 static const char *place_of(const Emission *e, const Value *value, int home)
 {
     const Buffer *buffer = home < 0 ? NULL : &e->program->buffer[home];

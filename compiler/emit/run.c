@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------------- addresses */
+/* -------------------------------------------------------------------------------------------------------- addresses */
 
 /* Elements from the start of the operand's buffer as " + N" of `scale` bytes each (1: counted in elements). */
 static void put_offset(Emit *emit, Text *text, int64_t base, Extent offset, int64_t scale)
@@ -69,7 +69,9 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
             text_printf(text, "(const unsigned char *)%s", symbol);
             put_offset(emit, text, 0, operand->offset, bytes);
         } else if (!emit->plan->weight_bytes) {
-            text_put(text, "(const unsigned char *)\"\""); /* empty, as all weights are: nothing is read, but NULL says absent */
+            text_put(
+                text,
+                "(const unsigned char *)\"\""); /* empty, as all weights are: nothing is read, but NULL says absent */
         } else {
             text_put(text, "weights");
             put_offset(emit, text, emit->plan->stored[emit->plan->same[operand->buffer]], operand->offset, bytes);
@@ -86,7 +88,7 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
     put_offset(emit, text, emit_share_offset(emit, operand->buffer), operand->offset, bytes);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static const char *blanks(int depth)
 {
@@ -96,7 +98,8 @@ static const char *blanks(int depth)
     return spaces + sizeof spaces - 1 - n;
 }
 
-/* The extents of what is written: as the model has them, where all of a value is; kernels may take it with other axes. */
+/* The extents of what is written: as the model has them, where all of a value is; kernels may take it with other
+ * axes. */
 static const char *written_shape(Emit *emit, const Operand *y)
 {
     const Value *value = emit->program->buffer[y->buffer].value;
@@ -131,7 +134,8 @@ void emit_step_call(Emit *emit, const Step *step, Text *text)
     bool        first = true;
 
     text_printf(text, "%s(", function);
-    for (int i = 0; i < (step->expr ? step->noperand : step->nparam); i++) { /* the rest are pools of text: not passed */
+    for (int i = 0; i < (step->expr ? step->noperand : step->nparam);
+         i++) { /* the rest are pools of text: not passed */
         if (step->operand[i].buffer < 0)
             continue;
         text_put(text, first ? "" : ", ");
@@ -277,7 +281,7 @@ void emit_range(Emit *emit, Range range, int depth)
         put_step(emit, i, depth);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- checks */
+/* ----------------------------------------------------------------------------------------------------------- checks */
 
 /* Tensors without elements may be anywhere; an optional input that is null is absent. */
 static bool must_exist(const Emit *emit, const Port *port, bool out)
@@ -323,20 +327,22 @@ static void put_null_checks(Emit *emit, Text *text)
 
 static void put_check_function(Emit *emit, Text *text)
 {
-    text_printf(text, "/* What the caller gave, before anything is written. */\n"
+    text_printf(text,
+                "/* What the caller gave, before anything is written. */\n"
                 "static int %s_check(const %s_memory *memory, const %s_inputs *in, const %s_outputs *out)\n{\n",
                 emit->name, emit->name, emit->name, emit->name);
     put_null_checks(emit, text);
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak)
-            text_printf(text, "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n", emit_share_member(emit, r),
-                        emit_share_macro(emit, r));
+            text_printf(text, "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n",
+                        emit_share_member(emit, r), emit_share_macro(emit, r));
     if (emit->plan->state_bytes)
-        text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n", emit->upper);
+        text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n",
+                    emit->upper);
     for (int i = 0; i < emit->nin_extent; i++) {
         const Expr *e = &emit->model->expr[emit->in_extent[i].expr];
-        text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n", emit->in_extent[i].name,
-                    (long long)e->lo, emit->in_extent[i].name, (long long)e->hi);
+        text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n",
+                    emit->in_extent[i].name, (long long)e->lo, emit->in_extent[i].name, (long long)e->hi);
     }
     text_put(text, "    return 0;\n}\n\n");
 }
@@ -354,7 +360,8 @@ static void put_absent(Text *text, const Port *port)
     sequence_layout(&port->type, &outer);
     if (port->type.item->kind != TYPE_TENSOR)
         sequence_layout(port->type.item, &inner);
-    text_printf(text, "    static const int64_t no_%s[%lld] = {0};\n", port->name, (long long)((outer.data + inner.data) / 8));
+    text_printf(text, "    static const int64_t no_%s[%lld] = {0};\n", port->name,
+                (long long)((outer.data + inner.data) / 8));
     text_printf(text, "    const unsigned char *in_%s;\n", port->name);
 }
 
@@ -369,7 +376,8 @@ static bool uses_share(const Emit *emit, const Text *body, int share)
 {
     const char *name = emit_share_variable(emit, share);
 
-    for (const char *at = body->size ? strstr(body->data, name) : NULL; at && at > body->data; at = strstr(at + 1, name))
+    for (const char *at = body->size ? strstr(body->data, name) : NULL; at && at > body->data;
+         at = strstr(at + 1, name))
         if (strchr("( ", at[-1]) && !strchr("_", at[strlen(name)]))
             return true;
     return false;
@@ -378,7 +386,8 @@ static bool uses_share(const Emit *emit, const Text *body, int share)
 /* The name of the table of the memory's live bytes. */
 static const char *live_table(const Emit *emit, int share)
 {
-    return share ? arena_printf(emit->arena, "%s_live_%d", emit->name, share) : arena_printf(emit->arena, "%s_live", emit->name);
+    return share ? arena_printf(emit->arena, "%s_live_%d", emit->name, share)
+                 : arena_printf(emit->arena, "%s_live", emit->name);
 }
 
 /* What the guarded build watches. */
@@ -410,7 +419,8 @@ static void put_declarations(Emit *emit, Text *text, const Text *body)
         if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
             text_printf(text, "    unsigned char *%s;\n", emit_share_variable(emit, r));
         else if (uses_share(emit, body, r)) /* tensors without elements lie nowhere */
-            text_printf(text, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n", emit_share_variable(emit, r));
+            text_printf(text, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n",
+                        emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_put(text, "    int64_t *d; /* extents found while running */\n");
     if (emit->plan->state_bytes)
@@ -428,16 +438,18 @@ static void put_values(Emit *emit, Text *text, const Text *body)
 
     for (int i = 0; i < p->nin; i++)
         if (is_optional(emit, &p->in[i]))
-            text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n", p->in[i].name,
-                        p->in[i].name, p->in[i].name, p->in[i].name);
+            text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n",
+                        p->in[i].name, p->in[i].name, p->in[i].name, p->in[i].name);
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
-            text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r), emit_share_member(emit, r));
+            text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r),
+                        emit_share_member(emit, r));
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* only guarded builds look at it */
             text_printf(text, "    (void)%s;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
-        text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n", emit_share_variable(emit, emit->plan->region[p->dims]),
+        text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n",
+                    emit_share_variable(emit, emit->plan->region[p->dims]),
                     (long long)emit_share_offset(emit, p->dims));
     if (emit->plan->state_bytes)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
@@ -462,14 +474,17 @@ static void put_guard_table(Emit *emit, Text *text, int share)
 
     if (!emit->plan->share[share].peak)
         return;
-    text_printf(text, "#ifdef OCC_GUARD\n/* Bytes of the %s that hold something: first, end, from step, to step. */\n"
-                "static const occ_span %s[] = {\n", emit_share_member(emit, share), live_table(emit, share));
+    text_printf(text,
+                "#ifdef OCC_GUARD\n/* Bytes of the %s that hold something: first, end, from step, to step. */\n"
+                "static const occ_span %s[] = {\n",
+                emit_share_member(emit, share), live_table(emit, share));
     for (int i = 0; i < p->nbuffer; i++) {
         const Buffer *b = &p->buffer[i];
         for (int k = 0; k < b->nspan && emit->plan->offset[i] >= 0 && emit->plan->region[i] == share; k++, count++)
-            text_printf(text, "    {%lld, %lld, %d, %d},\n", (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? 0 : b->span[k].lo)),
-                        (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? buffer_bytes(b) : b->span[k].hi)), b->span[k].begin,
-                        b->span[k].end);
+            text_printf(text, "    {%lld, %lld, %d, %d},\n",
+                        (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? 0 : b->span[k].lo)),
+                        (long long)(emit_share_offset(emit, i) + (b->copies > 1 ? buffer_bytes(b) : b->span[k].hi)),
+                        b->span[k].begin, b->span[k].end);
     }
     text_put(text, count ? "};\n#endif\n\n" : "    {0, 0, 0, 0},\n};\n#endif\n\n");
 }
@@ -505,8 +520,8 @@ void emit_run(Emit *emit)
     else
         put_body(emit, &body);
     put_check_function(emit, &text);
-    text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n", emit->name, emit->name,
-                emit->name, emit->name);
+    text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
+                emit->name, emit->name, emit->name, emit->name);
     text_put(&text, body.data);
     text_put(&text, extents.size ? extents.data : "");
     text_put(&text, "    return 0;\n}\n");

@@ -8,14 +8,14 @@
 typedef struct Builder {
     Emit       *emit;
     const Step *step;
-    Text        params;  /* of the function */
+    Text        params; /* of the function */
     Text        locals;
     Text        call;    /* the kernel's arguments */
     Text       *extra;   /* what the call passes for the parameters after the pointers */
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
-    Text        fields;  /* of the struct in hand */
-    bool        fixed;   /* what was put since this was set is known while compiling */
+    Text        fields; /* of the struct in hand */
+    bool        fixed;  /* what was put since this was set is known while compiling */
 } Builder;
 
 static void put_param(Builder *b, const char *ctype, const char *name)
@@ -222,8 +222,9 @@ static void put_field(Builder *b, int i, Text *arguments)
     const Kernel *k = b->step->kernel;
     const Param  *param = &k->param[i];
 
-    text_printf(&b->fields, "%s%s%s%s", same_group(k, i - 1) ? ", " : "", *param->inside && !same_inside(k, i - 1) ? "{" : "",
-                b->call.data, *param->inside && !same_inside(k, i) ? "}" : "");
+    text_printf(&b->fields, "%s%s%s%s", same_group(k, i - 1) ? ", " : "",
+                *param->inside && !same_inside(k, i - 1) ? "{" : "", b->call.data,
+                *param->inside && !same_inside(k, i) ? "}" : "");
     if (same_group(k, i))
         return;
     put_local(b, param->group_type, param->group, "", b->fields.data);
@@ -256,7 +257,8 @@ static int build(Builder *b)
 
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
 {
-    Builder      b = {.emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
+    Builder b = {
+        .emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
     const char  *returns = step->kernel->fails ? "int" : "void";
     StepFunction made;
 
@@ -266,8 +268,8 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
         return "";
     }
     made.body = arena_printf(emit->arena, "(%s)\n{\n%s    %socc_%s(%s);\n}\n", b.params.size ? b.params.data : "void",
-                             b.locals.size ? b.locals.data : "", step->kernel->fails ? "return " : "", step->kernel->name,
-                             b.call.data);
+                             b.locals.size ? b.locals.data : "", step->kernel->fails ? "return " : "",
+                             step->kernel->name, b.call.data);
     for (int i = 0; i < emit->nfunction; i++)
         if (!strcmp(emit->function[i].body, made.body))
             return emit->function[i].name;

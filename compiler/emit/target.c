@@ -12,12 +12,14 @@ static int emit_null(Emission *emission)
 }
 
 /* The instruction sets of other processors, and vectors made for tests. */
-static const char *const absent_of_cortex_m[] = {
-    "__x86_64__", "__i386__", "__SSE2__", "__SSE4_1__", "__AVX__", "__AVX2__", "__FMA__", "__F16C__", "__AVX512F__",
-    "__AVX512BW__", "__AVX512VNNI__", "__AVXVNNI__", "__aarch64__", "__ARM_NEON", "OCC_FORCE_WIDTH", NULL};
+static const char *const absent_of_cortex_m[] = {"__x86_64__",  "__i386__",     "__SSE2__",        "__SSE4_1__",
+                                                 "__AVX__",     "__AVX2__",     "__FMA__",         "__F16C__",
+                                                 "__AVX512F__", "__AVX512BW__", "__AVX512VNNI__",  "__AVXVNNI__",
+                                                 "__aarch64__", "__ARM_NEON",   "OCC_FORCE_WIDTH", NULL};
 
 const Target targets[] = {
-    {"portable", "C99 for any compiler and instruction set; vectors where the C compiler has them", 64, 64, true, NULL, NULL, emit_c},
+    {"portable", "C99 for any compiler and instruction set; vectors where the C compiler has them", 64, 64, true, NULL,
+     NULL, emit_c},
     {"native", "the same, tuned for the machine that occamyc runs on", 64, 64, true, NULL, NULL, emit_c},
     {"x86-64-v3", "x86 with AVX2 and FMA", 64, 32, true, NULL, "defined(__AVX2__) && defined(__FMA__)", emit_c},
     {"x86-64-v4", "x86 with AVX-512", 64, 64, true, NULL, "defined(__AVX512F__) && defined(__AVX512VL__)", emit_c},

@@ -1,4 +1,5 @@
-/* target.h - the record that describes a target. A target is found by name; nothing else of the compiler knows its name. */
+/* target.h - the record that describes a target. A target is found by name; nothing else of the compiler knows its
+ * name. */
 #ifndef OCC_EMIT_TARGET_H
 #define OCC_EMIT_TARGET_H
 
@@ -7,33 +8,33 @@
 #include "support/text.h"
 
 typedef struct Emission {
-    const Options *options;
-    const Program *program;
-    const Plan    *plan;
-    const char    *name;   /* identifier: "mnist" */
-    const char    *upper;  /* "MNIST" */
-    Diag          *diag;
-    Text           source, header, main;           /* filled by the target */
-    FilePiece     *weights;                        /* filled by the target: the side file OUTPUT.weights */
-    int            nweights;                       /* pieces of it; 0: there is none */
-    const char *const *libc;                       /* functions of the C library that the source names, sorted */
-    int            nlibc;
+    const Options     *options;
+    const Program     *program;
+    const Plan        *plan;
+    const char        *name;  /* identifier: "mnist" */
+    const char        *upper; /* "MNIST" */
+    Diag              *diag;
+    Text               source, header, main; /* filled by the target */
+    FilePiece         *weights;              /* filled by the target: the side file OUTPUT.weights */
+    int                nweights;             /* pieces of it; 0: there is none */
+    const char *const *libc;                 /* functions of the C library that the source names, sorted */
+    int                nlibc;
 } Emission;
 
 typedef struct Target {
-    const char *name;
-    const char *help;          /* one line */
-    int64_t     buffer_align;  /* bytes, of every buffer */
-    int         vector_bytes;  /* widest vector that scratch is sized for */
-    bool        roomy;         /* weights and scratch may grow where that makes code faster */
+    const char        *name;
+    const char        *help;         /* one line */
+    int64_t            buffer_align; /* bytes, of every buffer */
+    int                vector_bytes; /* widest vector that scratch is sized for */
+    bool               roomy;        /* weights and scratch may grow where that makes code faster */
     const char *const *absent; /* macros that its C compilers never define, ended by NULL: text for them is left out,
                                   and vectors are of vector_bytes; NULL: text for every instruction set */
     const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
-    int       (*emit)(Emission *emission); /* 0 or -1 */
+    int (*emit)(Emission *emission); /* 0 or -1 */
 } Target;
 
 extern const Target targets[];
 extern const int    ntargets;
-const Target *target_find(const char *name); /* NULL: unknown */
+const Target       *target_find(const char *name); /* NULL: unknown */
 
 #endif

@@ -1,11 +1,12 @@
-/* weights.c - constants in the output: arrays of literals, or a block of bytes in a side file. Equal ones exist once. */
+/* weights.c - constants in the output: arrays of literals, or a block of bytes in a side file. Equal ones exist
+ * once. */
 #include "emit/emit.h"
 #include "program/weight.h"
 #include "support/int.h"
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ literals */
+/* --------------------------------------------------------------------------------------------------------- literals */
 
 static void put_element(Text *text, DType dtype, const unsigned char *at)
 {
@@ -40,7 +41,9 @@ static void put_element(Text *text, DType dtype, const unsigned char *at)
             text_printf(text, "%lluULL", (unsigned long long)v.u64);
         else
             text_printf(text, info->bytes == 4 ? "%luU" : "%lu",
-                        (unsigned long)(info->bytes == 1 ? v.u8 : info->bytes == 2 ? v.u16 : v.u32));
+                        (unsigned long)(info->bytes == 1   ? v.u8
+                                        : info->bytes == 2 ? v.u16
+                                                           : v.u32));
     }
 }
 
@@ -63,9 +66,9 @@ static bool is_zero(Emit *emit, const Buffer *b)
 /* Lines of about 110 characters. */
 static void put_elements(Text *text, const Buffer *b)
 {
-    bool    complex = dtype_info(b->dtype)->class == 'C';
-    int64_t bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1);
-    size_t  line = text->size;
+    bool              complex = dtype_info(b->dtype)->class == 'C';
+    int64_t           bytes = dtype_info(b->dtype)->bytes / (complex ? 2 : 1);
+    size_t            line = text->size;
     _Alignas(16) char room[4096];
 
     for (int64_t at = 0; at < b->size; at += (int64_t)sizeof room) {
@@ -101,11 +104,12 @@ static void put_array(Emit *emit, Text *text, int id)
     int64_t       count = b->size / bytes;
 
     if (b->dtype == DTYPE_TEXT) {
-        text_printf(text, "OCC_WEIGHTS static const char *const %s[%lld] = {\n    ", symbol, (long long)(count ? count : 1));
+        text_printf(text, "OCC_WEIGHTS static const char *const %s[%lld] = {\n    ", symbol,
+                    (long long)(count ? count : 1));
         count ? put_strings(text, b) : text_put(text, "\"\"");
     } else {
-        text_printf(text, "OCC_WEIGHTS static const %s %s[%lld] OCC_ALIGNED(%lld) = {\n    ", emit_ctype(b->dtype), symbol,
-                    (long long)(count ? count : 1), (long long)emit->buffer_align);
+        text_printf(text, "OCC_WEIGHTS static const %s %s[%lld] OCC_ALIGNED(%lld) = {\n    ", emit_ctype(b->dtype),
+                    symbol, (long long)(count ? count : 1), (long long)emit->buffer_align);
         if (!count || is_zero(emit, b))
             text_put(text, "0");
         else
@@ -114,7 +118,7 @@ static void put_array(Emit *emit, Text *text, int id)
     text_put(text, "};\n\n");
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- block */
+/* ------------------------------------------------------------------------------------------------------------ block */
 
 static void make_piece(const void *of, int64_t from, int64_t bytes, void *to)
 {
@@ -189,7 +193,7 @@ void emit_weights(Emit *emit, Text *text)
         put_incbin(emit, text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ checksum */
+/* --------------------------------------------------------------------------------------------------------- checksum */
 
 /* Of the side file, or of one array after the other. */
 static uint64_t weights_sum(Emit *emit)

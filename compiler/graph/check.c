@@ -1,5 +1,5 @@
-/* check.c - every invariant of a graph in one list. What a model can cause is an error of the model; what only a pass can
- * cause is a bug. Runs after reading and after every pass. */
+/* check.c - every invariant of a graph in one list. What a model can cause is an error of the model; what only a pass
+ * can cause is a bug. Runs after reading and after every pass. */
 #include "graph/ir.h"
 #include "ops/ops.h"
 #include "support/map.h"
@@ -13,11 +13,12 @@ typedef struct Walk {
     bool  *made; /* by Value.id: computed, given or constant at this point of the walk */
 } Walk;
 
-/* ----------------------------------------------------------------------------------------------------------------- types */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 static bool extent_fits(const Model *model, Extent extent)
 {
-    return extent.expr < model->nexpr && extent.max >= -1 && (extent.expr < 0 || extent.max == model->expr[extent.expr].hi);
+    return extent.expr < model->nexpr && extent.max >= -1 &&
+           (extent.expr < 0 || extent.max == model->expr[extent.expr].hi);
 }
 
 /* NULL, or what is wrong with the type. Items nest no deeper than the reader allowed. */
@@ -28,9 +29,9 @@ static const char *type_fault(const Model *model, const Type *type)
     if (type->kind > TYPE_MAP)
         return "its kind of type is none that exists";
     if (type->kind != TYPE_TENSOR)
-        return !type->item                           ? "it holds items of no type"
+        return !type->item                        ? "it holds items of no type"
                : !extent_fits(model, type->count) ? "its count is no extent"
-                                                     : type_fault(model, type->item);
+                                                  : type_fault(model, type->item);
     if (type->dtype < DTYPE_NONE || type->dtype >= DTYPE_COUNT)
         return "its element type is none that exists";
     if (type->rank < -1 || type->rank > MAX_RANK)
@@ -53,7 +54,9 @@ static const char *const_fault(const Type *type, const Const *data)
         return data->text ? NULL : "constant text without strings";
     if (!data->data)
         return "a constant without contents";
-    return data->bytes == (data->splat ? size : count * size) ? NULL : "its contents are not as long as its type and shape want";
+    return data->bytes == (data->splat ? size : count * size)
+               ? NULL
+               : "its contents are not as long as its type and shape want";
 }
 
 static int check_value(Walk *walk, Loc loc, const Value *value)
@@ -75,9 +78,10 @@ static int check_value(Walk *walk, Loc loc, const Value *value)
         return diag_bug(walk->diag, loc, "value '%s': %s", value->name, fault);
     if (value->data && value->def)
         return diag_bug(walk->diag, loc, "constant '%s' is also made by a node", value->name);
-    if (value->elem && value->type.kind == TYPE_TENSOR && type_is_static(&value->type) && value->nelem != type_elements(&value->type))
-        return diag_bug(walk->diag, loc, "value '%s': %d elements are tracked, its shape has %lld", value->name, value->nelem,
-                        (long long)type_elements(&value->type));
+    if (value->elem && value->type.kind == TYPE_TENSOR && type_is_static(&value->type) &&
+        value->nelem != type_elements(&value->type))
+        return diag_bug(walk->diag, loc, "value '%s': %d elements are tracked, its shape has %lld", value->name,
+                        value->nelem, (long long)type_elements(&value->type));
     return 0;
 }
 
@@ -95,7 +99,7 @@ static int check_exprs(const Model *model, Diag *diag)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static int check_arity(Walk *walk, const Node *node)
 {
@@ -157,7 +161,8 @@ static int check_outputs(Walk *walk, const Node *node)
         if (value->graph != node->graph)
             return diag_bug(walk->diag, node->loc, "output %d, '%s', belongs to another graph", i, value->name);
         if (value->def != node)
-            return diag_bug(walk->diag, node->loc, "output %d, '%s', does not name the node as its producer", i, value->name);
+            return diag_bug(walk->diag, node->loc, "output %d, '%s', does not name the node as its producer", i,
+                            value->name);
         if (walk->made[value->id])
             return diag_error(walk->diag, node->loc, "output %d, '%s', is made twice", i, value->name);
         walk->made[value->id] = true;
@@ -174,7 +179,10 @@ static int check_bodies(Walk *walk, const Node *node)
 
     for (int b = 0; b < wanted; b++)
         if (!node->body[b])
-            return diag_error(walk->diag, node->loc, "found no %s graph", node->op != OP_onnx_If ? "body" : b ? "else_branch" : "then_branch");
+            return diag_error(walk->diag, node->loc, "found no %s graph",
+                              node->op != OP_onnx_If ? "body"
+                              : b                    ? "else_branch"
+                                                     : "then_branch");
     for (int b = 0; b < 2; b++) {
         if (!node->body[b])
             continue;
@@ -197,7 +205,7 @@ static int check_node(Walk *walk, const Graph *graph, const Node *node)
     return check_outputs(walk, node);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- graphs */
+/* ----------------------------------------------------------------------------------------------------------- graphs */
 
 static int check_ports(Walk *walk, const Graph *graph)
 {
@@ -206,7 +214,8 @@ static int check_ports(Walk *walk, const Graph *graph)
         if (!value || check_value(walk, (Loc){0}, value))
             return diag_bug(walk->diag, (Loc){0}, "graph '%s': input %d is not sound", graph->name, i);
         if (value->graph != graph || value->def || value->data)
-            return diag_bug(walk->diag, (Loc){0}, "graph '%s': input '%s' is also made inside or constant", graph->name, value->name);
+            return diag_bug(walk->diag, (Loc){0}, "graph '%s': input '%s' is also made inside or constant", graph->name,
+                            value->name);
         if (walk->made[value->id])
             return diag_error(walk->diag, (Loc){0}, "graph '%s': input '%s' is listed twice", graph->name, value->name);
         walk->made[value->id] = true;
@@ -221,9 +230,11 @@ static int check_results(Walk *walk, const Graph *graph)
         if (!value || check_value(walk, (Loc){0}, value))
             return diag_bug(walk->diag, (Loc){0}, "graph '%s': output %d is not sound", graph->name, i);
         if (!graph_contains(value->graph, graph))
-            return diag_bug(walk->diag, (Loc){0}, "graph '%s': output '%s' belongs to another graph", graph->name, value->name);
+            return diag_bug(walk->diag, (Loc){0}, "graph '%s': output '%s' belongs to another graph", graph->name,
+                            value->name);
         if (!value->data && !walk->made[value->id])
-            return diag_error(walk->diag, (Loc){0}, "graph '%s': output '%s' is made by nothing", graph->name, value->name);
+            return diag_error(walk->diag, (Loc){0}, "graph '%s': output '%s' is made by nothing", graph->name,
+                              value->name);
     }
     return 0;
 }

@@ -26,11 +26,11 @@ static int64_t read_int(const Const *data, DType dtype, int64_t index)
 {
     const char *at = (const char *)data->data + (data->splat ? 0 : index * dtype_info(dtype)->bytes);
 
-#define READ(type)                                                                                                     \
-    {                                                                                                                  \
-        type element;                                                                                                  \
-        memcpy(&element, at, sizeof element);                                                                          \
-        return (int64_t)element;                                                                                       \
+#define READ(type) \
+    { \
+        type element; \
+        memcpy(&element, at, sizeof element); \
+        return (int64_t)element; \
     }
     switch (dtype_info(dtype)->bytes * (dtype_info(dtype)->class == 'I' ? -1 : 1)) {
     case 1:
@@ -65,8 +65,9 @@ bool const_ints(const Value *value, int64_t *out, int capacity, int *count)
 /* A binary float of `mantissa` bits and this bias; `special`: its top exponent holds infinities and NaN. */
 static double decode_float(unsigned bits, int exponent_bits, int mantissa, int bias, bool special)
 {
-    unsigned top = (1u << exponent_bits) - 1, exponent = bits >> mantissa & top, fraction = bits & ((1u << mantissa) - 1);
-    double   sign = bits >> (exponent_bits + mantissa) & 1 ? -1.0 : 1.0;
+    unsigned top = (1u << exponent_bits) - 1, exponent = bits >> mantissa & top,
+             fraction = bits & ((1u << mantissa) - 1);
+    double sign = bits >> (exponent_bits + mantissa) & 1 ? -1.0 : 1.0;
 
     if (special && exponent == top)
         return fraction ? NAN : sign * INFINITY;

@@ -36,13 +36,13 @@ static int64_t extent_max(const Model *model, Extent extent)
     return extent.expr < 0 ? extent.max : model->expr[extent.expr].hi;
 }
 
-/* -------------------------------------------------------------------------------------------------------- hash-consing */
+/* ----------------------------------------------------------------------------------------------------- hash-consing */
 
 static uint64_t hash_expr(const Expr *expr)
 {
-    const int64_t part[] = {(int64_t)expr->op,    expr->a,    expr->b, expr->c, expr->value,
-                            expr->axis, expr->op == EXPR_CONST ? expr->lo : 0};
-    uint64_t      hash = 0x9e3779b97f4a7c15u;
+    const int64_t part[] = {
+        (int64_t)expr->op, expr->a, expr->b, expr->c, expr->value, expr->axis, expr->op == EXPR_CONST ? expr->lo : 0};
+    uint64_t hash = 0x9e3779b97f4a7c15u;
 
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         hash = (hash ^ (uint64_t)part[i]) * 0xff51afd7ed558ccdu;
@@ -53,8 +53,8 @@ static uint64_t hash_expr(const Expr *expr)
 
 static bool same_expr(const Expr *a, const Expr *b)
 {
-    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c && a->value == b->value && a->axis == b->axis &&
-           (a->op != EXPR_CONST || a->lo == b->lo);
+    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c && a->value == b->value &&
+           a->axis == b->axis && (a->op != EXPR_CONST || a->lo == b->lo);
 }
 
 /* Open addressing; an entry is an index plus one. */
@@ -126,12 +126,14 @@ static int index_of(Model *model, Extent extent)
 {
     if (extent.expr >= 0)
         return extent.expr;
-    return intern(model, (Expr){.op = EXPR_CONST, .a = -1, .b = -1, .c = -1, .value = -1, .lo = extent.max, .hi = extent.max});
+    return intern(model,
+                  (Expr){.op = EXPR_CONST, .a = -1, .b = -1, .c = -1, .value = -1, .lo = extent.max, .hi = extent.max});
 }
 
 Extent extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi)
 {
-    return extent_of(model, (Expr){.op = op, .a = -1, .b = -1, .c = -1, .value = value, .axis = axis, .lo = lo, .hi = hi});
+    return extent_of(model,
+                     (Expr){.op = op, .a = -1, .b = -1, .c = -1, .value = value, .axis = axis, .lo = lo, .hi = hi});
 }
 
 int extent_depth(const Model *model, Extent extent)
@@ -140,7 +142,8 @@ int extent_depth(const Model *model, Extent extent)
 }
 
 /* Operands come before what uses them, so one pass backwards over marks sees each expression once. */
-bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *), const void *context)
+bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
+                     const void *context)
 {
     ArenaMark mark = arena_mark(model->arena);
     char     *needed;
@@ -165,7 +168,7 @@ bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, 
     return found;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 /* The node (op, a, b) as it stands. */
 static Extent make(Model *model, ExprOp op, Extent a, Extent b)
@@ -177,7 +180,7 @@ static Extent make(Model *model, ExprOp op, Extent a, Extent b)
     return extent_of(model, out);
 }
 
-/* ----------------------------------------------------------------------------------------- from the normal form and back */
+/* ------------------------------------------------------------------------------------ from the normal form and back */
 
 static Extent build_term(Model *model, const Term *term, int64_t coef)
 {
@@ -208,7 +211,7 @@ static Extent build(Model *model, const Linear *sum)
     return sum->nterm ? make(model, EXPR_ADD, total, extent_const(sum->constant)) : extent_const(sum->constant);
 }
 
-/* --------------------------------------------------------------------------------------------------------- simplification */
+/* --------------------------------------------------------------------------------------------------- simplification */
 
 /* floor((inner / a + c) / b) is floor((inner + c a) / (a b)) for constants a, b > 0. */
 static bool flatten_quotient(Model *model, const Linear *dividend, int64_t divisor, Linear *inner, int64_t *product)

@@ -37,14 +37,15 @@ const DTypeInfo *dtype_info(DType dtype)
 {
     static const DTypeInfo info[DTYPE_COUNT] = {
         [DTYPE_NONE] = {"unknown", "none", "void", 0, 0, '?'},
-#define DTYPE(name, code, ctype, bits, bytes, suffix, class) [code] = {ONNX_##name, #suffix, #ctype, bits, bytes, #class[0]},
+#define DTYPE(name, code, ctype, bits, bytes, suffix, class) \
+    [code] = {ONNX_##name, #suffix, #ctype, bits, bytes, #class[0]},
 #include "schemas/dtypes.def"
     };
 
     return &info[dtype > DTYPE_NONE && dtype < DTYPE_COUNT ? dtype : DTYPE_NONE];
 }
 
-/* ----------------------------------------------------------------------------------------------------------- builders */
+/* --------------------------------------------------------------------------------------------------------- builders */
 
 Model *model_new(Arena *arena, const char *path)
 {
@@ -144,7 +145,7 @@ bool graph_contains(const Graph *outer, const Graph *inner)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------- attributes */
+/* ------------------------------------------------------------------------------------------------------- attributes */
 
 const Attr *node_attr(const Node *node, const char *name)
 {
@@ -206,7 +207,7 @@ bool node_ints_are(const Node *node, const char *name, int64_t wanted)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- types */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 Type type_tensor(DType dtype, int rank, const int64_t *dim)
 {

@@ -23,7 +23,7 @@ typedef struct DTypeInfo {
     const char *ctype;  /* "float" */
     int         bits;   /* as ONNX packs it */
     int         bytes;  /* as a buffer stores it */
-    char        class;  /* F I U B C S L, see dtypes.def */
+    char class;         /* F I U B C S L, see dtypes.def */
 } DTypeInfo;
 
 const DTypeInfo *dtype_info(DType dtype);
@@ -38,7 +38,8 @@ typedef struct Extent {
 
 typedef enum ExprOp {
     EXPR_CONST, /* lo == hi: the value */
-    EXPR_DIM,   /* extent `axis` of a graph input, given by the caller; inputs that share a dim_param share the first one's leaf;
+    EXPR_DIM,   /* extent `axis` of a graph input, given by the caller; inputs that share a dim_param share the first
+                 one's leaf;
                    axis -1: the count of a sequence, or whether an optional is there */
     EXPR_ELEM,  /* element `axis` (C order) of the small integer tensor `value`, read once it is computed */
     EXPR_OUT,   /* extent `axis` of `value`, known only to the step that makes it (NonZero, a Loop's output, ...) */
@@ -51,27 +52,27 @@ typedef enum ExprOp {
     EXPR_MOD,     /* floor-mod, divisor > 0 */
     EXPR_MIN,
     EXPR_MAX,
-    EXPR_BCAST,   /* extent of two broadcast axes: a == 1 ? b : a */
-    EXPR_SELECT,  /* c ? a : b */
+    EXPR_BCAST,  /* extent of two broadcast axes: a == 1 ? b : a */
+    EXPR_SELECT, /* c ? a : b */
     EXPR_EQ,
     EXPR_LT
 } ExprOp;
 
 typedef struct Expr {
     ExprOp  op;
-    int     a, b, c;   /* operands, indices below this one's; -1: none */
-    int     value;     /* Value.id for DIM, ELEM, OUT; -1 else */
+    int     a, b, c; /* operands, indices below this one's; -1: none */
+    int     value;   /* Value.id for DIM, ELEM, OUT; -1 else */
     int     axis;
-    int     depth;     /* operands of operands: 0 for leaves */
-    int64_t lo, hi;    /* the interval that the value is known to lie in, both ends included */
+    int     depth;  /* operands of operands: 0 for leaves */
+    int64_t lo, hi; /* the interval that the value is known to lie in, both ends included */
 } Expr;
 
-/* -------------------------------------------------------------------------------------------------------------- types */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 typedef enum TypeKind { TYPE_NONE, TYPE_TENSOR, TYPE_SEQUENCE, TYPE_OPTIONAL, TYPE_MAP } TypeKind;
 
-/* The keys of a map. Generated code has no maps: one whose keys are constants is a tensor of its values, one for each key along
- * the last axis, and a sequence of maps with the same keys is a tensor with a row for each. */
+/* The keys of a map. Generated code has no maps: one whose keys are constants is a tensor of its values, one for each
+ * key along the last axis, and a sequence of maps with the same keys is a tensor with a row for each. */
 typedef struct Keys {
     DType              dtype; /* DTYPE_I64 or DTYPE_TEXT */
     int64_t            count; /* the extent of the last axis; -1: any keys, the values lie in ascending order of them */
@@ -81,14 +82,14 @@ typedef struct Keys {
 
 typedef struct Type Type;
 struct Type {
-    TypeKind kind;          /* TYPE_NONE: not known yet */
-    DType    dtype;         /* of a tensor; of a declared map: of its keys */
-    int      rank;          /* of a tensor; -1: not known */
-    Extent   dim[MAX_RANK]; /* outermost first; max < 0: not known (only before inference is done) */
-    Type    *item;          /* of a sequence, optional or declared map: what it holds, extents as capacities */
-    const Keys *keys;       /* of a tensor that stands for a map or a sequence of maps, else NULL */
-    Extent   count;         /* members of a sequence (capacity in max); of an optional: 1, or expr = whether present */
-    int64_t  text_bytes;    /* of text made while running: capacity of its characters, terminators included; 0: none made */
+    TypeKind    kind;          /* TYPE_NONE: not known yet */
+    DType       dtype;         /* of a tensor; of a declared map: of its keys */
+    int         rank;          /* of a tensor; -1: not known */
+    Extent      dim[MAX_RANK]; /* outermost first; max < 0: not known (only before inference is done) */
+    Type       *item;          /* of a sequence, optional or declared map: what it holds, extents as capacities */
+    const Keys *keys;          /* of a tensor that stands for a map or a sequence of maps, else NULL */
+    Extent      count;  /* members of a sequence (capacity in max); of an optional: 1, or expr = whether present */
+    int64_t text_bytes; /* of text made while running: capacity of its characters, terminators included; 0: none made */
 };
 
 /* Contents known at compile time, row-major, elements as a buffer stores them (sub-byte types unpacked). */
@@ -99,7 +100,7 @@ typedef struct Const {
     const char **text;  /* for DTYPE_TEXT: the strings; data is NULL then */
 } Const;
 
-/* -------------------------------------------------------------------------------------------------------------- graph */
+/* ------------------------------------------------------------------------------------------------------------ graph */
 
 typedef struct Model Model;
 typedef struct Graph Graph;
@@ -117,45 +118,54 @@ struct Value {
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
     int          nelem;
     bool         either_rank; /* of one element, typed [1]: while running it may as well be a scalar, see ops/infer.c */
-    Type         promise; /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
-    const char *const *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence
+    Type         promise;     /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
+    const char *const
+        *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence
                                     or optional); an entry NULL: none; NULL: no names at all */
 };
 
 typedef enum AttrKind {
-    ATTR_INT, ATTR_FLOAT, ATTR_STRING, ATTR_TENSOR, ATTR_GRAPH,
-    ATTR_INTS, ATTR_FLOATS, ATTR_STRINGS, ATTR_TYPE, ATTR_REF
+    ATTR_INT,
+    ATTR_FLOAT,
+    ATTR_STRING,
+    ATTR_TENSOR,
+    ATTR_GRAPH,
+    ATTR_INTS,
+    ATTR_FLOATS,
+    ATTR_STRINGS,
+    ATTR_TYPE,
+    ATTR_REF
 } AttrKind;
 
 typedef struct Attr {
-    const char *name;
-    AttrKind    kind;
-    int64_t     i;
-    float       f;
-    const char *s;             /* NUL-terminated copy; also the referred name for ATTR_REF */
-    int         count;         /* of ints, floats, strings */
+    const char        *name;
+    AttrKind           kind;
+    int64_t            i;
+    float              f;
+    const char        *s;     /* NUL-terminated copy; also the referred name for ATTR_REF */
+    int                count; /* of ints, floats, strings */
     const int64_t     *ints;
     const float       *floats;
     const char *const *strings;
-    Type         type;         /* of tensor, or ATTR_TYPE */
-    const Const *tensor;
-    Graph       *graph;
+    Type               type; /* of tensor, or ATTR_TYPE */
+    const Const       *tensor;
+    Graph             *graph;
 } Attr;
 
 typedef int OpKind; /* a row of schemas/ops.def; see ops/ops.h */
 
 /* One use of an operator. An optional input or output that the model omits is NULL. */
 struct Node {
-    OpKind op;
-    int    nin, nout, nattr;
+    OpKind  op;
+    int     nin, nout, nattr;
     Value **in, **out;
-    Attr  *attr;
-    Graph *body[2]; /* If: then, else; Loop, Scan: body; else NULL. In Model.graph too. */
-    int    opset;   /* version of the operator's domain that the node was written for; the newest after upgrading */
-    Graph *graph;   /* the graph it belongs to */
-    Loc    loc;
-    int    mark;    /* scratch of whoever walks the graph; means nothing to the next one */
-    bool   copied;  /* Concat: its members are made apart and copied, not made in their place (compiler/concats.c) */
+    Attr   *attr;
+    Graph  *body[2]; /* If: then, else; Loop, Scan: body; else NULL. In Model.graph too. */
+    int     opset;   /* version of the operator's domain that the node was written for; the newest after upgrading */
+    Graph  *graph;   /* the graph it belongs to */
+    Loc     loc;
+    int     mark;   /* scratch of whoever walks the graph; means nothing to the next one */
+    bool    copied; /* Concat: its members are made apart and copied, not made in their place (compiler/concats.c) */
 };
 
 /* A graph or a nested body. A body reads outer Values directly. Nodes are in an order that respects data flow. */
@@ -165,7 +175,7 @@ struct Graph {
     const char *name;
     Node      **node;
     int         nnode, cnode;
-    Value     **in;     /* the caller's inputs (initializers are not among them), or the body's parameters */
+    Value     **in; /* the caller's inputs (initializers are not among them), or the body's parameters */
     int         nin, cin;
     Value     **out;
     int         nout, cout;
@@ -176,8 +186,8 @@ typedef struct OpsetImport {
     int         version;
 } OpsetImport;
 
-/* What inference could not decide: the run stops with the shape code unless the condition is non-zero. Its leaves are known
- * when `node` starts, or when it has run if they are its own outputs'. */
+/* What inference could not decide: the run stops with the shape code unless the condition is non-zero. Its leaves are
+ * known when `node` starts, or when it has run if they are its own outputs'. */
 typedef struct Check {
     Node  *node;
     Extent condition;
@@ -213,56 +223,60 @@ struct Model {
     int          ncheck, ccheck;
 };
 
-/* ----------------------------------------------------------------------------------------------------------- builders */
+/* --------------------------------------------------------------------------------------------------------- builders */
 
 Model *model_new(Arena *arena, const char *path);
 Graph *graph_new(Model *model, Graph *parent, const char *name);
-Value *value_new(Graph *graph, const char *name);                        /* name NULL: a fresh one is made */
+Value *value_new(Graph *graph, const char *name); /* name NULL: a fresh one is made */
 Value *value_constant(Graph *graph, const char *name, Type type, const Const *data);
 Node  *node_new(Graph *graph, OpKind op, int nin, int nout, const char *name); /* not yet in graph->node */
-void   graph_append(Graph *graph, Node *node);                           /* at the end */
+void   graph_append(Graph *graph, Node *node);                                 /* at the end */
 void   graph_insert(Graph *graph, int position, Node *node);
-void   value_replace(Graph *graph, Value *old, Value *with);             /* every use of old, bodies included */
-int    graph_sort(Graph *graph, Diag *diag);                             /* put nodes after what they read; -1: a cycle (sort.c) */
-bool   graph_contains(const Graph *outer, const Graph *inner);           /* inner is outer or nested in it */
+void   value_replace(Graph *graph, Value *old, Value *with); /* every use of old, bodies included */
+int    graph_sort(Graph *graph, Diag *diag);                 /* put nodes after what they read; -1: a cycle (sort.c) */
+bool   graph_contains(const Graph *outer, const Graph *inner); /* inner is outer or nested in it */
 
-const Attr    *node_attr(const Node *node, const char *name);            /* NULL: absent */
-int64_t        node_int(const Node *node, const char *name, int64_t otherwise);
-float          node_float(const Node *node, const char *name, float otherwise);
-const char    *node_string(const Node *node, const char *name, const char *otherwise);
+const Attr *node_attr(const Node *node, const char *name); /* NULL: absent */
+int64_t     node_int(const Node *node, const char *name, int64_t otherwise);
+float       node_float(const Node *node, const char *name, float otherwise);
+const char *node_string(const Node *node, const char *name, const char *otherwise);
 /* Which of `count` words a string attribute holds, the first where it is absent; -1 with a message: none of them. */
 int            node_word(const Node *node, Diag *diag, const char *name, const char *const *words, int count);
-const int64_t *node_ints(const Node *node, const char *name, int *count); /* NULL and 0: absent */
+const int64_t *node_ints(const Node *node, const char *name, int *count);         /* NULL and 0: absent */
 bool           node_ints_are(const Node *node, const char *name, int64_t wanted); /* all of them; absent: yes */
 
-Type    type_tensor(DType dtype, int rank, const int64_t *dim);          /* constant extents; dim NULL: rank 0 or unknown (-1) extents */
-bool    type_is_static(const Type *type);                                /* a tensor whose extents are all constants */
-bool    type_same(const Type *a, const Type *b);
-bool    keys_same(const Keys *a, const Keys *b);                         /* equal keys in one order; NULL: none */
-int64_t type_elements(const Type *type);                                 /* capacity in elements; -1: unknown or above INT64_MAX/16 */
-int64_t type_bytes(const Type *type);                                    /* capacity in bytes of a tensor as a buffer stores it; -1 likewise */
-const void *const_aligned(Arena *arena, const Value *value);             /* all elements of a constant, expanded, 64-byte aligned */
-bool    const_ints(const Value *value, int64_t *out, int capacity, int *count); /* an integer constant's elements; false: not constant, not integer, too many */
-bool    const_scalar(const Value *value, double *out);                   /* a constant with one element, any arithmetic type */
+Type        type_tensor(DType dtype, int rank,
+                        const int64_t *dim);  /* constant extents; dim NULL: rank 0 or unknown (-1) extents */
+bool        type_is_static(const Type *type); /* a tensor whose extents are all constants */
+bool        type_same(const Type *a, const Type *b);
+bool        keys_same(const Keys *a, const Keys *b); /* equal keys in one order; NULL: none */
+int64_t     type_elements(const Type *type);         /* capacity in elements; -1: unknown or above INT64_MAX/16 */
+int64_t     type_bytes(const Type *type); /* capacity in bytes of a tensor as a buffer stores it; -1 likewise */
+const void *const_aligned(Arena *arena, const Value *value); /* all elements of a constant, expanded, 64-byte aligned */
+bool        const_ints(const Value *value, int64_t *out, int capacity,
+                       int *count); /* an integer constant's elements; false: not constant, not integer, too many */
+bool        const_scalar(const Value *value, double *out); /* a constant with one element, any arithmetic type */
 
 /* Run-time integers (expr.c): hash-consed, folded when constant, intervals kept. A constant Extent has expr -1. */
 Extent  extent_const(int64_t value);
 bool    extent_is_const(Extent extent);
 bool    extent_is(Extent extent, int64_t value); /* a constant, of this value */
-Extent  extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi); /* the same leaf gives the same index */
+Extent  extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo,
+                    int64_t hi); /* the same leaf gives the same index */
 Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
-bool    extent_same(Extent a, Extent b);                                 /* provably equal */
-int64_t extent_min(const Model *model, Extent extent);                   /* least possible value */
+bool    extent_same(Extent a, Extent b);               /* provably equal */
+int64_t extent_min(const Model *model, Extent extent); /* least possible value */
 /* Whether some leaf of the expression is one that `wanted` accepts. */
-bool    extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *), const void *context);
-int     extent_depth(const Model *model, Extent extent);                         /* 0 for constants and leaves */
-void    extent_forget(Model *model, int count);                                  /* expressions from index `count` on never existed */
-Extent  type_count(Model *model, const Type *type);                      /* product of a tensor's extents */
+bool   extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
+                       const void *context);
+int    extent_depth(const Model *model, Extent extent); /* 0 for constants and leaves */
+void   extent_forget(Model *model, int count);          /* expressions from index `count` on never existed */
+Extent type_count(Model *model, const Type *type);      /* product of a tensor's extents */
 
 /* Stable text (print.c) and every invariant in one list (check.c; returns 0 or -1). */
 typedef struct Text Text;
-void graph_print(Text *text, const Model *model);
-int  graph_check(Model *model, Diag *diag);
+void                graph_print(Text *text, const Model *model);
+int                 graph_check(Model *model, Diag *diag);
 
 #endif

@@ -186,9 +186,10 @@ static void put_graph(Text *text, const Graph *graph, int depth)
 
 static void put_expr(Text *text, const Model *model, int index)
 {
-    static const char *const sign[] = {[EXPR_ADD] = "+",   [EXPR_SUB] = "-",     [EXPR_MUL] = "*",         [EXPR_DIV] = "/",
-                                       [EXPR_MOD] = "mod", [EXPR_MIN] = "min",   [EXPR_CEILDIV] = "ceildiv", [EXPR_MAX] = "max",
-                                       [EXPR_EQ] = "==",   [EXPR_BCAST] = "broadcast", [EXPR_LT] = "<",      [EXPR_SELECT] = "or else"};
+    static const char *const sign[] = {[EXPR_ADD] = "+",           [EXPR_SUB] = "-",   [EXPR_MUL] = "*",
+                                       [EXPR_DIV] = "/",           [EXPR_MOD] = "mod", [EXPR_MIN] = "min",
+                                       [EXPR_CEILDIV] = "ceildiv", [EXPR_MAX] = "max", [EXPR_EQ] = "==",
+                                       [EXPR_BCAST] = "broadcast", [EXPR_LT] = "<",    [EXPR_SELECT] = "or else"};
     const Expr              *e = &model->expr[index];
 
     text_printf(text, "  e%d = ", index);
@@ -197,7 +198,8 @@ static void put_expr(Text *text, const Model *model, int index)
         return;
     }
     if (e->op <= EXPR_VAR) {
-        static const char *const leaf[] = {[EXPR_DIM] = "extent", [EXPR_ELEM] = "element", [EXPR_OUT] = "made extent", [EXPR_VAR] = "variable"};
+        static const char *const leaf[] = {
+            [EXPR_DIM] = "extent", [EXPR_ELEM] = "element", [EXPR_OUT] = "made extent", [EXPR_VAR] = "variable"};
         text_printf(text, "%s %d of ", leaf[e->op], e->axis);
         put_name(text, e->value >= 0 ? model->value[e->value]->name : "control flow");
     } else {

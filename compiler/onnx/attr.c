@@ -6,17 +6,17 @@
 /* IR versions 1 and 2 do not say which field is meant: it is the one that is there. */
 static Onnx__AttributeProto__AttributeType guess_kind(const Onnx__AttributeProto *a)
 {
-    return a->has_f          ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
-           : a->has_i        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT
-           : a->has_s        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING
-           : a->t            ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR
-           : a->g            ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH
+    return a->has_f           ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
+           : a->has_i         ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT
+           : a->has_s         ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING
+           : a->t             ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR
+           : a->g             ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH
            : a->sparse_tensor ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__SPARSE_TENSOR
-           : a->tp           ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO
-           : a->n_floats     ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS
-           : a->n_ints       ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS
-           : a->n_strings    ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS
-                             : ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED;
+           : a->tp            ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO
+           : a->n_floats      ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS
+           : a->n_ints        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS
+           : a->n_strings     ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS
+                              : ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED;
 }
 
 static const char *copy_bytes(Reader *reader, ProtobufCBinaryData bytes)
@@ -61,7 +61,8 @@ static int read_graph(Reader *reader, Scope *scope, Node *node, const Onnx__Attr
     const char *name = proto->g ? text_or_empty(proto->g->name) : "";
 
     if (node->op < 0 || slot < 0 || node->body[slot])
-        return diag_unsupported(reader->diag, node->loc, "attribute '%s' is a graph; only the bodies of If, Loop, Scan and the like are",
+        return diag_unsupported(reader->diag, node->loc,
+                                "attribute '%s' is a graph; only the bodies of If, Loop, Scan and the like are",
                                 proto->name);
     if (attr_expect(reader, node, proto->name, ATTR_GRAPH))
         return -1;
@@ -124,7 +125,8 @@ static int read_value(Reader *reader, Scope *scope, Node *node, const char *name
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED:
         return diag_error(reader->diag, node->loc, "attribute '%s' holds nothing", name);
     default:
-        return diag_unsupported(reader->diag, node->loc, "attribute '%s' is of kind %d, a list that no supported operator takes", name, kind);
+        return diag_unsupported(reader->diag, node->loc,
+                                "attribute '%s' is of kind %d, a list that no supported operator takes", name, kind);
     }
     node->attr[node->nattr++] = out;
     return result;
@@ -138,7 +140,8 @@ static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *function, con
     return NULL;
 }
 
-/* Inside a function an attribute may stand for one of the call's; omitted there and without a default it is omitted here. */
+/* Inside a function an attribute may stand for one of the call's; omitted there and without a default it is omitted
+ * here. */
 static int read_reference(Reader *reader, Scope *scope, Node *node, const char *name, const char *refers)
 {
     const Frame          *frame = scope->frame;
@@ -146,7 +149,8 @@ static int read_reference(Reader *reader, Scope *scope, Node *node, const char *
     Onnx__AttributeProto *otherwise;
 
     if (!frame)
-        return diag_error(reader->diag, node->loc, "attribute '%s' refers to '%s' of a function, but is in none", name, refers);
+        return diag_error(reader->diag, node->loc, "attribute '%s' refers to '%s' of a function, but is in none", name,
+                          refers);
     given = node_attr(frame->call, refers);
     if (given) {
         Attr copy = *given;
@@ -155,7 +159,8 @@ static int read_reference(Reader *reader, Scope *scope, Node *node, const char *
         return 0;
     }
     otherwise = default_of(frame->function, refers);
-    return otherwise && !text_or_empty(otherwise->ref_attr_name)[0] ? read_value(reader, scope, node, name, otherwise) : 0;
+    return otherwise && !text_or_empty(otherwise->ref_attr_name)[0] ? read_value(reader, scope, node, name, otherwise)
+                                                                    : 0;
 }
 
 int attrs_read(Reader *reader, Scope *scope, Node *node, size_t count, Onnx__AttributeProto **attribute)
@@ -163,7 +168,8 @@ int attrs_read(Reader *reader, Scope *scope, Node *node, size_t count, Onnx__Att
     int result = 0;
 
     if (count > MAX_NODE_ATTRIBUTES)
-        return diag_error(reader->diag, node->loc, "found %zu attributes; no operator takes more than %d", count, MAX_NODE_ATTRIBUTES);
+        return diag_error(reader->diag, node->loc, "found %zu attributes; no operator takes more than %d", count,
+                          MAX_NODE_ATTRIBUTES);
     node->attr = arena_array(reader->arena, Attr, count);
     for (size_t i = 0; i < count && !result; i++) {
         const char *name = text_or_empty(attribute[i]->name), *refers = text_or_empty(attribute[i]->ref_attr_name);
@@ -171,7 +177,8 @@ int attrs_read(Reader *reader, Scope *scope, Node *node, size_t count, Onnx__Att
             return diag_error(reader->diag, node->loc, "attribute %zu has no name", i);
         if (node_attr(node, name))
             return diag_error(reader->diag, node->loc, "attribute '%s' is given twice", name);
-        result = refers[0] ? read_reference(reader, scope, node, name, refers) : read_value(reader, scope, node, name, attribute[i]);
+        result = refers[0] ? read_reference(reader, scope, node, name, refers)
+                           : read_value(reader, scope, node, name, attribute[i]);
     }
     return result;
 }

@@ -26,8 +26,9 @@ static const Row rows[] = {
 
 enum { NROW = (int)(sizeof rows / sizeof *rows) };
 
-static const char *const kind_name[] = {"an integer",          "a float",          "a string",          "a tensor", "a graph",
-                                        "a list of integers", "a list of floats", "a list of strings", "a type",   "a reference"};
+static const char *const kind_name[] = {
+    "an integer",         "a float",          "a string",          "a tensor", "a graph",
+    "a list of integers", "a list of floats", "a list of strings", "a type",   "a reference"};
 
 static bool applies(const Row *row, const Node *node)
 {
@@ -55,7 +56,8 @@ static bool listed(const Node *node)
 /* Names that the format keeps for tools, and what said which inputs may be overwritten, which is ours to know. */
 static bool is_ignored(const Node *node, const char *name)
 {
-    return !strncmp(name, "__", 2) || (!op_info[node->op].domain[0] && node->opset < 6 && !strcmp(name, "consumed_inputs"));
+    return !strncmp(name, "__", 2) ||
+           (!op_info[node->op].domain[0] && node->opset < 6 && !strcmp(name, "consumed_inputs"));
 }
 
 static int unknown(Reader *reader, const Node *node, const char *name)
@@ -65,8 +67,9 @@ static int unknown(Reader *reader, const Node *node, const char *name)
     for (int i = 0; i < NROW; i++)
         if (applies(&rows[i], node))
             text_printf(&text, "%s%s", text.size ? ", " : "", rows[i].name);
-    return diag_error(reader->diag, node->loc, "attribute '%s' is none that the operator has in version %d, which takes %s", name,
-                      node->opset, text.size ? text.data : "no attributes");
+    return diag_error(reader->diag, node->loc,
+                      "attribute '%s' is none that the operator has in version %d, which takes %s", name, node->opset,
+                      text.size ? text.data : "no attributes");
 }
 
 int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kind)
@@ -78,11 +81,12 @@ int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kin
     if (!row)
         return unknown(reader, node, name);
     if (row->kind != kind)
-        return diag_error(reader->diag, node->loc, "attribute '%s' is %s, wanted %s", name, kind_name[kind], kind_name[row->kind]);
+        return diag_error(reader->diag, node->loc, "attribute '%s' is %s, wanted %s", name, kind_name[kind],
+                          kind_name[row->kind]);
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ values */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 static bool same_letter(char a, char b, bool any_case)
 {
@@ -147,7 +151,7 @@ static int check_value(Reader *reader, const Node *node, const Row *row, const A
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static int check_missing(Reader *reader, const Node *node)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- ports and contents */
+/* ----------------------------------------------------------------------------------------------- ports and contents */
 
 static int input_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *proto)
 {
@@ -29,9 +29,9 @@ static int input_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *
 /* Older files list initializers among the inputs as well: then the contents must fit what is declared there. */
 static int give_contents(Reader *reader, Scope *scope, const char *name, Type type, const Const *data)
 {
-    void  **known = map_find(&scope->value, name);
-    Value  *value = known ? *known : scope_declare(reader, scope, (Loc){0}, name);
-    DType   declared;
+    void **known = map_find(&scope->value, name);
+    Value *value = known ? *known : scope_declare(reader, scope, (Loc){0}, name);
+    DType  declared;
 
     if (!value)
         return -1;
@@ -47,7 +47,8 @@ static int give_contents(Reader *reader, Scope *scope, const char *name, Type ty
     return 0;
 }
 
-static int initializer_read(Reader *reader, Scope *scope, const Onnx__TensorProto *tensor, const Onnx__SparseTensorProto *sparse)
+static int initializer_read(Reader *reader, Scope *scope, const Onnx__TensorProto *tensor,
+                            const Onnx__SparseTensorProto *sparse)
 {
     const char  *name = text_or_empty(tensor ? tensor->name : sparse->values ? sparse->values->name : NULL);
     const char  *what = arena_printf(reader->scratch, "initializer '%s'", name);
@@ -56,7 +57,8 @@ static int initializer_read(Reader *reader, Scope *scope, const Onnx__TensorProt
 
     if (!name[0])
         return diag_error(reader->diag, (Loc){0}, "graph '%s' has an initializer without a name", scope->graph->name);
-    if (tensor ? tensor_read(reader, (Loc){0}, what, tensor, &type, &data) : sparse_read(reader, (Loc){0}, what, sparse, &type, &data))
+    if (tensor ? tensor_read(reader, (Loc){0}, what, tensor, &type, &data)
+               : sparse_read(reader, (Loc){0}, what, sparse, &type, &data))
         return -1;
     return give_contents(reader, scope, name, type, data);
 }
@@ -89,12 +91,13 @@ static int output_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto 
     Value      *value = name[0] ? scope_find(scope, name, &known) : NULL;
 
     if (!value)
-        return diag_error(reader->diag, (Loc){0}, "graph '%s': output '%s' is made by nothing", scope->graph->name, name);
+        return diag_error(reader->diag, (Loc){0}, "graph '%s': output '%s' is made by nothing", scope->graph->name,
+                          name);
     ARENA_PUSH(reader->arena, scope->graph->out, scope->graph->nout, scope->graph->cout, value);
     return value->graph == scope->graph ? promise_read(reader, value, proto) : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static int connect(Reader *reader, Scope *scope, Node *node, const Onnx__NodeProto *proto)
 {
@@ -104,8 +107,9 @@ static int connect(Reader *reader, Scope *scope, Node *node, const Onnx__NodePro
         bool known = true;
         node->in[i] = proto->input[i][0] ? scope_find(scope, proto->input[i], &known) : NULL;
         if (!known)
-            result = diag_error(reader->diag, node->loc, "input %d, '%s', is made by nothing: no input, initializer or node has that name",
-                                i, proto->input[i]);
+            result = diag_error(reader->diag, node->loc,
+                                "input %d, '%s', is made by nothing: no input, initializer or node has that name", i,
+                                proto->input[i]);
     }
     for (int i = 0; i < node->nout; i++) {
         void **made = proto->output[i][0] ? map_find(&scope->value, proto->output[i]) : NULL;
@@ -139,7 +143,9 @@ static Node *node_start(Reader *reader, Scope *scope, const Onnx__NodeProto *pro
 static int node_upgrade(Reader *reader, Node *node)
 {
     const OpInfo *info = &op_info[node->op];
-    int           newest = !strcmp(info->domain, "") ? ONNX_OPSET : !strcmp(info->domain, "ai.onnx.ml") ? ONNX_ML_OPSET : node->opset;
+    int           newest = !strcmp(info->domain, "")             ? ONNX_OPSET
+                           : !strcmp(info->domain, "ai.onnx.ml") ? ONNX_ML_OPSET
+                                                                 : node->opset;
 
     if (!info->domain[0] && node->opset < 6)
         node_drop_attr(node, "consumed_inputs"); /* said which inputs may be overwritten; that is ours to know */
@@ -153,7 +159,8 @@ static int node_upgrade(Reader *reader, Node *node)
 static int too_large(Reader *reader)
 {
     if (reader->nodes < MAX_NODES * 2)
-        diag_unsupported(reader->diag, (Loc){0}, "more than %d nodes or %zu MiB once functions are inlined; split the model", MAX_NODES,
+        diag_unsupported(reader->diag, (Loc){0},
+                         "more than %d nodes or %zu MiB once functions are inlined; split the model", MAX_NODES,
                          reader->limit >> 20);
     reader->nodes = MAX_NODES * 2;
     return -1;
@@ -201,7 +208,8 @@ static int node_read(Reader *reader, Scope *scope, const Onnx__NodeProto *proto,
 
 static int outputs_declare(Reader *reader, Scope *scope, const Onnx__NodeProto *proto, int position)
 {
-    Loc loc = {scope->graph->parent ? scope->graph->name : NULL, position, text_or_empty(proto->name), text_or_empty(proto->op_type)};
+    Loc loc = {scope->graph->parent ? scope->graph->name : NULL, position, text_or_empty(proto->name),
+               text_or_empty(proto->op_type)};
 
     for (size_t i = 0; i < proto->n_output; i++)
         if (proto->output[i][0] && !scope_declare(reader, scope, loc, proto->output[i]))
@@ -216,13 +224,14 @@ int nodes_read(Reader *reader, Scope *scope, size_t count, Onnx__NodeProto **nod
     for (size_t i = 0; i < count; i++)
         if (outputs_declare(reader, scope, node[i], (int)i))
             return -1;
-    for (size_t i = 0; i < count && reader->diag->nmessage < 20 && reader->nodes <= MAX_NODES; i++) /* a broken exporter breaks many nodes alike */
+    for (size_t i = 0; i < count && reader->diag->nmessage < 20 && reader->nodes <= MAX_NODES;
+         i++) /* a broken exporter breaks many nodes alike */
         if (node_read(reader, scope, node[i], (int)i))
             result = -1;
     return result;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- graphs */
+/* ----------------------------------------------------------------------------------------------------------- graphs */
 
 static int declare_all(Reader *reader, Scope *scope, const Onnx__GraphProto *proto)
 {
@@ -263,7 +272,8 @@ Graph *graph_read(Reader *reader, Scope *outer, const char *name, const Onnx__Gr
 
     scope.value.arena = scope.result.arena = reader->scratch;
     if (++reader->depth > MAX_BUILD_DEPTH) {
-        diag_unsupported(reader->diag, (Loc){0}, "graphs and functions are nested more than %d deep; flatten the model", MAX_BUILD_DEPTH);
+        diag_unsupported(reader->diag, (Loc){0}, "graphs and functions are nested more than %d deep; flatten the model",
+                         MAX_BUILD_DEPTH);
         return NULL;
     }
     result = fill(reader, &scope, proto);

@@ -30,7 +30,8 @@ int constant_read(Reader *reader, Node *node)
     Value      *out = node->nout == 1 ? node->out[0] : NULL;
 
     if (!out || node->nin)
-        return diag_error(reader->diag, node->loc, "found %d inputs and %d outputs, wanted none and one", node->nin, node->nout);
+        return diag_error(reader->diag, node->loc, "found %d inputs and %d outputs, wanted none and one", node->nin,
+                          node->nout);
     if (node->nattr != 1 || (strncmp(attr->name, "value", 5) && strcmp(attr->name, "sparse_value")))
         return diag_error(reader->diag, node->loc, "found %d attributes, wanted one that holds the value", node->nattr);
     switch (attr->kind) {

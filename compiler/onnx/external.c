@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Place {
-    const char *location; /* relative to the model's folder */
+    const char *location;       /* relative to the model's folder */
     uint64_t    offset, length; /* bytes; length UINT64_MAX: not given */
 } Place;
 
@@ -44,7 +44,8 @@ static int read_place(Reader *reader, const Onnx__TensorProto *tensor, Place *ou
                               text_or_empty(text_or_empty(tensor->name)), key, value);
     }
     if (!out->location || !out->location[0])
-        return diag_error(reader->diag, (Loc){0}, "tensor '%s': external data without a location", text_or_empty(tensor->name));
+        return diag_error(reader->diag, (Loc){0}, "tensor '%s': external data without a location",
+                          text_or_empty(tensor->name));
     return 0;
 }
 
@@ -77,8 +78,8 @@ static bool lies_in(const char *file, const char *folder)
     return !strncmp(file, folder, length) && (file[length] == '/' || (length && folder[length - 1] == '/'));
 }
 
-/* Symbolic links may lead outside too: compare what the paths really name. A model that is itself a link may keep its data
- * beside the link or beside the file. */
+/* Symbolic links may lead outside too: compare what the paths really name. A model that is itself a link may keep its
+ * data beside the link or beside the file. */
 static bool really_inside(Arena *arena, const char *model, const char *file)
 {
     char real_file[PATH_MAX], real_folder[PATH_MAX], real_model[PATH_MAX];
@@ -99,15 +100,18 @@ static const File *open_location(Reader *reader, const char *location)
     file = arena_one(reader->scratch, File);
     path = arena_printf(reader->scratch, "%s/%s", folder_of(reader->scratch, reader->path), location);
     if (path_escapes(location)) {
-        diag_error(reader->diag, (Loc){0}, "external data '%s' lies outside the model's folder; it must lie beside the model", location);
+        diag_error(reader->diag, (Loc){0},
+                   "external data '%s' lies outside the model's folder; it must lie beside the model", location);
         return NULL;
     }
     if (file_map(reader->arena, path, file)) {
-        diag_usage(reader->diag, "external data '%s' cannot be read: %s; it must lie beside the model", location, strerror(errno));
+        diag_usage(reader->diag, "external data '%s' cannot be read: %s; it must lie beside the model", location,
+                   strerror(errno));
         return NULL;
     }
     if (!really_inside(reader->scratch, reader->path, path)) {
-        diag_error(reader->diag, (Loc){0}, "external data '%s' leads outside the model's folder; it must lie beside the model", location);
+        diag_error(reader->diag, (Loc){0},
+                   "external data '%s' leads outside the model's folder; it must lie beside the model", location);
         return NULL;
     }
     *map_put(&reader->external, location) = file;
@@ -122,8 +126,8 @@ const uint8_t *external_data(Reader *reader, const Onnx__TensorProto *tensor, in
     if (read_place(reader, tensor, &place))
         return NULL;
     if (!reader->path) {
-        diag_error(reader->diag, (Loc){0}, "tensor '%s': external data '%s' of a model that is not a file", text_or_empty(tensor->name),
-                   place.location);
+        diag_error(reader->diag, (Loc){0}, "tensor '%s': external data '%s' of a model that is not a file",
+                   text_or_empty(tensor->name), place.location);
         return NULL;
     }
     file = open_location(reader, place.location);
@@ -131,7 +135,8 @@ const uint8_t *external_data(Reader *reader, const Onnx__TensorProto *tensor, in
         return NULL;
     if (place.offset > file->bytes || (uint64_t)bytes > file->bytes - place.offset) {
         diag_error(reader->diag, (Loc){0}, "tensor '%s': wants %lld bytes at offset %llu of '%s', which holds %zu",
-                   text_or_empty(tensor->name), (long long)bytes, (unsigned long long)place.offset, place.location, file->bytes);
+                   text_or_empty(tensor->name), (long long)bytes, (unsigned long long)place.offset, place.location,
+                   file->bytes);
         return NULL;
     }
     if (place.length != UINT64_MAX && place.length != (uint64_t)bytes) {

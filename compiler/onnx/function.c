@@ -7,18 +7,21 @@
 static const char *function_key(Arena *arena, const char *domain, const char *name, const char *overload)
 {
     domain = text_or_empty(domain);
-    return arena_printf(arena, "%s\n%s\n%s", strcmp(domain, "ai.onnx") ? domain : "", text_or_empty(name), text_or_empty(overload));
+    return arena_printf(arena, "%s\n%s\n%s", strcmp(domain, "ai.onnx") ? domain : "", text_or_empty(name),
+                        text_or_empty(overload));
 }
 
 int functions_declare(Reader *reader, size_t count, Onnx__FunctionProto **function)
 {
     if (count > MAX_FUNCTIONS)
-        return diag_unsupported(reader->diag, (Loc){0}, "%zu model functions, at most %d are supported; inline some", count, MAX_FUNCTIONS);
+        return diag_unsupported(reader->diag, (Loc){0}, "%zu model functions, at most %d are supported; inline some",
+                                count, MAX_FUNCTIONS);
     for (size_t i = 0; i < count; i++) {
-        void **place = map_put(&reader->function, function_key(reader->scratch, function[i]->domain, function[i]->name, function[i]->overload));
+        void **place = map_put(&reader->function, function_key(reader->scratch, function[i]->domain, function[i]->name,
+                                                               function[i]->overload));
         if (*place)
-            return diag_error(reader->diag, (Loc){0}, "function '%s' of domain '%s' is defined twice", text_or_empty(function[i]->name),
-                              text_or_empty(function[i]->domain));
+            return diag_error(reader->diag, (Loc){0}, "function '%s' of domain '%s' is defined twice",
+                              text_or_empty(function[i]->name), text_or_empty(function[i]->domain));
         *place = function[i];
     }
     return 0;
@@ -39,8 +42,8 @@ Onnx__FunctionProto *function_find(Reader *reader, const Onnx__NodeProto *node)
 static int bind(Reader *reader, Scope *inner, const Onnx__FunctionProto *function, const Node *call)
 {
     if ((size_t)call->nin > function->n_input || (size_t)call->nout > function->n_output)
-        return diag_error(reader->diag, call->loc, "found %d inputs and %d outputs, the function has %zu and %zu", call->nin, call->nout,
-                          function->n_input, function->n_output);
+        return diag_error(reader->diag, call->loc, "found %d inputs and %d outputs, the function has %zu and %zu",
+                          call->nin, call->nout, function->n_input, function->n_output);
     for (size_t i = 0; i < function->n_input; i++)
         *map_put(&inner->value, function->input[i]) = (int)i < call->nin ? call->in[i] : NULL;
     for (int i = 0; i < call->nout; i++) {
@@ -64,7 +67,8 @@ static int hand_through(Reader *reader, Scope *inner, const Onnx__FunctionProto 
         if (value == call->out[i])
             continue;
         if (!value)
-            return diag_error(reader->diag, call->loc, "the function's output '%s' is made by nothing", function->output[i]);
+            return diag_error(reader->diag, call->loc, "the function's output '%s' is made by nothing",
+                              function->output[i]);
         copy = node_new(inner->graph, OP_onnx_Identity, 1, 1, call->loc.name);
         copy->loc.node = call->loc.node;
         copy->in[0] = value;
@@ -94,7 +98,8 @@ int function_inline(Reader *reader, Scope *scope, const Onnx__FunctionProto *fun
         if (f->function == function)
             return diag_error(reader->diag, call->loc, "the function calls itself");
     if (++reader->depth > MAX_BUILD_DEPTH)
-        return diag_unsupported(reader->diag, call->loc, "graphs and functions are nested more than %d deep; flatten the model",
+        return diag_unsupported(reader->diag, call->loc,
+                                "graphs and functions are nested more than %d deep; flatten the model",
                                 MAX_BUILD_DEPTH);
     if (imports_read(reader, arena_printf(reader->scratch, "function '%s'", call->loc.op), function->n_opset_import,
                      function->opset_import, &frame.import, &frame.nimport) ||

@@ -15,10 +15,12 @@ static int newest_version(const char *domain)
     return is_onnx(domain) ? ONNX_OPSET : !strcmp(domain, "ai.onnx.ml") ? ONNX_ML_OPSET : 0;
 }
 
-int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorSetIdProto **proto, OpsetImport **out, int *nout)
+int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorSetIdProto **proto, OpsetImport **out,
+                 int *nout)
 {
     if (count > MAX_IMPORTS)
-        return diag_error(reader->diag, (Loc){0}, "%s imports %zu operator sets, wanted at most %d", what, count, MAX_IMPORTS);
+        return diag_error(reader->diag, (Loc){0}, "%s imports %zu operator sets, wanted at most %d", what, count,
+                          MAX_IMPORTS);
     *out = arena_array(reader->arena, OpsetImport, count);
     *nout = (int)count;
     for (size_t i = 0; i < count; i++) {
@@ -26,13 +28,15 @@ int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorS
         long long   version = (long long)proto[i]->version;
         int         newest = newest_version(domain);
         if (version < 1 || version > INT32_MAX)
-            return diag_error(reader->diag, (Loc){0}, "%s imports version %lld of operator set '%s', wanted 1 or higher", what, version,
+            return diag_error(reader->diag, (Loc){0},
+                              "%s imports version %lld of operator set '%s', wanted 1 or higher", what, version,
                               is_onnx(domain) ? "ai.onnx" : domain);
         if (newest && version > newest)
-            return diag_unsupported(reader->diag, (Loc){0},
-                                    "%s imports version %lld of operator set '%s', the newest supported is %d; export the model for "
-                                    "opset %d or lower",
-                                    what, version, is_onnx(domain) ? "ai.onnx" : domain, newest, newest);
+            return diag_unsupported(
+                reader->diag, (Loc){0},
+                "%s imports version %lld of operator set '%s', the newest supported is %d; export the model for "
+                "opset %d or lower",
+                what, version, is_onnx(domain) ? "ai.onnx" : domain, newest, newest);
         (*out)[i] = (OpsetImport){is_onnx(domain) ? "" : arena_strdup(reader->arena, domain), (int)version};
     }
     return 0;
@@ -46,7 +50,7 @@ static int version_in(const OpsetImport *import, int count, const char *domain)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- unknown operators */
+/* ------------------------------------------------------------------------------------------------ unknown operators */
 
 enum { LONGEST_NAME = 48 };
 
@@ -99,10 +103,12 @@ static int unknown(Reader *reader, Loc loc, const char *domain)
     const char   *shown = is_onnx(domain) ? "ai.onnx" : domain;
 
     if (similar && (!is_onnx(domain) || similar->domain[0] || strcmp(similar->name, loc.op)))
-        return diag_unsupported(reader->diag, loc, "unknown operator of domain '%s'; the nearest known is %s of domain '%s'", shown,
+        return diag_unsupported(reader->diag, loc,
+                                "unknown operator of domain '%s'; the nearest known is %s of domain '%s'", shown,
                                 similar->name, similar->domain[0] ? similar->domain : "ai.onnx");
-    return diag_unsupported(reader->diag, loc,
-                            "unknown operator of domain '%s'; express it by ONNX operators, or add its body as a model function", shown);
+    return diag_unsupported(
+        reader->diag, loc,
+        "unknown operator of domain '%s'; express it by ONNX operators, or add its body as a model function", shown);
 }
 
 int op_resolve(Reader *reader, const Scope *scope, const Onnx__NodeProto *node, Loc loc, OpKind *op, int *version)

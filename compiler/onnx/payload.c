@@ -1,4 +1,5 @@
-/* payload.c - tensor contents from the data fields of the file: raw bytes are used where they lie, everything else is copied. */
+/* payload.c - tensor contents from the data fields of the file: raw bytes are used where they lie, everything else is
+ * copied. */
 #include "onnx/reader.h"
 
 #include <string.h>
@@ -45,20 +46,22 @@ static int typed_field(DType dtype)
 
 static const char *field_name(int field)
 {
-    static const char *const name[] = {[PAYLOAD_FLOAT] = "float_data",   [PAYLOAD_INT32] = "int32_data",   [PAYLOAD_STRING] = "string_data",
-                                       [PAYLOAD_INT64] = "int64_data",   [PAYLOAD_RAW] = "raw_data",       [PAYLOAD_DOUBLE] = "double_data",
-                                       [PAYLOAD_UINT64] = "uint64_data"};
+    static const char *const name[] = {
+        [PAYLOAD_FLOAT] = "float_data",  [PAYLOAD_INT32] = "int32_data", [PAYLOAD_STRING] = "string_data",
+        [PAYLOAD_INT64] = "int64_data",  [PAYLOAD_RAW] = "raw_data",     [PAYLOAD_DOUBLE] = "double_data",
+        [PAYLOAD_UINT64] = "uint64_data"};
 
     return name[field];
 }
 
 static const void *refuse(Reader *reader, Loc loc, const char *what, DType dtype, int64_t count, const char *found)
 {
-    diag_error(reader->diag, loc, "%s: found %s, wanted %lld elements of %s", what, found, (long long)count, dtype_info(dtype)->name);
+    diag_error(reader->diag, loc, "%s: found %s, wanted %lld elements of %s", what, found, (long long)count,
+               dtype_info(dtype)->name);
     return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- raw bytes */
+/* -------------------------------------------------------------------------------------------------------- raw bytes */
 
 static void unpack_bits(const uint8_t *packed, int64_t count, DType dtype, uint8_t *out)
 {
@@ -100,7 +103,7 @@ static const void *from_raw(Reader *reader, const uint8_t *data, DType dtype, in
     return out;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- single elements */
+/* -------------------------------------------------------------------------------------------------- single elements */
 
 static void cursor_load(Cursor *cursor)
 {
@@ -141,9 +144,9 @@ static bool store_elements(Cursor *cursor, DType dtype, int64_t count, uint8_t *
 {
     const DTypeInfo *info = dtype_info(dtype);
     bool             complex = info->class == 'C';
-    int64_t          each = info->bits < 8 ? 8 / info->bits : 1, numbers = complex ? count * 2 : (count + each - 1) / each;
-    size_t           width = (size_t)(complex ? info->bytes / 2 : info->bytes);
-    uint64_t         bits = 0;
+    int64_t  each = info->bits < 8 ? 8 / info->bits : 1, numbers = complex ? count * 2 : (count + each - 1) / each;
+    size_t   width = (size_t)(complex ? info->bytes / 2 : info->bytes);
+    uint64_t bits = 0;
 
     for (int64_t i = 0; i < numbers; i++) {
         uint8_t byte;
@@ -170,7 +173,8 @@ static const void *in_place(const Reader *reader, const Payload *first, uint32_t
     return reader->wire.base + first->offset;
 }
 
-static const void *from_field(Reader *reader, Loc loc, const char *what, const Payload *first, uint32_t count, DType dtype, int64_t elements)
+static const void *from_field(Reader *reader, Loc loc, const char *what, const Payload *first, uint32_t count,
+                              DType dtype, int64_t elements)
 {
     Cursor      cursor = {&reader->wire, first, first + count, typed_field(dtype), 0, 0};
     size_t      bytes = 0;
@@ -184,16 +188,20 @@ static const void *from_field(Reader *reader, Loc loc, const char *what, const P
         if (first[i].field != cursor.field)
             return refuse(reader, loc, what, dtype, elements, field_name(first[i].field));
     }
-    if (elements / (dtype_info(dtype)->bits < 8 ? 4 : 1) > (int64_t)bytes) /* a shape that the file cannot fill: do not allocate for it */
-        return refuse(reader, loc, what, dtype, elements, arena_printf(reader->scratch, "%zu bytes of %s", bytes, field_name(cursor.field)));
+    if (elements / (dtype_info(dtype)->bits < 8 ? 4 : 1) >
+        (int64_t)bytes) /* a shape that the file cannot fill: do not allocate for it */
+        return refuse(reader, loc, what, dtype, elements,
+                      arena_printf(reader->scratch, "%zu bytes of %s", bytes, field_name(cursor.field)));
     out = arena_calloc(reader->arena, (size_t)elements, (size_t)dtype_info(dtype)->bytes);
     cursor_load(&cursor);
     if (!store_elements(&cursor, dtype, elements, out))
-        return refuse(reader, loc, what, dtype, elements, arena_printf(reader->scratch, "another number of them in %s", field_name(cursor.field)));
+        return refuse(reader, loc, what, dtype, elements,
+                      arena_printf(reader->scratch, "another number of them in %s", field_name(cursor.field)));
     return out;
 }
 
-const void *payload_elements(Reader *reader, Loc loc, const char *what, const Onnx__TensorProto *tensor, DType dtype, int64_t count)
+const void *payload_elements(Reader *reader, Loc loc, const char *what, const Onnx__TensorProto *tensor, DType dtype,
+                             int64_t count)
 {
     uint32_t       parts;
     const Payload *first = payloads(reader, tensor, &parts), *raw = NULL;
@@ -208,7 +216,8 @@ const void *payload_elements(Reader *reader, Loc loc, const char *what, const On
         if (first[i].field == PAYLOAD_RAW && !first[i].tagged)
             raw = &first[i];
     if (raw && raw->bytes != (size_t)packed)
-        return refuse(reader, loc, what, dtype, count, arena_printf(reader->scratch, "%zu bytes of raw_data", raw->bytes));
+        return refuse(reader, loc, what, dtype, count,
+                      arena_printf(reader->scratch, "%zu bytes of raw_data", raw->bytes));
     if (raw)
         return from_raw(reader, reader->wire.base + raw->offset, dtype, count);
     if (!parts)
@@ -237,8 +246,8 @@ const char **payload_strings(Reader *reader, Loc loc, const char *what, const On
         size_t   position = first[i].offset, end = position + first[i].bytes;
         uint64_t tag, length = 0;
         while (first[i].field == PAYLOAD_STRING && position < end && found <= count) {
-            if (!wire_varint(reader->wire.base, &position, end, &tag) || !wire_varint(reader->wire.base, &position, end, &length) ||
-                length > end - position)
+            if (!wire_varint(reader->wire.base, &position, end, &tag) ||
+                !wire_varint(reader->wire.base, &position, end, &length) || length > end - position)
                 break;
             if (found < count) {
                 out[found] = at;

@@ -53,7 +53,8 @@ static int versions_read(Reader *reader, const Onnx__ModelProto *proto)
     Model *model = reader->model;
 
     if (proto->ir_version > ONNX_IR_VERSION || proto->ir_version < 0)
-        return diag_unsupported(reader->diag, (Loc){0}, "IR version %lld, the newest supported is %d; save the model for an older IR version",
+        return diag_unsupported(reader->diag, (Loc){0},
+                                "IR version %lld, the newest supported is %d; save the model for an older IR version",
                                 (long long)proto->ir_version, ONNX_IR_VERSION);
     model->ir_version = (int)proto->ir_version;
     if (imports_read(reader, "the model", proto->n_opset_import, proto->opset_import, &model->import, &model->nimport))
@@ -74,7 +75,8 @@ static int ports_check(Reader *reader)
     const Graph *graph = reader->model->main;
 
     for (int i = 0; i < graph->nin; i++)
-        if (graph->in[i]->type.kind == TYPE_NONE || (graph->in[i]->type.kind == TYPE_TENSOR && !graph->in[i]->type.dtype))
+        if (graph->in[i]->type.kind == TYPE_NONE ||
+            (graph->in[i]->type.kind == TYPE_TENSOR && !graph->in[i]->type.dtype))
             return diag_error(reader->diag, (Loc){0}, "input '%s' has no declared type", graph->in[i]->name);
     return graph->nout ? 0 : diag_error(reader->diag, (Loc){0}, "the graph has no outputs");
 }

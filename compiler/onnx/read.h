@@ -7,14 +7,14 @@
 /* Newest versions understood. */
 enum { ONNX_IR_VERSION = 14, ONNX_OPSET = 28, ONNX_ML_OPSET = 5 };
 
-/* Read a model: functions inlined, Constant nodes and initializers turned into constants, older operator versions rewritten into
- * the newest, nodes in an order that respects data flow. Types are those that the model declares: of the main graph's inputs in
- * Value.type, of everything else in Value.promise. The file stays mapped until the arena is freed; constants point into it.
- * NULL: messages in diag. */
+/* Read a model: functions inlined, Constant nodes and initializers turned into constants, older operator versions
+ * rewritten into the newest, nodes in an order that respects data flow. Types are those that the model declares: of the
+ * main graph's inputs in Value.type, of everything else in Value.promise. The file stays mapped until the arena is
+ * freed; constants point into it. NULL: messages in diag. */
 Model *onnx_read(Arena *arena, const char *path, Diag *diag);
 
-/* The same of `bytes` bytes at `data`, which must outlive the arena's use. `path` says where external data is looked for (beside
- * it); NULL: external data is refused. */
+/* The same of `bytes` bytes at `data`, which must outlive the arena's use. `path` says where external data is looked
+ * for (beside it); NULL: external data is refused. */
 Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t bytes, Diag *diag);
 
 #endif

@@ -21,7 +21,8 @@ static int64_t position_of(const Type *type, const int64_t *index, int rank)
     return at;
 }
 
-static int scatter(Reader *reader, Loc loc, const char *what, const Type *type, const Value *values, const Value *indices, char *out)
+static int scatter(Reader *reader, Loc loc, const char *what, const Type *type, const Value *values,
+                   const Value *indices, char *out)
 {
     const char    *source = const_aligned(reader->scratch, values);
     const int64_t *index = const_aligned(reader->scratch, indices);
@@ -31,7 +32,8 @@ static int scatter(Reader *reader, Loc loc, const char *what, const Type *type, 
     for (int64_t i = 0; i < count; i++) {
         int64_t at = position_of(type, index + i * width, indices->type.rank);
         if (at < 0)
-            return diag_error(reader->diag, loc, "%s: index %lld of the sparse tensor lies outside its shape", what, (long long)i);
+            return diag_error(reader->diag, loc, "%s: index %lld of the sparse tensor lies outside its shape", what,
+                              (long long)i);
         memcpy(out + (size_t)at * size, source + (size_t)i * size, size);
     }
     return 0;
@@ -44,7 +46,8 @@ static bool indices_fit(const Type *dense, const Type *values, const Type *indic
     return indices->dim[0].max == values->dim[0].max && (indices->rank == 1 || indices->dim[1].max == dense->rank);
 }
 
-int sparse_read(Reader *reader, Loc loc, const char *what, const Onnx__SparseTensorProto *sparse, Type *type, const Const **data)
+int sparse_read(Reader *reader, Loc loc, const char *what, const Onnx__SparseTensorProto *sparse, Type *type,
+                const Const **data)
 {
     Value  values = {0}, indices = {0};
     Const *out = arena_one(reader->arena, Const);
@@ -58,9 +61,12 @@ int sparse_read(Reader *reader, Loc loc, const char *what, const Onnx__SparseTen
     if (values.type.dtype == DTYPE_TEXT)
         return diag_unsupported(reader->diag, loc, "%s: sparse text; store it dense", what);
     if (!indices_fit(type, &values.type, &indices.type))
-        return diag_error(reader->diag, loc, "%s: wanted values [n] and int64 indices [n] or [n][%d]", what, type->rank);
+        return diag_error(reader->diag, loc, "%s: wanted values [n] and int64 indices [n] or [n][%d]", what,
+                          type->rank);
     if (type_bytes(type) > MAX_DENSE_BYTES)
-        return diag_unsupported(reader->diag, loc, "%s: a sparse tensor of more than 2 GiB when dense; store it dense as external data", what);
+        return diag_unsupported(reader->diag, loc,
+                                "%s: a sparse tensor of more than 2 GiB when dense; store it dense as external data",
+                                what);
     out->bytes = type_bytes(type);
     out->data = arena_alloc(reader->arena, (size_t)out->bytes);
     *data = out;

@@ -1,7 +1,8 @@
 /* type.c - declared types. */
 #include "onnx/reader.h"
 
-static int shape_read(Reader *reader, const char *what, const Onnx__TensorShapeProto *shape, Type *type, const char *const **names)
+static int shape_read(Reader *reader, const char *what, const Onnx__TensorShapeProto *shape, Type *type,
+                      const char *const **names)
 {
     const char **name = NULL;
 
@@ -9,7 +10,8 @@ static int shape_read(Reader *reader, const char *what, const Onnx__TensorShapeP
     if (!shape)
         return 0;
     if (shape->n_dim > MAX_RANK)
-        return diag_unsupported(reader->diag, (Loc){0}, "%s: found %zu axes, at most %d are supported; merge neighbouring axes", what,
+        return diag_unsupported(reader->diag, (Loc){0},
+                                "%s: found %zu axes, at most %d are supported; merge neighbouring axes", what,
                                 shape->n_dim, MAX_RANK);
     type->rank = (int)shape->n_dim;
     for (int i = 0; i < type->rank; i++) {
@@ -30,15 +32,18 @@ static int shape_read(Reader *reader, const char *what, const Onnx__TensorShapeP
 static int element_read(Reader *reader, const char *what, int code, DType *out)
 {
     if (code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT6E2M3 || code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT6E3M2)
-        return diag_unsupported(reader->diag, (Loc){0}, "%s: 6-bit floats are not supported; use float8 or float16", what);
+        return diag_unsupported(reader->diag, (Loc){0}, "%s: 6-bit floats are not supported; use float8 or float16",
+                                what);
     if (code < DTYPE_NONE || code >= DTYPE_COUNT)
-        return diag_error(reader->diag, (Loc){0}, "%s: found element type %d, wanted one of 1 to %d", what, code, DTYPE_COUNT - 1);
+        return diag_error(reader->diag, (Loc){0}, "%s: found element type %d, wanted one of 1 to %d", what, code,
+                          DTYPE_COUNT - 1);
     *out = (DType)code;
     return 0;
 }
 
 /* A sequence or optional: the file bounds the nesting, so recursion is shallow. */
-static int holder_read(Reader *reader, const char *what, TypeKind kind, const Onnx__TypeProto *item, Type *type, const char *const **names)
+static int holder_read(Reader *reader, const char *what, TypeKind kind, const Onnx__TypeProto *item, Type *type,
+                       const char *const **names)
 {
     type->kind = kind;
     type->count = extent_const(kind == TYPE_OPTIONAL ? 1 : -1);
@@ -48,7 +53,8 @@ static int holder_read(Reader *reader, const char *what, TypeKind kind, const On
     return type_read(reader, what, item, type->item, names);
 }
 
-static int map_read(Reader *reader, const char *what, const Onnx__TypeProto__Map *map, Type *type, const char *const **names)
+static int map_read(Reader *reader, const char *what, const Onnx__TypeProto__Map *map, Type *type,
+                    const char *const **names)
 {
     type->kind = TYPE_MAP;
     type->item = arena_one(reader->arena, Type);
@@ -77,6 +83,7 @@ int type_read(Reader *reader, const char *what, const Onnx__TypeProto *proto, Ty
     case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
         return map_read(reader, what, proto->map_type, type, names);
     default:
-        return diag_unsupported(reader->diag, (Loc){0}, "%s: sparse and opaque types are not supported; use dense tensors", what);
+        return diag_unsupported(reader->diag, (Loc){0},
+                                "%s: sparse and opaque types are not supported; use dense tensors", what);
     }
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------------ nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 Value *upgrade_float_like(Node *node, float number, Value *like)
 {
@@ -77,7 +77,7 @@ void upgrade_become(Node *node, OpKind op)
     node->nattr = 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- what is known already */
+/* -------------------------------------------------------------------------------------------- what is known already */
 
 enum { SEARCH_STEPS = 200 };
 
@@ -92,11 +92,26 @@ static bool in_list(OpKind op, const OpKind *list, int count)
 /* The output has the first input's rank. */
 static bool keeps_rank(OpKind op)
 {
-    static const OpKind also[] = {
-        OP_onnx_Conv, OP_onnx_ConvTranspose, OP_onnx_MaxPool, OP_onnx_AveragePool, OP_onnx_LpPool, OP_onnx_GlobalAveragePool,
-        OP_onnx_GlobalMaxPool, OP_onnx_BatchNormalization, OP_onnx_InstanceNormalization, OP_onnx_LRN, OP_onnx_Dropout,
-        OP_onnx_Concat, OP_onnx_Transpose, OP_onnx_Softmax, OP_onnx_LogSoftmax, OP_onnx_Pad, OP_onnx_Slice, OP_onnx_Split,
-        OP_onnx_Resize, OP_onnx_Tile};
+    static const OpKind also[] = {OP_onnx_Conv,
+                                  OP_onnx_ConvTranspose,
+                                  OP_onnx_MaxPool,
+                                  OP_onnx_AveragePool,
+                                  OP_onnx_LpPool,
+                                  OP_onnx_GlobalAveragePool,
+                                  OP_onnx_GlobalMaxPool,
+                                  OP_onnx_BatchNormalization,
+                                  OP_onnx_InstanceNormalization,
+                                  OP_onnx_LRN,
+                                  OP_onnx_Dropout,
+                                  OP_onnx_Concat,
+                                  OP_onnx_Transpose,
+                                  OP_onnx_Softmax,
+                                  OP_onnx_LogSoftmax,
+                                  OP_onnx_Pad,
+                                  OP_onnx_Slice,
+                                  OP_onnx_Split,
+                                  OP_onnx_Resize,
+                                  OP_onnx_Tile};
 
     return op_info[op].traits & OP_ELEMENTWISE || in_list(op, also, (int)(sizeof also / sizeof *also));
 }
@@ -104,13 +119,16 @@ static bool keeps_rank(OpKind op)
 /* The output has the first input's element type. */
 static bool keeps_dtype(OpKind op)
 {
-    static const OpKind also[] = {OP_onnx_Gemm, OP_onnx_MatMul, OP_onnx_Reshape, OP_onnx_Flatten, OP_onnx_Squeeze, OP_onnx_Unsqueeze,
-                                  OP_onnx_ReduceMean, OP_onnx_ReduceSum, OP_onnx_ReduceMax, OP_onnx_Gather, OP_onnx_Expand};
-    static const OpKind not[] = {OP_onnx_Cast, OP_onnx_CastLike, OP_onnx_BitCast, OP_onnx_Equal, OP_onnx_Greater, OP_onnx_Less,
-                                 OP_onnx_GreaterOrEqual, OP_onnx_LessOrEqual, OP_onnx_IsNaN, OP_onnx_IsInf, OP_onnx_Where,
-                                 OP_onnx_DequantizeLinear, OP_onnx_QuantizeLinear};
+    static const OpKind also[] = {OP_onnx_Gemm,      OP_onnx_MatMul,    OP_onnx_Reshape,    OP_onnx_Flatten,
+                                  OP_onnx_Squeeze,   OP_onnx_Unsqueeze, OP_onnx_ReduceMean, OP_onnx_ReduceSum,
+                                  OP_onnx_ReduceMax, OP_onnx_Gather,    OP_onnx_Expand};
+    static const OpKind not [] = {
+        OP_onnx_Cast,  OP_onnx_CastLike,         OP_onnx_BitCast,       OP_onnx_Equal, OP_onnx_Greater,
+        OP_onnx_Less,  OP_onnx_GreaterOrEqual,   OP_onnx_LessOrEqual,   OP_onnx_IsNaN, OP_onnx_IsInf,
+        OP_onnx_Where, OP_onnx_DequantizeLinear, OP_onnx_QuantizeLinear};
 
-    return (keeps_rank(op) && !in_list(op, not, (int)(sizeof not / sizeof *not))) || in_list(op, also, (int)(sizeof also / sizeof *also));
+    return (keeps_rank(op) && !in_list(op, not, (int)(sizeof not / sizeof *not ))) ||
+           in_list(op, also, (int)(sizeof also / sizeof *also));
 }
 
 static const Type *declared(const Value *value)

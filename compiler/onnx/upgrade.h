@@ -1,5 +1,6 @@
-/* upgrade.h - what the upgrade rules build with. A rule rewrites one node of an older operator version into the newest form
- * while the model is read: types are not inferred yet, and nodes that it makes come before the node itself. Knows graphs only. */
+/* upgrade.h - what the upgrade rules build with. A rule rewrites one node of an older operator version into the newest
+ * form while the model is read: types are not inferred yet, and nodes that it makes come before the node itself. Knows
+ * graphs only. */
 #ifndef OCC_ONNX_UPGRADE_H
 #define OCC_ONNX_UPGRADE_H
 
@@ -16,11 +17,11 @@ Value *upgrade_make1(Node *node, OpKind op, Value *in);
 Value *upgrade_make2(Node *node, OpKind op, Value *first, Value *second);
 
 /* Inputs and operator of a node. */
-void upgrade_resize_inputs(Node *node, int count); /* further ones are NULL */
-void upgrade_set_input(Node *node, int index, Value *value);
+void   upgrade_resize_inputs(Node *node, int count); /* further ones are NULL */
+void   upgrade_set_input(Node *node, int index, Value *value);
 Value *upgrade_input(const Node *node, int index); /* NULL when there is none */
-void upgrade_become(Node *node, OpKind op);        /* another operator, its attributes dropped */
-Node *upgrade_maker(Value *value); /* the node that makes it, to set attributes on what upgrade_make returned */
+void   upgrade_become(Node *node, OpKind op);      /* another operator, its attributes dropped */
+Node  *upgrade_maker(Value *value); /* the node that makes it, to set attributes on what upgrade_make returned */
 
 /* What is known of a value before inference, from declarations and the nodes before it; -1 and DTYPE_NONE: nothing. */
 int   upgrade_known_rank(const Value *value);

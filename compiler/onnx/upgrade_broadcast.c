@@ -1,5 +1,6 @@
 /* upgrade_broadcast.c - the one-sided broadcasting of the operators before opset 7.
- * `axis` said where the smaller shape lies in the larger one; axes of extent 1 behind it say the same to today's rules. */
+ * `axis` said where the smaller shape lies in the larger one; axes of extent 1 behind it say the same to today's
+ * rules. */
 #include "onnx/upgrade.h"
 
 /* The same contents with `count` further axes of extent 1. */
@@ -48,7 +49,8 @@ static int place_at(Node *node, int64_t axis, Diag *diag)
 
     if (larger < 0 || smaller < 0) {
         if (axis < 0)
-            return diag_unsupported(diag, node->loc, "axis %lld of an input of unknown rank; give the input's shape in the model",
+            return diag_unsupported(diag, node->loc,
+                                    "axis %lld of an input of unknown rank; give the input's shape in the model",
                                     (long long)axis);
         node->in[1] = extend_computed(node, node->in[0], node->in[1], axis);
         return 0;

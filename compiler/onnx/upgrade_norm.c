@@ -36,7 +36,8 @@ int upgrade_softmax(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-/* Statistics per element instead of per channel: scale (x - mean) / sqrt(variance + epsilon) + bias, all of one shape. */
+/* Statistics per element instead of per channel: scale (x - mean) / sqrt(variance + epsilon) + bias, all of one
+ * shape. */
 static void normalise_each(Node *node)
 {
     Value *x = node->in[0], *scale = node->in[1], *bias = node->in[2], *mean = node->in[3], *variance = node->in[4];
@@ -65,7 +66,8 @@ int upgrade_batch_norm(Model *model, Node *node, Diag *diag)
     if (!has_inputs(node, 5))
         return diag_error(diag, node->loc, "found %d inputs, wanted 5", node->nin);
     if (wanted > 3 || (wanted > 1 && (each || node_int(node, "is_test", 0))))
-        return diag_unsupported(diag, node->loc, "a batch normalisation that trains with %d outputs; export the model for inference",
+        return diag_unsupported(diag, node->loc,
+                                "a batch normalisation that trains with %d outputs; export the model for inference",
                                 wanted);
     node->nout = wanted;
     node_drop_attr(node, "is_test");
@@ -88,7 +90,8 @@ int upgrade_group_norm(Model *model, Node *node, Diag *diag)
     if (node->opset >= 21)
         return 0;
     if (!has_inputs(node, 3) || shape[1] < 1)
-        return diag_error(diag, node->loc, "found %d inputs and %lld groups, wanted 3 and at least 1", node->nin, (long long)shape[1]);
+        return diag_error(diag, node->loc, "found %d inputs and %lld groups, wanted 3 and at least 1", node->nin,
+                          (long long)shape[1]);
     in[0] = upgrade_make2(node, OP_onnx_Reshape, node->in[0], make_ints(node->graph, shape, 3));
     in[1] = node->in[1];
     in[2] = node->in[2];
@@ -106,7 +109,8 @@ int upgrade_group_norm(Model *model, Node *node, Diag *diag)
 static void mask_of_ones(Node *node)
 {
     Value *one = upgrade_float_like(node, 1.0f, node->in[0]);
-    Node  *ones = upgrade_maker(upgrade_make2(node, OP_onnx_Expand, one, upgrade_make1(node, OP_onnx_Shape, node->in[0])));
+    Node  *ones =
+        upgrade_maker(upgrade_make2(node, OP_onnx_Expand, one, upgrade_make1(node, OP_onnx_Shape, node->in[0])));
 
     ones->out[0] = node->out[1];
     ones->out[0]->def = ones;

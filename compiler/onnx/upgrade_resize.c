@@ -14,8 +14,8 @@ static Value *floats(Node *node, const float *list, int count)
     return value_constant(node->graph, NULL, type_tensor(DTYPE_F32, 1, &extent), data);
 }
 
-/* (x, scales) with corners aligned at 0, as Upsample and the first Resize had it. The nearest element was the next lower one,
- * along axes that shrink the next higher one: "simple" is our word for it. */
+/* (x, scales) with corners aligned at 0, as Upsample and the first Resize had it. The nearest element was the next
+ * lower one, along axes that shrink the next higher one: "simple" is our word for it. */
 static int to_resize(Node *node, Value *scales)
 {
     const char *mode = node_string(node, "mode", "nearest");
@@ -44,7 +44,8 @@ int upgrade_upsample(Model *model, Node *node, Diag *diag)
         return to_resize(node, node->in[1]);
     if (node->opset >= 7 && (!scales || scales->kind != ATTR_FLOATS))
         return diag_error(diag, node->loc, "found no attribute 'scales'");
-    return to_resize(node, scales && scales->kind == ATTR_FLOATS ? floats(node, scales->floats, scales->count) : floats(node, two, 4));
+    return to_resize(node, scales && scales->kind == ATTR_FLOATS ? floats(node, scales->floats, scales->count)
+                                                                 : floats(node, two, 4));
 }
 
 int upgrade_resize(Model *model, Node *node, Diag *diag)

@@ -1,4 +1,5 @@
-/* upgrade_scan.c - version 8 of Scan had a batch axis in front of everything: that is a Scan over the batch around today's. */
+/* upgrade_scan.c - version 8 of Scan had a batch axis in front of everything: that is a Scan over the batch around
+ * today's. */
 #include "onnx/upgrade.h"
 #include "onnx/read.h"
 
@@ -58,7 +59,8 @@ int upgrade_scan(Model *model, Node *node, Diag *diag)
     if (count < 1 || !node->body[0])
         return diag_error(diag, node->loc, "found %d inputs and %s body", node->nin, node->body[0] ? "a" : "no");
     if (node->in[0])
-        return diag_unsupported(diag, node->loc, "sequence lengths of Scan version 8; export the model for opset 9 or newer");
+        return diag_unsupported(diag, node->loc,
+                                "sequence lengths of Scan version 8; export the model for opset 9 or newer");
     body = graph_new(model, node->graph, "batch");
     put_inner(body, node);
     memmove(node->in, node->in + 1, (size_t)count * sizeof *node->in);

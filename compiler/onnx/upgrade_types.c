@@ -6,8 +6,9 @@
 /* Before version 6 the type was a name: "FLOAT", "INT64", "DOUBLE". */
 int upgrade_cast(Model *model, Node *node, Diag *diag)
 {
-    static const char *const name[] = {"UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64",
-                                       "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"};
+    static const char *const name[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",      "UINT16",  "INT16",
+                                       "INT32",     "INT64",  "STRING",    "BOOL",      "FLOAT16", "DOUBLE",
+                                       "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128"};
     const char              *to = node_string(node, "to", NULL);
 
     (void)model;
@@ -48,7 +49,8 @@ int upgrade_lp_pool(Model *model, Node *node, Diag *diag)
     if (node->opset >= 2)
         return 0;
     if (!(p >= 1.0f && p <= 1000.0f) || p != (float)(int)p)
-        return diag_unsupported(diag, node->loc, "found p %g, only whole numbers of at least 1 are supported", (double)p);
+        return diag_unsupported(diag, node->loc, "found p %g, only whole numbers of at least 1 are supported",
+                                (double)p);
     node_set_int(node, "p", (int64_t)p);
     return 0;
 }
@@ -111,9 +113,11 @@ int upgrade_label_encoder(Model *model, Node *node, Diag *diag)
     list = arena_array(arena, Attr, 4);
     list[0] = *classes;
     list[0].name = from_text ? "keys_strings" : "values_strings";
-    list[1] = (Attr){.name = from_text ? "values_int64s" : "keys_int64s", .kind = ATTR_INTS, .count = classes->count, .ints = place};
+    list[1] = (Attr){
+        .name = from_text ? "values_int64s" : "keys_int64s", .kind = ATTR_INTS, .count = classes->count, .ints = place};
     list[2] = (Attr){.name = "default_int64", .kind = ATTR_INT, .i = node_int(node, "default_int64", -1)};
-    list[3] = (Attr){.name = "default_string", .kind = ATTR_STRING, .s = node_string(node, "default_string", "_Unused")};
+    list[3] =
+        (Attr){.name = "default_string", .kind = ATTR_STRING, .s = node_string(node, "default_string", "_Unused")};
     node->attr = list;
     node->nattr = 4;
     return 0;

@@ -1,6 +1,6 @@
 /* wire.c - the walk over the wire format; see wire.h.
- * The copy for the decoder is written in the same walk: the length of each nested message takes a fixed five bytes (a varint
- * may be padded) that are filled in when the message ends, so nothing is measured first and nothing recurses. */
+ * The copy for the decoder is written in the same walk: the length of each nested message takes a fixed five bytes (a
+ * varint may be padded) that are filled in when the message ends, so nothing is measured first and nothing recurses. */
 #include "onnx/wire.h"
 
 #include <string.h>
@@ -33,27 +33,70 @@ typedef enum Wanted { DROP, NUMBER, NUMBERS, REAL, REALS, BYTES, PAYLOAD, NESTED
 
 /* What becomes of a field; DROP where nothing is listed. NESTED + m: a message of kind m. */
 static const uint8_t field_table[MESSAGE_COUNT][MAX_FIELD + 1] = {
-    [MESSAGE_MODEL] = {[1] = NUMBER, [7] = NESTED + MESSAGE_GRAPH, [8] = NESTED + MESSAGE_OPSET, [25] = NESTED + MESSAGE_FUNCTION},
+    [MESSAGE_MODEL] =
+        {[1] = NUMBER, [7] = NESTED + MESSAGE_GRAPH, [8] = NESTED + MESSAGE_OPSET, [25] = NESTED + MESSAGE_FUNCTION},
     [MESSAGE_OPSET] = {[1] = BYTES, [2] = NUMBER},
     [MESSAGE_ENTRY] = {[1] = BYTES, [2] = BYTES},
-    [MESSAGE_GRAPH] = {[1] = NESTED + MESSAGE_NODE, [2] = BYTES, [5] = NESTED + MESSAGE_TENSOR, [11] = NESTED + MESSAGE_VALUE_INFO,
-                       [12] = NESTED + MESSAGE_VALUE_INFO, [13] = NESTED + MESSAGE_VALUE_INFO, [15] = NESTED + MESSAGE_SPARSE},
+    [MESSAGE_GRAPH] = {[1] = NESTED + MESSAGE_NODE,
+                       [2] = BYTES,
+                       [5] = NESTED + MESSAGE_TENSOR,
+                       [11] = NESTED + MESSAGE_VALUE_INFO,
+                       [12] = NESTED + MESSAGE_VALUE_INFO,
+                       [13] = NESTED + MESSAGE_VALUE_INFO,
+                       [15] = NESTED + MESSAGE_SPARSE},
     [MESSAGE_VALUE_INFO] = {[1] = BYTES, [2] = NESTED + MESSAGE_TYPE},
-    [MESSAGE_NODE] = {[1] = BYTES, [2] = BYTES, [3] = BYTES, [4] = BYTES, [5] = NESTED + MESSAGE_ATTRIBUTE, [7] = BYTES, [8] = BYTES},
-    [MESSAGE_ATTRIBUTE] = {[1] = BYTES, [2] = REAL, [3] = NUMBER, [4] = BYTES, [5] = NESTED + MESSAGE_TENSOR,
-                           [6] = NESTED + MESSAGE_GRAPH, [7] = REALS, [8] = NUMBERS, [9] = BYTES, [14] = NESTED + MESSAGE_TYPE,
-                           [20] = NUMBER, [21] = BYTES, [22] = NESTED + MESSAGE_SPARSE},
-    [MESSAGE_FUNCTION] = {[1] = BYTES, [4] = BYTES, [5] = BYTES, [6] = BYTES, [7] = NESTED + MESSAGE_NODE,
-                          [9] = NESTED + MESSAGE_OPSET, [10] = BYTES, [11] = NESTED + MESSAGE_ATTRIBUTE, [13] = BYTES},
-    [MESSAGE_TENSOR] = {[1] = NUMBERS, [2] = NUMBER, [3] = NESTED + MESSAGE_SEGMENT, [4] = PAYLOAD, [5] = PAYLOAD, [6] = PAYLOAD,
-                        [7] = PAYLOAD, [8] = BYTES, [9] = PAYLOAD, [10] = PAYLOAD, [11] = PAYLOAD, [13] = NESTED + MESSAGE_ENTRY,
+    [MESSAGE_NODE] = {[1] = BYTES,
+                      [2] = BYTES,
+                      [3] = BYTES,
+                      [4] = BYTES,
+                      [5] = NESTED + MESSAGE_ATTRIBUTE,
+                      [7] = BYTES,
+                      [8] = BYTES},
+    [MESSAGE_ATTRIBUTE] = {[1] = BYTES,
+                           [2] = REAL,
+                           [3] = NUMBER,
+                           [4] = BYTES,
+                           [5] = NESTED + MESSAGE_TENSOR,
+                           [6] = NESTED + MESSAGE_GRAPH,
+                           [7] = REALS,
+                           [8] = NUMBERS,
+                           [9] = BYTES,
+                           [14] = NESTED + MESSAGE_TYPE,
+                           [20] = NUMBER,
+                           [21] = BYTES,
+                           [22] = NESTED + MESSAGE_SPARSE},
+    [MESSAGE_FUNCTION] = {[1] = BYTES,
+                          [4] = BYTES,
+                          [5] = BYTES,
+                          [6] = BYTES,
+                          [7] = NESTED + MESSAGE_NODE,
+                          [9] = NESTED + MESSAGE_OPSET,
+                          [10] = BYTES,
+                          [11] = NESTED + MESSAGE_ATTRIBUTE,
+                          [13] = BYTES},
+    [MESSAGE_TENSOR] = {[1] = NUMBERS,
+                        [2] = NUMBER,
+                        [3] = NESTED + MESSAGE_SEGMENT,
+                        [4] = PAYLOAD,
+                        [5] = PAYLOAD,
+                        [6] = PAYLOAD,
+                        [7] = PAYLOAD,
+                        [8] = BYTES,
+                        [9] = PAYLOAD,
+                        [10] = PAYLOAD,
+                        [11] = PAYLOAD,
+                        [13] = NESTED + MESSAGE_ENTRY,
                         [14] = NUMBER},
     [MESSAGE_SEGMENT] = {[1] = NUMBER, [2] = NUMBER},
     [MESSAGE_SPARSE] = {[1] = NESTED + MESSAGE_TENSOR, [2] = NESTED + MESSAGE_TENSOR, [3] = NUMBERS},
     [MESSAGE_SHAPE] = {[1] = NESTED + MESSAGE_DIMENSION},
     [MESSAGE_DIMENSION] = {[1] = NUMBER, [2] = BYTES},
-    [MESSAGE_TYPE] = {[1] = NESTED + MESSAGE_TYPE_TENSOR, [4] = NESTED + MESSAGE_TYPE_ITEM, [5] = NESTED + MESSAGE_TYPE_MAP,
-                      [7] = NESTED + MESSAGE_TYPE_OPAQUE, [8] = NESTED + MESSAGE_TYPE_TENSOR, [9] = NESTED + MESSAGE_TYPE_ITEM},
+    [MESSAGE_TYPE] = {[1] = NESTED + MESSAGE_TYPE_TENSOR,
+                      [4] = NESTED + MESSAGE_TYPE_ITEM,
+                      [5] = NESTED + MESSAGE_TYPE_MAP,
+                      [7] = NESTED + MESSAGE_TYPE_OPAQUE,
+                      [8] = NESTED + MESSAGE_TYPE_TENSOR,
+                      [9] = NESTED + MESSAGE_TYPE_ITEM},
     [MESSAGE_TYPE_TENSOR] = {[1] = NUMBER, [2] = NESTED + MESSAGE_SHAPE},
     [MESSAGE_TYPE_ITEM] = {[1] = NESTED + MESSAGE_TYPE},
     [MESSAGE_TYPE_MAP] = {[1] = NUMBER, [2] = NESTED + MESSAGE_TYPE},
@@ -124,8 +167,10 @@ static void put_padded(uint8_t *at, uint64_t value)
 static int broken(Scan *scan, const char *what)
 {
     if (!scan->sane)
-        return diag_error(scan->diag, (Loc){0}, "not an ONNX model: %s at byte %zu of %zu", what, scan->at, scan->wire->size);
-    return diag_error(scan->diag, (Loc){0}, "damaged or truncated: %s at byte %zu of %zu", what, scan->at, scan->wire->size);
+        return diag_error(scan->diag, (Loc){0}, "not an ONNX model: %s at byte %zu of %zu", what, scan->at,
+                          scan->wire->size);
+    return diag_error(scan->diag, (Loc){0}, "damaged or truncated: %s at byte %zu of %zu", what, scan->at,
+                      scan->wire->size);
 }
 
 /* Reads tag and extent of the next field of the innermost message; scan->at stays. */
@@ -216,7 +261,8 @@ static int keep_payload(Scan *scan, const Level *level, const Field *field)
 
     if (field->type != 2 && field->type != element_type(field->number))
         return 0;
-    if (tagged && last && last->tagged && last->field == (int)field->number && last->offset + last->bytes == field->start) {
+    if (tagged && last && last->tagged && last->field == (int)field->number &&
+        last->offset + last->bytes == field->start) {
         last->bytes += field->end - field->start;
         return 0;
     }
@@ -235,8 +281,9 @@ static int open_message(Scan *scan, Message message, const Field *field)
     size_t               tag_bytes = 0;
 
     if (scan->depth == WIRE_MAX_DEPTH)
-        return diag_error(scan->diag, (Loc){0}, "messages are nested more than %d deep at byte %zu; no ONNX model needs that",
-                          WIRE_MAX_DEPTH, scan->at);
+        return diag_error(scan->diag, (Loc){0},
+                          "messages are nested more than %d deep at byte %zu; no ONNX model needs that", WIRE_MAX_DEPTH,
+                          scan->at);
     if (++scan->messages > WIRE_MAX_MESSAGES)
         return diag_error(scan->diag, (Loc){0}, "more than %d messages; no ONNX model needs that", WIRE_MAX_MESSAGES);
     while (wire->base[field->start + tag_bytes] & 0x80)
@@ -255,13 +302,14 @@ static void close_message(Scan *scan)
 
     if (level->message == MESSAGE_TENSOR && wire->npayload > level->first_payload) {
         static const uint8_t head[2] = {PAYLOAD_RAW << 3 | 2, WIRE_PAYLOAD_RECORD};
-        uint32_t             record[2] = {(uint32_t)level->first_payload, (uint32_t)(wire->npayload - level->first_payload)};
+        uint32_t record[2] = {(uint32_t)level->first_payload, (uint32_t)(wire->npayload - level->first_payload)};
         put(wire, head, sizeof head);
         put(wire, record, sizeof record);
     }
     if (scan->depth > 0)
         put_padded(wire->data + level->length_at, wire->used - level->length_at - LENGTH_BYTES);
-    scan->sane |= level->message == MESSAGE_NODE || level->message == MESSAGE_OPSET || level->message == MESSAGE_VALUE_INFO;
+    scan->sane |=
+        level->message == MESSAGE_NODE || level->message == MESSAGE_OPSET || level->message == MESSAGE_VALUE_INFO;
 }
 
 static int take_field(Scan *scan, const Field *field)

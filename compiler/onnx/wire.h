@@ -1,5 +1,5 @@
-/* wire.h - the bytes of a model file before they are trusted: one iterative walk that bounds nesting and counts, drops the
- * fields that the compiler does not read, and leaves tensor payloads where they are. Knows nothing of graphs. */
+/* wire.h - the bytes of a model file before they are trusted: one iterative walk that bounds nesting and counts, drops
+ * the fields that the compiler does not read, and leaves tensor payloads where they are. Knows nothing of graphs. */
 #ifndef OCC_ONNX_WIRE_H
 #define OCC_ONNX_WIRE_H
 
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 enum {
-    WIRE_MAX_DEPTH = 100,           /* messages inside messages */
+    WIRE_MAX_DEPTH = 100, /* messages inside messages */
     WIRE_MAX_MESSAGES = 2000000,
-    WIRE_MAX_MEMBERS = 8000000,     /* fields in all that reach the decoder */
-    WIRE_PAYLOAD_RECORD = 8         /* bytes that stand in TensorProto.raw_data: first payload and count, uint32_t each */
+    WIRE_MAX_MEMBERS = 8000000, /* fields in all that reach the decoder */
+    WIRE_PAYLOAD_RECORD = 8     /* bytes that stand in TensorProto.raw_data: first payload and count, uint32_t each */
 };
 
 /* Field numbers of TensorProto's payloads. */

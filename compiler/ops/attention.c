@@ -13,8 +13,8 @@ enum {
     FEW_ROWS = 4 /* for fewer, keys are read where they are */
 };
 
-/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row. Rows of the
- * second factor, `turned` or none, are copied to have neighbouring columns. */
+/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row.
+ * Rows of the second factor, `turned` or none, are copied to have neighbouring columns. */
 typedef struct Blocking {
     int64_t rows, part, group, line, turned;
 } Blocking;
@@ -85,7 +85,7 @@ static Blocking choose_blocking(const Matrices *m)
     int64_t       rows = int_max(m->rows.max, 1);
     Blocking      b = {.part = m->columns.max > MOST_KEYS ? PART : 0};
     const Extent *a_stride = m->a.stride + m->stack, *b_stride = m->b.stride + m->stack;
-    bool          near = extent_is(b_stride[1], 1) && !b.part, dots = extent_is(a_stride[1], 1) && extent_is(b_stride[0], 1);
+    bool near = extent_is(b_stride[1], 1) && !b.part, dots = extent_is(a_stride[1], 1) && extent_is(b_stride[0], 1);
 
     b.line = int_round_up(b.part ? b.part : int_max(m->columns.max, 1), 16);
     b.rows = int_ceil_div(rows, int_ceil_div(rows, int_max(LEAST_ROWS, int_min(BLOCK_FLOATS / b.line, MOST_ROWS))));
@@ -94,8 +94,8 @@ static Blocking choose_blocking(const Matrices *m)
     return b;
 }
 
-/* Where the result is written: in the order that its only reader, a Transpose, asks for; so that becomes a view of nothing
- * moved. *turned: the output is such a view. */
+/* Where the result is written: in the order that its only reader, a Transpose, asks for; so that becomes a view of
+ * nothing moved. *turned: the output is such a view. */
 static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
 {
     const Node    *user = only_reader(lower, node->out[0]);

@@ -1,5 +1,5 @@
-/* attention.h - softmax(expression(q * k)) * v as one step: a product waits for its softmax, and that for the second product.
- * Knows nothing of ONNX's Attention, which is expanded into these. */
+/* attention.h - softmax(expression(q * k)) * v as one step: a product waits for its softmax, and that for the second
+ * product. Knows nothing of ONNX's Attention, which is expanded into these. */
 #ifndef OCC_OPS_ATTENTION_H
 #define OCC_OPS_ATTENTION_H
 

@@ -16,13 +16,14 @@ static int unpack(Infer *infer, const Node *node, int input, const char *heads_n
         return 0;
     }
     if (heads < 1)
-        return diag_error(infer->diag, node->loc, "attribute '%s' is %lld, wanted 1 or more with inputs of rank 3", heads_name,
-                          (long long)heads);
+        return diag_error(infer->diag, node->loc, "attribute '%s' is %lld, wanted 1 or more with inputs of rank 3",
+                          heads_name, (long long)heads);
     out[0] = x->dim[0];
     out[1] = extent_const(heads);
     out[2] = x->dim[1];
     out[3] = infer_div(infer, x->dim[2], out[1]);
-    return infer_need_equal(infer, node, infer_mul(infer, out[3], out[1]), x->dim[2], "the packed extent and a multiple of the heads");
+    return infer_need_equal(infer, node, infer_mul(infer, out[3], out[1]), x->dim[2],
+                            "the packed extent and a multiple of the heads");
 }
 
 /* Batch, heads and size agree; key and value have one length. */
@@ -35,8 +36,8 @@ static int check_operands(Infer *infer, const Node *node, const Extent *q, const
         infer_need_equal(infer, node, q[3], k[3], "head sizes of query and key") < 0)
         return -1;
     if (q[1].expr < 0 && k[1].expr < 0 && (!k[1].max || q[1].max % k[1].max))
-        return diag_error(infer->diag, node->loc, "%lld query heads are no multiple of %lld key heads", (long long)q[1].max,
-                          (long long)k[1].max);
+        return diag_error(infer->diag, node->loc, "%lld query heads are no multiple of %lld key heads",
+                          (long long)q[1].max, (long long)k[1].max);
     return 0;
 }
 
@@ -72,11 +73,13 @@ int infer_attention(Infer *infer, Node *node)
     int64_t mode = node_int(node, "qk_matmul_output_mode", 0);
 
     if (mode < 0 || mode > 3)
-        return diag_error(infer->diag, node->loc, "attribute 'qk_matmul_output_mode' is %lld, wanted 0 to 3", (long long)mode);
+        return diag_error(infer->diag, node->loc, "attribute 'qk_matmul_output_mode' is %lld, wanted 0 to 3",
+                          (long long)mode);
     if (unpack(infer, node, 0, "q_num_heads", q) < 0 || unpack(infer, node, 1, "kv_num_heads", k) < 0 ||
         unpack(infer, node, 2, "kv_num_heads", v) < 0 || check_operands(infer, node, q, k, v) < 0 ||
-        set_result(infer, node, q, v) < 0 || add_past(infer, node, 4, k, &length) < 0 || add_past(infer, node, 5, v, &length) < 0 ||
-        infer_need_vector(infer, node, 6, q[0]) < 0 || (infer_has(node, 3) && infer_need_dtype(infer, node, 3, "FLB-IU") < 0))
+        set_result(infer, node, q, v) < 0 || add_past(infer, node, 4, k, &length) < 0 ||
+        add_past(infer, node, 5, v, &length) < 0 || infer_need_vector(infer, node, 6, q[0]) < 0 ||
+        (infer_has(node, 3) && infer_need_dtype(infer, node, 3, "FLB-IU") < 0))
         return -1;
     if (infer_has(node, 4) && infer_need_same_width(infer, node, 0, 2) < 0)
         return -1;
@@ -96,8 +99,9 @@ int infer_flex_attention(Infer *infer, Node *node)
 
     for (int i = 0; i < 2; i++)
         if (node->body[i] && (node->body[i]->nin != 1 || node->body[i]->nout != 1))
-            return diag_error(infer->diag, node->loc, "a modifier graph has %d inputs and %d outputs, wanted one of each",
-                              node->body[i]->nin, node->body[i]->nout);
+            return diag_error(infer->diag, node->loc,
+                              "a modifier graph has %d inputs and %d outputs, wanted one of each", node->body[i]->nin,
+                              node->body[i]->nout);
     for (int i = 0; i < 3; i++)
         if (infer_need_rank(infer, node, i, 4, 4) < 0)
             return -1;
@@ -107,8 +111,8 @@ int infer_flex_attention(Infer *infer, Node *node)
     return set_result(infer, node, q, v);
 }
 
-/* The places of a head that are turned, in pairs: as attribute 'rotary_embedding_dim' says, all where it says 0; the caches hold
- * one entry for each pair. `packed`: how many heads share the last axis. */
+/* The places of a head that are turned, in pairs: as attribute 'rotary_embedding_dim' says, all where it says 0; the
+ * caches hold one entry for each pair. `packed`: how many heads share the last axis. */
 static int rotary_places(Infer *infer, const Node *node, int64_t packed, const Extent *half)
 {
     const Type *x = &node->in[0]->type;
@@ -116,7 +120,8 @@ static int rotary_places(Infer *infer, const Node *node, int64_t packed, const E
     int64_t     places = node_int(node, "rotary_embedding_dim", 0);
 
     if (places % 2 || places > size.max)
-        return diag_error(infer->diag, node->loc, "attribute 'rotary_embedding_dim' is %lld, wanted an even number up to the %lld of a head",
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'rotary_embedding_dim' is %lld, wanted an even number up to the %lld of a head",
                           (long long)places, (long long)size.max);
     return infer_need_equal(infer, node, infer_mul(infer, *half, extent_const(2)), places ? extent_const(places) : size,
                             "twice the columns of the caches, and the places of a head that are turned");
@@ -129,10 +134,12 @@ int infer_rotary_embedding(Infer *infer, Node *node)
     int64_t heads = node_int(node, "num_heads", 0);
 
     if (infer_need(infer, node, 0, "FL", 3, 4) < 0 || infer_need(infer, node, 1, "FL", rank, rank) < 0 ||
-        infer_need_same_shape(infer, node, 1, 2) < 0 || (infer_has(node, 3) && infer_need(infer, node, 3, "I", 2, 2) < 0))
+        infer_need_same_shape(infer, node, 1, 2) < 0 ||
+        (infer_has(node, 3) && infer_need(infer, node, 3, "I", 2, 2) < 0))
         return -1;
     if (node->in[0]->type.rank == 3 && heads < 1)
-        return diag_error(infer->diag, node->loc, "attribute 'num_heads' is missing, wanted 1 or more with an input of rank 3");
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'num_heads' is missing, wanted 1 or more with an input of rank 3");
     if (rotary_places(infer, node, node->in[0]->type.rank == 4 ? 1 : heads, &node->in[1]->type.dim[rank - 1]) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
@@ -146,7 +153,8 @@ static int check_rule(Infer *infer, const Node *node)
 
     if (gated == infer_has(node, 4) && delta == infer_has(node, 5))
         return 0;
-    return diag_error(infer->diag, node->loc, "attribute 'update_rule' is '%s', which wants %s decay (input 4) and %s beta (input 5)", rule,
+    return diag_error(infer->diag, node->loc,
+                      "attribute 'update_rule' is '%s', which wants %s decay (input 4) and %s beta (input 5)", rule,
                       gated ? "a" : "no", delta ? "a" : "no");
 }
 

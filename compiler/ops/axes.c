@@ -18,7 +18,8 @@ static int check_distinct(Infer *infer, const Node *node, const Axes *axes, int 
 
     for (int i = 0; i < rank; i++)
         total = infer_add(infer, total, axes->named[i]);
-    return infer_check(infer, node, extent_op(infer->model, EXPR_EQ, total, extent_const(axes->count)), "an axis is given twice");
+    return infer_check(infer, node, extent_op(infer->model, EXPR_EQ, total, extent_const(axes->count)),
+                       "an axis is given twice");
 }
 
 int axes_read(Infer *infer, const Node *node, int input, int rank, Axes *out)
@@ -59,7 +60,8 @@ int axes_drop(Infer *infer, const Axes *axes, const Type *x, Extent *out)
     for (int i = 0; i < x->rank; i++) {
         Extent stays = unnamed(infer, axes, i);
         for (int k = 0; k < rank; k++) {
-            Extent here = extent_op(infer->model, EXPR_MIN, stays, extent_op(infer->model, EXPR_EQ, place, extent_const(k)));
+            Extent here =
+                extent_op(infer->model, EXPR_MIN, stays, extent_op(infer->model, EXPR_EQ, place, extent_const(k)));
             out[k] = extent_select(infer->model, here, x->dim[i], out[k]);
         }
         place = infer_add(infer, place, stays);
@@ -75,7 +77,8 @@ int axes_insert(Infer *infer, const Axes *axes, const Type *x, Extent *out)
     for (int i = 0; i < rank; i++) {
         Extent next = extent_const(0);
         for (int k = 0; k < x->rank; k++)
-            next = extent_select(infer->model, extent_op(infer->model, EXPR_EQ, from, extent_const(k)), x->dim[k], next);
+            next =
+                extent_select(infer->model, extent_op(infer->model, EXPR_EQ, from, extent_const(k)), x->dim[k], next);
         out[i] = extent_select(infer->model, axes->named[i], extent_const(1), next);
         from = infer_add(infer, from, unnamed(infer, axes, i));
     }

@@ -1,5 +1,6 @@
-/* axes.h - axes that an input names: mostly constants, but ONNX allows them to be known only while running. Then whether an
- * axis is named is a run-time integer, 0 or 1, and the extents of the result are choices. Knows graphs only. */
+/* axes.h - axes that an input names: mostly constants, but ONNX allows them to be known only while running. Then
+ * whether an axis is named is a run-time integer, 0 or 1, and the extents of the result are choices. Knows graphs
+ * only. */
 #ifndef OCC_OPS_AXES_H
 #define OCC_OPS_AXES_H
 
@@ -7,10 +8,10 @@
 
 /* Which of `rank` axes input `input` names. An omitted input names none. */
 typedef struct Axes {
-    int    count;              /* entries of the input; -1: omitted */
-    Extent entry[MAX_RANK];    /* as given, negative ones counted from the back */
-    Extent named[MAX_RANK];    /* by axis: 0 or 1 */
-    bool   constant;           /* all of them are known */
+    int    count;           /* entries of the input; -1: omitted */
+    Extent entry[MAX_RANK]; /* as given, negative ones counted from the back */
+    Extent named[MAX_RANK]; /* by axis: 0 or 1 */
+    bool   constant;        /* all of them are known */
 } Axes;
 
 int axes_read(Infer *infer, const Node *node, int input, int rank, Axes *out);

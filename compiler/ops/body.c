@@ -1,8 +1,8 @@
 /* body.c - types of what a loop carries; see body.h.
  *
- * The body is walked on trial with the initial types. Extents that come out different vary: they become variables without
- * bounds and the body is walked again, until no further extent varies. Then each gets its bound, and the last walk counts.
- * A sequence's count is treated as its axis COUNT. */
+ * The body is walked on trial with the initial types. Extents that come out different vary: they become variables
+ * without bounds and the body is walked again, until no further extent varies. Then each gets its bound, and the last
+ * walk counts. A sequence's count is treated as its axis COUNT. */
 #include "ops/body.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@ static const int64_t OPEN = (int64_t)1 << 46; /* stands for a bound that is not 
 
 /* What is known of one carried value. */
 typedef struct State {
-    Type    type;           /* of the parameter; varying extents are filled in before each walk */
+    Type    type; /* of the parameter; varying extents are filled in before each walk */
     bool    varies[AXES];
     int64_t lo[AXES], hi[AXES];
-    int64_t growth[AXES];   /* of a varying extent in one iteration, at most */
-    int64_t made[AXES];     /* the greatest that the body makes */
+    int64_t growth[AXES]; /* of a varying extent in one iteration, at most */
+    int64_t made[AXES];   /* the greatest that the body makes */
 } State;
 
-/* ---------------------------------------------------------------------------------------------------------------- joining */
+/* ---------------------------------------------------------------------------------------------------------- joining */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -37,22 +37,25 @@ static int join_tensors(const Join *join, const Type *a, const Type *b, Type *ou
     Model *model = join->infer->model;
 
     if (a->dtype != b->dtype)
-        return diag_error(join->infer->diag, join->node->loc, "'%s' is either %s or %s, wanted one element type", join->value->name,
-                          dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
+        return diag_error(join->infer->diag, join->node->loc, "'%s' is either %s or %s, wanted one element type",
+                          join->value->name, dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
     *out = *a;
     out->text_bytes = most(a->text_bytes, b->text_bytes);
     if (a->rank != b->rank || a->rank < 0) {
-        int64_t first = a->rank < 0 ? a->dim[0].max : type_elements(a), second = b->rank < 0 ? b->dim[0].max : type_elements(b);
+        int64_t first = a->rank < 0 ? a->dim[0].max : type_elements(a),
+                second = b->rank < 0 ? b->dim[0].max : type_elements(b);
         if (!member)
-            return diag_unsupported(join->infer->diag, join->node->loc,
-                                    "'%s' has rank %d or %d, which is known only while running; give both the same rank",
-                                    join->value->name, a->rank, b->rank);
+            return diag_unsupported(
+                join->infer->diag, join->node->loc,
+                "'%s' has rank %d or %d, which is known only while running; give both the same rank", join->value->name,
+                a->rank, b->rank);
         out->rank = -1;
         out->dim[0] = extent_const(most(first, second));
         return 0;
     }
     for (int i = 0; i < a->rank; i++) {
-        int64_t lo = least(extent_min(model, a->dim[i]), extent_min(model, b->dim[i])), hi = most(a->dim[i].max, b->dim[i].max);
+        int64_t lo = least(extent_min(model, a->dim[i]), extent_min(model, b->dim[i])),
+                hi = most(a->dim[i].max, b->dim[i].max);
         if (!extent_same(a->dim[i], b->dim[i]))
             out->dim[i] = extent_leaf(model, member ? EXPR_VAR : EXPR_OUT, join->value->id, i, lo, hi);
     }
@@ -82,7 +85,8 @@ static int join_holders(const Join *join, const Type *a, const Type *b, Type *ou
     out->item = arena_one(model->arena, Type);
     *out->item = item;
     if (!extent_same(a->count, b->count))
-        out->count = extent_leaf(model, EXPR_OUT, join->value->id, -1, least(extent_min(model, a->count), extent_min(model, b->count)),
+        out->count = extent_leaf(model, EXPR_OUT, join->value->id, -1,
+                                 least(extent_min(model, a->count), extent_min(model, b->count)),
                                  most(a->count.max, b->count.max));
     return 0;
 }
@@ -90,13 +94,14 @@ static int join_holders(const Join *join, const Type *a, const Type *b, Type *ou
 int join_types(const Join *join, const Type *a, const Type *b, Type *out)
 {
     if (a->kind != b->kind)
-        return diag_unsupported(join->infer->diag, join->node->loc,
-                                "'%s' is one kind of value (tensor, sequence, optional) or another; make it the same kind always",
-                                join->value->name);
+        return diag_unsupported(
+            join->infer->diag, join->node->loc,
+            "'%s' is one kind of value (tensor, sequence, optional) or another; make it the same kind always",
+            join->value->name);
     return a->kind == TYPE_TENSOR ? join_tensors(join, a, b, out, false) : join_holders(join, a, b, out);
 }
 
-/* ---------------------------------------------------------------------------------------------------- leaving the body */
+/* ------------------------------------------------------------------------------------------------- leaving the body */
 
 static bool is_inside(const Model *model, const Expr *leaf, const void *body)
 {
@@ -129,11 +134,12 @@ static int set_output(Infer *infer, Node *node, const Graph *body, const Carry *
         if (body_export(infer, node, body, carry->output, axis, type.dim[axis], &type.dim[axis]) < 0)
             return -1;
     if (type.kind != TYPE_TENSOR && state->varies[COUNT])
-        type.count = extent_leaf(infer->model, EXPR_OUT, node->out[carry->output]->id, -1, state->lo[COUNT], state->hi[COUNT]);
+        type.count =
+            extent_leaf(infer->model, EXPR_OUT, node->out[carry->output]->id, -1, state->lo[COUNT], state->hi[COUNT]);
     return infer_set(infer, node, carry->output, type);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the walks */
+/* -------------------------------------------------------------------------------------------------------- the walks */
 
 static void set_params(Infer *infer, const Carry *carry, State *state, int ncarry)
 {
@@ -142,7 +148,8 @@ static void set_params(Infer *infer, const Carry *carry, State *state, int ncarr
         for (int a = 0; a < AXES; a++) {
             Extent *extent = a == COUNT ? &s->type.count : &s->type.dim[a];
             if (s->varies[a])
-                *extent = extent_leaf(infer->model, EXPR_VAR, carry[i].param->id, a == COUNT ? -1 : a, s->lo[a], s->hi[a]);
+                *extent =
+                    extent_leaf(infer->model, EXPR_VAR, carry[i].param->id, a == COUNT ? -1 : a, s->lo[a], s->hi[a]);
         }
         carry[i].param->type = s->type;
         carry[i].param->elem = NULL;
@@ -174,10 +181,11 @@ static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, St
     const Type *result = &carry->result->type;
 
     if (result->kind != TYPE_TENSOR || result->dtype != s->type.dtype || result->rank != s->type.rank)
-        return diag_unsupported(infer->diag, node->loc,
-                                "'%s' enters an iteration as %s of rank %d and leaves it as %s of rank %d; keep type and rank",
-                                carry->param->name, dtype_info(s->type.dtype)->name, s->type.rank, dtype_info(result->dtype)->name,
-                                result->rank);
+        return diag_unsupported(
+            infer->diag, node->loc,
+            "'%s' enters an iteration as %s of rank %d and leaves it as %s of rank %d; keep type and rank",
+            carry->param->name, dtype_info(s->type.dtype)->name, s->type.rank, dtype_info(result->dtype)->name,
+            result->rank);
     for (int a = 0; a < result->rank; a++)
         *changed |= compare_axis(infer, s, a, carry->initial->dim[a], s->type.dim[a], result->dim[a]);
     return 0;
@@ -191,7 +199,8 @@ static int compare_holder(Infer *infer, Node *node, const Carry *carry, State *s
     Type        joined;
 
     if (s->type.item->kind != TYPE_TENSOR && !type_same(&s->type, result))
-        return diag_unsupported(infer->diag, node->loc, "'%s' holds sequences and changes from iteration to iteration; carry plain sequences",
+        return diag_unsupported(infer->diag, node->loc,
+                                "'%s' holds sequences and changes from iteration to iteration; carry plain sequences",
                                 carry->param->name);
     if (join_types(&join, &s->type, result, &joined) < 0)
         return -1;
@@ -211,7 +220,8 @@ static void renew_members(Infer *infer, const Carry *carry, State *s)
 {
     for (int a = 0; s->type.item && a < s->type.item->rank; a++)
         if (s->type.item->dim[a].expr <= -2)
-            s->type.item->dim[a] = extent_leaf(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
+            s->type.item->dim[a] =
+                extent_leaf(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
 }
 
 /* One walk on trial. *changed: the parameters' types were too narrow. */
@@ -234,7 +244,7 @@ static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, S
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- bounds */
+/* ----------------------------------------------------------------------------------------------------------- bounds */
 
 /* What --dim says of extent `a` of a value, by its axis or by the name that the model gives the extent. */
 static const DimBound *flag_of(const Infer *infer, const Value *value, int a)
@@ -258,8 +268,8 @@ static int64_t given_bound(Infer *infer, const Node *node, const Carry *carry, i
     if (flag)
         return flag->hi;
     for (int i = 0; i < 2; i++)
-        if (promise[i] && a != COUNT && promise[i]->kind == TYPE_TENSOR && promise[i]->rank > a && promise[i]->dim[a].expr < 0 &&
-            promise[i]->dim[a].max >= 0)
+        if (promise[i] && a != COUNT && promise[i]->kind == TYPE_TENSOR && promise[i]->rank > a &&
+            promise[i]->dim[a].expr < 0 && promise[i]->dim[a].max >= 0)
             return promise[i]->dim[a].max;
     return -1;
 }
@@ -281,12 +291,15 @@ static int refuse(Infer *infer, const Node *node, const Carry *carry, int a)
     const char *name = infer_wants(node, carry->output) ? node->out[carry->output]->name : carry->param->name;
 
     if (a == COUNT)
-        return diag_unsupported(infer->diag, node->loc, "the members of '%s' grow without a bound; give --dim %s:count=0..N", name, name);
-    return diag_unsupported(infer->diag, node->loc, "extent %d of '%s' grows without a bound; give --dim %s:%d=0..N", a, name, name, a);
+        return diag_unsupported(infer->diag, node->loc,
+                                "the members of '%s' grow without a bound; give --dim %s:count=0..N", name, name);
+    return diag_unsupported(infer->diag, node->loc, "extent %d of '%s' grows without a bound; give --dim %s:%d=0..N", a,
+                            name, name, a);
 }
 
 /* Bound what can be bounded now; *open: something still waits for others. */
-static bool settle(Infer *infer, const Node *node, const Carry *carry, State *state, int ncarry, Extent trips, bool *open)
+static bool settle(Infer *infer, const Node *node, const Carry *carry, State *state, int ncarry, Extent trips,
+                   bool *open)
 {
     bool progress = false;
 
@@ -299,7 +312,8 @@ static bool settle(Infer *infer, const Node *node, const Carry *carry, State *st
                 continue;
             initial = a == COUNT ? carry[i].initial->count : carry[i].initial->dim[a];
             bound = given_bound(infer, node, &carry[i], a);
-            bound = bound < 0 ? found_bound(&state[i], a, initial, trips) : most(bound, initial.max); /* it begins with that */
+            bound = bound < 0 ? found_bound(&state[i], a, initial, trips)
+                              : most(bound, initial.max); /* it begins with that */
             if (bound < 0)
                 *open = true;
             else {
@@ -327,7 +341,8 @@ static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry,
     for (int walk = 0; changed; walk++) {
         changed = false;
         if (walk == MAX_WALKS)
-            return diag_unsupported(infer->diag, node->loc, "types of the carried values do not settle; declare their shapes in the model");
+            return diag_unsupported(infer->diag, node->loc,
+                                    "types of the carried values do not settle; declare their shapes in the model");
         if (try_body(infer, node, body, carry, state, ncarry, &changed) < 0)
             return -1;
     }
@@ -345,10 +360,13 @@ static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
     const Type *before = &carry->param->type, *after = &carry->result->type;
     const Node *maker = carry->result->def ? carry->result->def : node;
 
-    if (before->kind != TYPE_TENSOR || after->kind != TYPE_TENSOR || before->dtype != after->dtype || before->rank != after->rank)
-        return diag_error(infer->diag, node->loc, "'%s' leaves an iteration as another type than it entered", carry->param->name);
+    if (before->kind != TYPE_TENSOR || after->kind != TYPE_TENSOR || before->dtype != after->dtype ||
+        before->rank != after->rank)
+        return diag_error(infer->diag, node->loc, "'%s' leaves an iteration as another type than it entered",
+                          carry->param->name);
     for (int i = 0; i < before->rank; i++)
-        if (infer_need_equal(infer, maker, before->dim[i], after->dim[i], "extents of a state before and after an iteration") < 0)
+        if (infer_need_equal(infer, maker, before->dim[i], after->dim[i],
+                             "extents of a state before and after an iteration") < 0)
             return -1;
     return 0;
 }
@@ -360,8 +378,9 @@ static int check_fits(Infer *infer, const Node *node, const Carry *carry, const 
 
     for (int a = 0; a < after->rank && after->kind == TYPE_TENSOR; a++)
         if (state->varies[a] && extent_min(infer->model, after->dim[a]) > state->hi[a])
-            return diag_error(infer->diag, node->loc, "extent %d of '%s' is at least %lld after an iteration, and its bound is %lld", a,
-                              carry->param->name, (long long)extent_min(infer->model, after->dim[a]), (long long)state->hi[a]);
+            return diag_error(
+                infer->diag, node->loc, "extent %d of '%s' is at least %lld after an iteration, and its bound is %lld",
+                a, carry->param->name, (long long)extent_min(infer->model, after->dim[a]), (long long)state->hi[a]);
     return 0;
 }
 
@@ -379,7 +398,8 @@ int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int nc
     if (infer_nodes(infer, body) < 0)
         return -1;
     for (int i = 0; i < ncarry; i++)
-        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) || check_fits(infer, node, &carry[i], &state[i]) < 0 ||
+        if ((fixed && check_unchanged(infer, node, &carry[i]) < 0) ||
+            check_fits(infer, node, &carry[i], &state[i]) < 0 ||
             set_output(infer, node, body, &carry[i], &state[i]) < 0)
             return -1;
     return 0;

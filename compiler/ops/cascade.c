@@ -8,19 +8,20 @@
 
 enum {
     AXES = 4,
-    MOST_ROWS = 1024,              /* of the last result, in a strip */
-    LEAST_BYTES = 4 * 1024,        /* of a tensor that is worth the steps of a loop */
-    MOST_WEIGHTS = 640 * 1024,     /* bytes of a stage's weights, which every strip reads again */
-    STRIP_BYTES = 288 * 1024,      /* of all strips, where rows allow it, or one part in STRIP_PART of input and result */
+    MOST_ROWS = 1024,          /* of the last result, in a strip */
+    LEAST_BYTES = 4 * 1024,    /* of a tensor that is worth the steps of a loop */
+    MOST_WEIGHTS = 640 * 1024, /* bytes of a stage's weights, which every strip reads again */
+    STRIP_BYTES = 288 * 1024,  /* of all strips, where rows allow it, or one part in STRIP_PART of input and result */
     STRIP_PART = 24
 };
 
-/* --------------------------------------------------------------------------------------------------------------- stages */
+/* ----------------------------------------------------------------------------------------------------------- stages */
 
 static bool is_image(const Type *type)
 {
-    return type->kind == TYPE_TENSOR && (type->dtype == DTYPE_F32 || type->dtype == DTYPE_U8 || type->dtype == DTYPE_I8) &&
-           type->rank == AXES && type_is_static(type) && type->dim[0].max == 1 && type_elements(type) > 0;
+    return type->kind == TYPE_TENSOR &&
+           (type->dtype == DTYPE_F32 || type->dtype == DTYPE_U8 || type->dtype == DTYPE_I8) && type->rank == AXES &&
+           type_is_static(type) && type->dim[0].max == 1 && type_elements(type) > 0;
 }
 
 /* Constant weights that are read again and again. */
@@ -72,9 +73,9 @@ bool cascade_takes(const Lower *lower, const Node *user, const Pending *input)
 {
     const Stage *s = input->stage;
 
-    if (lower->cascade == CASCADE_OFF || lower->in_parts || !s || s->weights > MOST_WEIGHTS || s->stages + 2 > CASCADE_STAGES ||
-        (s->accepts && !s->accepts(input)) || !is_image(&input->type) || !pending_stores(input, input->type.dtype) ||
-        !is_stage(user) || conv_after_takes(lower, user, input))
+    if (lower->cascade == CASCADE_OFF || lower->in_parts || !s || s->weights > MOST_WEIGHTS ||
+        s->stages + 2 > CASCADE_STAGES || (s->accepts && !s->accepts(input)) || !is_image(&input->type) ||
+        !pending_stores(input, input->type.dtype) || !is_stage(user) || conv_after_takes(lower, user, input))
         return false;
     return lower->cascade == CASCADE_ON || (s->before && is_pointwise(user)) || type_bytes(&input->type) >= LEAST_BYTES;
 }
@@ -92,12 +93,20 @@ Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
     Pending *before = cascade_before(lower, node);
     Stage   *s;
 
-    if (lower->cascade == CASCADE_OFF || !is_stage(node) || !extent_is_const(w->begin[0]) || (!before && !operand_is_static(&x)))
+    if (lower->cascade == CASCADE_OFF || !is_stage(node) || !extent_is_const(w->begin[0]) ||
+        (!before && !operand_is_static(&x)))
         return NULL;
     s = arena_one(lower->arena, Stage);
-    *s = (Stage){.in = node->in[0]->type.dim[CASCADE_ROW].max, .out = w->out[0].max, .stride = w->stride[0], .pad = w->begin[0].max,
-                 .reach = (w->kernel[0] - 1) * w->dilation[0] + 1, .grain = 1, .stages = before ? before->stage->stages + 1 : 1,
-                 .x = x, .before = before, .append = append};
+    *s = (Stage){.in = node->in[0]->type.dim[CASCADE_ROW].max,
+                 .out = w->out[0].max,
+                 .stride = w->stride[0],
+                 .pad = w->begin[0].max,
+                 .reach = (w->kernel[0] - 1) * w->dilation[0] + 1,
+                 .grain = 1,
+                 .stages = before ? before->stage->stages + 1 : 1,
+                 .x = x,
+                 .before = before,
+                 .append = append};
     return s;
 }
 
@@ -126,12 +135,17 @@ Stage *cascade_map(Lower *lower, const Pending *p)
         if (!operand_is_static(&p->operand[i]))
             return NULL;
     s = arena_one(lower->arena, Stage);
-    *s = (Stage){.in = p->type.dim[CASCADE_ROW].max, .out = p->type.dim[CASCADE_ROW].max, .reach = 1, .stride = 1, .grain = 1, .stages = 1,
+    *s = (Stage){.in = p->type.dim[CASCADE_ROW].max,
+                 .out = p->type.dim[CASCADE_ROW].max,
+                 .reach = 1,
+                 .stride = 1,
+                 .grain = 1,
+                 .stages = 1,
                  .append = append_map};
     return s;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* Rows that a level makes in an iteration and before the loop, and those that it keeps, by what the next one takes. */
 static void cut_level(Level *l, const Level *next, bool is_first)
@@ -203,7 +217,7 @@ static int64_t strip_bytes(const Cascade *c)
     return bytes;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
 static int64_t act_bytes(const Lower *lower, int buffer)
 {
@@ -248,8 +262,8 @@ static int64_t read_bytes(const Lower *lower, const Cascade *all, int first, int
     return bytes;
 }
 
-/* Bytes that are alive while one level is made as a whole, at best: its result takes the place of its input as this is read, or of a
- * tensor that its expression reads. */
+/* Bytes that are alive while one level is made as a whole, at best: its result takes the place of its input as this is
+ * read, or of a tensor that its expression reads. */
 static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 {
     const Pending *p = all->level[level].p;
@@ -266,7 +280,7 @@ static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
     return others + (apart ? input + result : int_max(input, result));
 }
 
-/* -------------------------------------------------------------------------------------------------------------- choice */
+/* ----------------------------------------------------------------------------------------------------------- choice */
 
 /* How to make the first levels of a chain, the last of which are one cascade or one level as a whole. */
 typedef struct Cutting {
@@ -276,8 +290,8 @@ typedef struct Cutting {
     int64_t rows;  /* of its result in an iteration; 0: no cascade */
 } Cutting;
 
-/* The bytes of the cascade c with as many rows as stay in a cache and within what the plan needs anyway; else with as few as
- * possible. `ends`: bytes beside the strips. *rows 0: rows cannot be cut. */
+/* The bytes of the cascade c with as many rows as stay in a cache and within what the plan needs anyway; else with as
+ * few as possible. `ends`: bytes beside the strips. *rows 0: rows cannot be cut. */
 static int64_t choose_rows(const Lower *lower, Cascade *c, int64_t ends, int64_t *rows)
 {
     int64_t most = int_max(STRIP_BYTES, ends / STRIP_PART), least = 0;
@@ -351,7 +365,8 @@ static void collect(Cascade *all, Pending *last)
         all->level[j] = (Level){.p = last, .stage = last->stage};
 }
 
-/* The cascade that ends with `last`; NULL: it is better made as a whole. Levels before it choose for themselves, as well. */
+/* The cascade that ends with `last`; NULL: it is better made as a whole. Levels before it choose for themselves, as
+ * well. */
 static Cascade *choose(Lower *lower, Pending *last)
 {
     Cascade  all;

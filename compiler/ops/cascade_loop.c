@@ -1,9 +1,10 @@
 /* cascade_loop.c - loops over strips of rows.
  *
- * In iteration i the last stage makes rows iR to iR + R - 1 of its result, and the stage j as many as they take, f(j), running
- * a(j) rows ahead: rows i f(j) + a(j) to (i + 1) f(j) + a(j) - 1. What it makes goes to a strip of hold(j) + f(j) rows, the
- * first of which is the first that the next stage reads; at the end of an iteration the last hold(j) rows move to the top. The
- * first a(j) rows are made before the loop, the last ones behind it; rows of padding are stored like others. */
+ * In iteration i the last stage makes rows iR to iR + R - 1 of its result, and the stage j as many as they take, f(j),
+ * running a(j) rows ahead: rows i f(j) + a(j) to (i + 1) f(j) + a(j) - 1. What it makes goes to a strip of hold(j) +
+ * f(j) rows, the first of which is the first that the next stage reads; at the end of an iteration the last hold(j)
+ * rows move to the top. The first a(j) rows are made before the loop, the last ones behind it; rows of padding are
+ * stored like others. */
 #include "ops/cascade_loop.h"
 #include "ops/spatial.h"
 #include "program/control.h"
@@ -19,7 +20,8 @@ static Operand rows_of(Lower *lower, Operand x, Extent first, int64_t count)
     return operand_window(lower, x, CASCADE_ROW, first, extent_const(count), 1);
 }
 
-/* Append the step that makes rows `first` to first + count - 1 of a level from x, `pad` rows of whose input are missing above. */
+/* Append the step that makes rows `first` to first + count - 1 of a level from x, `pad` rows of whose input are missing
+ * above. */
 static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Extent first, int64_t count, Operand y)
 {
     Pending p = *l->p;
@@ -185,8 +187,8 @@ static int place_input(Lower *lower, const Level *l)
 int cascade_append(Lower *lower, Cascade *c, Operand y)
 {
     const Node *node = c->level[c->n - 1].p->node;
-    Extent      i = extent_leaf(lower->model, EXPR_VAR, node->out[0]->id, ITERATION_AXIS + (int)c->trips, 0, c->trips - 1);
-    int         at, mark;
+    Extent i = extent_leaf(lower->model, EXPR_VAR, node->out[0]->id, ITERATION_AXIS + (int)c->trips, 0, c->trips - 1);
+    int    at, mark;
 
     if (place_input(lower, c->level) < 0 || append_ahead(lower, c) < 0)
         return -1;

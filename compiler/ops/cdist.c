@@ -1,4 +1,5 @@
-/* cdist.c - com.microsoft's CDist: distances of all rows from all others. The root of the squared ones is a node of its own. */
+/* cdist.c - com.microsoft's CDist: distances of all rows from all others. The root of the squared ones is a node of its
+ * own. */
 #include "ops/expand_rules.h"
 #include "ops/rules.h"
 #include "program/lower.h"
@@ -11,11 +12,13 @@ int infer_cdist(Infer *infer, Node *node)
     const Type *a = infer_in(node, 0), *b = infer_in(node, 1);
     Extent      dim[2];
 
-    if (infer_need(infer, node, 0, "F", 2, 2) < 0 || infer_need(infer, node, 1, "F", 2, 2) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+    if (infer_need(infer, node, 0, "F", 2, 2) < 0 || infer_need(infer, node, 1, "F", 2, 2) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
         infer_need_equal(infer, node, a->dim[1], b->dim[1], "the columns of both inputs") < 0)
         return -1;
     if (strcmp(metric, "sqeuclidean") && strcmp(metric, "euclidean"))
-        return diag_unsupported(infer->diag, node->loc, "metric '%s' is not supported; use euclidean or sqeuclidean", metric);
+        return diag_unsupported(infer->diag, node->loc, "metric '%s' is not supported; use euclidean or sqeuclidean",
+                                metric);
     dim[0] = a->dim[0];
     dim[1] = b->dim[0];
     return infer_set_tensor(infer, node, 0, a->dtype, 2, dim);
@@ -41,7 +44,8 @@ int lower_cdist(Lower *lower, Node *node)
     Operand     x, z, y;
     Step       *step;
 
-    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &z) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &z) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, a->dtype == DTYPE_F64 ? "cdist_f64" : "cdist_f32");
     step_reads(lower, step, x);

@@ -1,7 +1,8 @@
 /* contents.c - what elementwise operators do to the contents of small tensors.
  *
- * Whole numbers in floats are followed exactly while they stay below 2^24. A float that need not be whole (n * 0.5) is kept
- * as a leaf of its own whose interval is all that is known; a cast to integers then reads it while running, within bounds. */
+ * Whole numbers in floats are followed exactly while they stay below 2^24. A float that need not be whole (n * 0.5) is
+ * kept as a leaf of its own whose interval is all that is known; a cast to integers then reads it while running, within
+ * bounds. */
 #include "ops/contents.h"
 
 #include <math.h>
@@ -15,13 +16,13 @@ ContentOp content_op(OpKind op)
         OpKind    op;
         ContentOp content;
     } row[] = {
-        {OP_onnx_Add, CONTENT_ADD},     {OP_onnx_Sub, CONTENT_SUB},         {OP_onnx_Mul, CONTENT_MUL},
-        {OP_onnx_Div, CONTENT_DIV},     {OP_onnx_Mod, CONTENT_MOD},         {OP_onnx_Min, CONTENT_MIN},
-        {OP_onnx_Max, CONTENT_MAX},     {OP_onnx_Sum, CONTENT_ADD},         {OP_onnx_Equal, CONTENT_EQ},
-        {OP_onnx_Less, CONTENT_LT},     {OP_onnx_Greater, CONTENT_GT},      {OP_onnx_LessOrEqual, CONTENT_LE},
-        {OP_onnx_GreaterOrEqual, CONTENT_GE}, {OP_onnx_And, CONTENT_AND},   {OP_onnx_Or, CONTENT_OR},
-        {OP_onnx_Xor, CONTENT_XOR},     {OP_onnx_ReduceMax, CONTENT_MAX},   {OP_onnx_ReduceMin, CONTENT_MIN},
-        {OP_onnx_ReduceSum, CONTENT_ADD}, {OP_onnx_ReduceProd, CONTENT_MUL}, {OP_onnx_CumSum, CONTENT_ADD},
+        {OP_onnx_Add, CONTENT_ADD},           {OP_onnx_Sub, CONTENT_SUB},        {OP_onnx_Mul, CONTENT_MUL},
+        {OP_onnx_Div, CONTENT_DIV},           {OP_onnx_Mod, CONTENT_MOD},        {OP_onnx_Min, CONTENT_MIN},
+        {OP_onnx_Max, CONTENT_MAX},           {OP_onnx_Sum, CONTENT_ADD},        {OP_onnx_Equal, CONTENT_EQ},
+        {OP_onnx_Less, CONTENT_LT},           {OP_onnx_Greater, CONTENT_GT},     {OP_onnx_LessOrEqual, CONTENT_LE},
+        {OP_onnx_GreaterOrEqual, CONTENT_GE}, {OP_onnx_And, CONTENT_AND},        {OP_onnx_Or, CONTENT_OR},
+        {OP_onnx_Xor, CONTENT_XOR},           {OP_onnx_ReduceMax, CONTENT_MAX},  {OP_onnx_ReduceMin, CONTENT_MIN},
+        {OP_onnx_ReduceSum, CONTENT_ADD},     {OP_onnx_ReduceProd, CONTENT_MUL}, {OP_onnx_CumSum, CONTENT_ADD},
         {OP_onnx_CumProd, CONTENT_MUL},
     };
 
@@ -38,7 +39,7 @@ bool content_is_rough(const Model *model, Extent extent)
     return expr && expr->op == EXPR_ELEM && dtype_in(model->value[expr->value]->type.dtype, "FL");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- one element */
+/* ------------------------------------------------------------------------------------------------------ one element */
 
 static Extent negated(Infer *infer, Extent condition)
 {
@@ -98,7 +99,7 @@ Extent content_apply(Infer *infer, ContentOp op, Extent a, Extent b)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- floats by interval */
+/* ----------------------------------------------------------------------------------------------- floats by interval */
 
 typedef struct Range {
     double lo, hi;
@@ -147,7 +148,8 @@ static double combine(ContentOp op, double a, double b)
 /* The corners of the operator over both intervals; it is monotone in each operand where this is used. */
 static Range combine_ranges(ContentOp op, Range a, Range b)
 {
-    double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo), combine(op, a.hi, b.hi)};
+    double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
+                        combine(op, a.hi, b.hi)};
     Range  out = {corner[0], corner[0]};
 
     for (int i = 1; i < 4; i++) {
@@ -164,7 +166,8 @@ static Extent rough(Infer *infer, const Value *value, int index, Range range)
 
     if (!(fabs(range.lo) < 1e15) || !(fabs(range.hi) < 1e15))
         return (Extent){0, -2};
-    return extent_leaf(infer->model, EXPR_ELEM, value->id, index, (int64_t)floor(range.lo - slack), (int64_t)ceil(range.hi + slack));
+    return extent_leaf(infer->model, EXPR_ELEM, value->id, index, (int64_t)floor(range.lo - slack),
+                       (int64_t)ceil(range.hi + slack));
 }
 
 static bool whole(const Model *model, Extent extent)
@@ -183,7 +186,8 @@ static Extent apply_float(Infer *infer, Node *node, ContentOp op, int index)
         return (Extent){0, -2};
     if (op != CONTENT_DIV && infer_known(a, x, &nx) && infer_known(b, y, &ny)) {
         result = content_apply(infer, op, x[nx == 1 ? 0 : index], y[ny == 1 ? 0 : index]);
-        if (whole(infer->model, x[nx == 1 ? 0 : index]) && whole(infer->model, y[ny == 1 ? 0 : index]) && whole(infer->model, result))
+        if (whole(infer->model, x[nx == 1 ? 0 : index]) && whole(infer->model, y[ny == 1 ? 0 : index]) &&
+            whole(infer->model, result))
             return result;
     }
     if (!float_range(infer->model, a, index, &left) || !float_range(infer->model, b, index, &right) ||
@@ -192,7 +196,7 @@ static Extent apply_float(Infer *infer, Node *node, ContentOp op, int index)
     return rough(infer, node->out[0], index, combine_ranges(op, left, right));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ operators */
+/* -------------------------------------------------------------------------------------------------------- operators */
 
 /* Elements of the output when it is followed: its extents are constant and few. */
 static int followed(const Node *node)
@@ -323,7 +327,8 @@ void contents_where(Infer *infer, Node *node)
         if (!infer_known(node->in[k], in[k], &n[k]) || !fits(n[k], count))
             return;
     for (int i = 0; i < count; i++)
-        out[i] = extent_select(infer->model, in[0][n[0] == 1 ? 0 : i], in[1][n[1] == 1 ? 0 : i], in[2][n[2] == 1 ? 0 : i]);
+        out[i] =
+            extent_select(infer->model, in[0][n[0] == 1 ? 0 : i], in[1][n[1] == 1 ? 0 : i], in[2][n[2] == 1 ? 0 : i]);
     infer_track(infer, node, 0, out, count);
 }
 
@@ -361,7 +366,8 @@ void contents_clip(Infer *infer, Node *node)
     Extent elem[INFER_TRACKED], bound[INFER_TRACKED];
     int    count, n, wanted = followed(node);
 
-    if (wanted < 0 || !dtype_in(node->out[0]->type.dtype, "IU") || !infer_known(node->in[0], elem, &count) || count != wanted)
+    if (wanted < 0 || !dtype_in(node->out[0]->type.dtype, "IU") || !infer_known(node->in[0], elem, &count) ||
+        count != wanted)
         return;
     for (int k = 1; k <= 2; k++) {
         if (!infer_has(node, k))

@@ -7,23 +7,36 @@
 
 /* What the operator does to two elements. Division truncates, remainders have the divisor's sign, as in ONNX. */
 typedef enum ContentOp {
-    CONTENT_ADD, CONTENT_SUB, CONTENT_MUL, CONTENT_DIV, CONTENT_MOD, CONTENT_MIN, CONTENT_MAX,
-    CONTENT_EQ, CONTENT_LT, CONTENT_GT, CONTENT_LE, CONTENT_GE, CONTENT_AND, CONTENT_OR, CONTENT_XOR,
+    CONTENT_ADD,
+    CONTENT_SUB,
+    CONTENT_MUL,
+    CONTENT_DIV,
+    CONTENT_MOD,
+    CONTENT_MIN,
+    CONTENT_MAX,
+    CONTENT_EQ,
+    CONTENT_LT,
+    CONTENT_GT,
+    CONTENT_LE,
+    CONTENT_GE,
+    CONTENT_AND,
+    CONTENT_OR,
+    CONTENT_XOR,
     CONTENT_NONE
 } ContentOp;
 
 ContentOp content_op(OpKind op); /* CONTENT_NONE: this operator is not followed */
 
-void contents_binary(Infer *infer, Node *node);   /* inputs 0 and 1, broadcast */
-void contents_many(Infer *infer, Node *node);     /* Max, Min, Sum of any number of inputs */
-void contents_unary(Infer *infer, Node *node);    /* Neg, Abs, Floor, ... */
+void contents_binary(Infer *infer, Node *node); /* inputs 0 and 1, broadcast */
+void contents_many(Infer *infer, Node *node);   /* Max, Min, Sum of any number of inputs */
+void contents_unary(Infer *infer, Node *node);  /* Neg, Abs, Floor, ... */
 void contents_not(Infer *infer, Node *node);
 void contents_where(Infer *infer, Node *node);
 void contents_cast(Infer *infer, Node *node, DType to);
 void contents_clip(Infer *infer, Node *node);
 
-/* Output element (i, j, ...) is input element (start + i * stride, ...): slices and transpositions. `stride` and `start` are
- * in elements of the input's row-major order, one stride for each axis of the output. */
+/* Output element (i, j, ...) is input element (start + i * stride, ...): slices and transpositions. `stride` and
+ * `start` are in elements of the input's row-major order, one stride for each axis of the output. */
 void contents_view(Infer *infer, Node *node, int64_t start, const int64_t *stride);
 void contents_concat(Infer *infer, Node *node, int axis);
 /* Row-major strides of a tensor with constant extents, elements; false: an extent is not constant. */

@@ -58,7 +58,8 @@ void contents_concat(Infer *infer, Node *node, int axis)
     int64_t     outer = 1, whole, offset = 0;
     int         count;
 
-    if (!infer_wants(node, 0) || !type_is_static(&node->out[0]->type) || type_elements(&node->out[0]->type) > INFER_TRACKED)
+    if (!infer_wants(node, 0) || !type_is_static(&node->out[0]->type) ||
+        type_elements(&node->out[0]->type) > INFER_TRACKED)
         return;
     type = &node->out[0]->type;
     for (int i = 0; i < axis; i++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------------- If */
+/* --------------------------------------------------------------------------------------------------------------- If */
 
 void body_adopt(Model *model, Graph *branch, Graph *graph)
 {
@@ -52,7 +52,8 @@ static void either_contents(Infer *infer, Node *node, int output, Extent conditi
     Extent a[INFER_TRACKED], b[INFER_TRACKED];
     int    na, nb;
 
-    if (!infer_known(node->body[0]->out[output], a, &na) || !infer_known(node->body[1]->out[output], b, &nb) || na != nb)
+    if (!infer_known(node->body[0]->out[output], a, &na) || !infer_known(node->body[1]->out[output], b, &nb) ||
+        na != nb)
         return;
     for (int i = 0; i < na; i++) {
         if (a[i].expr >= 0 || b[i].expr >= 0)
@@ -71,7 +72,8 @@ static bool takes_equal_branch(const Infer *infer, const Node *node, Extent cond
     for (int i = 0; i < node->nout; i++) {
         const Type *a = &node->body[0]->out[i]->type, *b = &node->body[1]->out[i]->type;
         const Node *made = node->body[0]->out[i]->def;
-        if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && a->rank != b->rank && made && made->op == OP_onnx_Squeeze)
+        if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && a->rank != b->rank && made &&
+            made->op == OP_onnx_Squeeze)
             return true;
     }
     return false;
@@ -79,10 +81,12 @@ static bool takes_equal_branch(const Infer *infer, const Node *node, Extent cond
 
 static bool is_one_element(const Type *type, int rank)
 {
-    return type->kind == TYPE_TENSOR && type->rank == rank && (rank == 0 || (type->dim[0].expr < 0 && type->dim[0].max == 1));
+    return type->kind == TYPE_TENSOR && type->rank == rank &&
+           (rank == 0 || (type->dim[0].expr < 0 && type->dim[0].max == 1));
 }
 
-/* A result that is a scalar in one branch and [1] in the other becomes [1]; readers for which that is not the same are refused. */
+/* A result that is a scalar in one branch and [1] in the other becomes [1]; readers for which that is not the same are
+ * refused. */
 static void lift_scalar(Node *node, int output)
 {
     for (int b = 0; b < 2; b++) {
@@ -148,8 +152,8 @@ int infer_if(Infer *infer, Node *node)
         return -1;
     for (int b = 0; b < 2; b++)
         if (!node->body[b] || node->body[b]->nout != node->nout)
-            return diag_error(infer->diag, node->loc, "a branch has %d results, wanted %d", node->body[b] ? node->body[b]->nout : 0,
-                              node->nout);
+            return diag_error(infer->diag, node->loc, "a branch has %d results, wanted %d",
+                              node->body[b] ? node->body[b]->nout : 0, node->nout);
     if (condition.expr < 0)
         return only_branch(infer, node, node->body[condition.max ? 0 : 1]);
     known = infer->model->ncheck;
@@ -158,10 +162,12 @@ int infer_if(Infer *infer, Node *node)
     if (!takes_equal_branch(infer, node, condition))
         return join_branches(infer, node, condition);
     infer->model->ncheck = known; /* the walk comes by the branch again */
-    return infer_check(infer, node, condition, "extents that decide a rank differ") < 0 ? -1 : only_branch(infer, node, node->body[0]);
+    return infer_check(infer, node, condition, "extents that decide a rank differ") < 0
+               ? -1
+               : only_branch(infer, node, node->body[0]);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- Loop */
+/* ------------------------------------------------------------------------------------------------------------- Loop */
 
 static void set_contents(Infer *infer, Value *value, Extent elem)
 {
@@ -187,7 +193,8 @@ static int loop_trips(Infer *infer, const Node *node, Extent *trips)
             return -1;
         *trips = extent_op(infer->model, EXPR_MAX, *trips, extent_const(0));
     }
-    if (infer_has(node, 1) && (infer_need_exactly(infer, node, 1, DTYPE_BOOL) < 0 || infer_need_scalar(infer, node, 1) < 0))
+    if (infer_has(node, 1) &&
+        (infer_need_exactly(infer, node, 1, DTYPE_BOOL) < 0 || infer_need_scalar(infer, node, 1) < 0))
         return -1;
     return 0;
 }
@@ -200,7 +207,8 @@ static int set_stack(Infer *infer, Node *node, const Graph *body, int output, co
     if (!infer_wants(node, output))
         return 0;
     if (item->type.kind != TYPE_TENSOR || type.rank < 1 || type.rank > MAX_RANK)
-        return diag_unsupported(infer->diag, node->loc, "'%s' is stacked, so it must be a tensor of rank below %d", item->name, MAX_RANK);
+        return diag_unsupported(infer->diag, node->loc, "'%s' is stacked, so it must be a tensor of rank below %d",
+                                item->name, MAX_RANK);
     for (int i = 0, from = 0; i < type.rank; i++) {
         if (i == axis)
             type.dim[i] = count;
@@ -241,8 +249,9 @@ int infer_loop(Infer *infer, Node *node)
     bool   runs_out;
 
     if (!body || ncarry < 0 || nstack < 0 || node->nin - 2 != ncarry || node->nout > ncarry + nstack)
-        return diag_error(infer->diag, node->loc, "the body's inputs and outputs do not fit the node's %d inputs and %d outputs",
-                          node->nin, node->nout);
+        return diag_error(infer->diag, node->loc,
+                          "the body's inputs and outputs do not fit the node's %d inputs and %d outputs", node->nin,
+                          node->nout);
     if (loop_trips(infer, node, &trips) < 0)
         return -1;
     body->in[0]->type = type_tensor(DTYPE_I64, 0, NULL);
@@ -266,7 +275,7 @@ int infer_loop(Infer *infer, Node *node)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- Scan */
+/* ------------------------------------------------------------------------------------------------------------- Scan */
 
 static int64_t nth(const Node *node, const char *name, int index)
 {
@@ -309,21 +318,25 @@ int infer_scan(Infer *infer, Node *node)
     Extent  trips = extent_const(0);
 
     if (node->opset && node->opset < 9)
-        return diag_unsupported(infer->diag, node->loc, "Scan of opset 8 scans batches; convert the model to opset 9 or newer");
+        return diag_unsupported(infer->diag, node->loc,
+                                "Scan of opset 8 scans batches; convert the model to opset 9 or newer");
     if (nscan < 1 || nstack < 0 || node->nin != body->nin || node->nout > body->nout)
-        return diag_error(infer->diag, node->loc, "the body's inputs and outputs do not fit the node's %d inputs and %d outputs",
-                          node->nin, node->nout);
+        return diag_error(infer->diag, node->loc,
+                          "the body's inputs and outputs do not fit the node's %d inputs and %d outputs", node->nin,
+                          node->nout);
     carry = arena_array(infer->model->arena, Carry, nstate + 1);
     for (int i = 0; i < nstate; i++) {
         if (!infer_has(node, i))
             return diag_error(infer->diag, node->loc, "state %d is omitted", i);
         carry[i] = (Carry){&node->in[i]->type, body->in[i], body->out[i], i};
     }
-    if (set_slices(infer, node, nstate, nscan, &trips) < 0 || body_infer(infer, node, body, carry, nstate, trips, true) < 0)
+    if (set_slices(infer, node, nstate, nscan, &trips) < 0 ||
+        body_infer(infer, node, body, carry, nstate, trips, true) < 0)
         return -1;
     for (int i = 0; i < nstack; i++) {
         int axis;
-        if (infer_axis(infer, node, nth(node, "scan_output_axes", i), body->out[nstate + i]->type.rank + 1, &axis) < 0 ||
+        if (infer_axis(infer, node, nth(node, "scan_output_axes", i), body->out[nstate + i]->type.rank + 1, &axis) <
+                0 ||
             set_stack(infer, node, body, nstate + i, body->out[nstate + i], axis, trips) < 0)
             return -1;
     }

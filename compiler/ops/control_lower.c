@@ -1,9 +1,10 @@
 /* control_lower.c - If, Loop and Scan: nested graphs become ranges of the same list of steps.
  *
- *   If     set; body[0] = then, body[1] = else. A branch writes the If's outputs in place where their extents are the same
- *          in both branches, else it copies, and sets the extents that the outputs have at run time.
- *   Loop   carried values have a buffer of their own: initial copy, read by the body, copy on the back edge. Values that swap
- *          places go through a temporary. The iteration number and the extents of carried values are run-time integers.
+ *   If     set; body[0] = then, body[1] = else. A branch writes the If's outputs in place where their extents are the
+ *          same in both branches, else it copies, and sets the extents that the outputs have at run time.
+ *   Loop   carried values have a buffer of their own: initial copy, read by the body, copy on the back edge. Values
+ *          that swap places go through a temporary. The iteration number and the extents of carried values are run-time
+ *          integers.
  *   Scan   a Loop whose inputs are slices at the iteration number. */
 #include "ops/rules.h"
 #include "program/control.h"
@@ -11,9 +12,9 @@
 #include "program/sequence.h"
 
 enum {
-    STAGED_AXIS = 200,   /* axes of EXPR_VAR leaves of a carried value that hold its next extents */
-    ITERATION_AXIS = 0,  /* of the first parameter of a Loop's body */
-    GO_ON_AXIS = 0       /* of the second one */
+    STAGED_AXIS = 200,  /* axes of EXPR_VAR leaves of a carried value that hold its next extents */
+    ITERATION_AXIS = 0, /* of the first parameter of a Loop's body */
+    GO_ON_AXIS = 0      /* of the second one */
 };
 
 int lower_if(Lower *lower, Node *node)
@@ -62,7 +63,7 @@ int lower_if(Lower *lower, Node *node)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- loops */
+/* ------------------------------------------------------------------------------------------------------------ loops */
 
 /* One value that the loop carries from iteration to iteration. */
 typedef struct Carried {
@@ -79,8 +80,8 @@ typedef struct LoopPlan {
     int     *stack_axis;
     bool    *stack_back; /* filled from the end */
     int      nstack;
-    Extent   trips;     /* iterations at most; exactly, of a Scan */
-    int      first;     /* buffer that the body may make: those before it are from outside */
+    Extent   trips; /* iterations at most; exactly, of a Scan */
+    int      first; /* buffer that the body may make: those before it are from outside */
 } LoopPlan;
 
 static int carry_in(Lower *lower, const LoopPlan *plan)
@@ -100,9 +101,10 @@ static int refuse_made_text(Lower *lower, const LoopPlan *plan, const Value *val
 {
     if (!lower_made_text(lower, x, plan->first))
         return 0;
-    return diag_unsupported(lower->diag, lower->node->loc,
-                            "'%s' is text that the loop's body makes and that outlives its iteration; make it outside the loop",
-                            value->name);
+    return diag_unsupported(
+        lower->diag, lower->node->loc,
+        "'%s' is text that the loop's body makes and that outlives its iteration; make it outside the loop",
+        value->name);
 }
 
 /* Whether `x` lies in the buffer of a carried value, elsewhere than carried value `self` itself lies. */
@@ -119,8 +121,9 @@ static bool lies_in_carried(const Lower *lower, const LoopPlan *plan, const Oper
     return false;
 }
 
-/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before: it is copied aside. The
- * result may be a carried parameter itself, so its own place stays as it is. aside->kind PLACE_NONE: not needed. */
+/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before: it is copied
+ * aside. The result may be a carried parameter itself, so its own place stays as it is. aside->kind PLACE_NONE: not
+ * needed. */
 static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
 {
     Value  *result = plan->carried[i].result;
@@ -141,7 +144,8 @@ static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
         *place = kept;
         return sequence_copy_operands(lower, &result->type, x, &result->type, aside->operand);
     }
-    *aside = (Place){.kind = PLACE_OPERAND, .operand = lower_temporary(lower, &result->type, LAYOUT_ROW_MAJOR, "aside")};
+    *aside =
+        (Place){.kind = PLACE_OPERAND, .operand = lower_temporary(lower, &result->type, LAYOUT_ROW_MAJOR, "aside")};
     return lower_copy(lower, NULL, x, aside->operand);
 }
 
@@ -240,7 +244,8 @@ static int loop_body(Lower *lower, LoopPlan *plan, Value *go_on, Extent go_slot)
     for (int i = 0; i < plan->nstack; i++)
         if (stack_up(lower, plan, i) < 0)
             return -1;
-    if (go_on && control_read(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
+    if (go_on &&
+        control_read(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
         return -1;
     return carry_back(lower, plan);
 }
@@ -267,10 +272,12 @@ static int iterate(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, 
 /* Everything but the iteration: places, the control step, the body, the final values. */
 static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
 {
-    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 || lower_extent(lower, plan->trips) < 0)
+    if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 ||
+        lower_extent(lower, plan->trips) < 0)
         return -1;
     for (int i = 0; i < plan->nstack; i++)
-        if (plan->stack[i] && (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
+        if (plan->stack[i] &&
+            (control_place(lower, plan->stack[i]) < 0 || control_zero_extents(lower, plan->stack[i]) < 0))
             return -1;
     if (iterate(lower, plan, go_first, go_on, go_slot) < 0)
         return -1;
@@ -305,7 +312,8 @@ static void loop_values(const Node *node, LoopPlan *plan)
     int          n = plan->ncarried;
 
     for (int i = 0; i < n; i++)
-        plan->carried[i] = (Carried){node->in[2 + i], body->in[2 + i], body->out[1 + i], i < node->nout ? node->out[i] : NULL};
+        plan->carried[i] =
+            (Carried){node->in[2 + i], body->in[2 + i], body->out[1 + i], i < node->nout ? node->out[i] : NULL};
     for (int i = 0; i < plan->nstack; i++) {
         plan->stacked[i] = body->out[1 + n + i];
         plan->stack[i] = n + i < node->nout ? node->out[n + i] : NULL;
@@ -338,7 +346,8 @@ static int64_t nth(const int64_t *list, int count, int index, int64_t otherwise)
 }
 
 /* The body's parameter is a slice of the input: a view whose offset moves with the iteration. */
-static int scan_slice(Lower *lower, const LoopPlan *plan, Value *from, Value *parameter, int axis, bool backwards, Extent trips)
+static int scan_slice(Lower *lower, const LoopPlan *plan, Value *from, Value *parameter, int axis, bool backwards,
+                      Extent trips)
 {
     Extent  at = plan->iteration;
     Operand x;
@@ -364,8 +373,8 @@ int lower_scan(Lower *lower, Node *node)
     Extent         trips = extent_const(0);
 
     for (int i = 0; i < nscan; i++) {
-        int     axis = (int)nth(in_axes, count[0], i, 0);
-        Value  *from = node->in[nstate + i];
+        int    axis = (int)nth(in_axes, count[0], i, 0);
+        Value *from = node->in[nstate + i];
 
         axis += axis < 0 ? from->type.rank : 0;
         if (i == 0) {

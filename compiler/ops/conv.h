@@ -7,14 +7,14 @@
 #include "program/lower.h"
 
 typedef struct Conv {
-    Operand x, w, bias;
-    Window  window;
-    int64_t groups, inputs, outputs; /* of one group */
-    WinogradPlan winograd; /* m > 0: in the transformed domain */
-    int64_t vectors, pace;  /* of a tile, as conv_f32 takes them */
-    Pending *before;   /* the input is computed block by block; else NULL */
-    bool    dot;       /* few outputs: the kernel has vectors of inputs */
-    bool    depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
+    Operand      x, w, bias;
+    Window       window;
+    int64_t      groups, inputs, outputs; /* of one group */
+    WinogradPlan winograd;                /* m > 0: in the transformed domain */
+    int64_t      vectors, pace;           /* of a tile, as conv_f32 takes them */
+    Pending     *before;                  /* the input is computed block by block; else NULL */
+    bool         dot;                     /* few outputs: the kernel has vectors of inputs */
+    bool         depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 
 /* Input 0 of the node as c->x; where it is wide and its channels are far apart, they are brought together first. */

@@ -8,8 +8,8 @@
 enum {
     CHANNEL = 1,
     ROW = 2,
-    LEAST_OUTPUTS = 8,           /* below, other kernels are better */
-    BLOCK_BYTES = 96 * 1024,     /* of an expression's values, at most, where memory is not short */
+    LEAST_OUTPUTS = 8,       /* below, other kernels are better */
+    BLOCK_BYTES = 96 * 1024, /* of an expression's values, at most, where memory is not short */
     LEAST_ROWS = 4
 };
 
@@ -21,8 +21,8 @@ static bool is_pointwise(const Node *node)
     if (node->op != OP_onnx_Conv || !node->in[1]->data)
         return false;
     type = &node->in[1]->type;
-    if (type->rank != 4 || type->dtype != DTYPE_F32 || node_int(node, "group", 1) != 1 || !node_ints_are(node, "strides", 1) ||
-        !node_ints_are(node, "pads", 0))
+    if (type->rank != 4 || type->dtype != DTYPE_F32 || node_int(node, "group", 1) != 1 ||
+        !node_ints_are(node, "strides", 1) || !node_ints_are(node, "pads", 0))
         return false;
     return type->dim[2].max == 1 && type->dim[3].max == 1 && type->dim[0].max >= LEAST_OUTPUTS;
 }
@@ -45,8 +45,8 @@ static bool reads_a_window(const Lower *lower, const Pending *input)
 
 bool conv_after_takes(const Lower *lower, const Node *user, const Pending *input)
 {
-    return !lower->in_parts && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 && is_pointwise(user) &&
-           type_is_static(&input->type) && reads_a_window(lower, input);
+    return !lower->in_parts && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 &&
+           is_pointwise(user) && type_is_static(&input->type) && reads_a_window(lower, input);
 }
 
 /* 0: nothing waits behind the convolution, 1: max(acc, 0), -1: something else. */
@@ -93,7 +93,8 @@ static bool pitches(Model *model, const Pending *input, const Operand *y, Extent
 
 int conv_after_finish(Lower *lower, Pending *conv, Pending *input, Operand w, Operand bias, Operand y)
 {
-    int64_t inputs = input->type.dim[CHANNEL].max, outputs = conv->type.dim[CHANNEL].max, pixels = type_elements(&conv->type) / outputs;
+    int64_t inputs = input->type.dim[CHANNEL].max, outputs = conv->type.dim[CHANNEL].max,
+            pixels = type_elements(&conv->type) / outputs;
     int64_t rows = int_max(BLOCK_BYTES / (inputs * (int64_t)sizeof(float)), LEAST_ROWS);
     int     limit = limit_of(conv->expr);
     Extent  pitch[SCALAR_MAX_OPERANDS], ypitch, all = extent_const(pixels), one = extent_const(1);

@@ -8,7 +8,8 @@ static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t 
 {
     Extent share = infer_div(infer, channels, extent_const(group));
 
-    return infer_need_equal(infer, node, infer_mul(infer, share, extent_const(group)), channels, "channels and a multiple of the groups");
+    return infer_need_equal(infer, node, infer_mul(infer, share, extent_const(group)), channels,
+                            "channels and a multiple of the groups");
 }
 
 /* x [N][C][spatial], w [M][C / group][kernel] at inputs `x` and `w`, optional bias [M]: the extents of the result. */
@@ -24,12 +25,14 @@ static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Ex
     input = infer_in(node, x);
     weight = infer_in(node, w);
     if (group < 1 || group > INT32_MAX || (weight->dim[0].expr < 0 && weight->dim[0].max % group))
-        return diag_error(infer->diag, node->loc, "attribute 'group' is %lld, wanted a divisor of the %lld output channels",
-                          (long long)group, (long long)weight->dim[0].max);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'group' is %lld, wanted a divisor of the %lld output channels", (long long)group,
+                          (long long)weight->dim[0].max);
     if (need_shares(infer, node, weight->dim[0], group) < 0 ||
         infer_need_equal(infer, node, input->dim[1], infer_mul(infer, weight->dim[1], extent_const(group)),
                          "channels of the input and of the weight times groups") < 0 ||
-        infer_need_vector(infer, node, bias, weight->dim[0]) < 0 || window_read(infer, node, input, weight->dim + 2, &window) < 0 ||
+        infer_need_vector(infer, node, bias, weight->dim[0]) < 0 ||
+        window_read(infer, node, input, weight->dim + 2, &window) < 0 ||
         window_extents(infer, node, input, false, &window) < 0)
         return -1;
     dim[0] = input->dim[0];
@@ -57,7 +60,8 @@ int infer_fused_conv(Infer *infer, Node *node)
     if (infer_conv(infer, node) < 0 || conv_shape(infer, node, 0, 1, 2, dim) < 0)
         return -1;
     for (int i = 0; more && i < more->rank; i++)
-        if (more->rank != node->in[0]->type.rank || infer_need_equal(infer, node, more->dim[i], dim[i], "the addend and the result") < 0)
+        if (more->rank != node->in[0]->type.rank ||
+            infer_need_equal(infer, node, more->dim[i], dim[i], "the addend and the result") < 0)
             return diag_error(infer->diag, node->loc, "input 3 must have the shape of the result");
     return 0;
 }
@@ -110,8 +114,9 @@ int infer_conv_transpose(Infer *infer, Node *node)
         infer_need_same_dtype(infer, node, 0, 1) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
         return -1;
     if (group < 1 || group > INT32_MAX || (w->dim[0].expr < 0 && w->dim[0].max % group))
-        return diag_error(infer->diag, node->loc, "attribute 'group' is %lld, wanted a divisor of the %lld input channels",
-                          (long long)group, (long long)w->dim[0].max);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'group' is %lld, wanted a divisor of the %lld input channels", (long long)group,
+                          (long long)w->dim[0].max);
     dim[0] = x->dim[0];
     dim[1] = infer_mul(infer, w->dim[1], extent_const(group));
     if (need_shares(infer, node, w->dim[0], group) < 0 ||
@@ -133,8 +138,9 @@ int infer_deform_conv(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || conv_shape(infer, node, 0, 1, 3, dim) < 0)
         return -1;
     if (groups < 1 || x->dim[1].max % groups)
-        return diag_error(infer->diag, node->loc, "attribute 'offset_group' is %lld, wanted a divisor of the %lld channels",
-                          (long long)groups, (long long)x->dim[1].max);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'offset_group' is %lld, wanted a divisor of the %lld channels", (long long)groups,
+                          (long long)x->dim[1].max);
     for (int i = 2; i < x->rank; i++)
         points *= node->in[1]->type.dim[i].max;
     for (int k = 2; k <= 4; k += 2) {
@@ -142,10 +148,12 @@ int infer_deform_conv(Infer *infer, Node *node)
         if (!infer_has(node, k))
             continue;
         if (infer_need_rank(infer, node, k, x->rank, x->rank) < 0 ||
-            infer_need_equal(infer, node, node->in[k]->type.dim[1], extent_const(wanted), "channels of offsets or mask") < 0)
+            infer_need_equal(infer, node, node->in[k]->type.dim[1], extent_const(wanted),
+                             "channels of offsets or mask") < 0)
             return -1;
         for (int i = 0; i < x->rank; i++)
-            if (i != 1 && infer_need_equal(infer, node, node->in[k]->type.dim[i], dim[i], "extents of offsets or mask and the result") < 0)
+            if (i != 1 && infer_need_equal(infer, node, node->in[k]->type.dim[i], dim[i],
+                                           "extents of offsets or mask and the result") < 0)
                 return -1;
     }
     return infer_set_tensor(infer, node, 0, x->dtype, x->rank, dim);
@@ -158,7 +166,8 @@ int infer_causal_conv(Infer *infer, Node *node)
     Extent      state[3];
 
     if (infer_need(infer, node, 0, "FL", 3, 3) < 0 || infer_need_rank(infer, node, 1, 3, 3) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 || infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels") < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels") < 0 ||
         infer_need_vector(infer, node, 2, x->dim[1]) < 0)
         return -1;
     state[0] = x->dim[0];
@@ -171,5 +180,7 @@ int infer_causal_conv(Infer *infer, Node *node)
             if (infer_need_equal(infer, node, node->in[3]->type.dim[i], state[i], "extents of the state") < 0)
                 return -1;
     }
-    return infer_set(infer, node, 0, infer_shaped(x->dtype, x)) < 0 ? -1 : infer_set_tensor(infer, node, 1, x->dtype, 3, state);
+    return infer_set(infer, node, 0, infer_shaped(x->dtype, x)) < 0
+               ? -1
+               : infer_set_tensor(infer, node, 1, x->dtype, 3, state);
 }

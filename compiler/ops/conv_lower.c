@@ -42,7 +42,8 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     step_reads(lower, step, c->w);
     step_reads(lower, step, c->bias);
     step_writes(lower, step, spatial_image(y));
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
+    step_writes(lower, step,
+                lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
     spatial_put_window(lower, step, &c->window);
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);
@@ -153,7 +154,7 @@ static int append_rows_after(Lower *lower, const Pending *p, Operand x, int64_t 
 static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 {
     const Operand *x = c->before ? conv_after_rows(c->before) : &c->x;
-    Stage         *s = x ? cascade_stage(lower, node, &c->window, *x, c->before ? append_rows_after : append_rows) : NULL;
+    Stage *s = x ? cascade_stage(lower, node, &c->window, *x, c->before ? append_rows_after : append_rows) : NULL;
 
     if (!s)
         return NULL;
@@ -167,11 +168,11 @@ static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 /* Weights of a depthwise convolution: [tap][channel]. */
 static int place_taps(Lower *lower, Node *node, Conv *c)
 {
-    const Type  *type = &node->in[1]->type;
-    int64_t      dim[2] = {1, c->groups};
-    Extent       flat[2];
-    Type         taps;
-    Operand      w, view;
+    const Type *type = &node->in[1]->type;
+    int64_t     dim[2] = {1, c->groups};
+    Extent      flat[2];
+    Type        taps;
+    Operand     w, view;
 
     for (int i = 2; i < type->rank; i++)
         dim[0] *= type->dim[i].max;
@@ -193,8 +194,8 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
-/* Weights of a convolution with few outputs: [output][tap][input]. An input that is known already has no gaps; strips of a cascade
- * have none either, and what else comes in their place may be copied. */
+/* Weights of a convolution with few outputs: [output][tap][input]. An input that is known already has no gaps; strips
+ * of a cascade have none either, and what else comes in their place may be copied. */
 static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
 {
     const Value  *constant = lower_constant(lower, node->in[1]);
@@ -206,7 +207,7 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
         c->window.dilation[c->window.naxes - 1] != 1 || (c->x.rank && !is_gapless(&c->x, c->inputs)))
         return false;
     from = const_aligned(lower->arena, constant);
-    to = arena_array(lower->program->arena, float, c->outputs * taps * c->inputs + 1);
+    to = arena_array(lower->program->arena, float, c->outputs *taps * c->inputs + 1);
     for (int64_t o = 0; o < c->outputs; o++)
         for (int64_t i = 0; i < c->inputs; i++)
             for (int64_t t = 0; t < taps; t++)
@@ -232,7 +233,8 @@ static void choose_way(Lower *lower, Node *node, Conv *c)
         const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
         int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
 
-        c->winograd = way && way->m <= most ? winograd_plan_of(&shape, way->m) : winograd_plan(lower->winograd, lower->core, &shape, most);
+        c->winograd = way && way->m <= most ? winograd_plan_of(&shape, way->m)
+                                            : winograd_plan(lower->winograd, lower->core, &shape, most);
     }
 }
 
@@ -241,17 +243,18 @@ static void place_constant(Lower *lower, const Value *constant, PanelShape shape
     const int64_t stride[4] = {shape.taps * c->inputs * c->outputs, shape.taps * c->inputs, shape.taps, 1};
 
     if (c->winograd.m)
-        c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m, constant->name);
+        c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m,
+                                constant->name);
     else
         c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);
 }
 
 static int place_weights(Lower *lower, Node *node, Conv *c)
 {
-    const Type   *type = &node->in[1]->type;
-    PanelShape    shape = {c->groups, c->outputs, c->inputs, 1};
-    const Value  *constant;
-    Operand       w;
+    const Type  *type = &node->in[1]->type;
+    PanelShape   shape = {c->groups, c->outputs, c->inputs, 1};
+    const Value *constant;
+    Operand      w;
 
     if (c->depthwise)
         return place_taps(lower, node, c);

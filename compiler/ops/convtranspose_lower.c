@@ -1,6 +1,6 @@
-/* convtranspose_lower.c - transposed convolutions. Results whose places along each axis are the same modulo the stride see the
- * same taps: each such phase is a convolution of stride 1 that writes every stride-th result. What is not known before the run
- * has a kernel of its own. */
+/* convtranspose_lower.c - transposed convolutions. Results whose places along each axis are the same modulo the stride
+ * see the same taps: each such phase is a convolution of stride 1 that writes every stride-th result. What is not known
+ * before the run has a kernel of its own. */
 #include "ops/conv.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
@@ -8,7 +8,8 @@
 #include "ops/wide.h"
 #include "support/int.h"
 
-/* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap ...]. */
+/* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap
+ * ...]. */
 static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
 {
     static const int one_group[] = {1, 0, 2, 3, 4}, apart[] = {0, 2, 1, 3, 4, 5};
@@ -36,7 +37,7 @@ static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
     return lower_copy(lower, node, operand_permute(w, apart), y);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- phases */
+/* ----------------------------------------------------------------------------------------------------------- phases */
 
 enum { CHANNEL = 1, MOST_PHASES = 16 };
 
@@ -70,8 +71,8 @@ static bool has_phases(Lower *lower, const Node *node, const Window *w)
     for (int i = 0; i < w->naxes; i++) {
         const Extent *in = &node->in[0]->type.dim[2 + i];
 
-        if (!extent_is_const(*in) || !extent_is_const(w->begin[i]) || !extent_is_const(w->out[i]) || w->out[i].max < 1 ||
-            w->kernel[i] < w->stride[i] || (w->stride[i] > 1 && w->dilation[i] > 1))
+        if (!extent_is_const(*in) || !extent_is_const(w->begin[i]) || !extent_is_const(w->out[i]) ||
+            w->out[i].max < 1 || w->kernel[i] < w->stride[i] || (w->stride[i] > 1 && w->dilation[i] > 1))
             return false;
         for (int64_t n = 0; n < w->stride[i]; n++)
             if (axis_phase(w, i, n).skip >= in->max)
@@ -99,10 +100,10 @@ static int64_t whole_tap(const Window *w, const AxisPhase *axis, int64_t tap)
 /* The phase's weights, [group][output][input][tap]; of depthwise ones [tap][group]. */
 static Operand phase_weights(Lower *lower, Node *node, const Conv *c, const AxisPhase *axis)
 {
-    const Value  *constant = lower_constant(lower, node->in[1]);
-    const float  *from = const_aligned(lower->arena, constant);
-    int64_t       kernel = 1, rows = c->groups * c->inputs, dim[2] = {1, c->groups};
-    float        *to;
+    const Value *constant = lower_constant(lower, node->in[1]);
+    const float *from = const_aligned(lower->arena, constant);
+    int64_t      kernel = 1, rows = c->groups * c->inputs, dim[2] = {1, c->groups};
+    float       *to;
 
     for (int i = 0; i < c->window.naxes; i++) {
         dim[0] *= axis[i].taps;
@@ -110,7 +111,8 @@ static Operand phase_weights(Lower *lower, Node *node, const Conv *c, const Axis
     }
     to = arena_array(lower->program->arena, float, rows * c->outputs * dim[0] + 1);
     {
-        const int64_t apart[4] = {c->outputs * c->inputs * dim[0], c->inputs * dim[0], dim[0], 1}, joined[4] = {1, 1, 1, c->groups};
+        const int64_t apart[4] = {c->outputs * c->inputs * dim[0], c->inputs * dim[0], dim[0], 1},
+                      joined[4] = {1, 1, 1, c->groups};
         const int64_t *stride = c->depthwise ? joined : apart;
 
         for (int64_t r = 0; r < rows; r++)
@@ -119,7 +121,8 @@ static Operand phase_weights(Lower *lower, Node *node, const Conv *c, const Axis
                     to[r / c->inputs * stride[0] + o * stride[1] + r % c->inputs * stride[2] + t * stride[3]] =
                         from[(r * c->outputs + o) * kernel + whole_tap(&c->window, axis, t)];
         if (!c->depthwise)
-            return panels_constant(lower, to, (PanelShape){c->groups, c->outputs, c->inputs, dim[0]}, stride, node->in[1]->name);
+            return panels_constant(lower, to, (PanelShape){c->groups, c->outputs, c->inputs, dim[0]}, stride,
+                                   node->in[1]->name);
     }
     return lower_weight(lower, to, DTYPE_F32, 2, dim, node->in[1]->name);
 }
@@ -140,9 +143,11 @@ static int append_phase(Lower *lower, Pending *p, const AxisPhase *axis, Operand
         c.window.stride[i] = 1;
         c.window.dilation[i] = a->dilation;
         c.window.begin[i] = extent_const(a->pad);
-        c.x.offset = extent_op(lower->model, EXPR_ADD, c.x.offset, extent_op(lower->model, EXPR_MUL, c.x.stride[2 + i], extent_const(a->skip)));
+        c.x.offset = extent_op(lower->model, EXPR_ADD, c.x.offset,
+                               extent_op(lower->model, EXPR_MUL, c.x.stride[2 + i], extent_const(a->skip)));
         c.x.dim[2 + i] = extent_const(c.x.dim[2 + i].max - a->skip);
-        y.offset = extent_op(lower->model, EXPR_ADD, y.offset, extent_op(lower->model, EXPR_MUL, *step, extent_const(a->first)));
+        y.offset = extent_op(lower->model, EXPR_ADD, y.offset,
+                             extent_op(lower->model, EXPR_MUL, *step, extent_const(a->first)));
         y.dim[2 + i] = extent_const(a->count);
         *step = extent_op(lower->model, EXPR_MUL, *step, extent_const(a->stride));
     }
@@ -192,19 +197,19 @@ static int lower_phases(Lower *lower, Node *node, const Window *window)
     return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
 }
 
-/* ------------------------------------------------------------------------------------------------------ the kernel's own */
+/* ------------------------------------------------------------------------------------------------- the kernel's own */
 
 int lower_conv_transpose(Lower *lower, Node *node)
 {
-    Infer         infer = {.model = lower->model, .diag = lower->diag};
-    const Type   *type = &node->in[1]->type;
-    int64_t       groups = node_int(node, "group", 1);
-    PanelShape    shape = {groups, type->dim[1].max, type->dim[0].max / groups, 1};
-    const Value  *constant = lower_constant(lower, node->in[1]);
-    int64_t       stride[4];
-    Operand       x, w, bias, y;
-    Window        window;
-    Step         *step;
+    Infer        infer = {.model = lower->model, .diag = lower->diag};
+    const Type  *type = &node->in[1]->type;
+    int64_t      groups = node_int(node, "group", 1);
+    PanelShape   shape = {groups, type->dim[1].max, type->dim[0].max / groups, 1};
+    const Value *constant = lower_constant(lower, node->in[1]);
+    int64_t      stride[4];
+    Operand      x, w, bias, y;
+    Window       window;
+    Step        *step;
 
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, type->dim + 2, &window) < 0 ||
         window_transposed(&infer, node, &node->in[0]->type, &window) < 0)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- about shapes */
+/* ----------------------------------------------------------------------------------------------------- about shapes */
 
 /* A position among the axes, as Shape's start and end give it. */
 static int clamp_axis(int64_t at, int rank)
@@ -41,7 +41,7 @@ int infer_size(Infer *infer, Node *node)
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- constants */
+/* -------------------------------------------------------------------------------------------------------- constants */
 
 /* A constant shape makes a constant: one element, repeated. */
 static void fill_contents(Infer *infer, Node *node, const Attr *value)
@@ -51,7 +51,7 @@ static void fill_contents(Infer *infer, Node *node, const Attr *value)
     Extent             elem[INFER_TRACKED];
     int64_t            element;
     int                n;
-    Value              one = {.type = value ? value->type : type_tensor(DTYPE_F32, 0, NULL), .data = value ? value->tensor : NULL};
+    Value one = {.type = value ? value->type : type_tensor(DTYPE_F32, 0, NULL), .data = value ? value->tensor : NULL};
 
     if (!infer->trial && type_is_static(&out->type) && type_elements(&out->type) > 0) {
         const void *data = value ? value->tensor->data : &zero;
@@ -89,10 +89,11 @@ int infer_eye_like(Infer *infer, Node *node)
 {
     if (infer_need_rank(infer, node, 0, 2, 2) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
+    return infer_set(infer, node, 0,
+                     infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- Range */
+/* ------------------------------------------------------------------------------------------------------------ Range */
 
 /* Elements from start to limit by a constant step other than 0. */
 static Extent steps_between(Infer *infer, Extent start, Extent limit, int64_t delta)
@@ -160,13 +161,14 @@ int infer_range(Infer *infer, Node *node)
         if (infer_need_dtype(infer, node, i, "FLIU") < 0 || infer_need_scalar(infer, node, i) < 0 ||
             infer_need_same_dtype(infer, node, 0, i) < 0)
             return -1;
-    if (range_extent(infer, node, &count) < 0 || infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 1, &count) < 0)
+    if (range_extent(infer, node, &count) < 0 ||
+        infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 1, &count) < 0)
         return -1;
     range_contents(infer, node, count);
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- random */
+/* ----------------------------------------------------------------------------------------------------------- random */
 
 /* The type that is drawn: a float. */
 static int drawn_type(Infer *infer, const Node *node, DType otherwise, DType *out)
@@ -174,7 +176,8 @@ static int drawn_type(Infer *infer, const Node *node, DType otherwise, DType *ou
     *out = (DType)node_int(node, "dtype", otherwise);
     if (*out == DTYPE_F32 || *out == DTYPE_F64 || *out == DTYPE_F16 || *out == DTYPE_BF16)
         return 0;
-    return diag_error(infer->diag, node->loc, "random numbers are float, double, float16 or bfloat16; attribute 'dtype' says %d", (int)*out);
+    return diag_error(infer->diag, node->loc,
+                      "random numbers are float, double, float16 or bfloat16; attribute 'dtype' says %d", (int)*out);
 }
 
 int infer_random(Infer *infer, Node *node)
@@ -186,7 +189,8 @@ int infer_random(Infer *infer, Node *node)
     if (drawn_type(infer, node, DTYPE_F32, &dtype) < 0)
         return -1;
     if (!node_attr(node, "shape") || count > MAX_RANK)
-        return diag_error(infer->diag, node->loc, "attribute 'shape' has %d entries, wanted at most %d", count, MAX_RANK);
+        return diag_error(infer->diag, node->loc, "attribute 'shape' has %d entries, wanted at most %d", count,
+                          MAX_RANK);
     for (int i = 0; i < count; i++)
         if (shape[i] < 0)
             return diag_error(infer->diag, node->loc, "attribute 'shape' holds %lld", (long long)shape[i]);
@@ -207,7 +211,8 @@ int infer_bernoulli(Infer *infer, Node *node)
 {
     if (infer_need_dtype(infer, node, 0, "FL") < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
+    return infer_set(infer, node, 0,
+                     infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
 
 /* x [batch][classes] -> class indices [batch][sample_size]. */
@@ -219,7 +224,8 @@ int infer_multinomial(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "FL", 2, 2) < 0)
         return -1;
     if (samples < 1)
-        return diag_error(infer->diag, node->loc, "attribute 'sample_size' is %lld, wanted 1 or more", (long long)samples);
+        return diag_error(infer->diag, node->loc, "attribute 'sample_size' is %lld, wanted 1 or more",
+                          (long long)samples);
     if (node_int(node, "dtype", DTYPE_I32) != DTYPE_I32 && node_int(node, "dtype", DTYPE_I32) != DTYPE_I64)
         return diag_error(infer->diag, node->loc, "attribute 'dtype' wants int32 or int64");
     dim[0] = node->in[0]->type.dim[0];

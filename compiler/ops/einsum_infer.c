@@ -7,7 +7,7 @@
 typedef struct Letters {
     bool   seen[128];
     Extent dim[128];
-    int    times[128];  /* in all operands together */
+    int    times[128];     /* in all operands together */
     Extent dots[MAX_RANK]; /* axes of the ellipsis */
     int    ndots;
 } Letters;
@@ -64,11 +64,12 @@ static int take_term(Infer *infer, const Node *node, Letters *all, int input, co
         return -1;
     spread = type->rank - letters;
     if (letters < 0 || spread < 0 || (spread && !dots))
-        return diag_error(infer->diag, node->loc, "the term '%.*s' does not fit input %d of rank %d", (int)(end - at), at, input,
-                          type->rank);
+        return diag_error(infer->diag, node->loc, "the term '%.*s' does not fit input %d of rank %d", (int)(end - at),
+                          at, input, type->rank);
     for (; at < end; at++) {
         if (*at == '.') {
-            if (infer_broadcast_dims(infer, node, all->ndots, all->dots, spread, &type->dim[axis], &all->ndots, all->dots) < 0)
+            if (infer_broadcast_dims(infer, node, all->ndots, all->dots, spread, &type->dim[axis], &all->ndots,
+                                     all->dots) < 0)
                 return -1;
             axis += spread;
             at += 2;
@@ -103,7 +104,8 @@ static int explicit_result(Infer *infer, const Node *node, const Letters *all, c
     bool dots;
 
     if (count_letters(at, at + strlen(at), &dots) < 0)
-        return diag_error(infer->diag, node->loc, "the result '%s' holds something other than letters and one ellipsis", at);
+        return diag_error(infer->diag, node->loc, "the result '%s' holds something other than letters and one ellipsis",
+                          at);
     for (; *at; at++) {
         if (*at == '.') {
             for (int i = 0; i < all->ndots; i++)
@@ -130,7 +132,8 @@ int infer_einsum(Infer *infer, Node *node)
     for (int i = 0; i < node->nin; i++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         if (!comma != (i == node->nin - 1))
-            return diag_error(infer->diag, node->loc, "the equation '%s' has another number of terms than the node's %d inputs", equation,
+            return diag_error(infer->diag, node->loc,
+                              "the equation '%s' has another number of terms than the node's %d inputs", equation,
                               node->nin);
         if (take_term(infer, node, all, i, at, comma ? comma : end) < 0)
             return -1;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------- one input */
+/* -------------------------------------------------------------------------------------------------------- one input */
 
 static int same_of(Infer *infer, Node *node, const char *classes)
 {
@@ -53,7 +53,8 @@ int infer_clip(Infer *infer, Node *node)
     if (same_of(infer, node, "FLIU") < 0)
         return -1;
     for (int i = 1; i < node->nin; i++)
-        if (infer_has(node, i) && (infer_need_scalar(infer, node, i) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0))
+        if (infer_has(node, i) &&
+            (infer_need_scalar(infer, node, i) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0))
             return -1;
     contents_clip(infer, node);
     return 0;
@@ -72,13 +73,14 @@ int infer_dropout(Infer *infer, Node *node)
     return infer_set(infer, node, 1, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ conversion */
+/* ------------------------------------------------------------------------------------------------------- conversion */
 
 static int valid_dtype(Infer *infer, const Node *node, int64_t to)
 {
     if (to > DTYPE_NONE && to < DTYPE_COUNT && to != DTYPE_C64 && to != DTYPE_C128)
         return 0;
-    return diag_error(infer->diag, node->loc, "attribute 'to' is %lld, wanted the code of a real or text element type", (long long)to);
+    return diag_error(infer->diag, node->loc, "attribute 'to' is %lld, wanted the code of a real or text element type",
+                      (long long)to);
 }
 
 /* Characters that a number needs at most as text, terminator included. */
@@ -129,7 +131,7 @@ int infer_bit_cast(Infer *infer, Node *node)
     return infer_set(infer, node, 0, infer_shaped((DType)to, &node->in[0]->type));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ two inputs */
+/* ------------------------------------------------------------------------------------------------------- two inputs */
 
 static int broadcast_two(Infer *infer, Node *node, const char *classes, Type *out)
 {
@@ -189,8 +191,8 @@ int infer_prelu(Infer *infer, Node *node)
     if (broadcast_two(infer, node, "FLIU", &type) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
         return -1;
     if (type.rank != x->rank)
-        return diag_error(infer->diag, node->loc, "the slope has rank %d, wanted at most the input's rank %d", node->in[1]->type.rank,
-                          x->rank);
+        return diag_error(infer->diag, node->loc, "the slope has rank %d, wanted at most the input's rank %d",
+                          node->in[1]->type.rank, x->rank);
     return infer_set(infer, node, 0, infer_shaped(x->dtype, x));
 }
 
@@ -199,7 +201,7 @@ int infer_swiglu(Infer *infer, Node *node)
     return infer_need_same_shape(infer, node, 0, 1) < 0 ? -1 : binary_of(infer, node, "FL", DTYPE_NONE);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ more inputs */
+/* ------------------------------------------------------------------------------------------------------ more inputs */
 
 int infer_many_arithmetic(Infer *infer, Node *node)
 {

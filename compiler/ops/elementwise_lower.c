@@ -14,29 +14,52 @@ typedef struct Direct {
 } Direct;
 
 static const Direct direct[] = {
-    {OP_onnx_Add, SCALAR_add, false},         {OP_onnx_Sub, SCALAR_sub, false},
-    {OP_onnx_Mul, SCALAR_mul, false},         {OP_onnx_Div, SCALAR_div, false},
-    {OP_onnx_Max, SCALAR_max, false},         {OP_onnx_Min, SCALAR_min, false},
-    {OP_onnx_Sum, SCALAR_add, false},         {OP_onnx_And, SCALAR_and, false},
-    {OP_onnx_Or, SCALAR_or, false},           {OP_onnx_Xor, SCALAR_xor, false},
-    {OP_onnx_BitwiseAnd, SCALAR_bitand, false}, {OP_onnx_BitwiseOr, SCALAR_bitor, false},
-    {OP_onnx_BitwiseXor, SCALAR_bitxor, false}, {OP_onnx_Equal, SCALAR_eq, false},
-    {OP_onnx_Less, SCALAR_lt, false},         {OP_onnx_LessOrEqual, SCALAR_le, false},
-    {OP_onnx_Greater, SCALAR_lt, true},       {OP_onnx_GreaterOrEqual, SCALAR_le, true},
-    {OP_onnx_Neg, SCALAR_neg, false},         {OP_onnx_Abs, SCALAR_abs, false},
-    {OP_onnx_Sign, SCALAR_sign, false},       {OP_onnx_Sqrt, SCALAR_sqrt, false},
-    {OP_onnx_Reciprocal, SCALAR_recip, false}, {OP_onnx_Exp, SCALAR_exp, false},
-    {OP_onnx_Log, SCALAR_log, false},         {OP_onnx_Tanh, SCALAR_tanh, false},
-    {OP_onnx_Sigmoid, SCALAR_sigmoid, false}, {OP_onnx_Erf, SCALAR_erf, false},
-    {OP_onnx_Floor, SCALAR_floor, false},     {OP_onnx_Ceil, SCALAR_ceil, false},
-    {OP_onnx_Round, SCALAR_round, false},     {OP_onnx_Softplus, SCALAR_softplus, false},
-    {OP_onnx_Sin, SCALAR_sin, false},         {OP_onnx_Cos, SCALAR_cos, false},
-    {OP_onnx_Tan, SCALAR_tan, false},         {OP_onnx_Asin, SCALAR_asin, false},
-    {OP_onnx_Acos, SCALAR_acos, false},       {OP_onnx_Atan, SCALAR_atan, false},
-    {OP_onnx_Sinh, SCALAR_sinh, false},       {OP_onnx_Cosh, SCALAR_cosh, false},
-    {OP_onnx_Asinh, SCALAR_asinh, false},     {OP_onnx_Acosh, SCALAR_acosh, false},
-    {OP_onnx_Atanh, SCALAR_atanh, false},     {OP_onnx_Not, SCALAR_not, false},
-    {OP_onnx_BitwiseNot, SCALAR_bitnot, false}, {OP_onnx_IsNaN, SCALAR_isnan, false},
+    {OP_onnx_Add, SCALAR_add, false},
+    {OP_onnx_Sub, SCALAR_sub, false},
+    {OP_onnx_Mul, SCALAR_mul, false},
+    {OP_onnx_Div, SCALAR_div, false},
+    {OP_onnx_Max, SCALAR_max, false},
+    {OP_onnx_Min, SCALAR_min, false},
+    {OP_onnx_Sum, SCALAR_add, false},
+    {OP_onnx_And, SCALAR_and, false},
+    {OP_onnx_Or, SCALAR_or, false},
+    {OP_onnx_Xor, SCALAR_xor, false},
+    {OP_onnx_BitwiseAnd, SCALAR_bitand, false},
+    {OP_onnx_BitwiseOr, SCALAR_bitor, false},
+    {OP_onnx_BitwiseXor, SCALAR_bitxor, false},
+    {OP_onnx_Equal, SCALAR_eq, false},
+    {OP_onnx_Less, SCALAR_lt, false},
+    {OP_onnx_LessOrEqual, SCALAR_le, false},
+    {OP_onnx_Greater, SCALAR_lt, true},
+    {OP_onnx_GreaterOrEqual, SCALAR_le, true},
+    {OP_onnx_Neg, SCALAR_neg, false},
+    {OP_onnx_Abs, SCALAR_abs, false},
+    {OP_onnx_Sign, SCALAR_sign, false},
+    {OP_onnx_Sqrt, SCALAR_sqrt, false},
+    {OP_onnx_Reciprocal, SCALAR_recip, false},
+    {OP_onnx_Exp, SCALAR_exp, false},
+    {OP_onnx_Log, SCALAR_log, false},
+    {OP_onnx_Tanh, SCALAR_tanh, false},
+    {OP_onnx_Sigmoid, SCALAR_sigmoid, false},
+    {OP_onnx_Erf, SCALAR_erf, false},
+    {OP_onnx_Floor, SCALAR_floor, false},
+    {OP_onnx_Ceil, SCALAR_ceil, false},
+    {OP_onnx_Round, SCALAR_round, false},
+    {OP_onnx_Softplus, SCALAR_softplus, false},
+    {OP_onnx_Sin, SCALAR_sin, false},
+    {OP_onnx_Cos, SCALAR_cos, false},
+    {OP_onnx_Tan, SCALAR_tan, false},
+    {OP_onnx_Asin, SCALAR_asin, false},
+    {OP_onnx_Acos, SCALAR_acos, false},
+    {OP_onnx_Atan, SCALAR_atan, false},
+    {OP_onnx_Sinh, SCALAR_sinh, false},
+    {OP_onnx_Cosh, SCALAR_cosh, false},
+    {OP_onnx_Asinh, SCALAR_asinh, false},
+    {OP_onnx_Acosh, SCALAR_acosh, false},
+    {OP_onnx_Atanh, SCALAR_atanh, false},
+    {OP_onnx_Not, SCALAR_not, false},
+    {OP_onnx_BitwiseNot, SCALAR_bitnot, false},
+    {OP_onnx_IsNaN, SCALAR_isnan, false},
 };
 
 static const Direct *find_direct(OpKind op)
@@ -109,7 +132,9 @@ int lower_mod(Lower *lower, Node *node)
     int      args[2];
     Pending *p = lower_elementwise(lower, node, false, args);
 
-    return p ? emit(lower, node, p, op2(lower, p, node_int(node, "fmod", 0) ? SCALAR_fmod : SCALAR_mod, args[0], args[1])) : -1;
+    return p ? emit(lower, node, p,
+                    op2(lower, p, node_int(node, "fmod", 0) ? SCALAR_fmod : SCALAR_mod, args[0], args[1]))
+             : -1;
 }
 
 /* Powers that products, square roots and quotients give within two units in the last place. */
@@ -211,7 +236,7 @@ int lower_clip(Lower *lower, Node *node)
     return emit(lower, node, p, result);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- activations */
+/* ------------------------------------------------------------------------------------------------------ activations */
 
 typedef int (*Activation)(Lower *lower, Pending *p, const Node *node, int x);
 
@@ -282,7 +307,8 @@ static int hard_sigmoid_of(Lower *lower, Pending *p, int x, double alpha, double
 
 static int hard_sigmoid(Lower *lower, Pending *p, const Node *node, int x)
 {
-    return hard_sigmoid_of(lower, p, x, (double)node_float(node, "alpha", 0.2f), (double)node_float(node, "beta", 0.5f));
+    return hard_sigmoid_of(lower, p, x, (double)node_float(node, "alpha", 0.2f),
+                           (double)node_float(node, "beta", 0.5f));
 }
 
 static int hard_swish(Lower *lower, Pending *p, const Node *node, int x)
@@ -333,9 +359,11 @@ static int shrink(Lower *lower, Pending *p, const Node *node, int x)
     int    zero = number(lower, p, x, 0.0);
     int    below = op2(lower, p, SCALAR_lt, x, number(lower, p, x, -lambd));
     int    above = op2(lower, p, SCALAR_lt, number(lower, p, x, lambd), x);
-    int    upper = scalar_op(lower, p->expr, SCALAR_select, above, op2(lower, p, SCALAR_sub, x, number(lower, p, x, bias)), zero);
+    int    upper =
+        scalar_op(lower, p->expr, SCALAR_select, above, op2(lower, p, SCALAR_sub, x, number(lower, p, x, bias)), zero);
 
-    return scalar_op(lower, p->expr, SCALAR_select, below, op2(lower, p, SCALAR_add, x, number(lower, p, x, bias)), upper);
+    return scalar_op(lower, p->expr, SCALAR_select, below, op2(lower, p, SCALAR_add, x, number(lower, p, x, bias)),
+                     upper);
 }
 
 static const struct {
@@ -343,10 +371,18 @@ static const struct {
     Activation rule;
     bool       vector;
 } activations[] = {
-    {OP_onnx_Relu, relu, true},           {OP_onnx_LeakyRelu, leaky, true},     {OP_onnx_Elu, elu, true},
-    {OP_onnx_Selu, selu, true},           {OP_onnx_Celu, celu, true},           {OP_onnx_ThresholdedRelu, thresholded, true},
-    {OP_onnx_HardSigmoid, hard_sigmoid, true}, {OP_onnx_HardSwish, hard_swish, true}, {OP_onnx_Swish, swish, true},
-    {OP_onnx_Softsign, softsign, true},   {OP_onnx_Mish, mish, false},          {OP_onnx_Gelu, gelu, true},
+    {OP_onnx_Relu, relu, true},
+    {OP_onnx_LeakyRelu, leaky, true},
+    {OP_onnx_Elu, elu, true},
+    {OP_onnx_Selu, selu, true},
+    {OP_onnx_Celu, celu, true},
+    {OP_onnx_ThresholdedRelu, thresholded, true},
+    {OP_onnx_HardSigmoid, hard_sigmoid, true},
+    {OP_onnx_HardSwish, hard_swish, true},
+    {OP_onnx_Swish, swish, true},
+    {OP_onnx_Softsign, softsign, true},
+    {OP_onnx_Mish, mish, false},
+    {OP_onnx_Gelu, gelu, true},
     {OP_onnx_Shrink, shrink, true},
 };
 
@@ -369,10 +405,11 @@ int lower_prelu(Lower *lower, Node *node)
 
     if (!p)
         return -1;
-    return emit(lower, node, p, select_positive(lower, p, args[0], args[0], op2(lower, p, SCALAR_mul, args[0], args[1])));
+    return emit(lower, node, p,
+                select_positive(lower, p, args[0], args[0], op2(lower, p, SCALAR_mul, args[0], args[1])));
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- casts */
+/* ------------------------------------------------------------------------------------------------------------ casts */
 
 /* What round_mode makes of x before it becomes float8e8m0, whose conversion rounds up. */
 static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
@@ -381,7 +418,8 @@ static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
 
     if (!strcmp(mode, "up"))
         return x;
-    return op1(lower, p, !strcmp(mode, "down") ? SCALAR_power2_down : SCALAR_power2_near, scalar_cast(lower, p->expr, DTYPE_F32, x, false));
+    return op1(lower, p, !strcmp(mode, "down") ? SCALAR_power2_down : SCALAR_power2_near,
+               scalar_cast(lower, p->expr, DTYPE_F32, x, false));
 }
 
 static int cast_to(Lower *lower, Node *node, bool saturate)

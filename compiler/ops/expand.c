@@ -14,7 +14,7 @@ static const ExpandRule rule_of[OP_COUNT] = {
 };
 
 static const struct {
-    bool     (*test)(const Node *node);
+    bool (*test)(const Node *node);
     ExpandRule rule;
 } when[OP_COUNT] = {
 #define EXPAND(domain, name, rule)
@@ -30,7 +30,7 @@ static const bool computes_in_float[OP_COUNT] = {
 #include "ops/expand.def"
 };
 
-/* ------------------------------------------------------------------------------------------------------------------ nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 Value *expand_make(Expand *expand, OpKind op, int count, Value *const *in)
 {
@@ -125,7 +125,7 @@ static void settle(Expand *expand, int index)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- shorthands */
+/* ------------------------------------------------------------------------------------------------------- shorthands */
 
 void expand_bound(Value *value, DType dtype, const Type *type, int first, int count)
 {
@@ -296,7 +296,7 @@ Value *expand_body(Expand *expand, Graph *body, Value *argument)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ the door */
+/* --------------------------------------------------------------------------------------------------------- the door */
 
 static bool is_narrow(const Node *node)
 {

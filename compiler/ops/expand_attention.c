@@ -6,14 +6,14 @@
 
 typedef struct Attention {
     Expand *expand;
-    Value  *scores;     /* [batch][head][query][key] */
-    Value  *allowed;    /* which of them count, broadcast to them; NULL: all */
+    Value  *scores;  /* [batch][head][query][key] */
+    Value  *allowed; /* which of them count, broadcast to them; NULL: all */
     Value  *query, *key;
-    Value  *offset;     /* int64, broadcast to the scores: keys before the first query */
-    DType   dtype;      /* computed in */
+    Value  *offset; /* int64, broadcast to the scores: keys before the first query */
+    DType   dtype;  /* computed in */
 } Attention;
 
-/* ----------------------------------------------------------------------------------------------------------------- heads */
+/* ------------------------------------------------------------------------------------------------------------ heads */
 
 /* An extent of 0 is meant as it stands. */
 static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
@@ -59,11 +59,12 @@ Value *expand_grouped_product(Expand *expand, Value *a, Value *b, int64_t heads,
     return merge_heads(expand, expand2(expand, OP_onnx_MatMul, a, expand_unsqueeze(expand, b, 2)), heads);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- masks */
+/* ------------------------------------------------------------------------------------------------------------ masks */
 
 static void allow(Attention *attention, Value *condition)
 {
-    attention->allowed = attention->allowed ? expand2(attention->expand, OP_onnx_And, attention->allowed, condition) : condition;
+    attention->allowed =
+        attention->allowed ? expand2(attention->expand, OP_onnx_And, attention->allowed, condition) : condition;
 }
 
 /* 0, 1, ... along an axis of the scores: -2 for queries, -1 for keys. */
@@ -71,7 +72,7 @@ static Value *count_along(Attention *attention, Value *like, int64_t like_axis, 
 {
     static const int64_t column[] = {-1, 1};
     Expand              *expand = attention->expand;
-    Value *count = expand_squeeze(expand, expand_extent(expand, like, like_axis), 0);
+    Value               *count = expand_squeeze(expand, expand_extent(expand, like, like_axis), 0);
 
     count = expand_range(expand, count);
     return keys ? count : expand_reshape(expand, count, column, 2);
@@ -92,9 +93,11 @@ static void mask_by_position(Attention *attention)
     if (causal)
         allow(attention, expand2(expand, OP_onnx_LessOrEqual, key, at));
     if (left >= 0)
-        allow(attention, expand2(expand, OP_onnx_GreaterOrEqual, key, expand2(expand, OP_onnx_Sub, at, make_scalar(expand->graph, left))));
+        allow(attention, expand2(expand, OP_onnx_GreaterOrEqual, key,
+                                 expand2(expand, OP_onnx_Sub, at, make_scalar(expand->graph, left))));
     if (right >= 0)
-        allow(attention, expand2(expand, OP_onnx_LessOrEqual, key, expand2(expand, OP_onnx_Add, at, make_scalar(expand->graph, right))));
+        allow(attention, expand2(expand, OP_onnx_LessOrEqual, key,
+                                 expand2(expand, OP_onnx_Add, at, make_scalar(expand->graph, right))));
 }
 
 /* A mask that is shorter than the keys says nothing of the rest: they do not count. `type` is the mask's. */
@@ -179,7 +182,7 @@ static Value *probabilities(Attention *attention)
     return expand3(expand, OP_onnx_Where, none, expand_number(expand, 0, attention->dtype), soft);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- attention */
+/* -------------------------------------------------------------------------------------------------------- attention */
 
 static Value *with_past(Expand *expand, Value *past, Value *now, DType dtype)
 {
@@ -210,7 +213,8 @@ static Value *cap(Expand *expand, Value *scores, DType dtype)
     if (!(limit > 0.0))
         return scores;
     number = expand_number(expand, limit, dtype);
-    return expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Tanh, expand2(expand, OP_onnx_Div, scores, number)), number);
+    return expand2(expand, OP_onnx_Mul, expand1(expand, OP_onnx_Tanh, expand2(expand, OP_onnx_Div, scores, number)),
+                   number);
 }
 
 static Value *output_type(Expand *expand, Value *value, int like)
@@ -227,8 +231,9 @@ static bool heads_unknown(Expand *expand)
 
     if ((extent_is_const(query) && extent_is_const(key)) || extent_same(query, key))
         return false;
-    diag_unsupported(expand->diag, expand->node->loc,
-                     "found numbers of query and key heads that are known only while running; make them constant, or one extent");
+    diag_unsupported(
+        expand->diag, expand->node->loc,
+        "found numbers of query and key heads that are known only while running; make them constant, or one extent");
     return true;
 }
 
@@ -240,17 +245,18 @@ static Value *heads_of(Expand *expand, int input, Value *value, bool flat, int64
 int expand_attention(Expand *expand)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Value    *query = expand_in(expand, 0), *key = expand_in(expand, 1), *value = expand_in(expand, 2), *raw, *soft, *out;
-    bool      flat = expand_rank(query) == 3;
-    int64_t   heads = flat ? node_int(expand->node, "q_num_heads", 1) : query->type.dim[1].max;
-    int64_t   kv_heads = flat ? node_int(expand->node, "kv_num_heads", 1) : key->type.dim[1].max, mode;
-    DType     dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+    Value  *query = expand_in(expand, 0), *key = expand_in(expand, 1), *value = expand_in(expand, 2), *raw, *soft, *out;
+    bool    flat = expand_rank(query) == 3;
+    int64_t heads = flat ? node_int(expand->node, "q_num_heads", 1) : query->type.dim[1].max;
+    int64_t kv_heads = flat ? node_int(expand->node, "kv_num_heads", 1) : key->type.dim[1].max, mode;
+    DType   dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     Attention attention = {.expand = expand, .dtype = dtype};
 
     if (!flat && heads_unknown(expand))
         return -1;
     if (kv_heads < 1 || heads < 1 || heads % kv_heads)
-        return diag_error(expand->diag, expand->node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
+        return diag_error(expand->diag, expand->node->loc,
+                          "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
                           (long long)kv_heads);
     mode = node_int(expand->node, "qk_matmul_output_mode", 0);
     query = expand_cast(expand, query, dtype);
@@ -273,7 +279,8 @@ int expand_attention(Expand *expand)
     mask_by_input(&attention);
     mask_by_position(&attention);
     if (attention.allowed)
-        attention.scores = expand3(expand, OP_onnx_Where, attention.allowed, attention.scores, minus_infinity(&attention));
+        attention.scores =
+            expand3(expand, OP_onnx_Where, attention.allowed, attention.scores, minus_infinity(&attention));
     soft = probabilities(&attention);
     if (mode > 1)
         expand_give(expand, 3, output_type(expand, mode == 2 ? attention.scores : soft, 0));
@@ -287,8 +294,8 @@ int expand_attention(Expand *expand)
 int expand_flex_attention(Expand *expand)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Node  *node = expand->node;
-    Value *query = expand_in(expand, 0), *key = expand_in(expand, 1), *value = expand_in(expand, 2), *scores;
+    Node                *node = expand->node;
+    Value  *query = expand_in(expand, 0), *key = expand_in(expand, 1), *value = expand_in(expand, 2), *scores;
     int64_t heads = query->type.dim[1].max, kv_heads = key->type.dim[1].max;
     DType   dtype = query->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     DType   precision = (DType)node_int(node, "softmax_precision", dtype);
@@ -296,8 +303,8 @@ int expand_flex_attention(Expand *expand)
     if (heads_unknown(expand))
         return -1;
     if (kv_heads < 1 || heads < 1 || heads % kv_heads)
-        return diag_error(expand->diag, node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
-                          (long long)kv_heads);
+        return diag_error(expand->diag, node->loc, "found %lld query heads and %lld key heads, wanted a multiple",
+                          (long long)heads, (long long)kv_heads);
     query = expand_cast(expand, query, dtype);
     key = expand_transpose(expand, expand_cast(expand, key, dtype), swap, 4);
     scores = expand2(expand, OP_onnx_Mul, query, scale_of(expand, query, heads, dtype));
@@ -314,12 +321,13 @@ int expand_flex_attention(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- activation */
+/* ------------------------------------------------------------------------------------------------------- activation */
 
 int expand_swiglu(Expand *expand)
 {
     Value *gate = expand_in(expand, 0);
-    Value *scaled = expand2(expand, OP_onnx_Mul, gate, expand_number(expand, (double)node_float(expand->node, "alpha", 1.0f), gate->type.dtype));
+    Value *scaled = expand2(expand, OP_onnx_Mul, gate,
+                            expand_number(expand, (double)node_float(expand->node, "alpha", 1.0f), gate->type.dtype));
     Value *swish = expand2(expand, OP_onnx_Mul, gate, expand1(expand, OP_onnx_Sigmoid, scaled));
 
     expand_give(expand, 0, expand2(expand, OP_onnx_Mul, swish, expand_in(expand, 1)));

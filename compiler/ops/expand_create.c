@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------------- windows */
+/* ---------------------------------------------------------------------------------------------------------- windows */
 
 /* a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N) */
 static const double *coefficients(OpKind op)
 {
-    static const double hann[] = {0.5, 0.5, 0.0}, hamming[] = {25.0 / 46.0, 21.0 / 46.0, 0.0}, blackman[] = {0.42, 0.5, 0.08};
+    static const double hann[] = {0.5, 0.5, 0.0}, hamming[] = {25.0 / 46.0, 21.0 / 46.0, 0.0},
+                        blackman[] = {0.42, 0.5, 0.08};
 
     return op == OP_onnx_HannWindow ? hann : op == OP_onnx_HammingWindow ? hamming : blackman;
 }
@@ -34,13 +35,14 @@ int expand_window(Expand *expand)
     out = expand2(expand, OP_onnx_Sub, expand_number(expand, a[0], dtype), out);
     if (a[2] != 0.0) {
         Value *twice = expand1(expand, OP_onnx_Cos, expand2(expand, OP_onnx_Add, angle, angle));
-        out = expand2(expand, OP_onnx_Add, out, expand2(expand, OP_onnx_Mul, twice, expand_number(expand, a[2], dtype)));
+        out =
+            expand2(expand, OP_onnx_Add, out, expand2(expand, OP_onnx_Mul, twice, expand_number(expand, a[2], dtype)));
     }
     expand_give(expand, 0, wanted == dtype ? out : expand_cast(expand, out, wanted));
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ affine grids */
+/* ----------------------------------------------------------------------------------------------------- affine grids */
 
 /* Repeated over all points, with an axis of 1 behind; no more of them than the result has. */
 static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DType dtype)
@@ -52,7 +54,8 @@ static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DT
     return out;
 }
 
-/* Coordinates -1 to 1 of the points along spatial axis `axis` of `rank`, expanded over the grid, with an axis of 1 behind. */
+/* Coordinates -1 to 1 of the points along spatial axis `axis` of `rank`, expanded over the grid, with an axis of 1
+ * behind. */
 static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool corners, DType dtype)
 {
     int64_t along[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -79,14 +82,15 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
 int expand_affine_grid(Expand *expand)
 {
     static const int64_t swap[] = {0, 2, 1};
-    Value  *theta = expand_in(expand, 0), *size = expand_in(expand, 1), *shape, *parts[4], *points, *grid;
-    int     rank = (int)theta->type.dim[1].max;
-    bool    corners = node_int(expand->node, "align_corners", 0) != 0;
-    DType   dtype = theta->type.dtype;
-    int64_t flat[] = {1, -1, rank + 1};
+    Value               *theta = expand_in(expand, 0), *size = expand_in(expand, 1), *shape, *parts[4], *points, *grid;
+    int                  rank = (int)theta->type.dim[1].max;
+    bool                 corners = node_int(expand->node, "align_corners", 0) != 0;
+    DType                dtype = theta->type.dtype;
+    int64_t              flat[] = {1, -1, rank + 1};
 
     if (!extent_is_const(theta->type.dim[1]))
-        return diag_unsupported(expand->diag, expand->node->loc, "found theta of a run-time number of rows; make it 2 or 3 with --dim");
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found theta of a run-time number of rows; make it 2 or 3 with --dim");
     if (rank < 2 || rank > 3)
         return diag_error(expand->diag, expand->node->loc, "found theta of other than 2 or 3 rows");
     shape = expand_slice(expand, size, 0, 2, INT64_MAX, 1);
@@ -106,7 +110,7 @@ int expand_affine_grid(Expand *expand)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- cut or padded to a size */
+/* ------------------------------------------------------------------------------------------ cut or padded to a size */
 
 /* max(a - b, 0) */
 static Value *surplus_of(Expand *expand, Value *a, Value *b)
@@ -116,10 +120,12 @@ static Value *surplus_of(Expand *expand, Value *a, Value *b)
     return expand2(expand, OP_onnx_Max, difference, make_int(expand->graph, 0));
 }
 
-/* Along each axis, d = extent - wanted: where positive, cut half of it before and the rest behind, where negative pad likewise. */
+/* Along each axis, d = extent - wanted: where positive, cut half of it before and the rest behind, where negative pad
+ * likewise. */
 int expand_center_crop_pad(Expand *expand)
 {
-    Value         *x = expand_in(expand, 0), *wanted = expand_cast(expand, expand_in(expand, 1), DTYPE_I64), *now, *which, *surplus, *start;
+    Value *x = expand_in(expand, 0), *wanted = expand_cast(expand, expand_in(expand, 1), DTYPE_I64), *now, *which,
+          *surplus, *start;
     Graph         *graph = expand->graph;
     int            count, rank = expand_rank(x);
     const int64_t *given = node_ints(expand->node, "axes", &count);
@@ -146,7 +152,7 @@ int expand_center_crop_pad(Expand *expand)
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- samples */
+/* ---------------------------------------------------------------------------------------------------------- samples */
 
 /* 1 where a uniform number lies below the probability. */
 int expand_bernoulli(Expand *expand)
@@ -172,11 +178,13 @@ bool expand_drops(const Node *node)
     return !rests && !(node->in[1] && const_scalar(node->in[1], &ratio) && ratio == 0.0);
 }
 
-/* While training, elements whose uniform number lies below the ratio become 0 and the others grow, so that the mean stays. */
+/* While training, elements whose uniform number lies below the ratio become 0 and the others grow, so that the mean
+ * stays. */
 int expand_dropout(Expand *expand)
 {
-    Value *x = expand_in(expand, 0), *ratio = expand_in(expand, 1), *training = expand_in(expand, 2), *draw, *keep, *one, *factor;
-    DType  dtype = x->type.dtype;
+    Value *x = expand_in(expand, 0), *ratio = expand_in(expand, 1), *training = expand_in(expand, 2), *draw, *keep,
+          *one, *factor;
+    DType dtype = x->type.dtype;
 
     one = expand_number(expand, 1, dtype);
     ratio = ratio ? expand_cast(expand, ratio, dtype) : expand_number(expand, 0.5, dtype);
@@ -196,7 +204,8 @@ int expand_dropout(Expand *expand)
 /* Scale and zero point from the range of x, which is made to hold 0. */
 int expand_dynamic_quantize(Expand *expand)
 {
-    Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, DTYPE_F32), *most = expand_number(expand, 255, DTYPE_F32);
+    Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, DTYPE_F32),
+          *most = expand_number(expand, 255, DTYPE_F32);
     Value *low = expand1(expand, OP_onnx_ReduceMin, x), *high, *scale, *point;
 
     node_set_int(expand->last, "keepdims", 0);

@@ -1,10 +1,13 @@
-/* expand_einsum.c - sums of products over named axes, two operands at a time: transposed and reshaped to a matrix product.
- * Each term is a list of labels; the axes of an ellipsis get labels of their own, counted from the right. */
+/* expand_einsum.c - sums of products over named axes, two operands at a time: transposed and reshaped to a matrix
+ * product. Each term is a list of labels; the axes of an ellipsis get labels of their own, counted from the right. */
 #include "ops/expand_rules.h"
 
 #include <string.h>
 
-enum { FIRST_ELLIPSIS = 1, MAX_OPERANDS = 16 }; /* labels 1 to 8 are the ellipsis' axes, outermost highest; others are letters */
+enum {
+    FIRST_ELLIPSIS = 1,
+    MAX_OPERANDS = 16
+}; /* labels 1 to 8 are the ellipsis' axes, outermost highest; others are letters */
 
 typedef struct Term {
     Value *value;
@@ -25,11 +28,12 @@ static bool has(const char *labels, char label)
 
 static int refuse(Einsum *einsum, const char *what)
 {
-    return diag_unsupported(einsum->expand->diag, einsum->expand->node->loc, "equation '%s': %s; split it in the exporter",
+    return diag_unsupported(einsum->expand->diag, einsum->expand->node->loc,
+                            "equation '%s': %s; split it in the exporter",
                             node_string(einsum->expand->node, "equation", ""), what);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- parsing */
+/* ---------------------------------------------------------------------------------------------------------- parsing */
 
 /* One term of the equation, from *at to the next comma, arrow or end; an ellipsis stands for `hidden` axes. */
 static int parse_term(Einsum *einsum, const char **at, int hidden, char *label, int capacity)
@@ -100,7 +104,8 @@ static int parse(Einsum *einsum)
         int rank = node->in[i]->type.rank, hidden = rank - letters(at);
         einsum->term[i].value = node->in[i];
         if (hidden < 0 || parse_term(einsum, &at, hidden, einsum->term[i].label, MAX_RANK) != rank)
-            return diag_error(einsum->expand->diag, node->loc, "term %d of the equation does not fit an input of %d axes", i, rank);
+            return diag_error(einsum->expand->diag, node->loc,
+                              "term %d of the equation does not fit an input of %d axes", i, rank);
         hidden_most = hidden > hidden_most ? hidden : hidden_most;
     }
     if (strncmp(at, "->", 2)) {
@@ -111,7 +116,7 @@ static int parse(Einsum *einsum)
     return parse_term(einsum, &at, hidden_most, einsum->out, MAX_RANK) < 0 ? -1 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- one operand */
+/* ------------------------------------------------------------------------------------------------------ one operand */
 
 /* Axis `index` summed away. */
 static void sum_axis(Einsum *einsum, Term *term, int index)
@@ -161,7 +166,7 @@ static void reorder(Einsum *einsum, Term *term, const char *order)
     memcpy(term->label, order, (size_t)rank + 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ two operands */
+/* ----------------------------------------------------------------------------------------------------- two operands */
 
 /* Labels by what becomes of them: kept from both, summed, kept from the left or right one only. */
 typedef struct Roles {

@@ -240,9 +240,9 @@ static void show(Group *g, Value *scores, Value *seen, Value *soft)
 static Value *attend(Group *g)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
-    Expand *expand = g->expand;
-    double  scale = (double)node_float(expand->node, "scale", 0.0f);
-    Value  *scores, *seen, *soft;
+    Expand              *expand = g->expand;
+    double               scale = (double)node_float(expand->node, "scale", 0.0f);
+    Value               *scores, *seen, *soft;
 
     scale = scale == 0.0 ? 1.0 / sqrt((double)g->size) : scale;
     scores = expand2(expand, OP_onnx_Mul, g->query, expand_number(expand, scale, g->dtype));

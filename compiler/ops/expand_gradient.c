@@ -1,5 +1,5 @@
-/* expand_gradient.c - derivatives of a tensor by others: the nodes between them are walked backwards, and each hands the
- * derivative by its result on to its inputs (reverse accumulation; Linnainmaa: BIT 16, 1976). */
+/* expand_gradient.c - derivatives of a tensor by others: the nodes between them are walked backwards, and each hands
+ * the derivative by its result on to its inputs (reverse accumulation; Linnainmaa: BIT 16, 1976). */
 #include "ops/expand_rules.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct Backward {
     Value  *gradient; /* by its result */
 } Backward;
 
-/* ------------------------------------------------------------------------------------------------------------ what rules use */
+/* --------------------------------------------------------------------------------------------------- what rules use */
 
 /* `value`, which has the shape of the node's result, summed where input `index` was repeated. */
 static int sum_repeated(Backward *b, int index, Value *value, Value **out)
@@ -27,12 +27,14 @@ static int sum_repeated(Backward *b, int index, Value *value, Value **out)
         if (i >= lead && extent_same(x->dim[i - lead], y->dim[i]))
             continue;
         if (i >= lead && !(extent_is_const(x->dim[i - lead]) && x->dim[i - lead].max == 1))
-            return diag_unsupported(b->expand->diag, b->node->loc, "found extents known only while running in what is differentiated; "
+            return diag_unsupported(b->expand->diag, b->node->loc,
+                                    "found extents known only while running in what is differentiated; "
                                     "make them constant");
         axes[count++] = i;
     }
     if (count)
-        *out = expand_reshape_like(b->expand, expand_axes(b->expand, OP_onnx_ReduceSum, value, axes, count, 1), b->node->in[index]);
+        *out = expand_reshape_like(b->expand, expand_axes(b->expand, OP_onnx_ReduceSum, value, axes, count, 1),
+                                   b->node->in[index]);
     return 0;
 }
 
@@ -62,7 +64,7 @@ static Value *number(Backward *b, double value)
     return expand_number(b->expand, value, b->node->out[0]->type.dtype);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------------- rules */
+/* ------------------------------------------------------------------------------------------------------------ rules */
 
 typedef int (*Rule)(Backward *b);
 
@@ -127,7 +129,9 @@ static int of_sin(Backward *b)
 
 static int of_cos(Backward *b)
 {
-    return give(b, 0, expand1(b->expand, OP_onnx_Neg, product(b, b->gradient, expand1(b->expand, OP_onnx_Sin, b->node->in[0]))));
+    return give(
+        b, 0,
+        expand1(b->expand, OP_onnx_Neg, product(b, b->gradient, expand1(b->expand, OP_onnx_Sin, b->node->in[0]))));
 }
 
 /* y (1 - y) */
@@ -157,15 +161,17 @@ static int of_relu(Backward *b)
 static int of_matmul(Backward *b)
 {
     static const int64_t swap[] = {1, 0};
-    Value *in[2] = {b->node->in[0], b->node->in[1]}, *made;
+    Value               *in[2] = {b->node->in[0], b->node->in[1]}, *made;
 
     if (in[0]->type.rank != 2 || in[1]->type.rank != 2)
-        return diag_unsupported(b->expand->diag, b->node->loc, "found a product of stacks or vectors in what is differentiated, wanted matrices");
+        return diag_unsupported(b->expand->diag, b->node->loc,
+                                "found a product of stacks or vectors in what is differentiated, wanted matrices");
     for (int i = 0; i < 2; i++) {
         Value *other = expand_transpose(b->expand, in[1 - i], swap, 2), **to = &b->adjoint[in[i]->id];
         if (!wanted(b, i))
             continue;
-        made = i ? expand2(b->expand, OP_onnx_MatMul, other, b->gradient) : expand2(b->expand, OP_onnx_MatMul, b->gradient, other);
+        made = i ? expand2(b->expand, OP_onnx_MatMul, other, b->gradient)
+                 : expand2(b->expand, OP_onnx_MatMul, b->gradient, other);
         *to = *to ? expand2(b->expand, OP_onnx_Add, *to, made) : made;
     }
     return 0;
@@ -175,20 +181,24 @@ static const struct {
     OpKind op;
     Rule   rule;
 } rules[] = {
-    {OP_onnx_Identity, of_identity}, {OP_onnx_Add, of_add}, {OP_onnx_Sub, of_sub}, {OP_onnx_Mul, of_mul}, {OP_onnx_Div, of_div},
-    {OP_onnx_Neg, of_neg}, {OP_onnx_Exp, of_exp}, {OP_onnx_Log, of_log}, {OP_onnx_Sqrt, of_sqrt}, {OP_onnx_Sin, of_sin},
-    {OP_onnx_Cos, of_cos}, {OP_onnx_Sigmoid, of_sigmoid}, {OP_onnx_Tanh, of_tanh}, {OP_onnx_Relu, of_relu}, {OP_onnx_MatMul, of_matmul},
+    {OP_onnx_Identity, of_identity}, {OP_onnx_Add, of_add},   {OP_onnx_Sub, of_sub},
+    {OP_onnx_Mul, of_mul},           {OP_onnx_Div, of_div},   {OP_onnx_Neg, of_neg},
+    {OP_onnx_Exp, of_exp},           {OP_onnx_Log, of_log},   {OP_onnx_Sqrt, of_sqrt},
+    {OP_onnx_Sin, of_sin},           {OP_onnx_Cos, of_cos},   {OP_onnx_Sigmoid, of_sigmoid},
+    {OP_onnx_Tanh, of_tanh},         {OP_onnx_Relu, of_relu}, {OP_onnx_MatMul, of_matmul},
 };
 
-/* -------------------------------------------------------------------------------------------------------------------- the walk */
+/* --------------------------------------------------------------------------------------------------------- the walk */
 
 static int differentiate(Backward *b)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].op == b->node->op)
             return rules[i].rule(b);
-    return diag_unsupported(b->expand->diag, b->node->loc, "found '%s' in what is differentiated, which has no rule; write it with Add, Mul, "
-                            "MatMul and the like", op_info[b->node->op].name);
+    return diag_unsupported(b->expand->diag, b->node->loc,
+                            "found '%s' in what is differentiated, which has no rule; write it with Add, Mul, "
+                            "MatMul and the like",
+                            op_info[b->node->op].name);
 }
 
 /* Nodes before this one whose first result changes with what is differentiated by. */
@@ -215,8 +225,9 @@ static int check_names(const Expand *expand, const char *list, int first)
 
     for (int i = 0; names && i < names->count; i++)
         if (!expand_in(expand, first + i) || strcmp(expand_in(expand, first + i)->name, names->strings[i]))
-            return diag_unsupported(expand->diag, expand->node->loc, "input %d is not '%s', which attribute '%s' names; give that tensor",
-                                    first + i, names->strings[i], list);
+            return diag_unsupported(expand->diag, expand->node->loc,
+                                    "input %d is not '%s', which attribute '%s' names; give that tensor", first + i,
+                                    names->strings[i], list);
     return 0;
 }
 
@@ -229,7 +240,8 @@ int expand_gradient(Expand *expand)
     if (check_names(expand, "xs", 0) < 0 || check_names(expand, "zs", count) < 0)
         return -1;
     if (!y)
-        return diag_error(expand->diag, expand->node->loc, "attribute 'y' is '%s', which names no tensor", node_string(expand->node, "y", ""));
+        return diag_error(expand->diag, expand->node->loc, "attribute 'y' is '%s', which names no tensor",
+                          node_string(expand->node, "y", ""));
     b.varies = arena_array(expand->model->arena, bool, b.nvalue);
     b.adjoint = arena_array(expand->model->arena, Value *, b.nvalue);
     for (int i = 0; i < count; i++)
@@ -247,7 +259,9 @@ int expand_gradient(Expand *expand)
     }
     for (int i = 0; i < count; i++) {
         Value *x = expand_in(expand, i), *zero = expand_number(expand, 0, x->type.dtype);
-        expand_give(expand, i, b.adjoint[x->id] ? b.adjoint[x->id] : expand2(expand, OP_onnx_Expand, zero, expand1(expand, OP_onnx_Shape, x)));
+        expand_give(expand, i,
+                    b.adjoint[x->id] ? b.adjoint[x->id]
+                                     : expand2(expand, OP_onnx_Expand, zero, expand1(expand, OP_onnx_Shape, x)));
     }
     return 0;
 }

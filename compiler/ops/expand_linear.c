@@ -11,9 +11,9 @@ static Value *split_heads(Expand *expand, Value *value, int64_t heads)
 
 /* What happens with one token, the body of the scan. */
 typedef struct Token {
-    Value *state;              /* [batch][kv head][key size][value size] */
+    Value *state;               /* [batch][kv head][key size][value size] */
     Value *query, *key, *value; /* [batch][head][size] */
-    Value *decay, *beta;       /* [batch][kv head][key size or 1], [batch][kv head or 1][1]; NULL: none */
+    Value *decay, *beta;        /* [batch][kv head][key size or 1], [batch][kv head or 1][1]; NULL: none */
 } Token;
 
 static Value *parameter(Graph *body)
@@ -29,7 +29,8 @@ static Value *next_state(Expand *expand, const Token *token)
     Value *state = token->state, *value = token->value, *key = expand_unsqueeze(expand, token->key, 3);
 
     if (token->decay)
-        state = expand2(expand, OP_onnx_Mul, state, expand1(expand, OP_onnx_Exp, expand_unsqueeze(expand, token->decay, 3)));
+        state = expand2(expand, OP_onnx_Mul, state,
+                        expand1(expand, OP_onnx_Exp, expand_unsqueeze(expand, token->decay, 3)));
     if (token->beta) {
         Value *found = expand_reduce(expand, OP_onnx_ReduceSum, expand2(expand, OP_onnx_Mul, state, key), 2, 2, 0);
         value = expand2(expand, OP_onnx_Mul, token->beta, expand2(expand, OP_onnx_Sub, value, found));
@@ -92,18 +93,22 @@ int expand_linear_attention(Expand *expand)
 {
     static const int64_t axes[] = {2, 2, 2, 2, 2};
     int64_t heads = node_int(expand->node, "q_num_heads", 1), kv_heads = node_int(expand->node, "kv_num_heads", 1);
-    Value  *in[6], *query = expand_in(expand, 0), *past = expand_in(expand, 3), *decay = expand_in(expand, 4), *beta = expand_in(expand, 5);
-    int     count = 0;
-    Value  *state, *out;
-    double  scale = (double)node_float(expand->node, "scale", 0.0f);
+    Value  *in[6], *query = expand_in(expand, 0), *past = expand_in(expand, 3), *decay = expand_in(expand, 4),
+                  *beta = expand_in(expand, 5);
+    int    count = 0;
+    Value *state, *out;
+    double scale = (double)node_float(expand->node, "scale", 0.0f);
 
     if (scale == 0.0 && !extent_is_const(query->type.dim[2]))
-        return diag_unsupported(expand->diag, expand->node->loc,
-                                "found a head size that is known only while running; make it constant, or give attribute 'scale'");
+        return diag_unsupported(
+            expand->diag, expand->node->loc,
+            "found a head size that is known only while running; make it constant, or give attribute 'scale'");
     if (beta && !extent_is_const(beta->type.dim[2]))
-        return diag_unsupported(expand->diag, expand->node->loc, "found a last extent of beta that is known only while running; pin it");
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found a last extent of beta that is known only while running; pin it");
     if (heads < 1 || kv_heads < 1 || heads % kv_heads)
-        return diag_error(expand->diag, expand->node->loc, "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
+        return diag_error(expand->diag, expand->node->loc,
+                          "found %lld query heads and %lld key heads, wanted a multiple", (long long)heads,
                           (long long)kv_heads);
     scale = scale != 0.0 ? scale : 1.0 / sqrt((double)query->type.dim[2].max / (double)heads);
     in[1] = split_heads(expand, query, heads);
@@ -127,7 +132,7 @@ int expand_linear_attention(Expand *expand)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- convolution with a state */
+/* ----------------------------------------------------------------------------------------- convolution with a state */
 
 int expand_causal_conv(Expand *expand)
 {
@@ -137,7 +142,8 @@ int expand_causal_conv(Expand *expand)
 
     if (!extent_is_const(weight->type.dim[2]) || !extent_is_const(weight->type.dim[0]) || before < 0)
         return diag_unsupported(expand->diag, expand->node->loc, "found a kernel of run-time size; make it constant");
-    padded = past ? expand_concat(expand, past, x, 2) : expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 6));
+    padded =
+        past ? expand_concat(expand, past, x, 2) : expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 6));
     out = expand3(expand, OP_onnx_Conv, padded, weight, expand_in(expand, 2));
     node_set_int(expand->last, "group", weight->type.dim[0].max);
     if (!strcmp(activation, "silu") || !strcmp(activation, "swish"))
@@ -148,7 +154,7 @@ int expand_causal_conv(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- cache updates */
+/* ---------------------------------------------------------------------------------------------------- cache updates */
 
 /* Entry s of the update goes to write_indices + s along the axis. */
 int expand_tensor_scatter(Expand *expand)

@@ -1,4 +1,5 @@
-/* expand_map.c - operators that read a map: its tensor has a value for every key that is asked for, so they choose and cast. */
+/* expand_map.c - operators that read a map: its tensor has a value for every key that is asked for, so they choose and
+ * cast. */
 #include "ops/expand_rules.h"
 
 #include <string.h>
@@ -7,16 +8,17 @@
 static Value *row_of(Expand *expand, const Keys *wanted)
 {
     static const int64_t row[] = {1, -1};
-    Value      *x = expand_in(expand, 0);
-    const Keys *keys = x->type.keys;
-    int64_t    *place;
+    Value               *x = expand_in(expand, 0);
+    const Keys          *keys = x->type.keys;
+    int64_t             *place;
 
     if (wanted && !keys_same(keys, wanted)) {
         place = arena_array(expand->model->arena, int64_t, wanted->count);
         for (int64_t i = 0; i < wanted->count; i++) {
             place[i] = keys_find(keys, wanted, i);
             if (place[i] < 0) {
-                diag_unsupported(expand->diag, expand->node->loc, "a map read in the body of a loop or branch; read it outside");
+                diag_unsupported(expand->diag, expand->node->loc,
+                                 "a map read in the body of a loop or branch; read it outside");
                 return NULL;
             }
         }
@@ -27,9 +29,10 @@ static Value *row_of(Expand *expand, const Keys *wanted)
 
 int expand_dict_vectorizer(Expand *expand)
 {
-    const Attr *text = node_attr(expand->node, "string_vocabulary"), *number = node_attr(expand->node, "int64_vocabulary");
-    Keys        wanted = {DTYPE_I64, 0, NULL, NULL};
-    Value      *out;
+    const Attr *text = node_attr(expand->node, "string_vocabulary"),
+               *number = node_attr(expand->node, "int64_vocabulary");
+    Keys   wanted = {DTYPE_I64, 0, NULL, NULL};
+    Value *out;
 
     if (text && text->count)
         wanted = (Keys){DTYPE_TEXT, text->count, NULL, text->strings};
@@ -55,6 +58,7 @@ int expand_cast_map(Expand *expand)
     out = row_of(expand, dense ? NULL : &wanted);
     if (!out)
         return -1;
-    expand_give(expand, 0, expand_in(expand, 0)->type.dtype == type->dtype ? out : expand_cast(expand, out, type->dtype));
+    expand_give(expand, 0,
+                expand_in(expand, 0)->type.dtype == type->dtype ? out : expand_cast(expand, out, type->dtype));
     return 0;
 }

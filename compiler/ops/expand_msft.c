@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ activations */
+/* ------------------------------------------------------------------------------------------------------ activations */
 
 static Value *clipped(Expand *expand, Value *value, float low, float high)
 {
@@ -22,7 +22,8 @@ static Value *activate(Expand *expand, Value *value)
 
     if (op == OP_onnx_Clip)
         return clipped(expand, value, first, second);
-    if (op != OP_onnx_Relu && op != OP_onnx_Tanh && op != OP_onnx_Sigmoid && op != OP_onnx_LeakyRelu && op != OP_onnx_HardSigmoid)
+    if (op != OP_onnx_Relu && op != OP_onnx_Tanh && op != OP_onnx_Sigmoid && op != OP_onnx_LeakyRelu &&
+        op != OP_onnx_HardSigmoid)
         return NULL;
     value = expand1(expand, op, value);
     if (op == OP_onnx_LeakyRelu || op == OP_onnx_HardSigmoid)
@@ -38,7 +39,8 @@ static int give_activated(Expand *expand, Value *value)
 
     value = name[0] ? activate(expand, value) : value;
     if (!value)
-        return diag_unsupported(expand->diag, expand->node->loc, "found the fused activation '%s'; export the model without fusions", name);
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found the fused activation '%s'; export the model without fusions", name);
     expand_give(expand, 0, value);
     return 0;
 }
@@ -53,10 +55,10 @@ static void hand_attributes(Expand *expand, const char *const *name, int count)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- fused products */
+/* --------------------------------------------------------------------------------------------------- fused products */
 
-/* The factor as MatMul wants it: with its batch stored between its rows and columns, [rows][batch...][columns], and with
- * both swapped. */
+/* The factor as MatMul wants it: with its batch stored between its rows and columns, [rows][batch...][columns], and
+ * with both swapped. */
 static Value *turned(Expand *expand, Value *value, const char *swap_name, const char *batch_name)
 {
     bool    swap = node_int(expand->node, swap_name, 0) != 0, apart = node_int(expand->node, batch_name, 0) != 0;
@@ -107,7 +109,7 @@ int expand_fused_conv(Expand *expand)
     return give_activated(expand, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ GELU */
+/* ------------------------------------------------------------------------------------------------------------- GELU */
 
 int expand_gelu(Expand *expand)
 {
@@ -142,6 +144,8 @@ int expand_quick_gelu(Expand *expand)
     Value *x = expand_in(expand, 0), *alpha;
 
     alpha = expand_number(expand, (double)node_float(expand->node, "alpha", 1.702f), x->type.dtype);
-    expand_give(expand, 0, expand2(expand, OP_onnx_Mul, x, expand1(expand, OP_onnx_Sigmoid, expand2(expand, OP_onnx_Mul, x, alpha))));
+    expand_give(
+        expand, 0,
+        expand2(expand, OP_onnx_Mul, x, expand1(expand, OP_onnx_Sigmoid, expand2(expand, OP_onnx_Mul, x, alpha))));
     return 0;
 }

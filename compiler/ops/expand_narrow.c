@@ -6,7 +6,8 @@
 
 static bool is_narrow(const Value *value)
 {
-    return value && value->type.kind == TYPE_TENSOR && (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
+    return value && value->type.kind == TYPE_TENSOR &&
+           (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
 }
 
 bool expand_is_whole(const Node *node)
@@ -18,7 +19,7 @@ bool expand_is_whole(const Node *node)
 bool expand_mixes_whole(const Node *node)
 {
     const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
-    bool        picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
+    bool picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
 
     return !picks && expand_is_whole(node);
 }
@@ -28,8 +29,8 @@ static Value *to_whole(Expand *expand, Value *value, DType dtype)
 {
     const DTypeInfo *info = dtype_info(dtype);
     double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
-    double           high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
-    Value           *least;
+    double high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
+    Value *least;
 
     value = expand1(expand, OP_onnx_Round, value);
     least = expand_number(expand, low, DTYPE_F64);
@@ -60,7 +61,8 @@ int expand_narrow(Expand *expand)
     Value *in[64];
 
     if (node->nin > 64)
-        return diag_unsupported(expand->diag, node->loc, "found %d inputs of a narrow float type; cast them to float", node->nin);
+        return diag_unsupported(expand->diag, node->loc, "found %d inputs of a narrow float type; cast them to float",
+                                node->nin);
     for (int i = 0; i < node->nin; i++)
         in[i] = is_narrow(node->in[i]) ? expand_cast(expand, node->in[i], DTYPE_F32) : node->in[i];
     expand_make(expand, node->op, node->nin, in);
@@ -73,7 +75,8 @@ int expand_narrow(Expand *expand)
             continue;
         expand->last = wide;
         out = out ? out : expand_output(expand, i);
-        expand_bound(out, is_narrow(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0, node->out[i]->type.rank);
+        expand_bound(out, is_narrow(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0,
+                     node->out[i]->type.rank);
         expand_give(expand, i, is_narrow(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
     }
     return 0;

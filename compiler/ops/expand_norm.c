@@ -138,7 +138,8 @@ static void batch_statistics(Expand *expand, Value *x, Value **mean, Value **var
 /* x * factor + shift, both [C] and constant in a trained network. */
 int expand_batch_norm(Expand *expand)
 {
-    Value *x = expand_in(expand, 0), *scale = expand_in(expand, 1), *bias = expand_in(expand, 2), *mean = expand_in(expand, 3);
+    Value *x = expand_in(expand, 0), *scale = expand_in(expand, 1), *bias = expand_in(expand, 2),
+          *mean = expand_in(expand, 3);
     Value *variance = expand_in(expand, 4), *factor, *root, *now_mean, *now_variance;
     DType  dtype = x->type.dtype;
 
@@ -149,7 +150,10 @@ int expand_batch_norm(Expand *expand)
         mean = now_mean;
         variance = now_variance;
     }
-    root = expand1(expand, OP_onnx_Sqrt, expand2(expand, OP_onnx_Add, variance, epsilon_of(expand, 1e-5, variance->type.dtype == DTYPE_NONE ? dtype : variance->type.dtype)));
+    root =
+        expand1(expand, OP_onnx_Sqrt,
+                expand2(expand, OP_onnx_Add, variance,
+                        epsilon_of(expand, 1e-5, variance->type.dtype == DTYPE_NONE ? dtype : variance->type.dtype)));
     factor = expand2(expand, OP_onnx_Div, scale, root);
     bias = expand2(expand, OP_onnx_Sub, bias, expand2(expand, OP_onnx_Mul, mean, factor));
     expand_give(expand, 0, scale_and_shift(expand, x, factor, bias, expand_rank(x)));
@@ -182,24 +186,28 @@ int expand_lp_norm(Expand *expand)
     Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, x->type.dtype), *norm, *is_zero;
     int    axis = expand_axis(expand, "axis", -1, expand_rank(x));
 
-    norm = expand_reduce(expand, node_int(expand->node, "p", 2) == 1 ? OP_onnx_ReduceL1 : OP_onnx_ReduceL2, x, axis, axis, 1);
+    norm = expand_reduce(expand, node_int(expand->node, "p", 2) == 1 ? OP_onnx_ReduceL1 : OP_onnx_ReduceL2, x, axis,
+                         axis, 1);
     is_zero = expand2(expand, OP_onnx_Equal, norm, zero);
     expand_give(expand, 0, expand3(expand, OP_onnx_Where, is_zero, zero, expand2(expand, OP_onnx_Div, x, norm)));
     return 0;
 }
 
-/* The sum over neighbouring channels is an average pooling along them, padding counted. Channels go last for it and come back:
- * where they are neighbours in memory anyway, neither moves anything, and the means follow the squares through the same memory. */
+/* The sum over neighbouring channels is an average pooling along them, padding counted. Channels go last for it and
+ * come back: where they are neighbours in memory anyway, neither moves anything, and the means follow the squares
+ * through the same memory. */
 int expand_lrn(Expand *expand)
 {
     Value        *x = expand_in(expand, 0), *last, *mean, *base;
     int64_t       size = node_int(expand->node, "size", 1), to[MAX_RANK], from[MAX_RANK];
-    const int64_t shape[] = {0, 1, -1, x->type.dim[1].max}, kernel[] = {1, size}, pads[] = {0, (size - 1) / 2, 0, size / 2};
-    DType         dtype = x->type.dtype;
-    int           rank = expand_rank(x);
+    const int64_t shape[] = {0, 1, -1, x->type.dim[1].max}, kernel[] = {1, size},
+                  pads[] = {0, (size - 1) / 2, 0, size / 2};
+    DType dtype = x->type.dtype;
+    int   rank = expand_rank(x);
 
     if (!extent_is_const(x->type.dim[1]))
-        return diag_unsupported(expand->diag, expand->node->loc, "found a run-time number of channels; make it constant");
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found a run-time number of channels; make it constant");
     for (int i = 0; i < rank; i++) {
         to[i] = i == 0 ? 0 : i + 1 < rank ? i + 1 : 1;
         from[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
@@ -210,9 +218,12 @@ int expand_lrn(Expand *expand)
     node_set_ints(expand->last, "pads", pads, 4);
     node_set_int(expand->last, "count_include_pad", 1);
     mean = expand_transpose(expand, expand_reshape_like(expand, mean, last), from, rank);
-    base = expand2(expand, OP_onnx_Mul, mean, expand_number(expand, (double)node_float(expand->node, "alpha", 1e-4f), dtype));
-    base = expand2(expand, OP_onnx_Add, base, expand_number(expand, (double)node_float(expand->node, "bias", 1.0f), dtype));
-    base = expand2(expand, OP_onnx_Pow, base, expand_number(expand, (double)node_float(expand->node, "beta", 0.75f), dtype));
+    base = expand2(expand, OP_onnx_Mul, mean,
+                   expand_number(expand, (double)node_float(expand->node, "alpha", 1e-4f), dtype));
+    base = expand2(expand, OP_onnx_Add, base,
+                   expand_number(expand, (double)node_float(expand->node, "bias", 1.0f), dtype));
+    base = expand2(expand, OP_onnx_Pow, base,
+                   expand_number(expand, (double)node_float(expand->node, "beta", 0.75f), dtype));
     expand_give(expand, 0, expand2(expand, OP_onnx_Div, x, base));
     return 0;
 }

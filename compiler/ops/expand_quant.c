@@ -1,9 +1,9 @@
-/* expand_quant.c - quantised operators as integer products between scales, or as float operators between DequantizeLinear and
- * QuantizeLinear; the passes and the lowering of those make integer kernels of them. */
+/* expand_quant.c - quantised operators as integer products between scales, or as float operators between
+ * DequantizeLinear and QuantizeLinear; the passes and the lowering of those make integer kernels of them. */
 #include "ops/expand_rules.h"
 #include "ops/integer.h"
 
-/* ------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
 static void keep_attributes(Expand *expand)
 {
@@ -14,10 +14,12 @@ static void keep_attributes(Expand *expand)
 /* Inputs index, index + 1 and index + 2 are a quantised tensor, its scale and its zero point. */
 static Value *dequantised(Expand *expand, int index)
 {
-    return expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, index), expand_in(expand, index + 1), expand_in(expand, index + 2));
+    return expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, index), expand_in(expand, index + 1),
+                   expand_in(expand, index + 2));
 }
 
-/* Inputs index and index + 1 are the result's scale and zero point. An omitted zero point is one of the type of input `like`. */
+/* Inputs index and index + 1 are the result's scale and zero point. An omitted zero point is one of the type of input
+ * `like`. */
 static void give_quantised(Expand *expand, Value *value, int index, int like)
 {
     Value *zero = expand_in(expand, index + 1);
@@ -30,7 +32,8 @@ static void give_quantised(Expand *expand, Value *value, int index, int like)
 
 static bool is_single(const Value *value)
 {
-    return value->type.rank == 0 || (value->type.rank == 1 && extent_is_const(value->type.dim[0]) && value->type.dim[0].max == 1);
+    return value->type.rank == 0 ||
+           (value->type.rank == 1 && extent_is_const(value->type.dim[0]) && value->type.dim[0].max == 1);
 }
 
 /* A vector over channels as it broadcasts to [batch][channels][spatial ...]. */
@@ -76,8 +79,8 @@ static Value *constant_scale(Expand *expand, int64_t count)
     return integer_scale(expand->graph, scale, count);
 }
 
-/* QLinearConv and QLinearMatMul with constant parameters as sums that round and store bytes themselves; `axis` of the weights is
- * that of the outputs. False: something is not constant. */
+/* QLinearConv and QLinearMatMul with constant parameters as sums that round and store bytes themselves; `axis` of the
+ * weights is that of the outputs. False: something is not constant. */
 static bool give_sums(Expand *expand, OpKind op, int axis)
 {
     const Value *w = expand_in(expand, 3), *zero = expand_in(expand, 2);
@@ -96,7 +99,7 @@ static bool give_sums(Expand *expand, OpKind op, int axis)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------ ONNX's own operators */
+/* --------------------------------------------------------------------------------------------- ONNX's own operators */
 
 int expand_qlinear_conv(Expand *expand)
 {
@@ -109,7 +112,9 @@ int expand_qlinear_conv(Expand *expand)
     keep_attributes(expand);
     if (expand_in(expand, 8))
         sum = expand2(expand, OP_onnx_Add, sum, along_channels(expand, expand_in(expand, 8), rank));
-    give_rounded(expand, rescaled(expand, sum, expand_in(expand, 1), along_channels(expand, expand_in(expand, 4), rank), expand_in(expand, 6)),
+    give_rounded(expand,
+                 rescaled(expand, sum, expand_in(expand, 1), along_channels(expand, expand_in(expand, 4), rank),
+                          expand_in(expand, 6)),
                  expand_in(expand, 7));
     return 0;
 }
@@ -127,18 +132,21 @@ int expand_qlinear_matmul(Expand *expand)
     if (expand_rank(in[0]) >= 2 && expand_rank(in[1]) == 2 && give_sums(expand, OP_ours_IntegerProduct, 1))
         return 0;
     sum = expand_make(expand, OP_onnx_MatMulInteger, 4, in);
-    give_rounded(expand, rescaled(expand, sum, along_rows(expand, expand_in(expand, 1)), expand_in(expand, 4), expand_in(expand, 6)),
-                 expand_in(expand, 7));
+    give_rounded(
+        expand,
+        rescaled(expand, sum, along_rows(expand, expand_in(expand, 1)), expand_in(expand, 4), expand_in(expand, 6)),
+        expand_in(expand, 7));
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- com.microsoft: products */
+/* ------------------------------------------------------------------------------------------ com.microsoft: products */
 
 /* alpha * a' * b' + c, where c is an integer of the product's scale. */
 int expand_qgemm(Expand *expand)
 {
     static const int64_t swap[] = {1, 0};
-    Value *in[] = {expand_in(expand, 0), expand_in(expand, 3), expand_in(expand, 2), expand_in(expand, 5)}, *sum, *scale;
+    Value *in[] = {expand_in(expand, 0), expand_in(expand, 3), expand_in(expand, 2), expand_in(expand, 5)}, *sum,
+          *scale;
     double alpha = (double)node_float(expand->node, "alpha", 1.0f);
 
     if (node_int(expand->node, "transA", 0))
@@ -181,7 +189,8 @@ int expand_matmul_integer_to_float(Expand *expand)
 /* Inputs: a, b, scale and zero point of b, bias; a is quantised by its own range. */
 int expand_dynamic_quantize_matmul(Expand *expand)
 {
-    Value *in[7] = {NULL, expand_in(expand, 1), NULL, expand_in(expand, 2), NULL, expand_in(expand, 3), expand_in(expand, 4)};
+    Value *in[7] = {
+        NULL, expand_in(expand, 1), NULL, expand_in(expand, 2), NULL, expand_in(expand, 3), expand_in(expand, 4)};
 
     in[0] = expand1(expand, OP_onnx_DynamicQuantizeLinear, expand_in(expand, 0));
     in[2] = expand_output(expand, 1);
@@ -190,7 +199,7 @@ int expand_dynamic_quantize_matmul(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------- com.microsoft: float operators between */
+/* --------------------------------------------------------------------------- com.microsoft: float operators between */
 
 int expand_msft_dequantize(Expand *expand)
 {
@@ -203,7 +212,8 @@ int expand_msft_dequantize(Expand *expand)
 
 int expand_msft_quantize(Expand *expand)
 {
-    Value *y = expand3(expand, OP_onnx_QuantizeLinear, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
+    Value *y =
+        expand3(expand, OP_onnx_QuantizeLinear, expand_in(expand, 0), expand_in(expand, 1), expand_in(expand, 2));
 
     keep_attributes(expand);
     expand_give(expand, 0, y);
@@ -264,7 +274,8 @@ int expand_qlinear_softmax(Expand *expand)
     int64_t opset = node_int(expand->node, "opset", 13);
 
     if (opset < 13 && expand_axis(expand, "axis", 1, rank) != rank - 1)
-        return diag_unsupported(expand->diag, expand->node->loc, "found Softmax of opset %lld over several axes; export it with opset 13",
+        return diag_unsupported(expand->diag, expand->node->loc,
+                                "found Softmax of opset %lld over several axes; export it with opset 13",
                                 (long long)opset);
     return expand_unary(expand, OP_onnx_Softmax);
 }

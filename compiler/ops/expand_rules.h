@@ -10,7 +10,9 @@
 #include "ops/expand.def"
 
 #define EXPAND(domain, name, rule)
-#define EXPAND_WHEN(domain, name, test, rule) bool test(const Node *node); int rule(Expand *expand);
+#define EXPAND_WHEN(domain, name, test, rule) \
+    bool test(const Node *node); \
+    int  rule(Expand *expand);
 #define EXPAND_NARROW(domain, name)
 #include "ops/expand.def"
 

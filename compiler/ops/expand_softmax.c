@@ -15,7 +15,8 @@ int expand_softmax(Expand *expand)
     if (!expand_rank(x))
         return diag_unsupported(expand->diag, expand->node->loc, "softmax of a scalar; remove it from the model");
     power = expand1(expand, OP_onnx_Exp, shifted(expand, x, axis));
-    expand_give(expand, 0, expand2(expand, OP_onnx_Div, power, expand_reduce(expand, OP_onnx_ReduceSum, power, axis, axis, 1)));
+    expand_give(expand, 0,
+                expand2(expand, OP_onnx_Div, power, expand_reduce(expand, OP_onnx_ReduceSum, power, axis, axis, 1)));
     return 0;
 }
 
@@ -54,7 +55,7 @@ int expand_hardmax(Expand *expand)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- losses */
+/* ----------------------------------------------------------------------------------------------------------- losses */
 
 typedef struct Loss {
     Value *input;  /* [N][C][...], logarithms of probabilities */
@@ -71,7 +72,8 @@ static void weigh(Expand *expand, const Loss *loss, Value **each, Value **share)
 
     *share = NULL;
     if (ignore) {
-        Value *none = expand_number(expand, 0, target->type.dtype), *index = expand_number(expand, (double)ignore->i, target->type.dtype);
+        Value *none = expand_number(expand, 0, target->type.dtype),
+              *index = expand_number(expand, (double)ignore->i, target->type.dtype);
         skip = expand2(expand, OP_onnx_Equal, target, index);
         target = expand3(expand, OP_onnx_Where, skip, none, target); /* what is skipped need not be a class */
     }

@@ -41,7 +41,8 @@ static int tensors(Expand *expand, int lists)
     int n = (expand->node->nin - 2) / lists;
 
     if (n < 1 || expand->node->nin != 2 + n * lists)
-        return diag_error(expand->diag, expand->node->loc, "found %d inputs, wanted 2 and %d for each tensor", expand->node->nin, lists);
+        return diag_error(expand->diag, expand->node->loc, "found %d inputs, wanted 2 and %d for each tensor",
+                          expand->node->nin, lists);
     for (int i = 0; i < expand->node->nin; i++)
         if (!expand->node->in[i])
             return diag_error(expand->diag, expand->node->loc, "input %d is omitted, but the operator needs it", i);
@@ -57,12 +58,14 @@ int expand_adagrad(Expand *expand)
         return -1;
     count = expand_cast(expand, expand_in(expand, 1), rate->type.dtype);
     count = times(expand, count, real(expand, "decay_factor", 0.0), rate->type.dtype);
-    rate = expand2(expand, OP_onnx_Div, rate, expand2(expand, OP_onnx_Add, count, expand_number(expand, 1, rate->type.dtype)));
+    rate = expand2(expand, OP_onnx_Div, rate,
+                   expand2(expand, OP_onnx_Add, count, expand_number(expand, 1, rate->type.dtype)));
     for (int i = 0; i < n; i++) {
         Value *x = expand_in(expand, 2 + i), *square, *gradient, *step;
         DType  dtype = x->type.dtype;
         gradient = regularized(expand, x, expand_in(expand, 2 + n + i), dtype);
-        square = expand2(expand, OP_onnx_Add, expand_in(expand, 2 + 2 * n + i), expand2(expand, OP_onnx_Mul, gradient, gradient));
+        square = expand2(expand, OP_onnx_Add, expand_in(expand, 2 + 2 * n + i),
+                         expand2(expand, OP_onnx_Mul, gradient, gradient));
         step = expand2(expand, OP_onnx_Mul, rate, gradient);
         step = expand2(expand, OP_onnx_Div, step, deviation(expand, square, dtype));
         expand_give(expand, i, expand2(expand, OP_onnx_Sub, x, step));
@@ -74,7 +77,8 @@ int expand_adagrad(Expand *expand)
 /* sqrt(1 - beta^t) / (1 - alpha^t) from the first step on, 1 before. */
 static Value *bias_correction(Expand *expand, double alpha, double beta, DType dtype)
 {
-    Value *t = expand_cast(expand, expand_in(expand, 1), dtype), *one = expand_number(expand, 1, dtype), *up, *down, *started;
+    Value *t = expand_cast(expand, expand_in(expand, 1), dtype), *one = expand_number(expand, 1, dtype), *up, *down,
+          *started;
 
     up = expand2(expand, OP_onnx_Pow, expand_number(expand, beta, dtype), t);
     up = expand1(expand, OP_onnx_Sqrt, expand2(expand, OP_onnx_Sub, one, up));
@@ -85,7 +89,8 @@ static Value *bias_correction(Expand *expand, double alpha, double beta, DType d
 
 int expand_adam(Expand *expand)
 {
-    double alpha = real(expand, "alpha", 0.9), beta = real(expand, "beta", 0.999), post = real(expand, "norm_coefficient_post", 0.0);
+    double alpha = real(expand, "alpha", 0.9), beta = real(expand, "beta", 0.999),
+           post = real(expand, "norm_coefficient_post", 0.0);
     Value *rate = expand_in(expand, 0);
     int    n = tensors(expand, 4);
 
@@ -97,8 +102,10 @@ int expand_adam(Expand *expand)
         DType  dtype = x->type.dtype;
         gradient = regularized(expand, x, expand_in(expand, 2 + n + i), dtype);
         momentum = blend(expand, expand_in(expand, 2 + 2 * n + i), alpha, gradient, 1.0 - alpha, dtype);
-        square = blend(expand, expand_in(expand, 2 + 3 * n + i), beta, expand2(expand, OP_onnx_Mul, gradient, gradient), 1.0 - beta, dtype);
-        step = expand2(expand, OP_onnx_Mul, rate, expand2(expand, OP_onnx_Div, momentum, deviation(expand, square, dtype)));
+        square = blend(expand, expand_in(expand, 2 + 3 * n + i), beta, expand2(expand, OP_onnx_Mul, gradient, gradient),
+                       1.0 - beta, dtype);
+        step = expand2(expand, OP_onnx_Mul, rate,
+                       expand2(expand, OP_onnx_Div, momentum, deviation(expand, square, dtype)));
         expand_give(expand, i, times(expand, expand2(expand, OP_onnx_Sub, x, step), 1.0 - post, dtype));
         expand_give(expand, n + i, momentum);
         expand_give(expand, 2 * n + i, square);

@@ -1,4 +1,5 @@
-/* expand_wide.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole numbers. */
+/* expand_wide.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole
+ * numbers. */
 #include "ops/expand_rules.h"
 
 #include <string.h>
@@ -13,8 +14,8 @@ static Value *scaled(Expand *expand, Value *value, const char *name, DType dtype
 int expand_wide_gemm(Expand *expand)
 {
     static const int64_t swap[] = {1, 0};
-    Value *a = expand_in(expand, 0), *b = expand_in(expand, 1), *c = expand_in(expand, 2), *out;
-    DType  dtype = a->type.dtype;
+    Value               *a = expand_in(expand, 0), *b = expand_in(expand, 1), *c = expand_in(expand, 2), *out;
+    DType                dtype = a->type.dtype;
 
     a = node_int(expand->node, "transA", 0) ? expand_transpose(expand, a, swap, 2) : a;
     b = node_int(expand->node, "transB", 0) ? expand_transpose(expand, b, swap, 2) : b;
@@ -25,7 +26,7 @@ int expand_wide_gemm(Expand *expand)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reductions */
+/* ------------------------------------------------------------------------------------------------------- reductions */
 
 static Value *reduce(Expand *expand, OpKind op, Value *x, bool keep)
 {
@@ -62,7 +63,8 @@ static int give_real(Expand *expand, Value *out)
 /* log(sum(exp(x - m))) + m with m the largest element, but 0 where that is infinite. */
 int expand_log_sum_exp(Expand *expand)
 {
-    Value *x = real_input(expand), *most, *sum, *zero = expand_number(expand, 0, x->type.kind == TYPE_TENSOR ? x->type.dtype : DTYPE_F64);
+    Value *x = real_input(expand), *most, *sum,
+          *zero = expand_number(expand, 0, x->type.kind == TYPE_TENSOR ? x->type.dtype : DTYPE_F64);
 
     most = reduce(expand, OP_onnx_ReduceMax, x, true);
     most = expand3(expand, OP_onnx_Where, expand1(expand, OP_onnx_IsInf, most), zero, most);
@@ -86,7 +88,7 @@ int expand_reduce_log_sum(Expand *expand)
     return give_real(expand, expand1(expand, OP_onnx_Log, reduce(expand, OP_onnx_ReduceSum, x, false)));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- large indices */
+/* ---------------------------------------------------------------------------------------------------- large indices */
 
 bool expand_is_unsigned_long(const Node *node)
 {
@@ -97,7 +99,9 @@ bool expand_is_unsigned_long(const Node *node)
 int expand_one_hot(Expand *expand)
 {
     Node  *node = expand->node;
-    Value *in[3] = {expand2(expand, OP_onnx_Min, node->in[0], expand_number(expand, 0x1p62, DTYPE_U64)), node->in[1], node->in[2]}, *out;
+    Value *in[3] = {expand2(expand, OP_onnx_Min, node->in[0], expand_number(expand, 0x1p62, DTYPE_U64)), node->in[1],
+                    node->in[2]},
+          *out;
 
     in[0] = expand_cast(expand, in[0], DTYPE_I64);
     out = expand_make(expand, node->op, 3, in);
@@ -108,7 +112,7 @@ int expand_one_hot(Expand *expand)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- narrow floats */
+/* ---------------------------------------------------------------------------------------------------- narrow floats */
 
 /* A result of a narrow type that attribute `dtype` alone asks for. */
 bool expand_makes_narrow(const Node *node)

@@ -12,7 +12,8 @@ static int64_t columns_of(const Node *node)
     return x->rank ? x->dim[x->rank - 1].max : 1;
 }
 
-/* A list of floats or integers as a constant along the last axis, one for all columns or one for each; absent: not used. */
+/* A list of floats or integers as a constant along the last axis, one for all columns or one for each; absent: not
+ * used. */
 static int column_weight(Lower *lower, const Node *node, const char *name, DType dtype, Operand *out)
 {
     const Attr *attr = node_attr(node, name);
@@ -22,8 +23,10 @@ static int column_weight(Lower *lower, const Node *node, const char *name, DType
     if (!count)
         return 0;
     if (count != 1 && count != columns)
-        return diag_error(lower->diag, node->loc, "%s has %lld entries for %lld features", name, (long long)count, (long long)columns);
-    *out = lower_weight(lower, dtype == DTYPE_F32 ? (const void *)attr->floats : (const void *)attr->ints, dtype, 1, &count, name);
+        return diag_error(lower->diag, node->loc, "%s has %lld entries for %lld features", name, (long long)count,
+                          (long long)columns);
+    *out = lower_weight(lower, dtype == DTYPE_F32 ? (const void *)attr->floats : (const void *)attr->ints, dtype, 1,
+                        &count, name);
     return 0;
 }
 
@@ -65,7 +68,8 @@ int lower_scaler(Lower *lower, Node *node)
     int      x;
     Pending *p = plain_expression(lower, node, &x);
 
-    if (!p || column_weight(lower, node, "offset", DTYPE_F32, &offset) < 0 || column_weight(lower, node, "scale", DTYPE_F32, &scale) < 0)
+    if (!p || column_weight(lower, node, "offset", DTYPE_F32, &offset) < 0 ||
+        column_weight(lower, node, "scale", DTYPE_F32, &scale) < 0)
         return -1;
     x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
     if (offset.buffer >= 0)
@@ -82,7 +86,8 @@ int lower_imputer(Lower *lower, Node *node)
     DType       dtype = node->in[0]->type.dtype;
     bool        real = dtype_info(dtype)->class == 'F';
     const char *name = real ? "imputed_value_floats" : "imputed_value_int64s";
-    double      missing = real ? (double)node_float(node, "replaced_value_float", 0.0f) : (double)node_int(node, "replaced_value_int64", 0);
+    double      missing = real ? (double)node_float(node, "replaced_value_float", 0.0f)
+                               : (double)node_int(node, "replaced_value_int64", 0);
     Operand     imputed;
     int         x, wrong, with;
     Pending    *p = plain_expression(lower, node, &x);
@@ -107,8 +112,8 @@ int lower_normalizer(Lower *lower, Node *node)
     Operand     x, y;
     Step       *step;
 
-    if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0 || lower_dense(lower, x, &x) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0 ||
+        lower_dense(lower, x, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, "row_normalize");
     step_reads(lower, step, x);
@@ -149,13 +154,14 @@ int lower_one_hot_encoder(Lower *lower, Node *node)
 
     if (!categories || node->out[0]->type.dim[node->out[0]->type.rank - 1].max != count)
         return diag_error(lower->diag, node->loc, "the categories are not of the input's type");
-    if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, dtype, &x) < 0 || lower_dense(lower, x, &x) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, dtype, &x) < 0 ||
+        lower_dense(lower, x, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, strings ? "category_one_hot_text" : "category_one_hot_i64");
     step_reads(lower, step, x);
-    step_reads(lower, step, lower_weight(lower, strings ? (const void *)categories->strings : (const void *)categories->ints, dtype, 1,
-                                         &count, "categories"));
+    step_reads(lower, step,
+               lower_weight(lower, strings ? (const void *)categories->strings : (const void *)categories->ints, dtype,
+                            1, &count, "categories"));
     step_writes(lower, step, y);
     step_extent(lower, step, operand_count(lower, &x, 0, x.rank));
     step_int(lower, step, count);

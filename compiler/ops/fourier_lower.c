@@ -1,5 +1,5 @@
-/* fourier_lower.c - operators that compute in double whatever their elements are: Fourier transforms, filters of the mel scale,
- * determinants. The axis of a transform may be known only while running. */
+/* fourier_lower.c - operators that compute in double whatever their elements are: Fourier transforms, filters of the
+ * mel scale, determinants. The axis of a transform may be known only while running. */
 #include "ops/axes.h"
 #include "ops/infer.h"
 #include "ops/rules.h"
@@ -10,7 +10,8 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* For a transform of `length`, of which at least half, `results`, is kept: so that bounds it where the length has no bound. */
+/* For a transform of `length`, of which at least half, `results`, is kept: so that bounds it where the length has no
+ * bound. */
 static Operand work_space(Lower *lower, Extent length, Extent results)
 {
     int64_t most = length.max < 2 * results.max ? length.max : 2 * results.max;
@@ -118,7 +119,8 @@ int lower_mel_weights(Lower *lower, Node *node)
         infer_scalar(&infer, node, 1, 0, INT32_MAX, extent_const(0), &length) < 0)
         return -1;
     for (int i = 0; i < 3; i++)
-        if (lower_input_dense(lower, node, 2 + i, &hertz[i]) < 0 || lower_convert(lower, hertz[i], DTYPE_F64, &hertz[i]) < 0)
+        if (lower_input_dense(lower, node, 2 + i, &hertz[i]) < 0 ||
+            lower_convert(lower, hertz[i], DTYPE_F64, &hertz[i]) < 0)
             return -1;
     y = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "filters");
     step = step_begin(lower, node, "mel_weights");

@@ -4,18 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------------- Resize */
+/* ----------------------------------------------------------------------------------------------------------- Resize */
 
 /* An extent that came out as a float. */
 static int counted(Infer *infer, const Node *node, double extent, Extent *out)
 {
     if (!(extent < 9e15)) /* up to here doubles are exact */
-        return diag_unsupported(infer->diag, node->loc, "an extent becomes %g, more than can be counted; resize by less", extent);
+        return diag_unsupported(infer->diag, node->loc,
+                                "an extent becomes %g, more than can be counted; resize by less", extent);
     *out = extent_const((int64_t)extent);
     return 0;
 }
 
-/* floor(extent * scale), in float as ONNX defines it. A scale that is a fraction of small power of two keeps its expression. */
+/* floor(extent * scale), in float as ONNX defines it. A scale that is a fraction of small power of two keeps its
+ * expression. */
 static int scaled(Infer *infer, Node *node, int axis, Extent extent, float scale, Extent *out)
 {
     double whole = (double)scale;
@@ -34,7 +36,8 @@ static int scaled(Infer *infer, Node *node, int axis, Extent extent, float scale
         whole *= 2.0;
     if (floor(whole) != whole || (double)extent.max * whole > 16777216.0)
         return infer_unknown_extent(infer, node, 0, axis, most.max + 1, out);
-    *out = infer_div(infer, infer_mul(infer, extent, extent_const((int64_t)whole)), extent_const((int64_t)1 << halvings));
+    *out =
+        infer_div(infer, infer_mul(infer, extent, extent_const((int64_t)whole)), extent_const((int64_t)1 << halvings));
     return 0;
 }
 
@@ -72,7 +75,8 @@ static int resize_by_scales(Infer *infer, Node *node, int input, Type *type)
     if (infer_need_rank(infer, node, input, 1, 1) < 0)
         return -1;
     if (!type_is_static(&node->in[input]->type))
-        return diag_unsupported(infer->diag, node->loc, "the number of scales is known only while running; pin it with --dim");
+        return diag_unsupported(infer->diag, node->loc,
+                                "the number of scales is known only while running; pin it with --dim");
     if (resized_axes(infer, node, type->rank, count, axes) < 0)
         return -1;
     if (!read_scales(node, input, scale, count)) {
@@ -87,8 +91,10 @@ static int resize_by_scales(Infer *infer, Node *node, int input, Type *type)
     return 0;
 }
 
-/* One scale for all axes: the smallest (not_larger) or largest that sizes ask for; half goes up. Axes without elements stay so. */
-static int keep_aspect(Infer *infer, Node *node, const Extent *size, const int *axes, int count, bool smallest, Type *type)
+/* One scale for all axes: the smallest (not_larger) or largest that sizes ask for; half goes up. Axes without elements
+ * stay so. */
+static int keep_aspect(Infer *infer, Node *node, const Extent *size, const int *axes, int count, bool smallest,
+                       Type *type)
 {
     double scale = smallest ? INFINITY : 0.0;
     bool   constant = true;
@@ -149,7 +155,7 @@ int infer_resize(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- grids */
+/* ------------------------------------------------------------------------------------------------------------ grids */
 
 /* x [N][C][spatial], grid [N][out][axes]. */
 int infer_grid_sample(Infer *infer, Node *node)
@@ -157,9 +163,11 @@ int infer_grid_sample(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *grid = infer_in(node, 1);
     Type        type;
 
-    if (infer_need(infer, node, 0, "FLIU-BCS", 3, MAX_RANK) < 0 || infer_need(infer, node, 1, "FL", x->rank, x->rank) < 0 ||
+    if (infer_need(infer, node, 0, "FLIU-BCS", 3, MAX_RANK) < 0 ||
+        infer_need(infer, node, 1, "FL", x->rank, x->rank) < 0 ||
         infer_need_equal(infer, node, x->dim[0], grid->dim[0], "batches of input and grid") < 0 ||
-        infer_need_equal(infer, node, grid->dim[x->rank - 1], extent_const(x->rank - 2), "numbers of a grid point and spatial axes") < 0)
+        infer_need_equal(infer, node, grid->dim[x->rank - 1], extent_const(x->rank - 2),
+                         "numbers of a grid point and spatial axes") < 0)
         return -1;
     type = infer_shaped(x->dtype, x);
     for (int i = 2; i < x->rank; i++)
@@ -207,7 +215,8 @@ int infer_col2im(Infer *infer, Node *node)
         product = infer_mul(infer, product, block[i]);
     dim[0] = x->dim[0];
     dim[1] = infer_div(infer, x->dim[1], product);
-    if (infer_need_equal(infer, node, infer_mul(infer, dim[1], product), x->dim[1], "axis 1 and a multiple of the block's elements") < 0)
+    if (infer_need_equal(infer, node, infer_mul(infer, dim[1], product), x->dim[1],
+                         "axis 1 and a multiple of the block's elements") < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, x->dtype, count + 2, dim);
 }
@@ -233,5 +242,6 @@ int infer_roi_align(Infer *infer, Node *node)
 
 int infer_image_decoder(Infer *infer, Node *node)
 {
-    return diag_unsupported(infer->diag, node->loc, "image files cannot be decoded by generated code; feed decoded pixels instead");
+    return diag_unsupported(infer->diag, node->loc,
+                            "image files cannot be decoded by generated code; feed decoded pixels instead");
 }

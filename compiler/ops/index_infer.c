@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------------- Gather */
+/* ----------------------------------------------------------------------------------------------------------- Gather */
 
 /* One element of a followed vector: at a constant place, else somewhere between the least and the greatest. */
 static Extent pick(Infer *infer, const Node *node, const Extent *elem, int count, Extent at, int index)
@@ -84,8 +84,8 @@ int infer_gather_elements(Infer *infer, Node *node)
     if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "I") < 0)
         return -1;
     rank = node->in[0]->type.rank;
-    if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 ||
-        need_within(infer, node, axis) < 0)
+    if (infer_need_rank(infer, node, 1, rank, rank) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 || need_within(infer, node, axis) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[1]->type));
 }
@@ -99,10 +99,12 @@ static int index_depth(Infer *infer, const Node *node, int batch, int64_t *depth
         infer_need_rank(infer, node, 1, 1, MAX_RANK) < 0)
         return -1;
     if (index->dim[index->rank - 1].expr >= 0)
-        return diag_unsupported(infer->diag, node->loc, "the last extent of the indices is known only while running; pin it with --dim");
+        return diag_unsupported(infer->diag, node->loc,
+                                "the last extent of the indices is known only while running; pin it with --dim");
     *depth = index->dim[index->rank - 1].max;
     if (batch < 0 || batch >= index->rank || *depth < 1 || batch + *depth > x->rank)
-        return diag_error(infer->diag, node->loc, "indices of %lld places after %d batch axes do not fit a tensor of rank %d",
+        return diag_error(infer->diag, node->loc,
+                          "indices of %lld places after %d batch axes do not fit a tensor of rank %d",
                           (long long)*depth, batch, x->rank);
     return 0;
 }
@@ -128,7 +130,7 @@ int infer_gather_nd(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- Scatter */
+/* ---------------------------------------------------------------------------------------------------------- Scatter */
 
 static int set_scattered(Infer *infer, Node *node)
 {
@@ -143,8 +145,8 @@ int infer_scatter_elements(Infer *infer, Node *node)
         return -1;
     rank = node->in[0]->type.rank;
     if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_need_same_shape(infer, node, 1, 2) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 ||
-        need_within(infer, node, axis) < 0)
+        infer_need_same_dtype(infer, node, 0, 2) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 || need_within(infer, node, axis) < 0)
         return -1;
     return set_scattered(infer, node);
 }
@@ -155,7 +157,8 @@ int infer_scatter_nd(Infer *infer, Node *node)
     int64_t     depth;
     int         prefix;
 
-    if (index_depth(infer, node, 0, &depth) < 0 || infer_need_tensor(infer, node, 2) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
+    if (index_depth(infer, node, 0, &depth) < 0 || infer_need_tensor(infer, node, 2) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 2) < 0)
         return -1;
     prefix = index->rank - 1;
     if (update->rank != prefix + x->rank - depth)
@@ -175,7 +178,8 @@ int infer_tensor_scatter(Infer *infer, Node *node)
     int         axis;
 
     if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 || infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 || infer_axis(infer, node, node_int(node, "axis", -2), x->rank, &axis) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", -2), x->rank, &axis) < 0 ||
         infer_need_vector(infer, node, 2, x->dim[0]) < 0)
         return -1;
     if (axis == 0)

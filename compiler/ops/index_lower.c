@@ -36,7 +36,8 @@ static bool is_inside(const Value *index, Extent extent, int64_t *constant)
            *constant >= -extent.max && *constant < extent.max;
 }
 
-/* A constant index of one element is a view; everything else is gathered, and what is outside is found out by the run. */
+/* A constant index of one element is a view; everything else is gathered, and what is outside is found out by the
+ * run. */
 int lower_gather(Lower *lower, Node *node)
 {
     Operand x, index, y;
@@ -121,7 +122,8 @@ static int reduction_of(Lower *lower, const Node *node)
 }
 
 /* The data is copied to the result first; the updates are written over it. */
-static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y, Operand *index, Operand *update, Step **step)
+static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y, Operand *index, Operand *update,
+                         Step **step)
 {
     int     reduction = reduction_of(lower, node);
     Operand x;
@@ -129,7 +131,8 @@ static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y,
     if (reduction < 0)
         return -1;
     if (reduction && strchr("LBSC", dtype_info(node->in[0]->type.dtype)->class))
-        return diag_unsupported(lower->diag, node->loc, "found a reduction of %s elements; cast them to float around the node",
+        return diag_unsupported(lower->diag, node->loc,
+                                "found a reduction of %s elements; cast them to float around the node",
                                 dtype_info(node->in[0]->type.dtype)->name);
     if (lower_input(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, index) < 0 ||
         lower_input_dense(lower, node, 2, update) < 0 || lower_output_dense(lower, node, 0, y) < 0 ||
@@ -190,7 +193,8 @@ static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
     Axes   axes;
     Infer  infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
 
-    if (infer_elems(&infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK) < 0 || axes_read(&infer, node, 3, rank, &axes) < 0)
+    if (infer_elems(&infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK) < 0 ||
+        axes_read(&infer, node, 3, rank, &axes) < 0)
         return -1;
     for (int i = 0; i < rank; i++) {
         before[i] = axes.count < 0 ? pads[i] : extent_const(0);

@@ -1,4 +1,5 @@
-/* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the graph. */
+/* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the
+ * graph. */
 #include "ops/expand.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ enum {
     FEW_VISITS = 100000 /* nodes seen in a small model; loops within loops multiply the walks that find their types */
 };
 
-/* ------------------------------------------------------------------------------------------------------------- folding */
+/* ---------------------------------------------------------------------------------------------------------- folding */
 
 static bool constant_inputs(const Node *node)
 {
@@ -38,7 +39,7 @@ static int fold(Infer *infer, Node *node)
     return fold_node(infer->model, infer->diag, node) < 0 ? -1 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ one node */
+/* --------------------------------------------------------------------------------------------------------- one node */
 
 /* Every input that the operator cannot do without is there and typed. */
 static int check_inputs(Infer *infer, const Node *node)
@@ -50,11 +51,13 @@ static int check_inputs(Infer *infer, const Node *node)
             if (i < info->min_in && !(info->traits & (OP_CONTROL | OP_OMITS)))
                 return diag_error(infer->diag, node->loc, "input %d is omitted, but the operator needs it", i);
         } else if (node->in[i]->type.kind == TYPE_NONE)
-            return diag_error(infer->diag, node->loc, "input %d '%s' has no type; wanted a value that is made before this node", i,
+            return diag_error(infer->diag, node->loc,
+                              "input %d '%s' has no type; wanted a value that is made before this node", i,
                               node->in[i]->name);
     }
     if (node->nin < info->min_in || (node->nin > info->max_in && !(info->traits & OP_MANY_IN)))
-        return diag_error(infer->diag, node->loc, "found %d inputs, wanted %d to %d", node->nin, info->min_in, info->max_in);
+        return diag_error(infer->diag, node->loc, "found %d inputs, wanted %d to %d", node->nin, info->min_in,
+                          info->max_in);
     if (node->nout > info->max_out && !(info->traits & OP_MANY_OUT))
         return diag_error(infer->diag, node->loc, "found %d outputs, wanted at most %d", node->nout, info->max_out);
     return 0;
@@ -64,7 +67,8 @@ static int check_outputs(Infer *infer, const Node *node)
 {
     for (int i = 0; i < node->nout; i++)
         if (node->out[i] && node->out[i]->type.kind == TYPE_NONE)
-            return diag_bug(infer->diag, node->loc, "the shape rule gave output %d '%s' no type", i, node->out[i]->name);
+            return diag_bug(infer->diag, node->loc, "the shape rule gave output %d '%s' no type", i,
+                            node->out[i]->name);
     return 0;
 }
 
@@ -86,15 +90,15 @@ static int infer_node(Infer *infer, Node *node)
     return fold(infer, node);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the walk */
+/* --------------------------------------------------------------------------------------------------------- the walk */
 
 static bool leaves_graph(const Node *node)
 {
     return !node->nout || all_constant(node);
 }
 
-/* Checks of nodes that leave go to the next node that stays (else the last), since their conditions may still matter. Checks
- * were recorded in the order of the nodes. */
+/* Checks of nodes that leave go to the next node that stays (else the last), since their conditions may still matter.
+ * Checks were recorded in the order of the nodes. */
 static void move_checks(Model *model, const Graph *graph, int first)
 {
     Node *stays = NULL;
@@ -127,7 +131,8 @@ static void part_from_constants(Node *node)
     }
 }
 
-/* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to others. */
+/* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to
+ * others. */
 static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
 {
     int kept = 0;
@@ -150,11 +155,12 @@ static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
 static int refuse_either_rank(Infer *infer, const Node *node, const Value *value)
 {
     return diag_unsupported(infer->diag, node ? node->loc : (Loc){0},
-                            "'%s' is a scalar or of one element, by an If; give both branches the same rank", value->name);
+                            "'%s' is a scalar or of one element, by an If; give both branches the same rank",
+                            value->name);
 }
 
-/* Values that an If leaves as a scalar or as [1] (Value.either_rank) may be read where it makes no difference: elementwise. What
- * comes out is of either rank too, unless an operand of a known rank above 0 decides it. */
+/* Values that an If leaves as a scalar or as [1] (Value.either_rank) may be read where it makes no difference:
+ * elementwise. What comes out is of either rank too, unless an operand of a known rank above 0 decides it. */
 static int follow_either_rank(Infer *infer, Node *node)
 {
     const Value *read = NULL;
@@ -179,19 +185,20 @@ static int follow_either_rank(Infer *infer, Node *node)
     return 0;
 }
 
-/* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count is
- * read anew. */
+/* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count
+ * is read anew. */
 int infer_nodes(Infer *infer, Graph *graph)
 {
     int status = 0, first_check = infer->model->ncheck;
 
     if (infer->depth > MAX_DEPTH)
-        return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': bodies are nested more than %d deep; flatten the model",
-                                graph->name, MAX_DEPTH);
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "graph '%s': bodies are nested more than %d deep; flatten the model", graph->name,
+                                MAX_DEPTH);
     infer->visits += graph->nnode;
     if (infer->visits > FEW_VISITS + 50 * (int64_t)infer->model->nvalue)
-        return diag_unsupported(infer->diag, (Loc){0}, "graph '%s': loops within loops take too long to type; flatten the model",
-                                graph->name);
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "graph '%s': loops within loops take too long to type; flatten the model", graph->name);
     infer->depth++;
     for (int i = 0; i < graph->nnode && !status; i++) {
         status = infer_node(infer, graph->node[i]);
@@ -228,16 +235,18 @@ static int bound_contents(Infer *infer, Graph *graph, Value *value)
     int64_t         count = type_elements(&value->type);
     Extent         *elem;
 
-    if (!graph->nnode || value->type.kind != TYPE_TENSOR || !dtype_in(value->type.dtype, "IU") || !type_is_static(&value->type) ||
-        count > INFER_TRACKED)
+    if (!graph->nnode || value->type.kind != TYPE_TENSOR || !dtype_in(value->type.dtype, "IU") ||
+        !type_is_static(&value->type) || count > INFER_TRACKED)
         return 0;
     flag = infer_bound(infer, value->name, BOUND_VALUES);
     if (!flag)
         return 0;
     elem = arena_array(infer->model->arena, Extent, count + 1);
     for (int i = 0; i < (int)count; i++) {
-        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN, INT64_MAX);
-        if (infer_within(infer, graph->node[0], elem[i], flag->lo, flag->hi, "an element that --dim bounds", &elem[i]) < 0)
+        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN,
+                              INT64_MAX);
+        if (infer_within(infer, graph->node[0], elem[i], flag->lo, flag->hi, "an element that --dim bounds", &elem[i]) <
+            0)
             return -1;
     }
     value->elem = elem;

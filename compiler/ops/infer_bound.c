@@ -1,16 +1,16 @@
 /* infer_bound.c - where capacities come from: --dim, the types that a model declares, and what a rule knows.
  *
- * An extent of an input becomes a leaf that the caller gives; inputs that share a name share the leaf. An extent that a rule
- * computes keeps its expression; where that has no bound, --dim VALUE:AXIS or a declared extent supplies one, and the run
- * checks it. Nothing without a bound passes infer_set. */
+ * An extent of an input becomes a leaf that the caller gives; inputs that share a name share the leaf. An extent that a
+ * rule computes keeps its expression; where that has no bound, --dim VALUE:AXIS or a declared extent supplies one, and
+ * the run checks it. Nothing without a bound passes infer_set. */
 #include "ops/infer.h"
 
 #include "support/command.h"
 
 #include <string.h>
 
-/* An extent that is known only while running and may be above this (elements) counts as unbounded: its interval comes from
- * an integer type, not from the model. Tensors above the second limit (bytes) are looked at again. */
+/* An extent that is known only while running and may be above this (elements) counts as unbounded: its interval comes
+ * from an integer type, not from the model. Tensors above the second limit (bytes) are looked at again. */
 static const int64_t UNBOUNDED = (int64_t)1 << 28;
 static const int64_t LARGE = (int64_t)1 << 36;
 
@@ -69,7 +69,7 @@ static Bound promised(const Infer *infer, const Value *value, int axis, int rank
     return name ? flag_bound(infer, name, BOUND_NAME) : (Bound){0};
 }
 
-/* --------------------------------------------------------------------------------------------------- inputs of the model */
+/* ---------------------------------------------------------------------------------------------- inputs of the model */
 
 /* Remember a place without a bound, and what to type for it: once, where several places share a name. */
 static void note_open(Infer *infer, const char *place, const char *flag)
@@ -90,15 +90,18 @@ static void note_open_axis(Infer *infer, const Value *value, int axis)
     const char *name = dim_name(value, axis);
 
     if (name)
-        note_open(infer, arena_printf(arena, "'%s' (extent %d of '%s')", name, axis, value->name), arena_printf(arena, "%s=1..16", name));
+        note_open(infer, arena_printf(arena, "'%s' (extent %d of '%s')", name, axis, value->name),
+                  arena_printf(arena, "%s=1..16", name));
     else
-        note_open(infer, arena_printf(arena, "extent %d of '%s'", axis, value->name), arena_printf(arena, "%s:%d=1..16", value->name, axis));
+        note_open(infer, arena_printf(arena, "extent %d of '%s'", axis, value->name),
+                  arena_printf(arena, "%s:%d=1..16", value->name, axis));
 }
 
 /* One message for all of them. */
 static int refuse_open(const Infer *infer)
 {
-    return diag_unsupported(infer->diag, (Loc){0}, "inputs have no bound for %s; say how large each may be where 16 stands here:%s",
+    return diag_unsupported(infer->diag, (Loc){0},
+                            "inputs have no bound for %s; say how large each may be where 16 stands here:%s",
                             infer->open->data, infer->flags->data);
 }
 
@@ -145,9 +148,10 @@ static int bind_rank(Infer *infer, const Value *value, bool member, Type *type)
     else if (elements.known && member)
         type->dim[0] = extent_const(elements.hi);
     else
-        return diag_unsupported(infer->diag, (Loc){0},
-                                "input '%s' declares no rank; give its extents one by one: --dim %s:0=N --dim %s:1=N ...", value->name,
-                                value->name, value->name);
+        return diag_unsupported(
+            infer->diag, (Loc){0},
+            "input '%s' declares no rank; give its extents one by one: --dim %s:0=N --dim %s:1=N ...", value->name,
+            value->name, value->name);
     return 0;
 }
 
@@ -159,7 +163,8 @@ static int bind_tensor(Infer *infer, const Value *value, bool member, Type *type
         if (type->dim[axis].max < 0 && bind_axis(infer, value, axis, member, &type->dim[axis]) < 0)
             return -1;
     if (type->rank >= 0 && !infer->open->size && type_bytes(type) < 0)
-        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' needs more bytes than can be counted; bound its extents with --dim",
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "input '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);
     return 0;
 }
@@ -188,7 +193,8 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
         return bind_type(infer, value, member, type->item);
     }
     if (type->kind == TYPE_MAP && (value->type.kind ? &value->type : &value->promise)->kind != TYPE_MAP)
-        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' holds maps; make it one map for each run", value->name);
+        return diag_unsupported(infer->diag, (Loc){0}, "input '%s' holds maps; make it one map for each run",
+                                value->name);
     if (type->kind == TYPE_MAP)
         return infer_map_input(infer, value, type) < 0 ? -1 : bind_tensor(infer, value, false, type);
     count = flag_bound(infer, value->name, BOUND_COUNT);
@@ -222,18 +228,20 @@ int infer_inputs(Infer *infer, Graph *graph)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ computed extents */
+/* ------------------------------------------------------------------------------------------------- computed extents */
 
 static int refuse_extent(Infer *infer, const Node *node, const Value *value, int axis)
 {
-    return diag_unsupported(infer->diag, node->loc, "output '%s': extent %d has no bound; declare it in the model or give --dim %s:%d=1..N",
+    return diag_unsupported(infer->diag, node->loc,
+                            "output '%s': extent %d has no bound; declare it in the model or give --dim %s:%d=1..N",
                             value->name, axis, value->name, axis);
 }
 
 /* The step that makes the value finds this extent out, and has its greatest value from infer_unknown_extent. */
 static bool is_found(const Infer *infer, const Value *value, Extent dim)
 {
-    return dim.expr >= 0 && infer->model->expr[dim.expr].op == EXPR_OUT && infer->model->expr[dim.expr].value == value->id;
+    return dim.expr >= 0 && infer->model->expr[dim.expr].op == EXPR_OUT &&
+           infer->model->expr[dim.expr].value == value->id;
 }
 
 /* Clamp one extent; `wide`: the declared extent is wanted too. */
@@ -279,7 +287,8 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
         return -1;
     for (int wide = 0; wide <= 1; wide++)
         for (int axis = 0; axis < type->rank; axis++)
-            if ((!wide || is_large(type)) && bound_axis(infer, node, value, axis, type->rank, wide, &type->dim[axis]) < 0)
+            if ((!wide || is_large(type)) &&
+                bound_axis(infer, node, value, axis, type->rank, wide, &type->dim[axis]) < 0)
                 return -1;
     if (infer->trial || type->rank < 0)
         return 0;
@@ -287,11 +296,14 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
         if (type->dim[axis].expr >= 0 && type->dim[axis].max > UNBOUNDED)
             return refuse_extent(infer, node, value, axis);
         if (extent_depth(infer->model, type->dim[axis]) > MAX_DEPTH)
-            return diag_unsupported(infer->diag, node->loc, "output '%s': extent %d depends on more than %d extents before it; pin some with --dim",
-                                    value->name, axis, MAX_DEPTH);
+            return diag_unsupported(
+                infer->diag, node->loc,
+                "output '%s': extent %d depends on more than %d extents before it; pin some with --dim", value->name,
+                axis, MAX_DEPTH);
     }
     if (type_bytes(type) < 0)
-        return diag_unsupported(infer->diag, node->loc, "output '%s' needs more bytes than can be counted; bound its extents with --dim",
+        return diag_unsupported(infer->diag, node->loc,
+                                "output '%s' needs more bytes than can be counted; bound its extents with --dim",
                                 value->name);
     return 0;
 }
@@ -315,14 +327,16 @@ int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
     count = flag_bound(infer, value->name, BOUND_COUNT);
     if (type->item)
         bound_members(infer, value, type->item);
-    if (type->kind == TYPE_SEQUENCE && count.known && is_found(infer, value, type->count) && type->count.max <= count.hi)
+    if (type->kind == TYPE_SEQUENCE && count.known && is_found(infer, value, type->count) &&
+        type->count.max <= count.hi)
         return infer_check(infer, node, extent_op(infer->model, EXPR_LT, extent_const(count.lo - 1), type->count),
                            "a count of members that is found out is below its bounds");
     if (type->kind == TYPE_SEQUENCE && count.known &&
         infer_within(infer, node, type->count, count.lo, count.hi, "the count of members", &type->count) < 0)
         return -1;
     if (type->kind == TYPE_SEQUENCE && type->count.max > UNBOUNDED && !infer->trial)
-        return diag_unsupported(infer->diag, node->loc, "output '%s': the count of its members has no bound; give --dim %s:count=0..N",
+        return diag_unsupported(infer->diag, node->loc,
+                                "output '%s': the count of its members has no bound; give --dim %s:count=0..N",
                                 value->name, value->name);
     return 0;
 }
@@ -356,7 +370,8 @@ int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, in
     Bound        flag = value ? flag_bound(infer, value->name, BOUND_BYTES) : (Bound){true, 0, 0};
 
     if (!flag.known && (max < 0 || max > UNBOUNDED))
-        return diag_unsupported(infer->diag, node->loc, "output '%s': the text that is made has no bound; give --dim %s:bytes=0..N",
+        return diag_unsupported(infer->diag, node->loc,
+                                "output '%s': the text that is made has no bound; give --dim %s:bytes=0..N",
                                 value->name, value->name);
     *out = flag.known ? flag.hi : max;
     return 0;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------- reading a node */
+/* --------------------------------------------------------------------------------------------------- reading a node */
 
 bool infer_has(const Node *node, int input)
 {
@@ -26,7 +26,7 @@ bool dtype_in(DType dtype, const char *classes)
     return dtype != DTYPE_NONE && strchr(classes, dtype_info(dtype)->class) != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- checks */
+/* ----------------------------------------------------------------------------------------------------------- checks */
 
 static const char *kind_name(TypeKind kind)
 {
@@ -82,11 +82,15 @@ int infer_need_dtype(Infer *infer, const Node *node, int input, const char *clas
     if (at && at < end)
         return 0;
     for (const char *c = classes; c < end; c++)
-        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s", c == classes ? "" : c + 1 < end ? ", " : " or ",
+        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s",
+                 c == classes  ? ""
+                 : c + 1 < end ? ", "
+                               : " or ",
                  class_words(*c));
     if (at)
-        return diag_unsupported(infer->diag, node->loc, "input %d '%s' holds %s, which is supported here for %s only; convert it before",
-                                input, node->in[input]->name, dtype_info(node->in[input]->type.dtype)->name, wanted);
+        return diag_unsupported(infer->diag, node->loc,
+                                "input %d '%s' holds %s, which is supported here for %s only; convert it before", input,
+                                node->in[input]->name, dtype_info(node->in[input]->type.dtype)->name, wanted);
     return diag_error(infer->diag, node->loc, "input %d '%s' holds %s, wanted %s", input, node->in[input]->name,
                       dtype_info(node->in[input]->type.dtype)->name, wanted);
 }
@@ -107,8 +111,8 @@ int infer_need_same_dtype(Infer *infer, const Node *node, int first, int second)
 
     if (!a || !b || a->dtype == b->dtype)
         return 0;
-    return diag_error(infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s, wanted one element type", first,
-                      node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name,
+    return diag_error(infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s, wanted one element type",
+                      first, node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name,
                       dtype_info(b->dtype)->name);
 }
 
@@ -118,9 +122,9 @@ int infer_need_same_width(Infer *infer, const Node *node, int first, int second)
 
     if (!a || !b || (a->dtype == DTYPE_F64) == (b->dtype == DTYPE_F64))
         return 0;
-    return diag_unsupported(infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s; give both the same element type", first,
-                            node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name,
-                            dtype_info(b->dtype)->name);
+    return diag_unsupported(
+        infer->diag, node->loc, "inputs %d '%s' and %d '%s' hold %s and %s; give both the same element type", first,
+        node->in[first]->name, second, node->in[second]->name, dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
 }
 
 int infer_need_rank(Infer *infer, const Node *node, int input, int lo, int hi)
@@ -133,14 +137,16 @@ int infer_need_rank(Infer *infer, const Node *node, int input, int lo, int hi)
     if (rank >= lo && rank <= hi)
         return 0;
     if (lo == hi)
-        return diag_error(infer->diag, node->loc, "input %d '%s' has rank %d, wanted %d", input, node->in[input]->name, rank, lo);
-    return diag_error(infer->diag, node->loc, "input %d '%s' has rank %d, wanted %d to %d", input, node->in[input]->name, rank, lo,
-                      hi);
+        return diag_error(infer->diag, node->loc, "input %d '%s' has rank %d, wanted %d", input, node->in[input]->name,
+                          rank, lo);
+    return diag_error(infer->diag, node->loc, "input %d '%s' has rank %d, wanted %d to %d", input,
+                      node->in[input]->name, rank, lo, hi);
 }
 
 int infer_need(Infer *infer, const Node *node, int input, const char *classes, int lo, int hi)
 {
-    return infer_need_dtype(infer, node, input, classes) < 0 || infer_need_rank(infer, node, input, lo, hi) < 0 ? -1 : 0;
+    return infer_need_dtype(infer, node, input, classes) < 0 || infer_need_rank(infer, node, input, lo, hi) < 0 ? -1
+                                                                                                                : 0;
 }
 
 int infer_need_vector(Infer *infer, const Node *node, int input, Extent length)
@@ -162,9 +168,10 @@ int infer_need_scalar(Infer *infer, const Node *node, int input)
     if (type_elements(&node->in[input]->type) == 1)
         return 0;
     if (!type_is_static(&node->in[input]->type))
-        return infer_need_equal(infer, node, type_count(infer->model, &node->in[input]->type), extent_const(1), "elements of a scalar");
-    return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted a scalar", input, node->in[input]->name,
-                      (long long)type_elements(&node->in[input]->type));
+        return infer_need_equal(infer, node, type_count(infer->model, &node->in[input]->type), extent_const(1),
+                                "elements of a scalar");
+    return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted a scalar", input,
+                      node->in[input]->name, (long long)type_elements(&node->in[input]->type));
 }
 
 int infer_axis(Infer *infer, const Node *node, int64_t axis, int rank, int *out)
@@ -190,7 +197,8 @@ int infer_joined(Infer *infer, Node *node, int first, int every, int *axis, Type
         for (int a = 0; a < x->rank; a++)
             if (a == *axis)
                 type->dim[a] = infer_add(infer, type->dim[a], node->in[i]->type.dim[a]);
-            else if (infer_need_equal(infer, node, type->dim[a], node->in[i]->type.dim[a], "extents beside the joined axis") < 0)
+            else if (infer_need_equal(infer, node, type->dim[a], node->in[i]->type.dim[a],
+                                      "extents beside the joined axis") < 0)
                 return -1;
     }
     return 0;
@@ -210,7 +218,7 @@ int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, i
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- run-time checks */
+/* -------------------------------------------------------------------------------------------------- run-time checks */
 
 static void record(Infer *infer, const Node *node, Extent condition)
 {
@@ -238,7 +246,8 @@ static bool is_zero(Extent extent)
     return extent_is_const(extent) && extent.max == 0;
 }
 
-/* An extent that can only be 0 while running is refused: by its bound something would be read that nobody has written. */
+/* An extent that can only be 0 while running is refused: by its bound something would be read that nobody has
+ * written. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what)
 {
     Extent equal = extent_op(infer->model, EXPR_EQ, a, b);
@@ -247,8 +256,10 @@ int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const c
         return diag_error(infer->diag, node->loc, "%s: %lld and %lld, wanted equal extents", what, (long long)a.max,
                           (long long)b.max);
     if (equal.expr >= 0 && !infer->trial && (is_zero(a) || is_zero(b)))
-        return diag_unsupported(infer->diag, node->loc, "%s: found 0 and an extent of at most %lld that the run must find to be 0; give it "
-                                "as 0 by --dim", what, (long long)(a.max > b.max ? a.max : b.max));
+        return diag_unsupported(infer->diag, node->loc,
+                                "%s: found 0 and an extent of at most %lld that the run must find to be 0; give it "
+                                "as 0 by --dim",
+                                what, (long long)(a.max > b.max ? a.max : b.max));
     return infer_check(infer, node, equal, what);
 }
 
@@ -261,8 +272,8 @@ int infer_need_same_shape(Infer *infer, const Node *node, int first, int second)
     a = infer_in(node, first);
     b = infer_in(node, second);
     if (a->rank != b->rank)
-        return diag_error(infer->diag, node->loc, "inputs %d and %d have ranks %d and %d, wanted equal shapes", first, second, a->rank,
-                          b->rank);
+        return diag_error(infer->diag, node->loc, "inputs %d and %d have ranks %d and %d, wanted equal shapes", first,
+                          second, a->rank, b->rank);
     for (int i = 0; i < a->rank; i++)
         if (infer_need_equal(infer, node, a->dim[i], b->dim[i], "shapes that must be equal differ") < 0)
             return -1;

@@ -1,4 +1,5 @@
-/* infer_elem.c - contents of small integer tensors as run-time integers: what turns Shape/Gather/Concat chains into extents. */
+/* infer_elem.c - contents of small integer tensors as run-time integers: what turns Shape/Gather/Concat chains into
+ * extents. */
 #include "ops/infer.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { MAX_CHAIN = 500 }; /* operators upon operators in one run-time integer */
 
-/* -------------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 static bool known_floats(const Value *value, Extent *out, int *count)
 {
@@ -92,8 +93,8 @@ int infer_elems(Infer *infer, const Node *node, int input, int64_t lo, int64_t h
                                 "the length of input %d '%s' is known only while running; pin it with --dim", input,
                                 node->in[input]->name);
     if (capacity > 1 && type_elements(&node->in[input]->type) > (capacity < INFER_TRACKED ? capacity : INFER_TRACKED))
-        return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted at most %d", input, node->in[input]->name,
-                          (long long)type_elements(&node->in[input]->type), capacity);
+        return diag_error(infer->diag, node->loc, "input %d '%s' has %lld elements, wanted at most %d", input,
+                          node->in[input]->name, (long long)type_elements(&node->in[input]->type), capacity);
     if (!infer_known(node->in[input], elem, &count))
         count = read_while_running(infer, node, input, capacity, elem);
     for (int i = 0; i < count; i++)
@@ -113,7 +114,7 @@ int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t 
     return infer_elems(infer, node, input, lo, hi, out, 1) < 0 ? -1 : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool splat)
 {
@@ -168,10 +169,12 @@ void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int c
         return;
     value->elem = arena_array(infer->model->arena, Extent, count);
     value->nelem = count;
-    for (int i = 0; i < count; i++) /* long chains of arithmetic are read where they end instead of being computed again */
-        value->elem[i] = extent_depth(infer->model, elem[i]) <= MAX_CHAIN || dtype_in(value->type.dtype, "FL")
-                             ? elem[i]
-                             : extent_leaf(infer->model, EXPR_ELEM, value->id, i, extent_min(infer->model, elem[i]), elem[i].max);
+    for (int i = 0; i < count;
+         i++) /* long chains of arithmetic are read where they end instead of being computed again */
+        value->elem[i] =
+            extent_depth(infer->model, elem[i]) <= MAX_CHAIN || dtype_in(value->type.dtype, "FL")
+                ? elem[i]
+                : extent_leaf(infer->model, EXPR_ELEM, value->id, i, extent_min(infer->model, elem[i]), elem[i].max);
     if (!infer->trial)
         make_known(infer, value);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- arithmetic */
+/* ------------------------------------------------------------------------------------------------------- arithmetic */
 
 Extent infer_add(Infer *infer, Extent a, Extent b)
 {
@@ -40,7 +40,7 @@ Extent infer_product(Infer *infer, const Type *type, int first, int end)
     return product;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- types */
+/* ------------------------------------------------------------------------------------------------------------ types */
 
 Type infer_shaped(DType dtype, const Type *like)
 {
@@ -78,12 +78,13 @@ int infer_set(Infer *infer, Node *node, int index, Type type)
     while (part->kind != TYPE_TENSOR && part->item)
         part = part->item;
     if (part->kind == TYPE_TENSOR && part->dtype == DTYPE_C128)
-        return diag_unsupported(infer->diag, node->loc, "output %d '%s' holds complex128; use complex64, or two tensors of doubles", index,
+        return diag_unsupported(infer->diag, node->loc,
+                                "output %d '%s' holds complex128; use complex64, or two tensors of doubles", index,
                                 value->name);
     if (type.kind == TYPE_TENSOR && value->promise.kind == TYPE_TENSOR && value->promise.dtype != DTYPE_NONE &&
         value->promise.dtype != type.dtype)
-        return diag_error(infer->diag, node->loc, "output %d '%s' holds %s, but the model declares %s", index, value->name,
-                          dtype_info(type.dtype)->name, dtype_info(value->promise.dtype)->name);
+        return diag_error(infer->diag, node->loc, "output %d '%s' holds %s, but the model declares %s", index,
+                          value->name, dtype_info(type.dtype)->name, dtype_info(value->promise.dtype)->name);
     if (infer_bound_type(infer, node, value, &type) < 0)
         return -1;
     value->type = type;
@@ -95,7 +96,8 @@ int infer_set_tensor(Infer *infer, Node *node, int index, DType dtype, int rank,
     Type type = {.kind = TYPE_TENSOR, .dtype = dtype, .rank = rank};
 
     if (rank > MAX_RANK)
-        return diag_unsupported(infer->diag, node->loc, "output %d would have rank %d; at most %d is supported", index, rank, MAX_RANK);
+        return diag_unsupported(infer->diag, node->loc, "output %d would have rank %d; at most %d is supported", index,
+                                rank, MAX_RANK);
     for (int i = 0; i < rank; i++)
         type.dim[i] = dim[i];
     return infer_set(infer, node, index, type);
@@ -114,7 +116,7 @@ int infer_set_like(Infer *infer, Node *node, int index, int input)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- broadcasting */
+/* ----------------------------------------------------------------------------------------------------- broadcasting */
 
 static Extent aligned_extent(int rank, const Extent *dim, int out_rank, int axis)
 {
@@ -123,8 +125,8 @@ static Extent aligned_extent(int rank, const Extent *dim, int out_rank, int axis
     return own < 0 ? extent_const(1) : dim[own];
 }
 
-int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Extent *a, int rank_b, const Extent *b, int *rank,
-                         Extent *out)
+int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Extent *a, int rank_b, const Extent *b,
+                         int *rank, Extent *out)
 {
     Extent result[MAX_RANK];
 
@@ -132,7 +134,8 @@ int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Exten
     for (int i = 0; i < *rank; i++) {
         Extent x = aligned_extent(rank_a, a, *rank, i), y = aligned_extent(rank_b, b, *rank, i);
         if (x.expr < 0 && y.expr < 0 && x.max != y.max && x.max != 1 && y.max != 1)
-            return diag_error(infer->diag, node->loc, "extents %lld and %lld of axis %d do not broadcast; wanted equal ones or a 1",
+            return diag_error(infer->diag, node->loc,
+                              "extents %lld and %lld of axis %d do not broadcast; wanted equal ones or a 1",
                               (long long)x.max, (long long)y.max, i);
         result[i] = extent_op(infer->model, EXPR_BCAST, x, y);
     }

@@ -4,8 +4,8 @@
 
 #include "graph/make.h"
 
-/* Constant weights less their zero point (NULL: 0) as an int8 constant; NULL where they are not constant bytes, or do not fit.
- * A zero point of several elements has one for each place of `axis`. `swap`: a matrix is transposed. */
+/* Constant weights less their zero point (NULL: 0) as an int8 constant; NULL where they are not constant bytes, or do
+ * not fit. A zero point of several elements has one for each place of `axis`. `swap`: a matrix is transposed. */
 Value *integer_weights(Graph *graph, const Value *w, const Value *zero, int axis, bool swap);
 
 /* A zero point that changes nothing: NULL, or constant zeros. */

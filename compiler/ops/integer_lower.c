@@ -19,7 +19,8 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
     for (int i = 0; type && i < type->rank; i++)
         elements *= type->dim[i].max;
     if (elements != 1 && !(type_is_static(type) && extent_is_const(count) && elements == count.max))
-        return diag_unsupported(lower->diag, node->loc, "found %lld zero points, wanted one, or one for each row or column",
+        return diag_unsupported(lower->diag, node->loc,
+                                "found %lld zero points, wanted one, or one for each row or column",
                                 (long long)elements);
     *step = elements != 1;
     return lower_input_dense(lower, node, index, zero);
@@ -27,13 +28,14 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
 
 int lower_conv_integer(Lower *lower, Node *node)
 {
-    int64_t     step_of[2];
+    int64_t step_of[2];
     Operand x, w, zero[2], y;
     Window  window;
     Step   *step;
 
     if (spatial_window(lower, node, node->in[1]->type.dim + 2, &window) < 0 || lower_input(lower, node, 0, &x) < 0 ||
-        lower_input_dense(lower, node, 1, &w) < 0 || place_zero(lower, node, 2, extent_const(1), &zero[0], &step_of[0]) < 0 ||
+        lower_input_dense(lower, node, 1, &w) < 0 ||
+        place_zero(lower, node, 2, extent_const(1), &zero[0], &step_of[0]) < 0 ||
         place_zero(lower, node, 3, node->in[1]->type.dim[0], &zero[1], &step_of[1]) < 0 ||
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
         return -1;
@@ -57,8 +59,8 @@ int lower_matmul_integer(Lower *lower, Node *node)
     Step    *step;
 
     if (matrices_of(lower, node, &m) < 0 || place_zero(lower, node, 2, m.rows, &zero[0], &step_of[0]) < 0 ||
-        place_zero(lower, node, 3, m.columns, &zero[1], &step_of[1]) < 0 || lower_output_dense(lower, node, 0, &y) < 0 ||
-        !matrices_result(lower, &m, y, &to))
+        place_zero(lower, node, 3, m.columns, &zero[1], &step_of[1]) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0 || !matrices_result(lower, &m, y, &to))
         return -1;
     step = step_begin(lower, node, kernel_of(lower, node, "matmul_integer"));
     step_writes(lower, step, to);

@@ -9,7 +9,7 @@
 typedef struct List {
     DType       dtype; /* DTYPE_NONE: no such attribute */
     int64_t     count;
-    const void *data;  /* aligned; pointers to characters for text */
+    const void *data; /* aligned; pointers to characters for text */
 } List;
 
 static List list_of(const Attr *attr)
@@ -38,7 +38,8 @@ static List list_of_tensor(Lower *lower, const Attr *attr)
     }
     data = arena_alloc(lower->program->arena, (size_t)list.count * width + 1);
     for (int64_t i = 0; i < list.count; i++)
-        memcpy(data + (size_t)i * width, (const char *)attr->tensor->data + (attr->tensor->splat ? 0 : (size_t)i * width), width);
+        memcpy(data + (size_t)i * width,
+               (const char *)attr->tensor->data + (attr->tensor->splat ? 0 : (size_t)i * width), width);
     list.data = data;
     return list;
 }
@@ -47,8 +48,8 @@ static List list_of_tensor(Lower *lower, const Attr *attr)
 static List find_list(Lower *lower, const Node *node, const char *name)
 {
     static const char *const kinds[] = {"strings", "int64s", "floats"};
-    const Attr *tensor = node_attr(node, arena_printf(lower->arena, "%s_tensor", name));
-    List        list = {0};
+    const Attr              *tensor = node_attr(node, arena_printf(lower->arena, "%s_tensor", name));
+    List                     list = {0};
 
     if (tensor && tensor->tensor)
         return list_of_tensor(lower, tensor);
@@ -69,9 +70,9 @@ static List numbers(Lower *lower, int64_t count)
 /* What keys without a label get: one element of type `dtype`. */
 static const void *fallback(Lower *lower, const Node *node, DType dtype)
 {
-    const Attr *tensor = node_attr(node, "default_tensor");
-    int64_t    *number = arena_array(lower->program->arena, int64_t, 1);
-    float      *real = arena_array(lower->program->arena, float, 1);
+    const Attr  *tensor = node_attr(node, "default_tensor");
+    int64_t     *number = arena_array(lower->program->arena, int64_t, 1);
+    float       *real = arena_array(lower->program->arena, float, 1);
     const char **text = arena_array(lower->program->arena, const char *, 1);
 
     if (tensor && tensor->tensor && tensor->type.dtype == dtype)
@@ -102,16 +103,18 @@ static List with_fallback(Lower *lower, List list, const void *last)
 static int encode(Lower *lower, Node *node, List keys, List values)
 {
     DType       from = node->in[0]->type.dtype, to = node->out[0]->type.dtype;
-    const char *name = arena_printf(lower->program->arena, "label_encode_%s_%s", dtype_info(from)->suffix, dtype_info(to)->suffix);
-    Operand     x, y;
-    Step       *step;
+    const char *name =
+        arena_printf(lower->program->arena, "label_encode_%s_%s", dtype_info(from)->suffix, dtype_info(to)->suffix);
+    Operand x, y;
+    Step   *step;
 
     if (keys.dtype != from || values.dtype != to || keys.count != values.count)
-        return diag_error(lower->diag, node->loc, "%lld keys of %s and %lld values of %s do not map %s to %s", (long long)keys.count,
-                          dtype_info(keys.dtype)->name, (long long)values.count, dtype_info(values.dtype)->name,
-                          dtype_info(from)->name, dtype_info(to)->name);
+        return diag_error(lower->diag, node->loc, "%lld keys of %s and %lld values of %s do not map %s to %s",
+                          (long long)keys.count, dtype_info(keys.dtype)->name, (long long)values.count,
+                          dtype_info(values.dtype)->name, dtype_info(from)->name, dtype_info(to)->name);
     if (!kernel_find(name))
-        return diag_unsupported(lower->diag, node->loc, "labels from %s to %s are not supported; use strings, int64 or floats",
+        return diag_unsupported(lower->diag, node->loc,
+                                "labels from %s to %s are not supported; use strings, int64 or floats",
                                 dtype_info(from)->name, dtype_info(to)->name);
     values = with_fallback(lower, values, fallback(lower, node, to));
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
@@ -143,5 +146,6 @@ int lower_category_mapper(Lower *lower, Node *node)
 {
     List text = list_of(node_attr(node, "cats_strings")), number = list_of(node_attr(node, "cats_int64s"));
 
-    return node->in[0]->type.dtype == DTYPE_TEXT ? encode(lower, node, text, number) : encode(lower, node, number, text);
+    return node->in[0]->type.dtype == DTYPE_TEXT ? encode(lower, node, text, number)
+                                                 : encode(lower, node, number, text);
 }

@@ -6,14 +6,14 @@
 
 /* Weights of a product: element (k, n) is data[k * stride_k + n * stride_n]. */
 typedef struct LinearWeights {
-    const void *data; /* floats, perhaps unaligned */
+    const void  *data;                     /* floats, perhaps unaligned */
     int64_t      k, n, stride_k, stride_n; /* elements */
     const float *bias;                     /* [n], or NULL */
     const char  *name;
 } LinearWeights;
 
-/* Append y = x * weights + bias for a float matrix x [rows][k] of any row stride (columns are neighbours) into y [rows][n],
- * likewise. */
+/* Append y = x * weights + bias for a float matrix x [rows][k] of any row stride (columns are neighbours) into y
+ * [rows][n], likewise. */
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights);
 
 /* The node's output 0 is x [..., k] times weights + bias, and waits for its elementwise consumers. */

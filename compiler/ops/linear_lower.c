@@ -13,7 +13,8 @@ typedef struct Linear {
 
 static Operand constant_bias(Lower *lower, const LinearWeights *weights)
 {
-    return weights->bias ? lower_weight(lower, weights->bias, DTYPE_F32, 1, &weights->n, "bias") : operand_absent(DTYPE_F32);
+    return weights->bias ? lower_weight(lower, weights->bias, DTYPE_F32, 1, &weights->n, "bias")
+                         : operand_absent(DTYPE_F32);
 }
 
 static Operand constant_panels(Lower *lower, const LinearWeights *w)
@@ -24,8 +25,8 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
 }
 
 /* The step itself; y and x are [rows][...] with neighbouring columns (x: any column stride). */
-static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn, Pending *p,
-                  const Extent *pitch)
+static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
+                  Pending *p, const Extent *pitch)
 {
     static const int64_t tile[3] = {0, 0, 0};
     const Scalar         nothing = {.nnode = 1};

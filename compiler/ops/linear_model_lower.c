@@ -45,7 +45,8 @@ int scores_finish(Lower *lower, Node *node, int index, Operand x, int64_t n, int
     if (how == SCORE_NONE && type->dim[1].max == n)
         return lower_output_view(lower, node, index, x);
     if (type->dim[1].max != n && !(n == 1 && type->dim[1].max == 2))
-        return diag_unsupported(lower->diag, node->loc, "%lld scores for %lld classes", (long long)n, (long long)type->dim[1].max);
+        return diag_unsupported(lower->diag, node->loc, "%lld scores for %lld classes", (long long)n,
+                                (long long)type->dim[1].max);
     if (lower_output_dense(lower, node, index, &y) < 0)
         return -1;
     step = step_begin(lower, node, "score_transform");
@@ -59,7 +60,8 @@ int scores_finish(Lower *lower, Node *node, int index, Operand x, int64_t n, int
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, index, y);
 }
 
-int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, const char *texts, const char *numbers, double limit)
+int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, const char *texts, const char *numbers,
+                 double limit)
 {
     const Attr *text = node_attr(node, texts), *ints = node_attr(node, numbers);
     bool        strings = text && text->count;
@@ -76,8 +78,9 @@ int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, c
     step = step_begin(lower, node, strings ? "score_label_text" : "score_label_i64");
     step_reads(lower, step, x);
     step_reads(lower, step, seen);
-    step_reads(lower, step, lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints,
-                                         strings ? DTYPE_TEXT : DTYPE_I64, 1, &count, "labels"));
+    step_reads(lower, step,
+               lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints,
+                            strings ? DTYPE_TEXT : DTYPE_I64, 1, &count, "labels"));
     step_writes(lower, step, y);
     step_extent(lower, step, node->out[0]->type.dim[0]);
     step_int(lower, step, n);
@@ -86,7 +89,7 @@ int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, c
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* ------------------------------------------------------------------------------------------------------- linear models */
+/* ---------------------------------------------------------------------------------------------------- linear models */
 
 /* The raw scores [rows][*n]. */
 static int raw_scores(Lower *lower, Node *node, Operand *y, int64_t *n)
@@ -111,7 +114,9 @@ static int raw_scores(Lower *lower, Node *node, Operand *y, int64_t *n)
     step = step_begin(lower, node, "linear_scores");
     step_reads(lower, step, x);
     step_reads(lower, step, lower_weight(lower, coef->floats, DTYPE_F32, 1, &count, "coefficients"));
-    step_reads(lower, step, nbias ? lower_weight(lower, bias->floats, DTYPE_F32, 1, &nbias, "intercepts") : operand_absent(DTYPE_F32));
+    step_reads(lower, step,
+               nbias ? lower_weight(lower, bias->floats, DTYPE_F32, 1, &nbias, "intercepts")
+                     : operand_absent(DTYPE_F32));
     step_writes(lower, step, *y);
     step_extent(lower, step, rows);
     step_extent(lower, step, features);

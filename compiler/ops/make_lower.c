@@ -49,13 +49,15 @@ int lower_dropout(Lower *lower, Node *node)
     if (node->nin > 1 && node->in[1] && !const_scalar(node->in[1], &ratio))
         ratio = 0.5;
     if (!known || (training != 0.0 && ratio != 0.0))
-        return diag_unsupported(lower->diag, node->loc, "found training mode, which is random; export the model for inference");
+        return diag_unsupported(lower->diag, node->loc,
+                                "found training mode, which is random; export the model for inference");
     if (lower_input(lower, node, 0, &x) < 0 || lower_output_view(lower, node, 0, x) < 0)
         return -1;
     if (node->nout < 2 || !node->out[1])
         return 0;
     x = lower_weight(lower, &yes, DTYPE_BOOL, 0, NULL, "kept");
-    return lower_output_view(lower, node, 1, operand_broadcast(lower, x, node->out[1]->type.rank, node->out[1]->type.dim));
+    return lower_output_view(lower, node, 1,
+                             operand_broadcast(lower, x, node->out[1]->type.rank, node->out[1]->type.dim));
 }
 
 int lower_trilu(Lower *lower, Node *node)
@@ -180,11 +182,11 @@ static int permute_blocks(Lower *lower, Node *node, int rank, const Extent *spli
 
 int lower_depth_to_space(Lower *lower, Node *node)
 {
-    const Extent *d = node->in[0]->type.dim;
-    Extent        b = extent_const(node_int(node, "blocksize", 1));
-    Extent        c = extent_op(lower->model, EXPR_DIV, d[1], extent_op(lower->model, EXPR_MUL, b, b));
-    bool          crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
-    const Extent  dcr_split[] = {d[0], b, b, c, d[2], d[3]}, crd_split[] = {d[0], c, b, b, d[2], d[3]};
+    const Extent    *d = node->in[0]->type.dim;
+    Extent           b = extent_const(node_int(node, "blocksize", 1));
+    Extent           c = extent_op(lower->model, EXPR_DIV, d[1], extent_op(lower->model, EXPR_MUL, b, b));
+    bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+    const Extent     dcr_split[] = {d[0], b, b, c, d[2], d[3]}, crd_split[] = {d[0], c, b, b, d[2], d[3]};
     static const int dcr_axes[] = {0, 3, 4, 1, 5, 2}, crd_axes[] = {0, 1, 4, 2, 5, 3};
 
     return permute_blocks(lower, node, 6, crd ? crd_split : dcr_split, crd ? crd_axes : dcr_axes);
@@ -192,9 +194,9 @@ int lower_depth_to_space(Lower *lower, Node *node)
 
 int lower_space_to_depth(Lower *lower, Node *node)
 {
-    const Extent    *d = node->in[0]->type.dim;
-    Extent           b = extent_const(node_int(node, "blocksize", 1));
-    Extent           rows = extent_op(lower->model, EXPR_DIV, d[2], b), columns = extent_op(lower->model, EXPR_DIV, d[3], b);
+    const Extent *d = node->in[0]->type.dim;
+    Extent        b = extent_const(node_int(node, "blocksize", 1));
+    Extent rows = extent_op(lower->model, EXPR_DIV, d[2], b), columns = extent_op(lower->model, EXPR_DIV, d[3], b);
     const Extent     split[] = {d[0], d[1], rows, b, columns, b};
     static const int dcr_axes[] = {0, 3, 5, 1, 2, 4}, crd_axes[] = {0, 1, 3, 5, 2, 4};
     bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
@@ -202,9 +204,10 @@ int lower_space_to_depth(Lower *lower, Node *node)
     return permute_blocks(lower, node, 6, split, crd ? crd_axes : dcr_axes);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- Slice */
+/* ------------------------------------------------------------------------------------------------------------ Slice */
 
-/* A view: every axis starts elsewhere and goes in longer or backward steps. What the run must check is recorded already. */
+/* A view: every axis starts elsewhere and goes in longer or backward steps. What the run must check is recorded
+ * already. */
 int lower_slice(Lower *lower, Node *node)
 {
     Infer     infer = {.model = lower->model, .diag = lower->diag, .trial = 1};

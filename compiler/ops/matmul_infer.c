@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------------- MatMul */
+/* ----------------------------------------------------------------------------------------------------------- MatMul */
 
 /* The numpy product: a vector gains an axis for the product and loses it after; leading axes broadcast. */
 static int product_shape(Infer *infer, const Node *node, const Type *a, const Type *b, Type *out)
@@ -14,8 +14,8 @@ static int product_shape(Infer *infer, const Node *node, const Type *a, const Ty
     int    rank;
 
     if (infer_need_equal(infer, node, a->dim[a->rank - 1], inner, "inner extents of the product") < 0 ||
-        infer_broadcast_dims(infer, node, a->rank > 2 ? a->rank - 2 : 0, a->dim, b->rank > 2 ? b->rank - 2 : 0, b->dim, &rank,
-                             out->dim) < 0)
+        infer_broadcast_dims(infer, node, a->rank > 2 ? a->rank - 2 : 0, a->dim, b->rank > 2 ? b->rank - 2 : 0, b->dim,
+                             &rank, out->dim) < 0)
         return -1;
     if (a->rank > 1)
         out->dim[rank++] = rows;
@@ -50,8 +50,8 @@ static int need_bytes(Infer *infer, const Node *node, int input)
         return -1;
     if (dtype_info(type->dtype)->bits == 8)
         return 0;
-    return diag_error(infer->diag, node->loc, "input %d '%s' holds %s, wanted int8 or uint8", input, node->in[input]->name,
-                      dtype_info(type->dtype)->name);
+    return diag_error(infer->diag, node->loc, "input %d '%s' holds %s, wanted int8 or uint8", input,
+                      node->in[input]->name, dtype_info(type->dtype)->name);
 }
 
 int infer_matmul_integer(Infer *infer, Node *node)
@@ -67,8 +67,8 @@ int infer_matmul_integer(Infer *infer, Node *node)
 /* Inputs: x, w, scale, zero point of x, bias. */
 int infer_integer_product(Infer *infer, Node *node)
 {
-    if (need_bytes(infer, node, 0) < 0 || need_bytes(infer, node, 1) < 0 || infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 ||
-        infer_need_rank(infer, node, 1, 2, 2) < 0)
+    if (need_bytes(infer, node, 0) < 0 || need_bytes(infer, node, 1) < 0 ||
+        infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 || infer_need_rank(infer, node, 1, 2, 2) < 0)
         return -1;
     return set_product(infer, node, 0, 1, DTYPE_F32);
 }
@@ -125,7 +125,7 @@ int infer_fused_matmul(Infer *infer, Node *node)
     return product_shape(infer, node, &a, &b, &type) < 0 ? -1 : infer_set(infer, node, 0, type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ Gemm */
+/* ------------------------------------------------------------------------------------------------------------- Gemm */
 
 /* Extents of the product of matrices at inputs `first` and `second` with Gemm's transpositions. */
 static int gemm_shape(Infer *infer, const Node *node, int first, int second, Extent *out)
@@ -149,7 +149,8 @@ static int need_addend(Infer *infer, const Node *node, int input, const Extent *
 
     if (!c)
         return 0;
-    if (infer_need_rank(infer, node, input, 0, 2) < 0 || infer_broadcast_dims(infer, node, 2, dim, c->rank, c->dim, &rank, out) < 0)
+    if (infer_need_rank(infer, node, input, 0, 2) < 0 ||
+        infer_broadcast_dims(infer, node, 2, dim, c->rank, c->dim, &rank, out) < 0)
         return -1;
     for (int i = 0; i < 2; i++)
         if (infer_need_equal(infer, node, out[i], dim[i], "the addend is larger than the product") < 0)
@@ -162,7 +163,8 @@ int infer_gemm(Infer *infer, Node *node)
     Extent dim[2];
 
     if (infer_need_dtype(infer, node, 0, "FLIU") < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 || gemm_shape(infer, node, 0, 1, dim) < 0 || need_addend(infer, node, 2, dim) < 0)
+        infer_need_same_dtype(infer, node, 0, 2) < 0 || gemm_shape(infer, node, 0, 1, dim) < 0 ||
+        need_addend(infer, node, 2, dim) < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 2, dim);
 }
@@ -178,14 +180,15 @@ int infer_qgemm(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, infer_has(node, 8) ? node->in[8]->type.dtype : DTYPE_F32, 2, dim);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ determinant */
+/* ------------------------------------------------------------------------------------------------------ determinant */
 
 int infer_det(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
 
     if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0 ||
-        infer_need_equal(infer, node, x->dim[x->rank - 2], x->dim[x->rank - 1], "rows and columns of a square matrix") < 0)
+        infer_need_equal(infer, node, x->dim[x->rank - 2], x->dim[x->rank - 1], "rows and columns of a square matrix") <
+            0)
         return -1;
     return infer_set_tensor(infer, node, 0, x->dtype, x->rank - 2, x->dim);
 }

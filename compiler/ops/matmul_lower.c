@@ -1,4 +1,5 @@
-/* matmul_lower.c - MatMul and Gemm. A constant second factor lies in panels; otherwise both factors are read where they lie. */
+/* matmul_lower.c - MatMul and Gemm. A constant second factor lies in panels; otherwise both factors are read where they
+ * lie. */
 #include "ops/attention.h"
 #include "ops/linear.h"
 #include "ops/panels.h"

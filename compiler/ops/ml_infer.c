@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------------- tables */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 int infer_label_encoder(Infer *infer, Node *node)
 {
@@ -68,7 +68,7 @@ int infer_one_hot_encoder(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type);
 }
 
-/* ------------------------------------------------------------------------------------------------- scalings of features */
+/* --------------------------------------------------------------------------------------------- scalings of features */
 
 /* Numbers in, numbers of the same shape and type out. */
 int infer_binarizer(Infer *infer, Node *node)
@@ -104,12 +104,14 @@ int infer_feature_vectorizer(Infer *infer, Node *node)
     const int64_t *columns = node_ints(node, "inputdimensions", &count);
 
     if (columns && count != node->nin)
-        return diag_error(infer->diag, node->loc, "attribute 'inputdimensions' has %d entries for %d inputs", count, node->nin);
+        return diag_error(infer->diag, node->loc, "attribute 'inputdimensions' has %d entries for %d inputs", count,
+                          node->nin);
     for (int i = 0; i < node->nin; i++) {
         const Type *x = infer_in(node, i);
         if (infer_need(infer, node, i, "FI", 1, 2) < 0)
             return -1;
-        if (columns && infer_need_equal(infer, node, x->dim[x->rank - 1], extent_const(columns[i]), "columns of an input") < 0)
+        if (columns &&
+            infer_need_equal(infer, node, x->dim[x->rank - 1], extent_const(columns[i]), "columns of an input") < 0)
             return -1;
         if (x->rank == 2 && i > 0 && infer_need_equal(infer, node, x->dim[0], dim[0], "the rows of all inputs") < 0)
             return -1;
@@ -120,7 +122,7 @@ int infer_feature_vectorizer(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, DTYPE_F32, 2, dim);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- models */
+/* ----------------------------------------------------------------------------------------------------------- models */
 
 /* Rows of the input: a vector is one row. */
 static int rows_of(Infer *infer, const Node *node, Extent *rows)
@@ -152,7 +154,8 @@ static int classified(Infer *infer, Node *node, const char *texts, const char *n
     if (text && text->count)
         count = text->count;
     if (!count)
-        return diag_error(infer->diag, node->loc, "found neither %s nor %s; wanted the classes' labels", texts, numbers);
+        return diag_error(infer->diag, node->loc, "found neither %s nor %s; wanted the classes' labels", texts,
+                          numbers);
     if (rows_of(infer, node, &rows) < 0 ||
         infer_set_tensor(infer, node, 0, text && text->count ? DTYPE_TEXT : DTYPE_I64, 1, &rows) < 0)
         return -1;

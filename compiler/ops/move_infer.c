@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- the same data */
+/* ---------------------------------------------------------------------------------------------------- the same data */
 
 int infer_identity(Infer *infer, Node *node)
 {
@@ -64,27 +64,30 @@ static int read_new_shape(Infer *infer, const Node *node, Type *type, int *open)
             *open = i;
         } else if (wanted[i].expr < 0 && wanted[i].max == 0 && !allow_zero) {
             if (i >= x->rank)
-                return diag_error(infer->diag, node->loc, "the new shape holds 0 at axis %d, but the input has rank %d", i, x->rank);
+                return diag_error(infer->diag, node->loc, "the new shape holds 0 at axis %d, but the input has rank %d",
+                                  i, x->rank);
             type->dim[i] = x->dim[i];
         }
     }
     return 0;
 }
 
-/* What bounds an extent of the result: the declared extent, else all elements. Beside an extent of 0 any other may stand. */
+/* What bounds an extent of the result: the declared extent, else all elements. Beside an extent of 0 any other may
+ * stand. */
 static int64_t most_of(const Infer *infer, const Node *node, const Type *type, int axis)
 {
     const Type     *promise = node->out[0] ? &node->out[0]->promise : &node->in[0]->type;
     int64_t         elements = type_elements(&node->in[0]->type);
     const DimBound *flag = elements || !node->out[0] ? NULL : infer_bound(infer, node->out[0]->name, axis);
 
-    if (promise->kind == TYPE_TENSOR && promise->rank == type->rank && promise->dim[axis].max >= 0 && promise->dim[axis].expr < 0)
+    if (promise->kind == TYPE_TENSOR && promise->rank == type->rank && promise->dim[axis].max >= 0 &&
+        promise->dim[axis].expr < 0)
         return promise->dim[axis].max;
     return elements ? elements : flag ? flag->hi : INT64_MAX;
 }
 
-/* Entries that are known only while running and may be 0 or -1. With all zeros replaced, the product of the entries is that
- * of the others negated when one entry is -1. */
+/* Entries that are known only while running and may be 0 or -1. With all zeros replaced, the product of the entries is
+ * that of the others negated when one entry is -1. */
 static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int open)
 {
     Model *model = infer->model;
@@ -104,7 +107,8 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
             continue;
         if (open < 0)
             entry.dim[i] = extent_select(model, extent_op(model, EXPR_LT, entry.dim[i], zero), left, entry.dim[i]);
-        if (infer_within(infer, node, entry.dim[i], 0, most_of(infer, node, type, i), "an extent of the new shape", &type->dim[i]) < 0)
+        if (infer_within(infer, node, entry.dim[i], 0, most_of(infer, node, type, i), "an extent of the new shape",
+                         &type->dim[i]) < 0)
             return -1;
     }
     return 0;
@@ -124,7 +128,8 @@ int infer_reshape(Infer *infer, Node *node)
             return -1;
     } else {
         before = type_count(infer->model, infer_in(node, 0));
-        if (infer_need_equal(infer, node, before, type_count(infer->model, &type), "elements before and after reshaping") < 0)
+        if (infer_need_equal(infer, node, before, type_count(infer->model, &type),
+                             "elements before and after reshaping") < 0)
             return -1;
     }
     return set_reshaped(infer, node, type);
@@ -139,7 +144,8 @@ int infer_flatten(Infer *infer, Node *node)
     if (infer_need_tensor(infer, node, 0) < 0)
         return -1;
     if (axis < -x->rank || axis > x->rank)
-        return diag_error(infer->diag, node->loc, "axis %lld is outside the tensor's rank %d", (long long)axis, x->rank);
+        return diag_error(infer->diag, node->loc, "axis %lld is outside the tensor's rank %d", (long long)axis,
+                          x->rank);
     axis += axis < 0 ? x->rank : 0;
     type.dim[0] = infer_product(infer, x, 0, (int)axis);
     type.dim[1] = infer_product(infer, x, (int)axis, x->rank);
@@ -164,7 +170,8 @@ static int squeeze_all(Infer *infer, const Node *node, const Type *x, bool *chos
             continue;
         if (promise->kind == TYPE_TENSOR && promise->rank == x->rank - sure - unsure)
             chosen[i] = true;
-        else if (infer_check(infer, node, extent_op(infer->model, EXPR_EQ, one, extent_const(0)), "an extent that must not be 1 is") < 0)
+        else if (infer_check(infer, node, extent_op(infer->model, EXPR_EQ, one, extent_const(0)),
+                             "an extent that must not be 1 is") < 0)
             return -1;
     }
     return 0;
@@ -216,7 +223,7 @@ int infer_unsqueeze(Infer *infer, Node *node)
     return set_reshaped(infer, node, type);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- order */
+/* ------------------------------------------------------------------------------------------------------------ order */
 
 static void transpose_contents(Infer *infer, Node *node, const int64_t *permutation)
 {
@@ -226,7 +233,8 @@ static void transpose_contents(Infer *infer, Node *node, const int64_t *permutat
     if (!contents_strides(&node->in[0]->type, stride))
         return;
     for (int i = 0; i < rank; i++)
-        permuted[i] = stride[permutation ? (permutation[i] < 0 ? permutation[i] + rank : permutation[i]) : rank - 1 - i];
+        permuted[i] =
+            stride[permutation ? (permutation[i] < 0 ? permutation[i] + rank : permutation[i]) : rank - 1 - i];
     contents_view(infer, node, 0, permuted);
 }
 
@@ -246,7 +254,8 @@ int infer_transpose(Infer *infer, Node *node)
         return -1;
     type = infer_shaped(x->dtype, x);
     for (int i = 0; i < x->rank; i++)
-        type.dim[i] = x->dim[count ? (permutation[i] < 0 ? permutation[i] + x->rank : permutation[i]) : x->rank - 1 - i];
+        type.dim[i] =
+            x->dim[count ? (permutation[i] < 0 ? permutation[i] + x->rank : permutation[i]) : x->rank - 1 - i];
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
     transpose_contents(infer, node, permutation);
@@ -265,7 +274,8 @@ static int read_block(Infer *infer, const Node *node, int64_t *block)
 static int divide_exactly(Infer *infer, const Node *node, Extent x, int64_t by, Extent *out)
 {
     *out = infer_div(infer, x, extent_const(by));
-    return infer_need_equal(infer, node, infer_mul(infer, *out, extent_const(by)), x, "an extent and its multiple of the block size");
+    return infer_need_equal(infer, node, infer_mul(infer, *out, extent_const(by)), x,
+                            "an extent and its multiple of the block size");
 }
 
 int infer_depth_to_space(Infer *infer, Node *node)
@@ -306,8 +316,8 @@ int infer_reverse_sequence(Infer *infer, Node *node)
     if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 || infer_need_exactly(infer, node, 1, DTYPE_I64) < 0)
         return -1;
     if (batch < 0 || batch > 1 || time != 1 - batch)
-        return diag_error(infer->diag, node->loc, "batch_axis %lld and time_axis %lld, wanted 0 and 1 or 1 and 0", (long long)batch,
-                          (long long)time);
+        return diag_error(infer->diag, node->loc, "batch_axis %lld and time_axis %lld, wanted 0 and 1 or 1 and 0",
+                          (long long)batch, (long long)time);
     if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[batch]) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));

@@ -42,7 +42,8 @@ int infer_batch_norm(Infer *infer, Node *node)
 
 int infer_instance_norm(Infer *infer, Node *node)
 {
-    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || infer_need_vector(infer, node, 1, node->in[0]->type.dim[1]) < 0 ||
+    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 ||
+        infer_need_vector(infer, node, 1, node->in[0]->type.dim[1]) < 0 ||
         infer_need_vector(infer, node, 2, node->in[0]->type.dim[1]) < 0)
         return -1;
     return set_same(infer, node, 0);
@@ -57,8 +58,9 @@ int infer_group_norm(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0)
         return -1;
     if (groups < 1 || (x->dim[1].expr < 0 && x->dim[1].max % groups))
-        return diag_error(infer->diag, node->loc, "attribute 'num_groups' is %lld, wanted a divisor of the %lld channels",
-                          (long long)groups, (long long)x->dim[1].max);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'num_groups' is %lld, wanted a divisor of the %lld channels", (long long)groups,
+                          (long long)x->dim[1].max);
     if (infer_need_vector(infer, node, 1, x->dim[1]) < 0 || infer_need_vector(infer, node, 2, x->dim[1]) < 0)
         return -1;
     return set_same(infer, node, 0);
@@ -95,7 +97,8 @@ int infer_layer_norm(Infer *infer, Node *node)
 
     if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
-        need_normalized(infer, node, 1, axis) < 0 || need_normalized(infer, node, 2, axis) < 0 || set_same(infer, node, 0) < 0)
+        need_normalized(infer, node, 1, axis) < 0 || need_normalized(infer, node, 2, axis) < 0 ||
+        set_same(infer, node, 0) < 0)
         return -1;
     return set_statistics(infer, node, 1, axis, (DType)node_int(node, "stash_type", DTYPE_F32));
 }
@@ -106,7 +109,8 @@ int infer_rms_norm(Infer *infer, Node *node)
     int axis;
 
     if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "FL") < 0 ||
-        infer_need_same_width(infer, node, 0, 1) < 0 || infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
+        infer_need_same_width(infer, node, 0, 1) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
         need_normalized(infer, node, 1, axis) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[1]->type.dtype, &node->in[0]->type));
@@ -133,7 +137,8 @@ int infer_lrn(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0)
         return -1;
     if (node_int(node, "size", 0) < 1)
-        return diag_error(infer->diag, node->loc, "attribute 'size' is %lld, wanted 1 or more", (long long)node_int(node, "size", 0));
+        return diag_error(infer->diag, node->loc, "attribute 'size' is %lld, wanted 1 or more",
+                          (long long)node_int(node, "size", 0));
     return set_same(infer, node, 0);
 }
 

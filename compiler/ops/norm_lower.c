@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- expressions by hand */
+/* ---------------------------------------------------------------------------------------------- expressions by hand */
 
 /* An elementwise result that starts from operands instead of the node's inputs. */
 static Pending *pending_map(Lower *lower, Node *node)
@@ -52,7 +52,7 @@ static int need_float(Lower *lower, const Node *node)
                             dtype_info(node->in[0]->type.dtype)->name);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- batches */
+/* ---------------------------------------------------------------------------------------------------------- batches */
 
 /* Scale and shift of each channel, worked out at compile time; false: not constant. */
 static bool constant_affine(Lower *lower, Node *node, Operand *scale, Operand *shift)
@@ -123,14 +123,15 @@ int lower_batch_norm(Lower *lower, Node *node)
             return -1;
     result = op2(lower, p, SCALAR_sub, arg, load(lower, p, along(part[2], rank > 1, rank)));
     arg = load(lower, p, along(part[3], rank > 1, rank));
-    arg = op2(lower, p, SCALAR_add, arg, scalar_literal(lower, p->expr, DTYPE_F32, (double)node_float(node, "epsilon", 1e-5f)));
+    arg = op2(lower, p, SCALAR_add, arg,
+              scalar_literal(lower, p->expr, DTYPE_F32, (double)node_float(node, "epsilon", 1e-5f)));
     result = op2(lower, p, SCALAR_div, result, scalar_op(lower, p->expr, SCALAR_sqrt, arg, -1, -1));
     result = op2(lower, p, SCALAR_mul, result, load(lower, p, along(part[0], rank > 1, rank)));
     op2(lower, p, SCALAR_add, result, load(lower, p, along(part[1], rank > 1, rank)));
     return lower_output_pending(lower, node, 0, p);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- moments */
+/* ---------------------------------------------------------------------------------------------------------- moments */
 
 typedef struct Moments {
     Operand mean, inverse; /* axes of x, reduced ones of extent 1 */
@@ -222,7 +223,8 @@ int lower_layer_norm(Lower *lower, Node *node)
     Moments  m;
     Pending *p;
 
-    if (read_norm(lower, node, axis < 0 ? axis + node->in[0]->type.rank : axis, node->op == OP_onnx_LayerNormalization, part, &m) < 0)
+    if (read_norm(lower, node, axis < 0 ? axis + node->in[0]->type.rank : axis, node->op == OP_onnx_LayerNormalization,
+                  part, &m) < 0)
         return -1;
     p = pending_map(lower, node);
     normalise(lower, p, part[0], &m, part[1], part[2]);
@@ -249,14 +251,14 @@ int lower_instance_norm(Lower *lower, Node *node)
 /* Groups of channels become an axis: the same bytes seen with one axis more. */
 int lower_group_norm(Lower *lower, Node *node)
 {
-    const Type *type = &node->in[0]->type;
-    int64_t     groups = node_int(node, "num_groups", 1);
-    Extent      split[MAX_RANK], channels = extent_op(lower->model, EXPR_DIV, type->dim[1], extent_const(groups));
+    const Type  *type = &node->in[0]->type;
+    int64_t      groups = node_int(node, "num_groups", 1);
+    Extent       split[MAX_RANK], channels = extent_op(lower->model, EXPR_DIV, type->dim[1], extent_const(groups));
     const Extent pair[2] = {extent_const(groups), channels};
-    bool        reduced[MAX_RANK] = {false};
-    Operand     x, scale, bias, y, part;
-    Moments     m;
-    Pending    *p;
+    bool         reduced[MAX_RANK] = {false};
+    Operand      x, scale, bias, y, part;
+    Moments      m;
+    Pending     *p;
 
     if (need_float(lower, node) < 0 || type->rank >= MAX_RANK || lower_input(lower, node, 0, &x) < 0 ||
         lower_input(lower, node, 1, &scale) < 0 || lower_input(lower, node, 2, &bias) < 0)
@@ -273,7 +275,8 @@ int lower_group_norm(Lower *lower, Node *node)
         if (lower_dense(lower, x, &x) < 0 || !operand_reshape(lower, x, type->rank + 1, split, &part))
             return -1;
     }
-    if (moments(lower, node, part, reduced, true, &m) < 0 || lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0 ||
+    if (moments(lower, node, part, reduced, true, &m) < 0 ||
+        lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0 ||
         !operand_reshape(lower, y, type->rank + 1, split, &y))
         return -1;
     p = pending_map(lower, node);
@@ -295,9 +298,10 @@ int lower_group_norm(Lower *lower, Node *node)
     return lower_map_finish(lower, p, y);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- softmax */
+/* ---------------------------------------------------------------------------------------------------------- softmax */
 
-/* Append the number of axes but `axis`, at least one, their extents, strides in y and strides in x, the smallest stride last. */
+/* Append the number of axes but `axis`, at least one, their extents, strides in y and strides in x, the smallest stride
+ * last. */
 static void put_kept(Lower *lower, Step *step, const Operand *x, const Operand *y, int axis)
 {
     int    nk = 0;
@@ -341,7 +345,8 @@ static int softmax(Lower *lower, Node *node, int kind)
     Type    wide = node->out[0]->type;
 
     axis += axis < 0 ? rank : 0;
-    if ((!narrow && need_float(lower, node) < 0) || lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0)
+    if ((!narrow && need_float(lower, node) < 0) || lower_input(lower, node, 0, &x) < 0 ||
+        lower_convert(lower, x, DTYPE_F32, &x) < 0)
         return -1;
     wide.dtype = DTYPE_F32;
     if (narrow)
@@ -370,7 +375,7 @@ int lower_hardmax(Lower *lower, Node *node)
     return softmax(lower, node, 2);
 }
 
-/* --------------------------------------------------------------------------------------------------------- by neighbours */
+/* ---------------------------------------------------------------------------------------------------- by neighbours */
 
 int lower_lrn(Lower *lower, Node *node)
 {

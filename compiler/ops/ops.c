@@ -6,19 +6,19 @@
 
 /* A column without a rule holds NULL, so that callers test for it. */
 #define upgrade_none NULL
-#define infer_none   NULL
-#define lower_none   NULL
+#define infer_none NULL
+#define lower_none NULL
 
 /* Domain tokens of the table. */
-#define DOMAIN_onnx     ""
-#define DOMAIN_ml       "ai.onnx.ml"
-#define DOMAIN_preview  "ai.onnx.preview"
+#define DOMAIN_onnx ""
+#define DOMAIN_ml "ai.onnx.ml"
+#define DOMAIN_preview "ai.onnx.preview"
 #define DOMAIN_training "ai.onnx.preview.training"
-#define DOMAIN_msft     "com.microsoft"
-#define DOMAIN_ours     "occamyc"
+#define DOMAIN_msft "com.microsoft"
+#define DOMAIN_ours "occamyc"
 
 const OpInfo op_info[] = {
-#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower)                              \
+#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) \
     {DOMAIN_##domain, #name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower},
 #include "schemas/ops.def"
 };

@@ -15,16 +15,16 @@ enum {
 
 /* Traits, or-ed. */
 enum {
-    OP_ELEMENTWISE = 1,  /* each output element depends on the broadcast inputs' elements at the same place only */
-    OP_COMMUTES = 2,     /* swapping its two inputs changes nothing */
-    OP_RANDOM = 4,       /* not deterministic: never folded, never merged */
-    OP_MOVES = 8,        /* only moves or repeats elements; works on every element type */
-    OP_CONTROL = 16,     /* owns bodies */
-    OP_MANY_IN = 32,     /* max_in is no limit: variadic */
+    OP_ELEMENTWISE = 1, /* each output element depends on the broadcast inputs' elements at the same place only */
+    OP_COMMUTES = 2,    /* swapping its two inputs changes nothing */
+    OP_RANDOM = 4,      /* not deterministic: never folded, never merged */
+    OP_MOVES = 8,       /* only moves or repeats elements; works on every element type */
+    OP_CONTROL = 16,    /* owns bodies */
+    OP_MANY_IN = 32,    /* max_in is no limit: variadic */
     OP_MANY_OUT = 64,
-    OP_JOINS = 1024,     /* joins the expression of its first input, though its others do not follow the broadcast rule */
-    OP_LAZY = 128,       /* of constants: evaluated only when a consumer asks, never in advance */
-    OP_OMITS = 256       /* even inputs below min_in may be omitted */
+    OP_JOINS = 1024, /* joins the expression of its first input, though its others do not follow the broadcast rule */
+    OP_LAZY = 128,   /* of constants: evaluated only when a consumer asks, never in advance */
+    OP_OMITS = 256   /* even inputs below min_in may be omitted */
 };
 
 typedef struct Infer Infer; /* ops/infer.h */
@@ -46,8 +46,8 @@ typedef struct OpInfo {
 
 extern const OpInfo op_info[];
 
-/* The row of an operator that models may have, or OP_NONE: what only passes make is not found. `domain` "" and "ai.onnx" are the
- * same. */
+/* The row of an operator that models may have, or OP_NONE: what only passes make is not found. `domain` "" and
+ * "ai.onnx" are the same. */
 OpKind op_find(const char *domain, const char *name);
 
 #endif

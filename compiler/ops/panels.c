@@ -83,8 +83,8 @@ static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, in
     Model  *model = lower->model;
     int64_t width = int_min(s.outputs - first * PANEL, PANEL);
     Operand from = w, to = panels;
-    Extent  oi = extent_const(s.inputs), n[5] = {extent_const(s.groups), extent_const(blocks), extent_const(s.taps), oi,
-                                                 extent_const(width)};
+    Extent  oi = extent_const(s.inputs),
+           n[5] = {extent_const(s.groups), extent_const(blocks), extent_const(s.taps), oi, extent_const(width)};
     int64_t whole = width * s.inputs * s.taps;
     int64_t strides[5] = {s.outputs * s.inputs * s.taps, whole, width * s.inputs, width, 1};
 
@@ -100,7 +100,8 @@ static int copy_blocks(Lower *lower, Operand w, Operand panels, PanelShape s, in
     from.stride[2] = w.stride[w.rank - 1]; /* taps are one axis, see panels_computed */
     from.stride[3] = w.stride[1];
     from.stride[4] = w.stride[0];
-    from.offset = extent_op(model, EXPR_ADD, w.offset, extent_op(model, EXPR_MUL, w.stride[0], extent_const(first * PANEL)));
+    from.offset =
+        extent_op(model, EXPR_ADD, w.offset, extent_op(model, EXPR_MUL, w.stride[0], extent_const(first * PANEL)));
     to.offset = extent_const(first * PANEL * s.inputs * s.taps);
     return lower_copy(lower, NULL, from, to);
 }
@@ -112,7 +113,8 @@ int panels_computed(Lower *lower, Operand w, PanelShape s, Operand *out)
     Type    type = type_tensor(DTYPE_F32, 1, &elements);
     Operand view;
 
-    if (!operand_reshape(lower, w, 3, flat, &view) && (lower_dense(lower, w, &w) < 0 || !operand_reshape(lower, w, 3, flat, &view)))
+    if (!operand_reshape(lower, w, 3, flat, &view) &&
+        (lower_dense(lower, w, &w) < 0 || !operand_reshape(lower, w, 3, flat, &view)))
         return -1;
     *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "panels");
     if (copy_blocks(lower, view, *out, s, 0, whole) < 0)

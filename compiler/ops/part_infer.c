@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------------- Concat */
+/* ----------------------------------------------------------------------------------------------------------- Concat */
 
 int infer_concat(Infer *infer, Node *node)
 {
@@ -18,7 +18,7 @@ int infer_concat(Infer *infer, Node *node)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- Split */
+/* ------------------------------------------------------------------------------------------------------------ Split */
 
 /* Parts of equal extent, the last one smaller. */
 static Extent even_part(Infer *infer, Extent whole, int parts, int index)
@@ -26,7 +26,9 @@ static Extent even_part(Infer *infer, Extent whole, int parts, int index)
     Extent part = extent_op(infer->model, EXPR_CEILDIV, whole, extent_const(parts));
     Extent left = infer_sub(infer, whole, infer_mul(infer, part, extent_const(index)));
 
-    return index < parts - 1 && whole.expr < 0 && whole.max % parts == 0 ? part : infer_clamp(infer, left, extent_const(0), part);
+    return index < parts - 1 && whole.expr < 0 && whole.max % parts == 0
+               ? part
+               : infer_clamp(infer, left, extent_const(0), part);
 }
 
 static int split_parts(Infer *infer, const Node *node, Extent whole, int parts, Extent *part)
@@ -54,12 +56,14 @@ int infer_split(Infer *infer, Node *node)
     Extent      part[INFER_TRACKED], elem[INFER_TRACKED];
     int         axis, parts, known = 0, at = 0;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
         return -1;
     parts = (int)node_int(node, "num_outputs", node->nout);
     if (parts < node->nout || parts > INFER_TRACKED)
-        return diag_unsupported(infer->diag, node->loc, "split into %d parts with %d outputs; wanted as many, at most %d", parts,
-                                node->nout, INFER_TRACKED);
+        return diag_unsupported(infer->diag, node->loc,
+                                "split into %d parts with %d outputs; wanted as many, at most %d", parts, node->nout,
+                                INFER_TRACKED);
     if (split_parts(infer, node, x->dim[axis], parts, part) < 0)
         return -1;
     if (x->rank != 1 || !infer_known(node->in[0], elem, &known))
@@ -76,16 +80,18 @@ int infer_split(Infer *infer, Node *node)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- repeated elements */
+/* ------------------------------------------------------------------------------------------------ repeated elements */
 
 /* Every element the same: contents of a scalar spread over the output. */
 static void spread_contents(Infer *infer, Node *node)
 {
     Extent  elem[INFER_TRACKED];
     int     count;
-    int64_t wanted = infer_wants(node, 0) && type_is_static(&node->out[0]->type) ? type_elements(&node->out[0]->type) : -1;
+    int64_t wanted =
+        infer_wants(node, 0) && type_is_static(&node->out[0]->type) ? type_elements(&node->out[0]->type) : -1;
 
-    if (wanted < 0 || wanted > INFER_TRACKED || !infer_known(node->in[0], elem, &count) || (count != 1 && count != wanted))
+    if (wanted < 0 || wanted > INFER_TRACKED || !infer_known(node->in[0], elem, &count) ||
+        (count != 1 && count != wanted))
         return;
     for (int64_t i = count; i < wanted; i++)
         elem[i] = elem[0];
@@ -133,7 +139,7 @@ int infer_tile(Infer *infer, Node *node)
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- padding */
+/* ---------------------------------------------------------------------------------------------------------- padding */
 
 /* What is added to axis `axis`: the pads of the entry that names it. */
 static Extent padding_of(Infer *infer, const Axes *axes, const Extent *pads, int n, int axis, int rank)
@@ -166,7 +172,8 @@ int infer_pad(Infer *infer, Node *node)
     if (n < 0)
         return -1;
     if (n != 2 * (axes.count >= 0 ? axes.count : type.rank))
-        return diag_error(infer->diag, node->loc, "'pads' has %d entries, wanted %d", n, 2 * (axes.count >= 0 ? axes.count : type.rank));
+        return diag_error(infer->diag, node->loc, "'pads' has %d entries, wanted %d", n,
+                          2 * (axes.count >= 0 ? axes.count : type.rank));
     for (int i = 0; i < type.rank; i++) {
         type.dim[i] = infer_add(infer, type.dim[i], padding_of(infer, &axes, pads, n, i, type.rank));
         if (infer_within(infer, node, type.dim[i], 0, INT64_MAX, "a padded extent", &type.dim[i]) < 0)

@@ -25,8 +25,8 @@ int infer_pool(Infer *infer, Node *node)
     if (infer_need_dtype(infer, node, 0, node->op == OP_onnx_MaxPool ? "FLIU" : "FL") < 0)
         return -1;
     if (dtype_in(node->in[0]->type.dtype, "IU") && dtype_info(node->in[0]->type.dtype)->bits != 8)
-        return diag_error(infer->diag, node->loc, "input 0 '%s' holds %s, wanted floats or integers of 8 bits", node->in[0]->name,
-                          dtype_info(node->in[0]->type.dtype)->name);
+        return diag_error(infer->diag, node->loc, "input 0 '%s' holds %s, wanted floats or integers of 8 bits",
+                          node->in[0]->name, dtype_info(node->in[0]->type.dtype)->name);
     return set_pool(infer, node, node->in[0]->type.dtype);
 }
 
@@ -51,7 +51,8 @@ int infer_global_pool(Infer *infer, Node *node)
 int infer_qlinear_pool(Infer *infer, Node *node)
 {
     if (node_int(node, "channels_last", 0))
-        return diag_unsupported(infer->diag, node->loc, "channels_last pools are not supported; export with channels first");
+        return diag_unsupported(infer->diag, node->loc,
+                                "channels_last pools are not supported; export with channels first");
     return infer_need_dtype(infer, node, 0, "IU") < 0 ? -1 : set_pool(infer, node, node->in[0]->type.dtype);
 }
 
@@ -66,7 +67,8 @@ int infer_integer_pool(Infer *infer, Node *node)
 int infer_qlinear_global_pool(Infer *infer, Node *node)
 {
     if (node_int(node, "channels_last", 0))
-        return diag_unsupported(infer->diag, node->loc, "channels_last pools are not supported; export with channels first");
+        return diag_unsupported(infer->diag, node->loc,
+                                "channels_last pools are not supported; export with channels first");
     return infer_need_dtype(infer, node, 0, "IU") < 0 ? -1 : set_global(infer, node, node->in[0]->type.dtype);
 }
 

@@ -22,15 +22,17 @@ static bool are_neighbours(const Operand *x)
     return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
 }
 
-/* Pixels of a row follow each other, channels do not, and a few windows fit what is joined together (OCC_POOL_SPAN). Windows along
- * the rows of one plane stay with the kernel whose results may follow its input through the same memory. */
+/* Pixels of a row follow each other, channels do not, and a few windows fit what is joined together (OCC_POOL_SPAN).
+ * Windows along the rows of one plane stay with the kernel whose results may follow its input through the same
+ * memory. */
 static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
 {
     int last = x->rank - 1, a = w->naxes - 1;
 
     if (extent_is(x->dim[1], 1) && (a == 0 || w->kernel[a - 1] == 1))
         return false;
-    return extent_is(x->stride[last], 1) && extent_is(y->stride[last], 1) && (!are_neighbours(x) || extent_is(x->dim[1], 1)) &&
+    return extent_is(x->stride[last], 1) && extent_is(y->stride[last], 1) &&
+           (!are_neighbours(x) || extent_is(x->dim[1], 1)) &&
            (w->kernel[a] - 1) * w->dilation[a] + 16 * w->stride[a] <= 256;
 }
 
@@ -110,7 +112,8 @@ static int start(Lower *lower, Node *node, Pool *pool)
 
     if (!cascade_before(lower, node) && lower_input(lower, node, 0, &pool->x) < 0)
         return -1;
-    p = pending_kernel(lower, node, finish, accepts, pool, pool->x.rank ? lower_layout_of(&pool->x) : LAYOUT_CHANNELS_LAST);
+    p = pending_kernel(lower, node, finish, accepts, pool,
+                       pool->x.rank ? lower_layout_of(&pool->x) : LAYOUT_CHANNELS_LAST);
     p->type = node->out[0]->type;
     p->bytes = true;
     p->stage = cascade_stage(lower, node, &pool->window, pool->x, append_rows);

@@ -1,8 +1,8 @@
 /* product.c - products of two tensors that are both computed while running. */
 #include "ops/product.h"
 
-/* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands cannot be
- * told apart by the result's axes. */
+/* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands
+ * cannot be told apart by the result's axes. */
 static bool accepts(const Pending *p, const Operand *x)
 {
     const Matrices *m = p->detail;
@@ -23,8 +23,8 @@ void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
 
 enum { MANY_ROWS = 16 }; /* for which b is turned; without vectors it never is */
 
-/* Either the columns of b are neighbours, or the rows of b and the columns of a: else, and where many rows of a meet it, b is
- * copied. */
+/* Either the columns of b are neighbours, or the rows of b and the columns of a: else, and where many rows of a meet
+ * it, b is copied. */
 static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;

@@ -12,8 +12,8 @@ int product_gemm(Lower *lower, Node *node);
 Pending *product_waiting(const Lower *lower, const Value *value);
 int      product_finish(Lower *lower, Pending *product, Operand y);
 
-/* Give the loads of a product's expression the strides of their columns, and list those between the places of the stack and
- * between rows: pitch [operands][stack + 1]. */
+/* Give the loads of a product's expression the strides of their columns, and list those between the places of the stack
+ * and between rows: pitch [operands][stack + 1]. */
 enum { PRODUCT_PITCHES = SCALAR_MAX_OPERANDS * (MAX_RANK + 1) };
 void product_epilogue(Pending *product, const Matrices *matrices, Extent *pitch);
 

@@ -65,7 +65,8 @@ int32_t *quads_sums(Lower *lower, const int8_t *data, PanelShape s, const int64_
     for (int64_t g = 0; g < s.groups; g++)
         for (int64_t o = 0; o < s.outputs; o++)
             for (int64_t n = 0; n < s.inputs * s.taps; n++)
-                sums[g * s.outputs + o] += data[g * stride[0] + o * stride[1] + n / s.taps * stride[2] + n % s.taps * stride[3]];
+                sums[g * s.outputs + o] +=
+                    data[g * stride[0] + o * stride[1] + n / s.taps * stride[2] + n % s.taps * stride[3]];
     return sums;
 }
 
@@ -79,7 +80,8 @@ static bool pair_is_safe(int a, int b)
 bool quads_are_safe(const int8_t *data, PanelShape s, const int64_t *stride)
 {
     for (int64_t n = 0; n < s.groups * s.outputs * s.taps; n++) {
-        const int8_t *w = data + n / (s.outputs * s.taps) * stride[0] + n / s.taps % s.outputs * stride[1] + n % s.taps * stride[3];
+        const int8_t *w =
+            data + n / (s.outputs * s.taps) * stride[0] + n / s.taps % s.outputs * stride[1] + n % s.taps * stride[3];
 
         for (int64_t i = 0; i + 1 < s.inputs; i += 2)
             if (!pair_is_safe(w[i * stride[2]], w[(i + 1) * stride[2]]))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- quantise and dequantise */
+/* ------------------------------------------------------------------------------------------ quantise and dequantise */
 
 /* A zero point has the scale's shape; single ones may differ in rank. */
 static int need_zero_point(Infer *infer, const Node *node)
@@ -20,7 +20,8 @@ static int need_zero_point(Infer *infer, const Node *node)
     return infer_need_same_shape(infer, node, 1, 2);
 }
 
-/* A scale (input 1) is one number, a vector along `axis`, or a tensor of blocks along it; the zero point has its shape. */
+/* A scale (input 1) is one number, a vector along `axis`, or a tensor of blocks along it; the zero point has its
+ * shape. */
 static int need_scale(Infer *infer, const Node *node)
 {
     const Type *x = infer_in(node, 0), *scale = infer_in(node, 1);
@@ -52,9 +53,10 @@ static int need_precision(Infer *infer, const Node *node)
 
     if (!precision || precision == (int64_t)node->in[1]->type.dtype)
         return 0;
-    return diag_unsupported(infer->diag, node->loc,
-                            "attribute 'precision' is %lld, but the scale is %s; cast input and scale to the precision wanted",
-                            (long long)precision, dtype_info(node->in[1]->type.dtype)->name);
+    return diag_unsupported(
+        infer->diag, node->loc,
+        "attribute 'precision' is %lld, but the scale is %s; cast input and scale to the precision wanted",
+        (long long)precision, dtype_info(node->in[1]->type.dtype)->name);
 }
 
 int infer_quantize(Infer *infer, Node *node)
@@ -66,11 +68,12 @@ int infer_quantize(Infer *infer, Node *node)
     if (infer_need_dtype(infer, node, 0, "FLI") < 0 || need_scale(infer, node) < 0 || need_precision(infer, node) < 0)
         return -1;
     if (dtype < 0 || dtype >= DTYPE_COUNT || (dtype && zero && zero->dtype != (DType)dtype))
-        return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted the zero point's element type",
-                          (long long)dtype);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'output_dtype' is %lld, wanted the zero point's element type", (long long)dtype);
     to = zero ? zero->dtype : dtype ? (DType)dtype : DTYPE_U8;
     if (!dtype_in(to, "IUL"))
-        return diag_error(infer->diag, node->loc, "the result would hold %s, wanted integers or small floats", dtype_info(to)->name);
+        return diag_error(infer->diag, node->loc, "the result would hold %s, wanted integers or small floats",
+                          dtype_info(to)->name);
     return infer_set(infer, node, 0, infer_shaped(to, &node->in[0]->type));
 }
 
@@ -78,23 +81,26 @@ int infer_dequantize(Infer *infer, Node *node)
 {
     int64_t dtype = node_int(node, "output_dtype", 0);
 
-    if (infer_need_dtype(infer, node, 0, "IUL") < 0 || need_scale(infer, node) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
+    if (infer_need_dtype(infer, node, 0, "IUL") < 0 || need_scale(infer, node) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 2) < 0)
         return -1;
     if (dtype < 0 || dtype >= DTYPE_COUNT || (dtype && !dtype_in((DType)dtype, "FL")))
-        return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted a float type", (long long)dtype);
+        return diag_error(infer->diag, node->loc, "attribute 'output_dtype' is %lld, wanted a float type",
+                          (long long)dtype);
     return infer_set(infer, node, 0, infer_shaped(dtype ? (DType)dtype : node->in[1]->type.dtype, &node->in[0]->type));
 }
 
 /* The scale and zero point are found while running. */
 int infer_dynamic_quantize(Infer *infer, Node *node)
 {
-    if (infer_need_exactly(infer, node, 0, DTYPE_F32) < 0 || infer_set(infer, node, 0, infer_shaped(DTYPE_U8, &node->in[0]->type)) < 0 ||
+    if (infer_need_exactly(infer, node, 0, DTYPE_F32) < 0 ||
+        infer_set(infer, node, 0, infer_shaped(DTYPE_U8, &node->in[0]->type)) < 0 ||
         infer_set(infer, node, 1, type_tensor(DTYPE_F32, 0, NULL)) < 0)
         return -1;
     return infer_set(infer, node, 2, type_tensor(DTYPE_U8, 0, NULL));
 }
 
-/* --------------------------------------------------------------------------------------------------------- com.microsoft */
+/* ---------------------------------------------------------------------------------------------------- com.microsoft */
 
 /* a, scale, zero point, b, scale, zero point, the result's scale and zero point. */
 int infer_qlinear_binary(Infer *infer, Node *node)

@@ -13,8 +13,9 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
     Operand y;
 
     if (x.rank == MAX_RANK || !operand_is_static(&x))
-        return diag_unsupported(lower->diag, lower->node->loc, "found scales for blocks of an axis whose extents are known only while "
-                                                               "running; give one for each place of it");
+        return diag_unsupported(lower->diag, lower->node->loc,
+                                "found scales for blocks of an axis whose extents are known only while "
+                                "running; give one for each place of it");
     for (int i = x.rank; i > axis; i--) {
         x.dim[i] = x.dim[i - 1];
         x.stride[i] = x.stride[i - 1];
@@ -37,7 +38,8 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
     return 0;
 }
 
-/* A scale or zero point as the result's axes see it: one element, one for each place of an axis, or one for each block. */
+/* A scale or zero point as the result's axes see it: one element, one for each place of an axis, or one for each
+ * block. */
 static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
 {
     const Type *type = &node->out[0]->type;
@@ -116,7 +118,8 @@ static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand
     if (place->kind != PLACE_PENDING)
         return 0;
     if (place->pending->noperand + 2 <= SCALAR_MAX_OPERANDS &&
-        (!place->pending->accepts || (place->pending->accepts(place->pending, scale) && place->pending->accepts(place->pending, zero))))
+        (!place->pending->accepts ||
+         (place->pending->accepts(place->pending, scale) && place->pending->accepts(place->pending, zero))))
         return 0;
     return lower_value(lower, node->in[0], &x);
 }
@@ -145,7 +148,8 @@ int lower_dequantize(Lower *lower, Node *node)
     p = start(lower, node, is_byte(node->in[0]->type.dtype), &x);
     if (!p)
         return -1;
-    if (node->in[0]->type.dtype == DTYPE_I32 && !is_zero(lower, node)) /* differences of large integers are exact as such */
+    if (node->in[0]->type.dtype == DTYPE_I32 &&
+        !is_zero(lower, node)) /* differences of large integers are exact as such */
         x = scalar_op(lower, p->expr, SCALAR_sub, x, add_parameter(lower, node, 2, p, zero), -1);
     x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);
     if (node->in[0]->type.dtype != DTYPE_I32 && !is_zero(lower, node))
@@ -168,8 +172,8 @@ static bool integer_range(DType dtype, double *lo, double *hi)
     return true;
 }
 
-/* x / scale. One over a power of two is exact; at the end of a kernel, whose sums are rounded themselves, one over any scale
- * is near enough: the result may differ by one step where the quotient is halfway between two. */
+/* x / scale. One over a power of two is exact; at the end of a kernel, whose sums are rounded themselves, one over any
+ * scale is near enough: the result may differ by one step where the quotient is halfway between two. */
 static int divide(Lower *lower, Node *node, Pending *p, int x, Operand scale)
 {
     const Value *constant = lower_constant(lower, node->in[1]);
@@ -179,7 +183,9 @@ static int divide(Lower *lower, Node *node, Pending *p, int x, Operand scale)
     if (!constant || !const_scalar(constant, &number) || number <= 0.0 || !isfinite(1.0 / number) ||
         (!p->accepts && frexp(number, &exponent) != 0.5))
         return scalar_op(lower, p->expr, SCALAR_div, x, add_float(lower, node, 1, p, scale), -1);
-    return number == 1.0 ? x : scalar_op(lower, p->expr, SCALAR_mul, x, scalar_literal(lower, p->expr, DTYPE_F32, 1.0 / number), -1);
+    return number == 1.0
+               ? x
+               : scalar_op(lower, p->expr, SCALAR_mul, x, scalar_literal(lower, p->expr, DTYPE_F32, 1.0 / number), -1);
 }
 
 /* saturate(round(x / scale) + zero), halves to even; low-precision floats are rounded by their own rule. */

@@ -1,5 +1,5 @@
-/* random_lower.c - numbers that look random. Generated code keeps no state, so every run draws the same ones: from the node's
- * attribute `seed`, else from the name of its result. */
+/* random_lower.c - numbers that look random. Generated code keeps no state, so every run draws the same ones: from the
+ * node's attribute `seed`, else from the name of its result. */
 #include "ops/rules.h"
 #include "program/lower.h"
 #include <string.h>
@@ -27,7 +27,8 @@ static int need_main_graph(Lower *lower, const Node *node)
 {
     if (!node->graph->parent)
         return 0;
-    return diag_unsupported(lower->diag, node->loc, "found random numbers in a body, which would be the same each time; draw them outside");
+    return diag_unsupported(lower->diag, node->loc,
+                            "found random numbers in a body, which would be the same each time; draw them outside");
 }
 
 /* Narrow floats are drawn as floats and converted. */
@@ -59,12 +60,14 @@ static int draw(Lower *lower, Node *node, const char *kernel, double a, double b
 
 int lower_random_uniform(Lower *lower, Node *node)
 {
-    return draw(lower, node, "random_uniform", (double)node_float(node, "low", 0.0f), (double)node_float(node, "high", 1.0f));
+    return draw(lower, node, "random_uniform", (double)node_float(node, "low", 0.0f),
+                (double)node_float(node, "high", 1.0f));
 }
 
 int lower_random_normal(Lower *lower, Node *node)
 {
-    return draw(lower, node, "random_normal", (double)node_float(node, "mean", 0.0f), (double)node_float(node, "scale", 1.0f));
+    return draw(lower, node, "random_normal", (double)node_float(node, "mean", 0.0f),
+                (double)node_float(node, "scale", 1.0f));
 }
 
 int lower_multinomial(Lower *lower, Node *node)
@@ -72,8 +75,8 @@ int lower_multinomial(Lower *lower, Node *node)
     Operand x, y;
     Step   *step;
 
-    if (need_main_graph(lower, node) < 0 || lower_input_dense(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F64, &x) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (need_main_graph(lower, node) < 0 || lower_input_dense(lower, node, 0, &x) < 0 ||
+        lower_convert(lower, x, DTYPE_F64, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "multinomial", y.dtype));
     step_writes(lower, step, y);

@@ -9,8 +9,8 @@ typedef struct Recurrent {
     bool   batch_first; /* layout 1 */
 } Recurrent;
 
-/* x [steps][batch][in], W [directions][gates * hidden][in], R [directions][gates * hidden][hidden], B [directions][2 gates *
- * hidden]; with layout 1 the batch is x's first axis. */
+/* x [steps][batch][in], W [directions][gates * hidden][in], R [directions][gates * hidden][hidden], B [directions][2
+ * gates * hidden]; with layout 1 the batch is x's first axis. */
 static int read_extents(Infer *infer, const Node *node, int gates, Recurrent *out)
 {
     const Type *x = infer_in(node, 0), *w, *r;
@@ -27,7 +27,8 @@ static int read_extents(Infer *infer, const Node *node, int gates, Recurrent *ou
     out->hidden = r->dim[2];
     if (infer_need_equal(infer, node, x->dim[2], w->dim[2], "features of the input and of W") < 0 ||
         infer_need_equal(infer, node, w->dim[0], r->dim[0], "directions of W and R") < 0 ||
-        infer_need_equal(infer, node, w->dim[1], infer_mul(infer, out->hidden, extent_const(gates)), "rows of W and gates times hidden") < 0 ||
+        infer_need_equal(infer, node, w->dim[1], infer_mul(infer, out->hidden, extent_const(gates)),
+                         "rows of W and gates times hidden") < 0 ||
         infer_need_equal(infer, node, r->dim[1], w->dim[1], "rows of R and W") < 0)
         return -1;
     return infer_need_equal(infer, node, extent_const(node_int(node, "hidden_size", out->hidden.max)), out->hidden,
@@ -40,7 +41,8 @@ static int check_direction(Infer *infer, const Node *node, const Recurrent *r)
     int         wanted = strcmp(direction, "bidirectional") ? 1 : 2;
 
     if (strcmp(direction, "forward") && strcmp(direction, "reverse") && wanted == 1)
-        return diag_error(infer->diag, node->loc, "attribute 'direction' is '%s', wanted forward, reverse or bidirectional", direction);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'direction' is '%s', wanted forward, reverse or bidirectional", direction);
     return infer_need_equal(infer, node, r->directions, extent_const(wanted), "directions of W and of the attribute");
 }
 
@@ -51,7 +53,8 @@ static int need_extents(Infer *infer, const Node *node, int input, int rank, con
     if (infer_need_rank(infer, node, input, rank, rank) < 0)
         return -1;
     for (int i = 0; i < rank; i++)
-        if (infer_need_equal(infer, node, node->in[input]->type.dim[i], wanted[i], "extents of a bias or an initial state") < 0)
+        if (infer_need_equal(infer, node, node->in[input]->type.dim[i], wanted[i],
+                             "extents of a bias or an initial state") < 0)
             return -1;
     return 0;
 }

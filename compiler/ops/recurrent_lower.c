@@ -1,5 +1,5 @@
-/* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time, once
- * for each direction. */
+/* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time,
+ * once for each direction. */
 #include "ops/linear.h"
 #include "ops/product.h"
 #include "ops/rules.h"
@@ -21,16 +21,16 @@ static const Cell gru_cell = {"gru_f32", 3, 2, {"Sigmoid", "Tanh", ""}, false};
 static const Cell rnn_cell = {"rnn_f32", 1, 1, {"Tanh", "", ""}, false};
 
 typedef struct Recurrent {
-    const Cell *cell;
-    Node       *node;
-    int64_t     input, hidden, directions;
-    Extent      time, batch;
-    bool        batch_first;
-    Operand     x, y, h, c;              /* x [time][batch][input]; y [time][directions][batch][hidden] or absent */
-    Operand     lengths;
-    const float *w, *r, *b, *p;          /* constants; b, p NULL when absent */
-    bool    computed;                    /* some weights are known only while running: all of them are read there */
-    Operand weight[8];                   /* by input, dense; buffer -1 when absent */
+    const Cell  *cell;
+    Node        *node;
+    int64_t      input, hidden, directions;
+    Extent       time, batch;
+    bool         batch_first;
+    Operand      x, y, h, c; /* x [time][batch][input]; y [time][directions][batch][hidden] or absent */
+    Operand      lengths;
+    const float *w, *r, *b, *p; /* constants; b, p NULL when absent */
+    bool         computed;      /* some weights are known only while running: all of them are read there */
+    Operand      weight[8];     /* by input, dense; buffer -1 when absent */
 } Recurrent;
 
 /* Names in the order of OCC_RECUR_*, with the defaults of their parameters and how many of the two each has. */
@@ -41,9 +41,12 @@ typedef struct Activation {
 } Activation;
 
 static const Activation activations[] = {
-    {"Sigmoid", 0, 0, 0},        {"Tanh", 0, 0, 0},       {"Relu", 0, 0, 0},         {"Affine", 1, 0, 2},
-    {"LeakyRelu", 0.01, 0, 1},   {"ThresholdedRelu", 1, 0, 1}, {"ScaledTanh", 1, 1, 2}, {"HardSigmoid", 0.2, 0.5, 2},
-    {"Elu", 1, 0, 1},            {"Softsign", 0, 0, 0},   {"Softplus", 0, 0, 0},
+    {"Sigmoid", 0, 0, 0},      {"Tanh", 0, 0, 0},
+    {"Relu", 0, 0, 0},         {"Affine", 1, 0, 2},
+    {"LeakyRelu", 0.01, 0, 1}, {"ThresholdedRelu", 1, 0, 1},
+    {"ScaledTanh", 1, 1, 2},   {"HardSigmoid", 0.2, 0.5, 2},
+    {"Elu", 1, 0, 1},          {"Softsign", 0, 0, 0},
+    {"Softplus", 0, 0, 0},
 };
 
 static bool same_name(const char *a, const char *b)
@@ -72,8 +75,8 @@ static double consume(const Attr *list, bool takes, int *used, double otherwise)
     return takes && list && *used < list->count ? (double)list->floats[(*used)++] : otherwise;
 }
 
-/* The activations of a direction: kinds and parameters. The lists of alphas and betas hold those of all directions, in order,
- * for the activations that take them: [Sigmoid, LeakyRelu, Tanh] with alphas [0.3] is a LeakyRelu of 0.3. */
+/* The activations of a direction: kinds and parameters. The lists of alphas and betas hold those of all directions, in
+ * order, for the activations that take them: [Sigmoid, LeakyRelu, Tanh] with alphas [0.3] is a LeakyRelu of 0.3. */
 static void read_activations(const Recurrent *r, int64_t direction, int64_t *kind, double *table)
 {
     const Attr *alpha = node_attr(r->node, "activation_alpha"), *beta = node_attr(r->node, "activation_beta");
@@ -93,7 +96,9 @@ static const float *constant_floats(Lower *lower, const Recurrent *r, int index)
 {
     const Node *node = r->node;
 
-    return r->computed || index >= node->nin || !node->in[index] ? NULL : const_aligned(lower->program->arena, node->in[index]);
+    return r->computed || index >= node->nin || !node->in[index]
+               ? NULL
+               : const_aligned(lower->program->arena, node->in[index]);
 }
 
 static int read_weights(Lower *lower, Recurrent *r)
@@ -177,7 +182,8 @@ static int append_panels(Lower *lower, const Recurrent *r, Operand to, int64_t s
 
 static int computed_recurrence(Lower *lower, const Recurrent *r, int64_t direction, Operand *out)
 {
-    int64_t h = r->hidden, gh = r->cell->gates * h, from = direction * gh * h, first = r->cell == &gru_cell ? 2 * h : gh;
+    int64_t h = r->hidden, gh = r->cell->gates * h, from = direction * gh * h,
+            first = r->cell == &gru_cell ? 2 * h : gh;
 
     *out = list_of_floats(lower, gh * h, "recurrence");
     if (append_panels(lower, r, *out, 0, from, first) < 0)
@@ -266,7 +272,8 @@ static int start_state(Lower *lower, const Recurrent *r, Operand whole, int init
     return lower_copy(lower, NULL, x, *out);
 }
 
-static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operand *y, const Operand *h, const Operand *xg)
+static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operand *y, const Operand *h,
+                      const Operand *xg)
 {
     bool first = r->batch_first;
     int  batch_axis = first ? 0 : 1;
@@ -274,8 +281,10 @@ static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operan
     step_extent(lower, step, r->time);
     step_extent(lower, step, r->batch);
     step_int(lower, step, r->hidden);
-    step_extent(lower, step, y->buffer < 0 ? extent_const(0) : y->stride[first ? 1 : 0]); /* [time][directions][batch][hidden] */
-    step_extent(lower, step, y->buffer < 0 ? extent_const(0) : y->stride[first ? 0 : 2]); /* or [batch][time][directions][hidden] */
+    step_extent(lower, step,
+                y->buffer < 0 ? extent_const(0) : y->stride[first ? 1 : 0]); /* [time][directions][batch][hidden] */
+    step_extent(lower, step,
+                y->buffer < 0 ? extent_const(0) : y->stride[first ? 0 : 2]); /* or [batch][time][directions][hidden] */
     step_extent(lower, step, h->stride[batch_axis]);
     if (first) { /* rows of the gates are [batch][time] */
         step_extent(lower, step, xg->stride[0]);
@@ -286,7 +295,8 @@ static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operan
     }
 }
 
-/* The bias of a GRU's last gate that is added before the reset, from element `start` of all biases; zeros without any. */
+/* The bias of a GRU's last gate that is added before the reset, from element `start` of all biases; zeros without
+ * any. */
 static Operand state_bias(Lower *lower, const Recurrent *r, int64_t start)
 {
     int64_t h = r->hidden;
@@ -314,8 +324,7 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     else if (computed_recurrence(lower, r, direction, &recur) < 0)
         return -1;
     read_activations(r, direction, kind, table);
-    if (input_gates(lower, r, direction, before, &xg) < 0 ||
-        start_state(lower, r, r->h, 5, direction, &state) < 0 ||
+    if (input_gates(lower, r, direction, before, &xg) < 0 || start_state(lower, r, r->h, 5, direction, &state) < 0 ||
         (r->cell->has_cell && start_state(lower, r, r->c, 6, direction, &cell) < 0))
         return -1;
     if (y.buffer >= 0)
@@ -333,10 +342,12 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     }
     step_reads(lower, step, recur);
     if (r->cell->has_cell)
-        step_reads(lower, step, r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
-                                     : part_of(lower, r, 7, direction * 3 * h, peephole));
+        step_reads(lower, step,
+                   r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
+                        : part_of(lower, r, 7, direction * 3 * h, peephole));
     if (r->cell == &gru_cell)
-        step_reads(lower, step, before ? state_bias(lower, r, direction * 2 * gh + gh + 2 * h) : operand_absent(DTYPE_F32));
+        step_reads(lower, step,
+                   before ? state_bias(lower, r, direction * 2 * gh + gh + 2 * h) : operand_absent(DTYPE_F32));
     step_reads(lower, step, r->lengths);
     put_sizes(lower, step, r, &y, &state, &xg);
     step_int(lower, step, reverse);
@@ -413,13 +424,15 @@ static int lower_cell(Lower *lower, Node *node, const Cell *cell)
 {
     const Type *w = &node->in[1]->type;
     DType       dtype = node->in[0]->type.dtype;
-    Recurrent   r = {.cell = cell, .node = node, .batch_first = node_int(node, "layout", 0) != 0, .computed = dtype == DTYPE_F64};
+    Recurrent   r = {
+          .cell = cell, .node = node, .batch_first = node_int(node, "layout", 0) != 0, .computed = dtype == DTYPE_F64};
 
     if (dtype != DTYPE_F32 && dtype != DTYPE_F64)
         return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float or double; cast the input",
                                 dtype_info(dtype)->name);
     if (!type_is_static(w) || !type_is_static(&node->in[2]->type))
-        return diag_unsupported(lower->diag, node->loc, "the extents of W or R are known only while running; pin them with --dim");
+        return diag_unsupported(lower->diag, node->loc,
+                                "the extents of W or R are known only while running; pin them with --dim");
     for (int i = 0; i < 8; i++)
         r.weight[i] = operand_absent(dtype);
     if (read_weights(lower, &r) < 0)

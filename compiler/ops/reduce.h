@@ -4,8 +4,18 @@
 
 #include "program/lower.h"
 
-enum { REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_L1, REDUCE_L2, REDUCE_SUMSQUARE, REDUCE_LOGSUM,
-       REDUCE_LOGSUMEXP }; /* OCC_REDUCE_* */
+enum {
+    REDUCE_SUM,
+    REDUCE_MEAN,
+    REDUCE_MAX,
+    REDUCE_MIN,
+    REDUCE_PROD,
+    REDUCE_L1,
+    REDUCE_L2,
+    REDUCE_SUMSQUARE,
+    REDUCE_LOGSUM,
+    REDUCE_LOGSUMEXP
+}; /* OCC_REDUCE_* */
 
 /* y = kind of x over the axes where `reduced`; y keeps them with extent 1 where keepdims. */
 int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind);

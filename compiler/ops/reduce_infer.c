@@ -63,7 +63,8 @@ int infer_arg_reduce(Infer *infer, Node *node)
     Type        type = {.kind = TYPE_TENSOR, .dtype = DTYPE_I64};
     int         axis;
 
-    if (infer_need_dtype(infer, node, 0, "FLIU") < 0 || infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+    if (infer_need_dtype(infer, node, 0, "FLIU") < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
         return -1;
     if (x->dim[axis].max == 0)
         return diag_error(infer->diag, node->loc, "axis %d is empty; wanted at least one element", axis);

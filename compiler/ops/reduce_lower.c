@@ -7,10 +7,18 @@ static const struct {
     OpKind op;
     int    kind;
 } kinds[] = {
-    {OP_onnx_ReduceSum, REDUCE_SUM},   {OP_onnx_ReduceMean, REDUCE_MEAN}, {OP_onnx_ReduceMax, REDUCE_MAX},
-    {OP_onnx_ReduceMin, REDUCE_MIN},   {OP_onnx_ReduceProd, REDUCE_PROD}, {OP_onnx_ReduceL1, REDUCE_L1},
-    {OP_onnx_ReduceL2, REDUCE_L2},     {OP_onnx_ReduceSumSquare, REDUCE_SUMSQUARE}, {OP_onnx_ReduceLogSum, REDUCE_LOGSUM},
-    {OP_onnx_ReduceLogSumExp, REDUCE_LOGSUMEXP}, {OP_onnx_GlobalAveragePool, REDUCE_MEAN}, {OP_onnx_GlobalMaxPool, REDUCE_MAX},
+    {OP_onnx_ReduceSum, REDUCE_SUM},
+    {OP_onnx_ReduceMean, REDUCE_MEAN},
+    {OP_onnx_ReduceMax, REDUCE_MAX},
+    {OP_onnx_ReduceMin, REDUCE_MIN},
+    {OP_onnx_ReduceProd, REDUCE_PROD},
+    {OP_onnx_ReduceL1, REDUCE_L1},
+    {OP_onnx_ReduceL2, REDUCE_L2},
+    {OP_onnx_ReduceSumSquare, REDUCE_SUMSQUARE},
+    {OP_onnx_ReduceLogSum, REDUCE_LOGSUM},
+    {OP_onnx_ReduceLogSumExp, REDUCE_LOGSUMEXP},
+    {OP_onnx_GlobalAveragePool, REDUCE_MEAN},
+    {OP_onnx_GlobalMaxPool, REDUCE_MAX},
 };
 
 static int kind_of(const Node *node)
@@ -102,7 +110,8 @@ static int need_float_for(Lower *lower, const Node *node, int kind)
 
     if (dtype == DTYPE_F32 || dtype_info(dtype)->class == 'L' || (kind != REDUCE_L2 && kind < REDUCE_LOGSUM))
         return 0;
-    return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input", dtype_info(dtype)->name);
+    return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
+                            dtype_info(dtype)->name);
 }
 
 /* Low-precision floats are reduced as float and rounded once. */
@@ -128,8 +137,9 @@ static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdi
     return lower_output_view(lower, node, 0, y);
 }
 
-/* Axes that are known only while running: each is walked twice, once for the results and once for their terms, and has one
- * place in the walk that it does not belong to. y is dense with the reduced axes as ones, whether it keeps them or not. */
+/* Axes that are known only while running: each is walked twice, once for the results and once for their terms, and has
+ * one place in the walk that it does not belong to. y is dense with the reduced axes as ones, whether it keeps them or
+ * not. */
 static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, Operand y)
 {
     Model  *m = lower->model;
@@ -175,7 +185,8 @@ static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
                    : lower_output_done(lower, node, 0, y);
     wide.dtype = DTYPE_F32;
     y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
-    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_chosen(lower, node, axes, x, y) < 0 || lower_convert(lower, y, stored, &y) < 0)
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_chosen(lower, node, axes, x, y) < 0 ||
+        lower_convert(lower, y, stored, &y) < 0)
         return -1;
     return lower_output_view(lower, node, 0, y);
 }
@@ -183,8 +194,8 @@ static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
 /* Whether a reduction over one element is that element; a sum of squares, say, is its square. */
 static bool keeps_single(int kind)
 {
-    return kind == REDUCE_SUM || kind == REDUCE_MEAN || kind == REDUCE_MAX || kind == REDUCE_MIN || kind == REDUCE_PROD ||
-           kind == REDUCE_LOGSUMEXP;
+    return kind == REDUCE_SUM || kind == REDUCE_MEAN || kind == REDUCE_MAX || kind == REDUCE_MIN ||
+           kind == REDUCE_PROD || kind == REDUCE_LOGSUMEXP;
 }
 
 int lower_reduce(Lower *lower, Node *node)

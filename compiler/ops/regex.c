@@ -1,6 +1,6 @@
-/* regex.c - from a machine of many states at once to a table of single ones: each state of the table is a set of the machine's
- * nodes (Rabin, Scott: Finite automata and their decision problems, 1959). What holds only at the start, at the end or beside
- * a word is decided when the next byte is known. */
+/* regex.c - from a machine of many states at once to a table of single ones: each state of the table is a set of the
+ * machine's nodes (Rabin, Scott: Finite automata and their decision problems, 1959). What holds only at the start, at
+ * the end or beside a word is decided when the next byte is known. */
 #include "ops/regex.h"
 
 #include <stdbool.h>
@@ -18,10 +18,10 @@ typedef struct State {
 typedef struct Builder {
     Arena       *arena;
     RegexMachine machine;
-    int          words;   /* of a set */
+    int          words; /* of a set */
     State       *state;
     int          nstate, cstate;
-    int         *stack;   /* [2 * nodes] */
+    int         *stack; /* [2 * nodes] */
 } Builder;
 
 static bool is_word(int byte)
@@ -90,7 +90,8 @@ static int find_state(Builder *b, State wanted)
     if (is_empty(wanted.set, b->words))
         return 0;
     for (int i = 1; i < b->nstate; i++)
-        if (b->state[i].begin == wanted.begin && b->state[i].word == wanted.word && !memcmp(b->state[i].set, wanted.set, bytes))
+        if (b->state[i].begin == wanted.begin && b->state[i].word == wanted.word &&
+            !memcmp(b->state[i].set, wanted.set, bytes))
             return i;
     if (b->nstate == MOST_STATES)
         return -1;

@@ -1,5 +1,5 @@
-/* regex_parse.c - the syntax of regular expressions, read into a tree and written out as a machine of bytes from its end to
- * its start (Thompson: Regular expression search algorithm, CACM 11(6), 1968). */
+/* regex_parse.c - the syntax of regular expressions, read into a tree and written out as a machine of bytes from its
+ * end to its start (Thompson: Regular expression search algorithm, CACM 11(6), 1968). */
 #include "ops/regex.h"
 
 #include <stdbool.h>
@@ -17,8 +17,8 @@ typedef enum ItemKind { ITEM_EMPTY, ITEM_SET, ITEM_BOTH, ITEM_EITHER, ITEM_REPEA
 typedef struct Item Item;
 struct Item {
     ItemKind  kind;
-    RegexKind holds;      /* HOLDS */
-    Range    *range;      /* SET */
+    RegexKind holds; /* HOLDS */
+    Range    *range; /* SET */
     int       nrange;
     int       least, most; /* REPEAT; most -1: any number of times */
     Item     *a, *b;
@@ -31,7 +31,7 @@ typedef struct Parser {
     RegexMachine *machine;
 } Parser;
 
-/* --------------------------------------------------------------------------------------------------------- sets of characters */
+/* ----------------------------------------------------------------------------------------------- sets of characters */
 
 typedef struct Set {
     Range range[MOST_RANGES];
@@ -81,7 +81,8 @@ static bool add_shorthand(Parser *p, Set *set, char letter)
         char  letter;
         int   count;
         Range range[4];
-    } row[] = {{'d', 1, {{'0', '9'}}}, {'s', 3, {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}},
+    } row[] = {{'d', 1, {{'0', '9'}}},
+               {'s', 3, {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}},
                {'w', 4, {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}}};
     Set found = {.count = 0};
 
@@ -118,7 +119,7 @@ static Item *item_set(Parser *p, const Set *set)
     return item;
 }
 
-/* --------------------------------------------------------------------------------------------------------------------- syntax */
+/* ----------------------------------------------------------------------------------------------------------- syntax */
 
 /* One character of UTF-8; bytes that are no part of any stand for themselves. */
 static int32_t read_character(Parser *p)
@@ -184,8 +185,9 @@ static bool add_named(Parser *p, Set *set)
     static const struct {
         const char *name;
         const char *ends; /* pairs */
-    } row[] = {{"alnum", "09AZaz"}, {"alpha", "AZaz"}, {"digit", "09"}, {"lower", "az"}, {"upper", "AZ"}, {"word", "09AZ__az"},
-               {"space", "\t\r  "}, {"blank", "\t\t  "}, {"punct", "!/:@[`{~"}, {"xdigit", "09AFaf"}, {"graph", "!~"}, {"print", " ~"}};
+    } row[] = {{"alnum", "09AZaz"},   {"alpha", "AZaz"},    {"digit", "09"},     {"lower", "az"},
+               {"upper", "AZ"},       {"word", "09AZ__az"}, {"space", "\t\r  "}, {"blank", "\t\t  "},
+               {"punct", "!/:@[`{~"}, {"xdigit", "09AFaf"}, {"graph", "!~"},     {"print", " ~"}};
 
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         size_t length = strlen(row[i].name);
@@ -387,7 +389,7 @@ static Item *read_either(Parser *p)
     return item;
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- machine */
+/* ---------------------------------------------------------------------------------------------------------- machine */
 
 static int put(Parser *p, RegexNode node)
 {
@@ -414,7 +416,8 @@ static int encode(int32_t c, uint8_t *out)
     return more + 1;
 }
 
-/* Characters lo..hi, then `next`: cut until every byte of the encoding has a range of its own. `so_far`: alternatives, or -1 */
+/* Characters lo..hi, then `next`: cut until every byte of the encoding has a range of its own. `so_far`: alternatives,
+ * or -1 */
 static int put_range(Parser *p, int32_t lo, int32_t hi, int next, int so_far)
 {
     static const int32_t lengths[] = {0x7F, 0x7FF, 0xFFFF};
@@ -454,7 +457,8 @@ static int emit(Parser *p, const Item *item, int next)
         start = -1;
         for (int i = 0; i < item->nrange; i++)
             start = put_range(p, item->range[i].lo, item->range[i].hi, next, start);
-        return start < 0 ? put(p, (RegexNode){.kind = REGEX_BYTES, .lo = 1, .hi = 0, .next = next}) : start; /* nothing matches */
+        return start < 0 ? put(p, (RegexNode){.kind = REGEX_BYTES, .lo = 1, .hi = 0, .next = next})
+                         : start; /* nothing matches */
     case ITEM_BOTH:
         return emit(p, item->a, emit(p, item->b, next));
     case ITEM_EITHER:

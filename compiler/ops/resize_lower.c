@@ -1,29 +1,30 @@
-/* resize_lower.c - Resize, one axis after the other: a table of places and weights, then the sums that it names. Nearest
- * neighbours are gathered, so that every element type can be resized. */
+/* resize_lower.c - Resize, one axis after the other: a table of places and weights, then the sums that it names.
+ * Nearest neighbours are gathered, so that every element type can be resized. */
 #include "ops/infer.h"
 #include "ops/rules.h"
 #include "program/lower.h"
 #include <math.h>
 #include <string.h>
 
-enum { NEAREST, LINEAR, CUBIC };                                  /* OCC_RESIZE_* */
+enum { NEAREST, LINEAR, CUBIC }; /* OCC_RESIZE_* */
 enum { HALF_PIXEL, SYMMETRIC, PYTORCH, CORNERS, ASYMMETRIC, CROP };
 
 typedef struct Resize {
     Node   *node;
     int     mode, coordinates, rounding, naxes;
-    int     axis[MAX_RANK];      /* of the tensor, for each entry of scales, sizes and half a roi */
-    double  scale[MAX_RANK];     /* by axis of the tensor; 0: only the run knows */
-    Operand scales, rois;        /* doubles that the run finds out; absent: constants */
-    bool    common;              /* scales has one entry for all axes */
+    int     axis[MAX_RANK];  /* of the tensor, for each entry of scales, sizes and half a roi */
+    double  scale[MAX_RANK]; /* by axis of the tensor; 0: only the run knows */
+    Operand scales, rois;    /* doubles that the run finds out; absent: constants */
+    bool    common;          /* scales has one entry for all axes */
     double  from[MAX_RANK], to[MAX_RANK];
     bool    antialias;
 } Resize;
 
 static bool has(const Node *node, int index)
 {
-    return index < node->nin && node->in[index] && !(node->in[index]->type.rank == 1 && extent_is_const(node->in[index]->type.dim[0]) &&
-                                                     node->in[index]->type.dim[0].max == 0);
+    return index < node->nin && node->in[index] &&
+           !(node->in[index]->type.rank == 1 && extent_is_const(node->in[index]->type.dim[0]) &&
+             node->in[index]->type.dim[0].max == 0);
 }
 
 static const float *constant_floats(Lower *lower, Node *node, int index)
@@ -43,7 +44,8 @@ static void read_axes(Resize *r)
         r->axis[i] = axes ? (int)(axes[i] < 0 ? axes[i] + rank : axes[i]) : i;
 }
 
-/* The one scale that a policy of keeping the aspect ratio makes of the wanted sizes: found by a step where it is not known. */
+/* The one scale that a policy of keeping the aspect ratio makes of the wanted sizes: found by a step where it is not
+ * known. */
 static int kept_ratio(Lower *lower, Resize *r, bool larger)
 {
     Infer  infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
@@ -117,7 +119,9 @@ static int read_scales(Lower *lower, Resize *r)
     for (int i = 0; i < x->rank; i++) {
         bool constant = extent_is_const(x->dim[i]) && extent_is_const(y->dim[i]) && x->dim[i].max;
 
-        r->scale[i] = extent_same(x->dim[i], y->dim[i]) ? 1.0 : constant ? (double)y->dim[i].max / (double)x->dim[i].max : 0.0;
+        r->scale[i] = extent_same(x->dim[i], y->dim[i]) ? 1.0
+                      : constant                        ? (double)y->dim[i].max / (double)x->dim[i].max
+                                                        : 0.0;
     }
     if (has(r->node, 3) && strcmp(policy, "stretch"))
         return kept_ratio(lower, r, !strcmp(policy, "not_smaller"));
@@ -156,7 +160,8 @@ static int find_extents(Lower *lower, const Resize *r)
         Extent leaf = r->node->out[0]->type.dim[axis];
         Step  *step;
 
-        if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT || lower->model->expr[leaf.expr].value != r->node->out[0]->id)
+        if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT ||
+            lower->model->expr[leaf.expr].value != r->node->out[0]->id)
             continue;
         step = step_begin(lower, r->node, "resize_extent");
         step_writes(lower, step, lower_slot(lower, leaf));
@@ -180,7 +185,8 @@ static int make_table(Lower *lower, const Resize *r, int axis, Extent in, Extent
 
     *index = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "places");
     type.dtype = DTYPE_F64;
-    *weight = r->mode == NEAREST ? operand_absent(DTYPE_F64) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
+    *weight =
+        r->mode == NEAREST ? operand_absent(DTYPE_F64) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
     step = step_begin(lower, r->node, "resize_table");
     step_writes(lower, step, *index);
     step_writes(lower, step, *weight);
@@ -226,7 +232,8 @@ static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand 
     if (make_table(lower, r, axis, x.dim[axis], y.dim[axis], &index, &weight) < 0)
         return -1;
     around(lower, &x, axis, &outer, &inner);
-    step = step_begin(lower, r->node, gathered ? move_kernel(lower, "gather", x.dtype) : move_kernel(lower, "resample", x.dtype));
+    step = step_begin(lower, r->node,
+                      gathered ? move_kernel(lower, "gather", x.dtype) : move_kernel(lower, "resample", x.dtype));
     step_writes(lower, step, y);
     step_reads(lower, step, x);
     step_reads(lower, step, index);
@@ -246,8 +253,9 @@ static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand 
 static int read_resize(Lower *lower, Resize *r)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
-    static const char *const coordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-                                              "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"};
+    static const char *const coordinates[] = {"half_pixel",          "half_pixel_symmetric", "pytorch_half_pixel",
+                                              "align_corners",       "asymmetric",           "tf_crop_and_resize",
+                                              "tf_half_pixel_for_nn"};
     static const char *const rounding[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"};
 
     r->mode = node_word(r->node, lower->diag, "mode", modes, 3);

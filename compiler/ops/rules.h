@@ -1,12 +1,13 @@
-/* rules.h - prototypes of every rule that the operator table names, made from the table so that none is kept by hand. */
+/* rules.h - prototypes of every rule that the operator table names, made from the table so that none is kept by
+ * hand. */
 #ifndef OCC_OPS_RULES_H
 #define OCC_OPS_RULES_H
 
 #include "ops/ops.h"
 
-#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower)                              \
-    int upgrade(Model *model, Node *node, Diag *diag);                                                                 \
-    int infer(Infer *context, Node *node);                                                                             \
+#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) \
+    int upgrade(Model *model, Node *node, Diag *diag); \
+    int infer(Infer *context, Node *node); \
     int lower(Lower *context, Node *node);
 #include "schemas/ops.def"
 

@@ -1,4 +1,5 @@
-/* sample_lower.c - operators that read images between pixels, bring regions to one size, or put windows' elements back. */
+/* sample_lower.c - operators that read images between pixels, bring regions to one size, or put windows' elements
+ * back. */
 #include "ops/infer.h"
 #include "ops/rules.h"
 #include "ops/spatial.h"
@@ -19,18 +20,21 @@ static int like_first(Lower *lower, Node *node, int index, Operand *out)
 
 int lower_grid_sample(Lower *lower, Node *node)
 {
-    static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {"zeros", "border", "reflection"};
-    static const int         mode_of[] = {1, 0, 2}; /* OCC_SAMPLE_* */
-    int                      mode = node_word(node, lower->diag, "mode", modes, 3);
-    int                      padding = node_word(node, lower->diag, "padding_mode", paddings, 3);
-    Operand                  x, grid, y;
-    Step                    *step;
+    static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {"zeros", "border",
+                                                                                            "reflection"};
+    static const int mode_of[] = {1, 0, 2}; /* OCC_SAMPLE_* */
+    int              mode = node_word(node, lower->diag, "mode", modes, 3);
+    int              padding = node_word(node, lower->diag, "padding_mode", paddings, 3);
+    Operand          x, grid, y;
+    Step            *step;
 
     if (mode < 0 || padding < 0)
         return -1;
     if (node->in[0]->type.rank > 5)
-        return diag_unsupported(lower->diag, node->loc, "found %d spatial axes, wanted one to three", node->in[0]->type.rank - 2);
-    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &grid) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return diag_unsupported(lower->diag, node->loc, "found %d spatial axes, wanted one to three",
+                                node->in[0]->type.rank - 2);
+    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &grid) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "grid_sample", x.dtype));
     step_writes(lower, step, y);
@@ -56,10 +60,12 @@ int lower_deform_conv(Lower *lower, Node *node)
     Step   *step;
 
     if (node->in[0]->type.rank != 4)
-        return diag_unsupported(lower->diag, node->loc, "found %d spatial axes, wanted two", node->in[0]->type.rank - 2);
+        return diag_unsupported(lower->diag, node->loc, "found %d spatial axes, wanted two",
+                                node->in[0]->type.rank - 2);
     if (window_read(&infer, node, &node->in[0]->type, node->in[1]->type.dim + 2, &window) < 0 ||
-        window_extents(&infer, node, &node->in[0]->type, false, &window) < 0 || lower_input_dense(lower, node, 0, &x) < 0 ||
-        like_first(lower, node, 1, &w) < 0 || like_first(lower, node, 2, &offset) < 0 || like_first(lower, node, 3, &bias) < 0 ||
+        window_extents(&infer, node, &node->in[0]->type, false, &window) < 0 ||
+        lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &w) < 0 ||
+        like_first(lower, node, 2, &offset) < 0 || like_first(lower, node, 3, &bias) < 0 ||
         like_first(lower, node, 4, &mask) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "deform_conv", x.dtype));
@@ -70,8 +76,9 @@ int lower_deform_conv(Lower *lower, Node *node)
     step_reads(lower, step, bias);
     step_reads(lower, step, mask);
     step_writes(lower, step, lower_scratch(lower, x.dtype, inputs.max * window.kernel[0] * window.kernel[1], "taps"));
-    step_extents(lower, step, 8, (const Extent[]){x.dim[0], extent_const(node_int(node, "group", 1)), inputs, outputs,
-                                                  x.dim[2], x.dim[3], y.dim[2], y.dim[3]});
+    step_extents(lower, step, 8,
+                 (const Extent[]){x.dim[0], extent_const(node_int(node, "group", 1)), inputs, outputs, x.dim[2],
+                                  x.dim[3], y.dim[2], y.dim[3]});
     step_int(lower, step, node_int(node, "offset_group", 1));
     step_ints(lower, step, 2, window.kernel);
     step_ints(lower, step, 2, window.stride);
@@ -85,8 +92,8 @@ int lower_roi_align(Lower *lower, Node *node)
     Operand x, rois, image, y;
     Step   *step;
 
-    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &rois) < 0 || lower_indices(lower, node, 2, &image) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &rois) < 0 ||
+        lower_indices(lower, node, 2, &image) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "roi_align", x.dtype));
     step_writes(lower, step, y);
@@ -110,7 +117,8 @@ int lower_max_roi_pool(Lower *lower, Node *node)
     Operand x, rois, y;
     Step   *step;
 
-    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &rois) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input_dense(lower, node, 0, &x) < 0 || like_first(lower, node, 1, &rois) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "max_roi_pool", x.dtype));
     step_writes(lower, step, y);
@@ -126,7 +134,8 @@ int lower_max_roi_pool(Lower *lower, Node *node)
 }
 
 /* Attribute `name` as `count` integers of at least `least`, all of them `otherwise` when it is absent. */
-static int read_ints(Lower *lower, const Node *node, const char *name, int count, int64_t otherwise, int64_t least, int64_t *out)
+static int read_ints(Lower *lower, const Node *node, const char *name, int count, int64_t otherwise, int64_t least,
+                     int64_t *out)
 {
     int            given;
     const int64_t *list = node_ints(node, name, &given);
@@ -139,7 +148,8 @@ static int read_ints(Lower *lower, const Node *node, const char *name, int count
         out[i] = list[i];
     for (int i = 0; i < count; i++)
         if (given != count || out[i] < least || out[i] > INT32_MAX)
-            return diag_error(lower->diag, node->loc, "attribute '%s' must hold %d integers of at least %lld", name, count, (long long)least);
+            return diag_error(lower->diag, node->loc, "attribute '%s' must hold %d integers of at least %lld", name,
+                              count, (long long)least);
     return 0;
 }
 
@@ -152,9 +162,11 @@ int lower_col2im(Lower *lower, Node *node)
     Operand x, y;
     Step   *step;
 
-    if (read_ints(lower, node, "strides", axes, 1, 1, stride) < 0 || read_ints(lower, node, "dilations", axes, 1, 1, dilation) < 0 ||
-        read_ints(lower, node, "pads", 2 * axes, 0, 0, pad) < 0 || infer_elems(&infer, node, 2, 1, INT32_MAX, block, MAX_RANK) < 0 ||
-        lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (read_ints(lower, node, "strides", axes, 1, 1, stride) < 0 ||
+        read_ints(lower, node, "dilations", axes, 1, 1, dilation) < 0 ||
+        read_ints(lower, node, "pads", 2 * axes, 0, 0, pad) < 0 ||
+        infer_elems(&infer, node, 2, 1, INT32_MAX, block, MAX_RANK) < 0 || lower_input_dense(lower, node, 0, &x) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "col2im", x.dtype));
     step_writes(lower, step, y);

@@ -86,8 +86,10 @@ int infer_top_k(Infer *infer, Node *node)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     if (infer_elems(infer, node, 1, 0, type.dim[axis].max, &k, 1) < 0 ||
-        infer_check(infer, node, extent_op(infer->model, EXPR_EQ, extent_op(infer->model, EXPR_LT, type.dim[axis], k), extent_const(0)),
-                    "k is larger than the extent that it selects from") < 0)
+        infer_check(
+            infer, node,
+            extent_op(infer->model, EXPR_EQ, extent_op(infer->model, EXPR_LT, type.dim[axis], k), extent_const(0)),
+            "k is larger than the extent that it selects from") < 0)
         return -1;
     type.dim[axis] = k;
     if (infer_set(infer, node, 0, type) < 0)

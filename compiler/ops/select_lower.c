@@ -1,4 +1,5 @@
-/* select_lower.c - operators that choose elements by their value: the largest, those that are not zero, the different ones. */
+/* select_lower.c - operators that choose elements by their value: the largest, those that are not zero, the different
+ * ones. */
 #include "ops/axes.h"
 #include "ops/infer.h"
 #include "ops/rules.h"
@@ -35,7 +36,8 @@ static int comparable(Lower *lower, Node *node, Operand *x)
     return lower_dense(lower, *x, x);
 }
 
-/* Output 0, whose elements are those chosen from x, with a place of its own where they were converted to be compared. */
+/* Output 0, whose elements are those chosen from x, with a place of its own where they were converted to be
+ * compared. */
 static int chosen_output(Lower *lower, Node *node, DType dtype, const Type *type, int64_t elements, Operand *value)
 {
     Type wide = *type;
@@ -61,11 +63,11 @@ static int chosen_done(Lower *lower, Node *node, Operand value)
 
 int lower_topk(Lower *lower, Node *node)
 {
-    int           axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
-    const Type   *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
-    int64_t       elements = type_elements(type);
-    Operand       x, value, place;
-    Step         *step;
+    int         axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
+    const Type *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
+    int64_t     elements = type_elements(type);
+    Operand     x, value, place;
+    Step       *step;
 
     if (comparable(lower, node, &x) < 0 || output_or_scratch(lower, node, 1, DTYPE_I64, elements, &place) < 0)
         return -1;
@@ -111,9 +113,9 @@ int lower_argmax(Lower *lower, Node *node)
 
 int lower_nonzero(Lower *lower, Node *node)
 {
-    Operand      x, y;
-    const Type  *type = &node->out[0]->type;
-    Step        *step;
+    Operand     x, y;
+    const Type *type = &node->out[0]->type;
+    Step       *step;
 
     if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;

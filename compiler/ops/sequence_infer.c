@@ -1,8 +1,8 @@
 /* sequence_infer.c - types of operators on sequences.
  *
- * The extents of a sequence's item say what every member has: a constant or an expression for all, or a variable (EXPR_VAR
- * of the sequence's own value) where members differ. Members of unknown rank have rank -1 and their capacity in elements as
- * dim[0]. A tensor taken out has extents of its own where members differ. */
+ * The extents of a sequence's item say what every member has: a constant or an expression for all, or a variable
+ * (EXPR_VAR of the sequence's own value) where members differ. Members of unknown rank have rank -1 and their capacity
+ * in elements as dim[0]. A tensor taken out has extents of its own where members differ. */
 #include "ops/body.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ static int need_sequence(Infer *infer, const Node *node, int input)
 
     if (type && type->kind == TYPE_SEQUENCE)
         return 0;
-    return diag_error(infer->diag, node->loc, "input %d %s is no sequence", input, type ? node->in[input]->name : "(omitted)");
+    return diag_error(infer->diag, node->loc, "input %d %s is no sequence", input,
+                      type ? node->in[input]->name : "(omitted)");
 }
 
 /* Whether members differ in this extent. */
@@ -50,7 +51,7 @@ static int joined_item(Infer *infer, Node *node, const Type *sequence, const Typ
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- making */
+/* ----------------------------------------------------------------------------------------------------------- making */
 
 int infer_sequence_empty(Infer *infer, Node *node)
 {
@@ -138,7 +139,8 @@ int infer_split_to_sequence(Infer *infer, Node *node)
     Extent      count, part;
     int         axis;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0 ||
+    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 ||
+        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0 ||
         (infer_has(node, 1) && infer_need_rank(infer, node, 1, 0, 1) < 0) ||
         parts_of(infer, node, x->dim[axis], &count, &part) < 0)
         return -1;
@@ -151,7 +153,7 @@ int infer_split_to_sequence(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type_sequence(infer->model, item, count));
 }
 
-/* --------------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 int infer_sequence_at(Infer *infer, Node *node)
 {
@@ -177,7 +179,8 @@ static int joined_extent(Infer *infer, Node *node, int axis, Extent count, Exten
     *out = infer_mul(infer, count, each);
     if (!member_varies(infer->model, each))
         return 0;
-    return infer_unknown_extent(infer, node, 0, axis, infer_mul(infer, extent_const(count.max), extent_const(each.max)).max, out);
+    return infer_unknown_extent(infer, node, 0, axis,
+                                infer_mul(infer, extent_const(count.max), extent_const(each.max)).max, out);
 }
 
 int infer_concat_from_sequence(Infer *infer, Node *node)
@@ -197,7 +200,8 @@ int infer_concat_from_sequence(Infer *infer, Node *node)
     if (infer_axis(infer, node, node_int(node, "axis", 0), rank + fresh, &axis) < 0)
         return -1;
     if (rank + fresh > MAX_RANK)
-        return diag_unsupported(infer->diag, node->loc, "the result would have rank %d; at most %d is supported", rank + 1, MAX_RANK);
+        return diag_unsupported(infer->diag, node->loc, "the result would have rank %d; at most %d is supported",
+                                rank + 1, MAX_RANK);
     type.rank = rank + fresh;
     for (int i = 0; i < type.rank; i++) {
         Extent each = sequence->item->dim[fresh && i > axis ? i - 1 : i];
@@ -215,7 +219,7 @@ int infer_concat_from_sequence(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ map */
+/* -------------------------------------------------------------------------------------------------------------- map */
 
 /* The body works on one member of each sequence; extents that differ are variables of its parameters. */
 static int set_member_param(Infer *infer, const Node *node, int index, Extent *count)
@@ -234,8 +238,8 @@ static int set_member_param(Infer *infer, const Node *node, int index, Extent *c
     param->type = *type->item;
     for (int i = 0; i < param->type.rank; i++)
         if (member_varies(infer->model, param->type.dim[i]))
-            param->type.dim[i] = extent_leaf(infer->model, EXPR_VAR, param->id, i, extent_min(infer->model, param->type.dim[i]),
-                                             param->type.dim[i].max);
+            param->type.dim[i] = extent_leaf(infer->model, EXPR_VAR, param->id, i,
+                                             extent_min(infer->model, param->type.dim[i]), param->type.dim[i].max);
     return 0;
 }
 
@@ -245,8 +249,9 @@ int infer_sequence_map(Infer *infer, Node *node)
     Extent count = extent_const(0);
 
     if (!body || body->nin != node->nin || body->nout < node->nout)
-        return diag_error(infer->diag, node->loc, "the body's inputs and outputs do not fit the node's %d inputs and %d outputs",
-                          node->nin, node->nout);
+        return diag_error(infer->diag, node->loc,
+                          "the body's inputs and outputs do not fit the node's %d inputs and %d outputs", node->nin,
+                          node->nout);
     if (need_sequence(infer, node, 0) < 0)
         return -1;
     for (int i = 0; i < node->nin; i++)
@@ -261,15 +266,15 @@ int infer_sequence_map(Infer *infer, Node *node)
         item = body->out[i]->type;
         for (int a = 0; a < item.rank; a++)
             if (body_reads(infer->model, item.dim[a], body))
-                item.dim[a] = extent_leaf(infer->model, EXPR_VAR, node->out[i]->id, a, extent_min(infer->model, item.dim[a]),
-                                          item.dim[a].max);
+                item.dim[a] = extent_leaf(infer->model, EXPR_VAR, node->out[i]->id, a,
+                                          extent_min(infer->model, item.dim[a]), item.dim[a].max);
         if (infer_set(infer, node, i, type_sequence(infer->model, item, count)) < 0)
             return -1;
     }
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- optionals */
+/* -------------------------------------------------------------------------------------------------------- optionals */
 
 int infer_optional(Infer *infer, Node *node)
 {
@@ -278,7 +283,8 @@ int infer_optional(Infer *infer, Node *node)
     if (infer_has(node, 0))
         return infer_set(infer, node, 0, type_optional(infer->model, *infer_in(node, 0), extent_const(1)));
     if (!type || type->kind != ATTR_TYPE)
-        return diag_error(infer->diag, node->loc, "without an input, attribute 'type' must say what the optional would hold");
+        return diag_error(infer->diag, node->loc,
+                          "without an input, attribute 'type' must say what the optional would hold");
     return infer_set(infer, node, 0, type_optional(infer->model, type->type, extent_const(0)));
 }
 
@@ -300,7 +306,8 @@ int infer_optional_get_element(Infer *infer, Node *node)
 
     if (type->kind != TYPE_OPTIONAL)
         return infer_set_like(infer, node, 0, 0);
-    if (infer_check(infer, node, type->count, "the optional is empty") < 0 || infer_member(infer, node, 0, type->item, &out) < 0)
+    if (infer_check(infer, node, type->count, "the optional is empty") < 0 ||
+        infer_member(infer, node, 0, type->item, &out) < 0)
         return -1;
     return infer_set(infer, node, 0, out);
 }

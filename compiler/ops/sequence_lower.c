@@ -33,7 +33,7 @@ static int position_of(Lower *lower, const Node *node, int input, Extent *out)
     return given(node, input) ? control_integer(lower, node->in[input], INT64_MIN, INT64_MAX, out) : 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- sequences */
+/* -------------------------------------------------------------------------------------------------------- sequences */
 
 int lower_sequence_empty(Lower *lower, Node *node)
 {
@@ -55,7 +55,8 @@ int lower_sequence_construct(Lower *lower, Node *node)
     words[0] = extent_const(node->nin);
     for (int i = 0; i < node->nin; i++)
         count += sequence_keep(type, &node->in[i]->type, words + count);
-    if (place_out(lower, node, &y) < 0 || sequence_store(lower, sequence_words(lower, y, extent_const(0), count), words) < 0)
+    if (place_out(lower, node, &y) < 0 ||
+        sequence_store(lower, sequence_words(lower, y, extent_const(0), count), words) < 0)
         return -1;
     for (int i = 0; i < node->nin; i++)
         if (lower_input(lower, node, i, &x) < 0 ||
@@ -96,7 +97,8 @@ int lower_sequence_erase(Lower *lower, Node *node)
     Extent      position;
     Step       *step;
 
-    if (lower_input(lower, node, 0, &x) < 0 || position_of(lower, node, 1, &position) < 0 || place_out(lower, node, &y) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || position_of(lower, node, 1, &position) < 0 ||
+        place_out(lower, node, &y) < 0)
         return -1;
     step = step_begin(lower, node, "sequence_erase");
     step_reads(lower, step, x);
@@ -167,7 +169,7 @@ int lower_sequence_length(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, x);
 }
 
-/* ---------------------------------------------------------------------------------------------------- cutting, joining */
+/* ------------------------------------------------------------------------------------------------- cutting, joining */
 
 /* How SplitToSequence cuts: members of extent `chunk`, or `count` members of extents size[] when chunk is 0. */
 typedef struct Cut {
@@ -186,8 +188,9 @@ static int read_cut(Lower *lower, const Node *node, Cut *cut)
     if (split->type.rank == 0)
         return control_integer(lower, split, 1, INT64_MAX, &cut->chunk);
     if (!extent_is_const(split->type.dim[0]))
-        return diag_unsupported(lower->diag, node->loc, "the number of parts is known only while running; make 'split' a scalar "
-                                                        "or give it a constant length");
+        return diag_unsupported(lower->diag, node->loc,
+                                "the number of parts is known only while running; make 'split' a scalar "
+                                "or give it a constant length");
     cut->count = (int)split->type.dim[0].max;
     cut->size = arena_array(lower->arena, Extent, cut->count + 1);
     if (split->data) {
@@ -235,7 +238,8 @@ int lower_split_to_sequence(Lower *lower, Node *node)
     step_writes(lower, step, y);
     step_extent(lower, step, product(lower, in, 0, axis));
     step_extent(lower, step, in->dim[axis]);
-    step_extent(lower, step, extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank), extent_const(width_of(to))));
+    step_extent(lower, step,
+                extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank), extent_const(width_of(to))));
     step_extent(lower, step, cut.chunk);
     step_int(lower, step, cut.count);
     step_extents(lower, step, cut.count, cut.size);
@@ -250,15 +254,18 @@ int lower_split_to_sequence(Lower *lower, Node *node)
 int lower_concat_from_sequence(Lower *lower, Node *node)
 {
     const Type *from = &node->in[0]->type;
-    int64_t     rank = node->out[0]->type.rank, axis = node_int(node, "axis", 0), stacked = node_int(node, "new_axis", 0) != 0;
-    Type        extents = type_tensor(DTYPE_I64, 1, &rank);
-    Operand     x, y, dim;
-    Step       *step;
+    int64_t     rank = node->out[0]->type.rank, axis = node_int(node, "axis", 0),
+            stacked = node_int(node, "new_axis", 0) != 0;
+    Type    extents = type_tensor(DTYPE_I64, 1, &rank);
+    Operand x, y, dim;
+    Step   *step;
 
     axis += axis < 0 ? rank : 0;
     if (rank < 0)
-        return diag_unsupported(lower->diag, node->loc, "the rank of '%s' is known only while running; declare its shape in the "
-                                                        "model", node->out[0]->name);
+        return diag_unsupported(lower->diag, node->loc,
+                                "the rank of '%s' is known only while running; declare its shape in the "
+                                "model",
+                                node->out[0]->name);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     dim = lower_temporary(lower, &extents, LAYOUT_ROW_MAJOR, "joined extents");
@@ -281,7 +288,7 @@ int lower_concat_from_sequence(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- optionals */
+/* -------------------------------------------------------------------------------------------------------- optionals */
 
 int lower_optional(Lower *lower, Node *node)
 {
@@ -301,7 +308,8 @@ int lower_optional_has_element(Lower *lower, Node *node)
     Step                      *step;
 
     if (!given(node, 0) || node->in[0]->type.kind != TYPE_OPTIONAL)
-        return lower_output_view(lower, node, 0, lower_weight(lower, &answer[given(node, 0)], DTYPE_BOOL, 0, NULL, "has element"));
+        return lower_output_view(lower, node, 0,
+                                 lower_weight(lower, &answer[given(node, 0)], DTYPE_BOOL, 0, NULL, "has element"));
     if (lower_input(lower, node, 0, &x) < 0 || lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
         return -1;
     step = step_begin(lower, node, "optional_has");

@@ -17,8 +17,8 @@ static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
         return 0;
     if (sequence_take(lower, to, &from->type, x, iteration) < 0)
         return -1;
-    lower->place[to->id] = (Place){.kind = PLACE_OPERAND,
-                                   .operand = sequence_member(lower, &from->type, x, iteration, &to->type)};
+    lower->place[to->id] =
+        (Place){.kind = PLACE_OPERAND, .operand = sequence_member(lower, &from->type, x, iteration, &to->type)};
     return 0;
 }
 
@@ -76,11 +76,12 @@ int lower_sequence_map(Lower *lower, Node *node)
     if (control_finish_outer(lower, node->body[0]) < 0 || sequence_count(lower, node->in[0], &count) < 0)
         return -1;
     for (int i = 0; i < node->nout; i++)
-        if (node->out[i] && (sequence_place(lower, node->out[i]) < 0 ||
-                             lower_check(lower, extent_op(lower->model, EXPR_LT, count,
-                                                          extent_const(node->out[i]->type.count.max + 1))) < 0 ||
-                             sequence_store(lower, sequence_words(lower, lower->place[node->out[i]->id].operand,
-                                                                  extent_const(0), 1), &count) < 0))
+        if (node->out[i] &&
+            (sequence_place(lower, node->out[i]) < 0 ||
+             lower_check(lower,
+                         extent_op(lower->model, EXPR_LT, count, extent_const(node->out[i]->type.count.max + 1))) < 0 ||
+             sequence_store(lower, sequence_words(lower, lower->place[node->out[i]->id].operand, extent_const(0), 1),
+                            &count) < 0))
             return -1;
     if (map_members(lower, node, count) < 0)
         return -1;

@@ -16,10 +16,11 @@ static int need_numbers(Infer *infer, const Node *node, int input)
     if (last.expr < 0 && (last.max == 1 || last.max == 2))
         return 0;
     if (last.expr >= 0)
-        return diag_unsupported(infer->diag, node->loc, "the last extent of input %d decides between real and complex; pin it with --dim",
+        return diag_unsupported(infer->diag, node->loc,
+                                "the last extent of input %d decides between real and complex; pin it with --dim",
                                 input);
-    return diag_error(infer->diag, node->loc, "the last extent of input %d is %lld, wanted 1 (real) or 2 (complex)", input,
-                      (long long)last.max);
+    return diag_error(infer->diag, node->loc, "the last extent of input %d is %lld, wanted 1 (real) or 2 (complex)",
+                      input, (long long)last.max);
 }
 
 /* Samples of the result along an axis of `extent` samples. */
@@ -106,7 +107,8 @@ int infer_mel_weights(Infer *infer, Node *node)
         infer_scalar(infer, node, 1, 0, INT32_MAX, extent_const(0), &length) < 0)
         return -1;
     if (dtype <= DTYPE_NONE || dtype >= DTYPE_COUNT || !dtype_in(dtype, "FLIU"))
-        return diag_error(infer->diag, node->loc, "attribute 'output_datatype' is %d, wanted a type of numbers", (int)dtype);
+        return diag_error(infer->diag, node->loc, "attribute 'output_datatype' is %d, wanted a type of numbers",
+                          (int)dtype);
     dim[0] = infer_add(infer, infer_div(infer, length, extent_const(2)), extent_const(1));
     dim[1] = bins;
     return infer_set_tensor(infer, node, 0, dtype, 2, dim);

@@ -6,8 +6,9 @@
 /* Entries of the inputs. */
 typedef struct Cuts {
     int    count;
-    Extent start[MAX_RANK], end[MAX_RANK], step[MAX_RANK]; /* negative places count from the back, large ones mean the end */
-    Axes   axes;
+    Extent start[MAX_RANK], end[MAX_RANK],
+        step[MAX_RANK]; /* negative places count from the back, large ones mean the end */
+    Axes axes;
 } Cuts;
 
 static int read_cuts(Infer *infer, const Node *node, Cuts *cuts)
@@ -22,15 +23,19 @@ static int read_cuts(Infer *infer, const Node *node, Cuts *cuts)
         steps = infer_elems(infer, node, 4, -INT64_MAX, INT64_MAX, cuts->step, MAX_RANK);
     if (infer_has(node, 4) && steps < 0)
         return -1;
-    if (ends != cuts->count || (cuts->axes.count >= 0 && cuts->axes.count != cuts->count) || (steps >= 0 && steps != cuts->count) ||
-        cuts->count > node->in[0]->type.rank)
-        return diag_error(infer->diag, node->loc, "starts, ends, axes and steps have %d, %d, %d and %d entries, wanted as many",
-                          cuts->count, ends, cuts->axes.count, steps);
+    if (ends != cuts->count || (cuts->axes.count >= 0 && cuts->axes.count != cuts->count) ||
+        (steps >= 0 && steps != cuts->count) || cuts->count > node->in[0]->type.rank)
+        return diag_error(infer->diag, node->loc,
+                          "starts, ends, axes and steps have %d, %d, %d and %d entries, wanted as many", cuts->count,
+                          ends, cuts->axes.count, steps);
     for (int i = 0; i < cuts->count; i++) {
         if (steps < 0)
             cuts->step[i] = extent_const(1);
-        else if (infer_check(infer, node, extent_op(infer->model, EXPR_EQ, extent_op(infer->model, EXPR_EQ, cuts->step[i], extent_const(0)),
-                                                    extent_const(0)), "a step is 0") < 0)
+        else if (infer_check(infer, node,
+                             extent_op(infer->model, EXPR_EQ,
+                                       extent_op(infer->model, EXPR_EQ, cuts->step[i], extent_const(0)),
+                                       extent_const(0)),
+                             "a step is 0") < 0)
             return -1;
     }
     return 0;
@@ -55,8 +60,9 @@ static Extent position(Infer *infer, Extent at, Extent extent, Extent lo, Extent
     from_back = infer_add(infer, at, extent);
 
     if (extent_min(infer->model, at) < 0)
-        at = at.max < 0 ? from_back
-                        : extent_select(infer->model, extent_op(infer->model, EXPR_LT, at, extent_const(0)), from_back, at);
+        at = at.max < 0
+                 ? from_back
+                 : extent_select(infer->model, extent_op(infer->model, EXPR_LT, at, extent_const(0)), from_back, at);
     return infer_clamp(infer, at, lo, hi);
 }
 
@@ -154,7 +160,8 @@ static void slice_contents(Infer *infer, Node *node, const SliceAxis *axis)
         if (axis[i].start.expr >= 0 || axis[i].step.expr >= 0)
             return;
         start += axis[i].start.max * stride[i];
-        stride[i] = axis[i].count.max > 1 ? stride[i] * axis[i].step.max : 0; /* a step may be as large as it likes then */
+        stride[i] =
+            axis[i].count.max > 1 ? stride[i] * axis[i].step.max : 0; /* a step may be as large as it likes then */
     }
     contents_view(infer, node, start, stride);
 }

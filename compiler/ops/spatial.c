@@ -94,7 +94,8 @@ int spatial_need(Lower *lower, const Node *node)
 {
     if (node->in[0]->type.rank >= 3 && node->in[0]->type.rank <= 5)
         return 0;
-    return diag_unsupported(lower->diag, node->loc, "found rank %d, wanted one to three spatial axes; fold the others into the batch",
+    return diag_unsupported(lower->diag, node->loc,
+                            "found rank %d, wanted one to three spatial axes; fold the others into the batch",
                             node->in[0]->type.rank);
 }
 
@@ -122,12 +123,13 @@ bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t input
 {
     int first = 3 - w->naxes;
 
-    *shape = (ConvShape){x->dim[0].max, groups, inputs, outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
+    *shape =
+        (ConvShape){x->dim[0].max, groups, inputs, outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
     for (int i = first; i < 3; i++) {
         shape->kernel[i] = w->kernel[i - first];
         shape->stride[i] = w->stride[i - first];
         shape->dilation[i] = w->dilation[i - first];
     }
-    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) && three_axes(shape->out, w->out, w->naxes) &&
-           three_axes(shape->pad, w->begin, w->naxes);
+    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) &&
+           three_axes(shape->out, w->out, w->naxes) && three_axes(shape->pad, w->begin, w->naxes);
 }

@@ -34,7 +34,8 @@ int spatial_channels(Lower *lower, Node *node, Operand *x);
 /* Refuses more than three spatial axes. */
 int spatial_need(Lower *lower, const Node *node);
 
-/* The windows of a convolution or pool on input 0, of up to three spatial axes; `kernel`: their extents, NULL: the attribute's. */
+/* The windows of a convolution or pool on input 0, of up to three spatial axes; `kernel`: their extents, NULL: the
+ * attribute's. */
 int spatial_window(Lower *lower, const Node *node, const Extent *kernel, Window *window);
 
 #endif

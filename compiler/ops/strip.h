@@ -1,5 +1,5 @@
-/* strip.h - strips of integer convolutions, for processors that multiply pairs of 16 bits: how many results of a row have their
- * inputs widened together, and the scratch for it. Knows nothing of steps. */
+/* strip.h - strips of integer convolutions, for processors that multiply pairs of 16 bits: how many results of a row
+ * have their inputs widened together, and the scratch for it. Knows nothing of steps. */
 #ifndef OCC_OPS_STRIP_H
 #define OCC_OPS_STRIP_H
 
@@ -14,9 +14,11 @@ typedef struct StripShape {
 } StripShape;
 
 typedef struct StripPlan {
-    int64_t columns; /* results whose inputs are widened together; 0: none, where memory is small or too few weights meet them */
-    bool    weighs;  /* all of them meet weights of a block that are widened once, too */
-    int64_t words;   /* of scratch, 32 bits each */
+    int64_t
+         columns;  /* results whose inputs are widened together; 0: none, where memory is small or too few weights meet
+                    them */
+    bool weighs;   /* all of them meet weights of a block that are widened once, too */
+    int64_t words; /* of scratch, 32 bits each */
 } StripPlan;
 
 StripPlan strip_plan(const StripShape *shape);

@@ -1,5 +1,5 @@
-/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for their
- * consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
+/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for
+ * their consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
 #include "ops/cascade.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
@@ -9,9 +9,10 @@
 
 enum { CHANNEL = 1 };
 
-/* ----------------------------------------------------------------------------------------------------- the end of a chain */
+/* ----------------------------------------------------------------------------------------------- the end of a chain */
 
-/* The zero point of a QuantizeLinear at the end of the expression, which is cut off: round, + zero point, max, min, cast. */
+/* The zero point of a QuantizeLinear at the end of the expression, which is cut off: round, + zero point, max, min,
+ * cast. */
 static int32_t take_tail(Scalar *s)
 {
     const ScalarNode *node = s->node;
@@ -32,7 +33,7 @@ static int32_t take_tail(Scalar *s)
     return zero;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the step */
+/* --------------------------------------------------------------------------------------------------------- the step */
 
 /* Results in a row as the kernel takes them: an image of one tap is one long row. */
 static int64_t results_in_row(const Sum *s, const Operand *y)
@@ -52,7 +53,8 @@ static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
     const Buffer *buffer = lower->program->buffer;
     const Window *w = &s->window;
     int           last = w->naxes - 1;
-    StripShape    shape = {s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
+    StripShape    shape = {
+           s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
 
     if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
         return (StripPlan){0, false, 0};
@@ -90,7 +92,8 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
     if (s->winograd.m)
         step_writes(lower, step, lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd, s->inputs), "tiles"));
     else if (s->outputs)
-        step_writes(lower, step, strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
+        step_writes(lower, step,
+                    strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
 }
 
 /* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
@@ -123,8 +126,9 @@ static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
     Extent    pitch[SCALAR_MAX_OPERANDS];
     Operand   image[SCALAR_MAX_OPERANDS];
     Pending   rows = *p;
-    Step     *step = step_begin(lower, NULL, arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
-                                                        dtype_info(y.dtype)->suffix));
+    char     *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+                                  dtype_info(y.dtype)->suffix);
+    Step     *step = step_begin(lower, NULL, name);
 
     rows.expr = arena_one(lower->program->arena, Scalar);
     *rows.expr = *p->expr;
@@ -191,7 +195,7 @@ static int finish_image(Lower *lower, Pending *p, Operand y)
     return append(lower, s->is_narrow ? &wide : s, y, p);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the rules */
+/* -------------------------------------------------------------------------------------------------------- the rules */
 
 /* A narrow image gets its borders row by row, too. */
 static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
@@ -199,8 +203,16 @@ static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of
     Pending *p = arena_one(lower->arena, Pending);
     Stage   *stage = arena_one(lower->arena, Stage);
 
-    *stage = (Stage){.in = of->in, .out = of->in, .reach = 1, .stride = 1, .grain = 1, .stages = of->stages, .is_part = true, .x = of->x,
-                     .before = of->before, .append = append_bordered};
+    *stage = (Stage){.in = of->in,
+                     .out = of->in,
+                     .reach = 1,
+                     .stride = 1,
+                     .grain = 1,
+                     .stages = of->stages,
+                     .is_part = true,
+                     .x = of->x,
+                     .before = of->before,
+                     .append = append_bordered};
     *p = (Pending){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
     return p;
 }
@@ -226,13 +238,13 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 /* The sum times its scale: one number, or one for each channel; a mean is divided by it. */
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
-    Layout         layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
-    Pending       *p = pending_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
-    const Value   *constant = lower_constant(lower, node->in[scale]);
-    const Type    *type = &node->out[0]->type;
-    double         number;
-    Operand        x;
-    int            factor;
+    Layout       layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
+    Pending     *p = pending_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
+    const Value *constant = lower_constant(lower, node->in[scale]);
+    const Type  *type = &node->out[0]->type;
+    double       number;
+    Operand      x;
+    int          factor;
 
     p->bytes = true;
     p->stage = s->is_product ? NULL : stage_of(lower, node, s);

@@ -1,5 +1,5 @@
-/* sum_place.c - operands of sums of 8-bit integers: weights in panels or by taps, bias and zero point in one, images of few channels
- * between borders. */
+/* sum_place.c - operands of sums of 8-bit integers: weights in panels or by taps, bias and zero point in one, images of
+ * few channels between borders. */
 #include "ops/linear.h"
 #include "ops/quads.h"
 #include "ops/spatial.h"
@@ -32,7 +32,7 @@ static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, cons
     int32_t *data = arena_array(lower->program->arena, int32_t, count + 1);
     double   number = 0.0;
     bool     known = zero_is_known(lower, node, zero, &number);
-    bool     fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || !lower_has_vectors(lower) || s->winograd.m);
+    bool fold = known && sums && (node->in[0]->type.dtype == DTYPE_U8 || !lower_has_vectors(lower) || s->winograd.m);
 
     s->zero = s->sums = s->bias = operand_absent(DTYPE_I32);
     s->zero.dtype = node->in[0]->type.dtype;
@@ -106,11 +106,12 @@ static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
     const Window *w = &s->window;
     double        zero;
 
-    if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 || !type_is_static(&node->in[0]->type))
+    if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 ||
+        !type_is_static(&node->in[0]->type))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) || w->begin[i].max < 0 ||
-            w->end[i].max < 0)
+        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) ||
+            w->begin[i].max < 0 || w->end[i].max < 0)
             return false;
     return zero_is_known(lower, node, 3, &zero);
 }
@@ -134,7 +135,8 @@ static int place_narrow(Lower *lower, Node *node, Sum *s)
     int64_t       rows = w->kernel[0], wide = w->kernel[1] * s->inputs;
     PanelShape    shape = {1, s->outputs, wide, rows};
     const int64_t stride[4] = {0, rows * wide, 1, wide};
-    const int8_t *data = turn_weights(lower, const_aligned(lower->arena, lower_constant(lower, node->in[1])), s, rows, w->kernel[1]);
+    const int8_t *data =
+        turn_weights(lower, const_aligned(lower->arena, lower_constant(lower, node->in[1])), s, rows, w->kernel[1]);
 
     s->is_narrow = true;
     s->inputs = wide;
@@ -165,10 +167,10 @@ int sum_place_conv(Lower *lower, Node *node, Sum *s)
 
 int sum_place_product(Lower *lower, Node *node, Sum *s)
 {
-    const Type *type = &node->in[1]->type;
-    PanelShape  shape = {1, type->dim[1].max, type->dim[0].max, 1};
+    const Type   *type = &node->in[1]->type;
+    PanelShape    shape = {1, type->dim[1].max, type->dim[0].max, 1};
     const int64_t stride[4] = {0, 1, type->dim[1].max, 0};
-    Operand     x;
+    Operand       x;
 
     s->is_product = true;
     s->groups = 1;
@@ -200,7 +202,7 @@ int sum_place_image(Lower *lower, Node *node, Sum *s)
     return s->is_narrow ? lower_input(lower, node, 0, &s->x) : spatial_channels(lower, node, &s->x);
 }
 
-/* ------------------------------------------------------------------------------------------------------ narrow images */
+/* ---------------------------------------------------------------------------------------------------- narrow images */
 
 Type sum_bordered(const Sum *s, const Type *x)
 {
@@ -223,7 +225,8 @@ static int fill(Lower *lower, const Sum *s, Operand y)
 
 int sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered)
 {
-    const Extent *begin = &s->window.begin[1], *end = &s->window.end[1], last = extent_const(bordered.dim[3].max - end->max);
+    const Extent *begin = &s->window.begin[1], *end = &s->window.end[1],
+                 last = extent_const(bordered.dim[3].max - end->max);
 
     if (fill(lower, s, operand_window(lower, bordered, 3, extent_const(0), *begin, 1)) < 0 ||
         fill(lower, s, operand_window(lower, bordered, 3, last, *end, 1)) < 0)

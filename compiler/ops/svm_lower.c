@@ -23,12 +23,13 @@ static double entry(const Node *node, const char *name, int index)
 int lower_svm_regressor(Lower *lower, Node *node)
 {
     static const float one = 1.0f;
-    const Attr *coef = node_attr(node, "coefficients"), *vector = node_attr(node, "support_vectors");
-    int64_t     vectors = node_int(node, "n_supports", 0), have = coef ? coef->count : 0, size = vector ? vector->count : 0, single = 1;
-    int         kind = kernel_of(lower, node);
-    Operand     x, y;
-    Extent      rows, features;
-    Step       *step;
+    const Attr        *coef = node_attr(node, "coefficients"), *vector = node_attr(node, "support_vectors");
+    int64_t vectors = node_int(node, "n_supports", 0), have = coef ? coef->count : 0, size = vector ? vector->count : 0,
+            single = 1;
+    int     kind = kernel_of(lower, node);
+    Operand x, y;
+    Extent  rows, features;
+    Step   *step;
 
     if (scores_input(lower, node, DTYPE_F32, &x, &rows, &features) < 0)
         return -1;
@@ -37,16 +38,19 @@ int lower_svm_regressor(Lower *lower, Node *node)
     if (!extent_is_const(features))
         return diag_unsupported(lower->diag, node->loc, "found a run-time number of features; pin it with --dim");
     if (vectors > 0 ? have != vectors || size != vectors * features.max : have != features.max)
-        return diag_error(lower->diag, node->loc, "%lld coefficients and %lld numbers of support vectors do not fit %lld features",
+        return diag_error(lower->diag, node->loc,
+                          "%lld coefficients and %lld numbers of support vectors do not fit %lld features",
                           (long long)have, (long long)size, (long long)features.max);
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     step = step_begin(lower, node, "svm_regress");
     step_reads(lower, step, x);
-    step_reads(lower, step, vectors > 0 ? lower_weight(lower, vector->floats, DTYPE_F32, 1, &size, "support vectors")
-                                        : lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients"));
-    step_reads(lower, step, vectors > 0 ? lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients")
-                                        : lower_weight(lower, &one, DTYPE_F32, 1, &single, "one"));
+    step_reads(lower, step,
+               vectors > 0 ? lower_weight(lower, vector->floats, DTYPE_F32, 1, &size, "support vectors")
+                           : lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients"));
+    step_reads(lower, step,
+               vectors > 0 ? lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients")
+                           : lower_weight(lower, &one, DTYPE_F32, 1, &single, "one"));
     step_writes(lower, step, y);
     step_extent(lower, step, rows);
     step_extent(lower, step, features);
@@ -59,17 +63,17 @@ int lower_svm_regressor(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* -------------------------------------------------------------------------------------------------------- classification */
+/* --------------------------------------------------------------------------------------------------- classification */
 
 enum { MOST_CLASSES = 64 };
 
 typedef struct Machine {
-    Node    *node;
-    Operand  x;
-    Extent   rows;
-    int64_t  features, classes, pairs;
-    int64_t  first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
-    bool     coupled;                 /* probabilities are asked for */
+    Node   *node;
+    Operand x;
+    Extent  rows;
+    int64_t features, classes, pairs;
+    int64_t first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
+    bool    coupled;                 /* probabilities are asked for */
 } Machine;
 
 /* A list of at least `count` floats as a weight. */
@@ -78,8 +82,8 @@ static int floats(Lower *lower, const Machine *m, const char *name, int64_t coun
     const Attr *attr = node_attr(m->node, name);
 
     if (!attr || attr->count < count)
-        return diag_error(lower->diag, m->node->loc, "attribute '%s' has %d entries, wanted %lld", name, attr ? attr->count : 0,
-                          (long long)count);
+        return diag_error(lower->diag, m->node->loc, "attribute '%s' has %d entries, wanted %lld", name,
+                          attr ? attr->count : 0, (long long)count);
     *out = lower_weight(lower, attr->floats, DTYPE_F32, 1, &count, name);
     return 0;
 }
@@ -100,12 +104,15 @@ static int read_machine(Lower *lower, Machine *m)
         return -1;
     m->features = features.max;
     if (!extent_is_const(features) || m->classes > MOST_CLASSES || (count && count != m->classes))
-        return diag_unsupported(lower->diag, m->node->loc, "found %lld classes, %d counts of vectors and %s number of features; at most %d "
-                                "classes, as many counts and a constant number are supported", (long long)m->classes, count,
-                                extent_is_const(features) ? "a constant" : "a run-time", MOST_CLASSES);
+        return diag_unsupported(lower->diag, m->node->loc,
+                                "found %lld classes, %d counts of vectors and %s number of features; at most %d "
+                                "classes, as many counts and a constant number are supported",
+                                (long long)m->classes, count, extent_is_const(features) ? "a constant" : "a run-time",
+                                MOST_CLASSES);
     for (int c = 0; c < count; c++) {
         if (vectors[c] < 0 || vectors[c] > INT32_MAX)
-            return diag_error(lower->diag, m->node->loc, "attribute 'vectors_per_class' holds %lld", (long long)vectors[c]);
+            return diag_error(lower->diag, m->node->loc, "attribute 'vectors_per_class' holds %lld",
+                              (long long)vectors[c]);
         m->first[c + 1] = m->first[c] + vectors[c];
     }
     return 0;
@@ -133,8 +140,9 @@ static int label_rows(Lower *lower, const Machine *m, Operand best)
         return -1;
     step = step_begin(lower, m->node, move_kernel(lower, "gather", dtype));
     step_writes(lower, step, y);
-    step_reads(lower, step, lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints, dtype, 1, &m->classes,
-                                         "labels"));
+    step_reads(lower, step,
+               lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints, dtype, 1,
+                            &m->classes, "labels"));
     step_reads(lower, step, best);
     step_int(lower, step, 1);
     step_int(lower, step, m->classes);
@@ -210,7 +218,8 @@ static int vector_machine(Lower *lower, Machine *m)
     if (kind < 0 || how < 0)
         return -1;
     if (floats(lower, m, "support_vectors", vectors * m->features, &w) < 0 ||
-        floats(lower, m, "coefficients", (m->classes - 1) * vectors, &coef) < 0 || floats(lower, m, "rho", m->pairs, &rho) < 0)
+        floats(lower, m, "coefficients", (m->classes - 1) * vectors, &coef) < 0 ||
+        floats(lower, m, "rho", m->pairs, &rho) < 0)
         return -1;
     y = scores_temporary(lower, DTYPE_F32, m->rows, m->pairs, "pairs");
     step = step_begin(lower, m->node, "svm_pairs");

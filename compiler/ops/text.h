@@ -4,7 +4,7 @@
 
 #include "program/lower.h"
 
-bool text_given(const Node *node);                     /* some input holds text */
+bool text_given(const Node *node); /* some input holds text */
 int  text_lower_equal(Lower *lower, Node *node);
 int  text_lower_where(Lower *lower, Node *node);
 int  text_lower_cast(Lower *lower, Node *node); /* between text and numbers */

@@ -57,7 +57,8 @@ int infer_string_normalizer(Infer *infer, Node *node)
     if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 1, 2) < 0)
         return -1;
     type = infer_shaped(DTYPE_TEXT, x);
-    if (x->rank == 2 && infer_need_equal(infer, node, x->dim[0], extent_const(1), "the first extent of a matrix of text") < 0)
+    if (x->rank == 2 &&
+        infer_need_equal(infer, node, x->dim[0], extent_const(1), "the first extent of a matrix of text") < 0)
         return -1;
     most = x->dim[x->rank - 1].max;
     if (infer_unknown_extent(infer, node, 0, x->rank - 1, most > 0 ? most : 1, &type.dim[x->rank - 1]) < 0)
@@ -106,7 +107,8 @@ int infer_tf_idf(Infer *infer, Node *node)
     if (infer_need(infer, node, 0, "IS", 1, 2) < 0)
         return -1;
     if (x->dtype != DTYPE_I32 && x->dtype != DTYPE_I64 && x->dtype != DTYPE_TEXT)
-        return diag_error(infer->diag, node->loc, "input 0 holds %s; wanted int32, int64 or string", dtype_info(x->dtype)->name);
+        return diag_error(infer->diag, node->loc, "input 0 holds %s; wanted int32, int64 or string",
+                          dtype_info(x->dtype)->name);
     for (int i = 0; i < count; i++) {
         if (place[i] < 0 || place[i] > INT32_MAX)
             return diag_error(infer->diag, node->loc, "ngram_indexes holds %lld", (long long)place[i]);

@@ -35,7 +35,8 @@ int lower_string_concat(Lower *lower, Node *node)
     Operand     a, b, y, pool;
     Step       *step;
 
-    if (lower_input(lower, node, 0, &a) < 0 || lower_input(lower, node, 1, &b) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (lower_input(lower, node, 0, &a) < 0 || lower_input(lower, node, 1, &b) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     a = operand_broadcast(lower, a, type->rank, type->dim);
     b = operand_broadcast(lower, b, type->rank, type->dim);
@@ -96,7 +97,8 @@ int text_lower_where(Lower *lower, Node *node)
     return broadcast_kernel(lower, node, "text_where");
 }
 
-/* The type whose kernel prints or reads numbers of another one. As in ONNX Runtime, floats are read as doubles and then rounded. */
+/* The type whose kernel prints or reads numbers of another one. As in ONNX Runtime, floats are read as doubles and then
+ * rounded. */
 static DType number_type(DType dtype)
 {
     char class = dtype_info(dtype)->class;
@@ -159,11 +161,11 @@ int lower_string_normalizer(Lower *lower, Node *node)
     const Type *type = &node->out[0]->type;
     const Attr *stop = node_attr(node, "stopwords");
     const char *action = node_string(node, "case_change_action", "NONE");
-    int         change = !strcmp(action, "LOWER") ? 1 : !strcmp(action, "UPPER") ? 2 : 0, nstop = stop ? stop->count : 0;
-    Type        row = *type;
-    Operand     x, y, pool = operand_absent(DTYPE_U8);
-    Extent      kept;
-    Step       *step;
+    int     change = !strcmp(action, "LOWER") ? 1 : !strcmp(action, "UPPER") ? 2 : 0, nstop = stop ? stop->count : 0;
+    Type    row = *type;
+    Operand x, y, pool = operand_absent(DTYPE_U8);
+    Extent  kept;
+    Step   *step;
 
     row.dim[row.rank - 1] = extent_const(type->dim[type->rank - 1].max);
     if (lower_input_dense(lower, node, 0, &x) < 0)
@@ -173,7 +175,8 @@ int lower_string_normalizer(Lower *lower, Node *node)
         pool = lower_text_pool(lower, y, type->text_bytes);
     step = step_begin(lower, node, "text_normalize");
     step_reads(lower, step, x);
-    step_reads(lower, step, nstop ? text_weight(lower, stop->strings, nstop, "stop words") : operand_absent(DTYPE_TEXT));
+    step_reads(lower, step,
+               nstop ? text_weight(lower, stop->strings, nstop, "stop words") : operand_absent(DTYPE_TEXT));
     step_writes(lower, step, y);
     step_writes(lower, step, pool);
     step_writes(lower, step, found_extent(lower, node, type->rank - 1, &kept));
@@ -192,13 +195,13 @@ int lower_string_normalizer(Lower *lower, Node *node)
 int lower_string_split(Lower *lower, Node *node)
 {
     static const char *const blanks = "";
-    const Type *type = &node->out[0]->type;
-    const Attr *given = node_attr(node, "delimiter");
-    int64_t     limit = node_int(node, "maxsplit", -1), capacity = type->dim[type->rank - 1].max;
-    Operand     x, y, pool, pieces, delimiter;
-    Extent      most, n = elements_of(lower, node->in[0]);
-    Type        counts = node->in[0]->type;
-    Step       *step;
+    const Type              *type = &node->out[0]->type;
+    const Attr              *given = node_attr(node, "delimiter");
+    int64_t                  limit = node_int(node, "maxsplit", -1), capacity = type->dim[type->rank - 1].max;
+    Operand                  x, y, pool, pieces, delimiter;
+    Extent                   most, n = elements_of(lower, node->in[0]);
+    Type                     counts = node->in[0]->type;
+    Step                    *step;
 
     delimiter = text_weight(lower, given ? &given->s : &blanks, 1, "delimiter");
     counts.dtype = DTYPE_I64;
@@ -233,9 +236,10 @@ int lower_string_split(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- n-grams */
+/* ---------------------------------------------------------------------------------------------------------- n-grams */
 
-/* Where the n-grams of each size begin in the pool, and that of the last size ends; refuses what does not fit together. */
+/* Where the n-grams of each size begin in the pool, and that of the last size ends; refuses what does not fit
+ * together. */
 static int gram_starts(Lower *lower, const Node *node, int64_t most, int64_t pool, Extent *start)
 {
     int            count, places;
@@ -253,7 +257,8 @@ static int gram_starts(Lower *lower, const Node *node, int64_t most, int64_t poo
         start[n] = extent_const(at);
     }
     if (grams > places)
-        return diag_error(lower->diag, node->loc, "the pool holds %lld n-grams, ngram_indexes has %d", (long long)grams, places);
+        return diag_error(lower->diag, node->loc, "the pool holds %lld n-grams, ngram_indexes has %d", (long long)grams,
+                          places);
     return 0;
 }
 
@@ -290,7 +295,8 @@ int lower_tf_idf(Lower *lower, Node *node)
     Step          *step;
 
     if (most < 1 || most > 63)
-        return diag_unsupported(lower->diag, node->loc, "n-grams of %lld elements; at most 63 are supported", (long long)most);
+        return diag_unsupported(lower->diag, node->loc, "n-grams of %lld elements; at most 63 are supported",
+                                (long long)most);
     nplace = places;
     if (weights && weights->count < places)
         return diag_error(lower->diag, node->loc, "%d weights for %d n-grams", weights->count, places);
@@ -327,15 +333,17 @@ int lower_regex_full_match(Lower *lower, Node *node)
 
     error = regex_compile(lower->program->arena, pattern, &table);
     if (error)
-        return diag_unsupported(lower->diag, node->loc, "attribute 'pattern' is '%s': %s; write it otherwise", pattern, error);
+        return diag_unsupported(lower->diag, node->loc, "attribute 'pattern' is '%s': %s; write it otherwise", pattern,
+                                error);
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     entries = table.states * table.classes;
     step = step_begin(lower, node, "text_match");
     step_writes(lower, step, y);
     step_reads(lower, step, x);
-    step_reads(lower, step, lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table.class_of, 256), DTYPE_U8, 1, &bytes,
-                                         "classes"));
+    step_reads(lower, step,
+               lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table.class_of, 256), DTYPE_U8, 1,
+                            &bytes, "classes"));
     step_reads(lower, step, lower_weight(lower, table.next, DTYPE_U16, 1, &entries, "states"));
     step_reads(lower, step, lower_weight(lower, table.accepts, DTYPE_U8, 1, &table.states, "accepting"));
     step_extent(lower, step, operand_count(lower, &x, 0, x.rank));

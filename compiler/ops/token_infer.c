@@ -13,7 +13,8 @@ int infer_tokenizer(Infer *infer, Node *node)
         return -1;
     type = infer_shaped(DTYPE_TEXT, x);
     bytes = infer_bytes_of(infer, node->in[0]);
-    if (infer_unknown_extent(infer, node, 0, x->rank, bytes < 0 ? -1 : int_saturated_add(bytes, marks), &type.dim[x->rank]) < 0)
+    if (infer_unknown_extent(infer, node, 0, x->rank, bytes < 0 ? -1 : int_saturated_add(bytes, marks),
+                             &type.dim[x->rank]) < 0)
         return -1;
     type.rank = x->rank + 1;
     if (infer_text_bytes(infer, node, 0, bytes < 0 ? -1 : int_saturated_mul(bytes, 2), &type.text_bytes) < 0)

@@ -1,4 +1,5 @@
-/* token_lower.c - com.microsoft's operators on text: tokens cut out by a pattern, which becomes a table here, and hashes. */
+/* token_lower.c - com.microsoft's operators on text: tokens cut out by a pattern, which becomes a table here, and
+ * hashes. */
 #include "ops/regex.h"
 #include "ops/rules.h"
 #include "program/control.h"
@@ -33,7 +34,8 @@ static const char *separators(Lower *lower, const Node *node, const Attr *list)
         const char *one = one_character(lower->arena, list->strings[i]);
 
         if (!one) {
-            diag_unsupported(lower->diag, node->loc, "of several separators '%s' is more than one character; join them into one pattern",
+            diag_unsupported(lower->diag, node->loc,
+                             "of several separators '%s' is more than one character; join them into one pattern",
                              list->strings[i]);
             return NULL;
         }
@@ -69,8 +71,9 @@ static void read_table(Lower *lower, Step *step, const RegexTable *table)
 {
     int64_t bytes = 256, entries = table->states * table->classes;
 
-    step_reads(lower, step, lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table->class_of, 256), DTYPE_U8, 1, &bytes,
-                                         "classes"));
+    step_reads(lower, step,
+               lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table->class_of, 256), DTYPE_U8, 1,
+                            &bytes, "classes"));
     step_reads(lower, step, lower_weight(lower, table->next, DTYPE_U16, 1, &entries, "states"));
     step_reads(lower, step, lower_weight(lower, table->accepts, DTYPE_U8, 1, &table->states, "accepting"));
 }
@@ -102,7 +105,8 @@ int lower_tokenizer(Lower *lower, Node *node)
     step_int(lower, step, between);
     step_int(lower, step, node_int(node, "mark", 0) != 0);
     step_int(lower, step, capacity);
-    if (step_end(lower, step) < 0 || control_give(lower, made, type->dim[last], most) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+    if (step_end(lower, step) < 0 || control_give(lower, made, type->dim[last], most) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     *pad = node_string(node, "pad_value", "");
     pool = lower_text_pool(lower, y, type->text_bytes);
@@ -130,7 +134,8 @@ int lower_murmur_hash(Lower *lower, Node *node)
     Step       *step;
 
     if (!kernel_find(name))
-        return diag_unsupported(lower->diag, node->loc, "hashes of %s are not supported; cast the input to a wider type",
+        return diag_unsupported(lower->diag, node->loc,
+                                "hashes of %s are not supported; cast the input to a wider type",
                                 dtype_info(node->in[0]->type.dtype)->name);
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;

@@ -8,13 +8,13 @@ enum { TREE_FIELDS = 7, TREE_MEMBER = 6 }; /* integers of a node; the mode that 
 
 /* A node or leaf that a branch leads to: its number, or -1 - leaf. */
 typedef struct Forest {
-    DType    dtype;                /* of splits, weights and members: F32 or F64 */
-    int64_t (*node)[TREE_FIELDS];  /* feature, mode, NaN goes to the true side, true, false, first member, end */
+    DType dtype;                  /* of splits, weights and members: F32 or F64 */
+    int64_t (*node)[TREE_FIELDS]; /* feature, mode, NaN goes to the true side, true, false, first member, end */
     int64_t  nodes;
     void    *split;
-    int64_t *leaf;                 /* first of its votes; one more entry than leaves */
+    int64_t *leaf; /* first of its votes; one more entry than leaves */
     int64_t  leaves;
-    int64_t *target;               /* of each vote */
+    int64_t *target; /* of each vote */
     void    *weight;
     int64_t  votes;
     int64_t *root;

@@ -11,7 +11,8 @@ static Operand table(Lower *lower, const void *data, DType dtype, int64_t count,
 }
 
 /* Sums of the votes [rows][targets]; *seen likewise, whether any leaf voted. */
-static int walk(Lower *lower, Node *node, const Forest *f, int64_t targets, int fold, void *base, Operand *y, Operand *seen)
+static int walk(Lower *lower, Node *node, const Forest *f, int64_t targets, int fold, void *base, Operand *y,
+                Operand *seen)
 {
     Operand     x;
     Extent      rows, features;
@@ -21,7 +22,8 @@ static int walk(Lower *lower, Node *node, const Forest *f, int64_t targets, int 
     if (scores_input(lower, node, f->dtype, &x, &rows, &features) < 0)
         return -1;
     if (!extent_is_const(features))
-        return diag_unsupported(lower->diag, node->loc, "the number of features is known only while running; pin it with --dim");
+        return diag_unsupported(lower->diag, node->loc,
+                                "the number of features is known only while running; pin it with --dim");
     if (forest_check(lower, node, f, features.max, targets) < 0)
         return -1;
     *y = scores_temporary(lower, f->dtype, rows, targets, "votes");
@@ -65,8 +67,8 @@ static int read_base(Lower *lower, const Node *node, DType dtype, int64_t target
     if (!*base)
         *base = forest_numbers(lower, node, "base_values", dtype, &count);
     if (*base && count != targets)
-        return diag_unsupported(lower->diag, node->loc, "%lld base values for %lld targets; give one for each", (long long)count,
-                                (long long)targets);
+        return diag_unsupported(lower->diag, node->loc, "%lld base values for %lld targets; give one for each",
+                                (long long)count, (long long)targets);
     return 0;
 }
 
@@ -83,7 +85,8 @@ static int finish_scores(Lower *lower, Node *node, int output, Operand y, int64_
     if (how == SCORE_NONE && node->out[output] && node->out[output]->type.dim[1].max == targets)
         return lower_convert(lower, y, to, &y) < 0 ? -1 : lower_output_view(lower, node, output, y);
     if (to != DTYPE_F32)
-        return diag_unsupported(lower->diag, node->loc, "scores of %s are not transformed; cast them to float", dtype_info(to)->name);
+        return diag_unsupported(lower->diag, node->loc, "scores of %s are not transformed; cast them to float",
+                                dtype_info(to)->name);
     if (lower_convert(lower, y, DTYPE_F32, &y) < 0)
         return -1;
     return scores_finish(lower, node, output, y, targets, how, signed_pair);
@@ -92,13 +95,14 @@ static int finish_scores(Lower *lower, Node *node, int output, Operand y, int64_
 int lower_tree_ensemble(Lower *lower, Node *node)
 {
     static const int hows[] = {SCORE_NONE, SCORE_SOFTMAX, SCORE_LOGISTIC, SCORE_SOFTMAX_ZERO, SCORE_PROBIT};
-    Forest  forest = {.dtype = working_type(node)};
-    int64_t targets = node_int(node, "n_targets", 1), how = node_int(node, "post_transform", 0);
-    int64_t fold = node_int(node, "aggregate_function", 1);
-    Operand y, seen;
+    Forest           forest = {.dtype = working_type(node)};
+    int64_t          targets = node_int(node, "n_targets", 1), how = node_int(node, "post_transform", 0);
+    int64_t          fold = node_int(node, "aggregate_function", 1);
+    Operand          y, seen;
 
     if (how < 0 || how > 4 || fold < 0 || fold > 3)
-        return diag_error(lower->diag, node->loc, "post_transform %lld, aggregate_function %lld", (long long)how, (long long)fold);
+        return diag_error(lower->diag, node->loc, "post_transform %lld, aggregate_function %lld", (long long)how,
+                          (long long)fold);
     if (forest_read(lower, node, &forest) < 0 || walk(lower, node, &forest, targets, (int)fold, NULL, &y, &seen) < 0)
         return -1;
     return finish_scores(lower, node, 0, y, targets, hows[how], 0);
@@ -112,13 +116,14 @@ int lower_tree_regressor(Lower *lower, Node *node)
     void   *base;
     Operand y, seen;
 
-    if (fold < 0 || how < 0 || forest_read_classic(lower, node, "target", &forest) < 0 || read_base(lower, node, forest.dtype, targets, &base) < 0 ||
+    if (fold < 0 || how < 0 || forest_read_classic(lower, node, "target", &forest) < 0 ||
+        read_base(lower, node, forest.dtype, targets, &base) < 0 ||
         walk(lower, node, &forest, targets, fold, base, &y, &seen) < 0)
         return -1;
     return finish_scores(lower, node, 0, y, targets, how, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------ classification */
+/* --------------------------------------------------------------------------------------------------- classification */
 
 static bool all_positive(const Forest *f)
 {
@@ -128,8 +133,9 @@ static bool all_positive(const Forest *f)
     return true;
 }
 
-/* Two classes and votes for one of them only: its number, else -1. Votes for class 0 then stand for the second class, and
- * the first one's score follows from it; votes for class 1 leave the first without a score (as ONNX Runtime has it). */
+/* Two classes and votes for one of them only: its number, else -1. Votes for class 0 then stand for the second class,
+ * and the first one's score follows from it; votes for class 1 leave the first without a score (as ONNX Runtime has
+ * it). */
 static int64_t one_sided(const Forest *f, int64_t classes)
 {
     for (int64_t i = 1; i < f->votes; i++)
@@ -161,16 +167,16 @@ int lower_tree_classifier(Lower *lower, Node *node)
     side = one_sided(&forest, classes);
     limit = all_positive(&forest) ? 0.5 : 0.0;
     targets = side == 0 ? 1 : classes;
-    if (read_base(lower, node, forest.dtype, targets, &base) < 0 || walk(lower, node, &forest, targets, 1, base, &y, &seen) < 0 ||
-        lower_convert(lower, y, DTYPE_F32, &y) < 0)
+    if (read_base(lower, node, forest.dtype, targets, &base) < 0 ||
+        walk(lower, node, &forest, targets, 1, base, &y, &seen) < 0 || lower_convert(lower, y, DTYPE_F32, &y) < 0)
         return -1;
     decides = y;
     if (side == 1 && last_column(lower, node, y, targets, &decides) < 0)
         return -1;
     if (side >= 0 || base) /* with base values every class has a score, whether a leaf votes for it or not */
         seen = operand_absent(DTYPE_U8);
-    if (scores_label(lower, node, decides, seen, side >= 0 ? 1 : targets, "classlabels_strings",
-                     "classlabels_int64s", limit) < 0)
+    if (scores_label(lower, node, decides, seen, side >= 0 ? 1 : targets, "classlabels_strings", "classlabels_int64s",
+                     limit) < 0)
         return -1;
     return scores_finish(lower, node, 1, y, targets, scores_transform_of(lower, node), limit == 0.0);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- attributes */
+/* ------------------------------------------------------------------------------------------------------- attributes */
 
 static double tensor_element(const Attr *attr, int64_t i)
 {
@@ -61,7 +61,7 @@ static void *weights_of(Lower *lower, const Node *node, const char *name, DType 
     return list ? list : forest_numbers(lower, node, name, dtype, count);
 }
 
-/* -------------------------------------------------------------------------------------------------------- classic form */
+/* ----------------------------------------------------------------------------------------------------- classic form */
 
 /* A node of the classic form by its two numbers; sorted for the search. */
 typedef struct Name {
@@ -87,7 +87,8 @@ static int64_t find_name(const Name *name, int64_t count, int64_t tree, int64_t 
 
 static int64_t mode_of(const char *name)
 {
-    static const char *const names[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+    static const char *const names[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                        "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
 
     for (int i = 0; i < 6; i++)
         if (!strcmp(name, names[i]))
@@ -120,8 +121,8 @@ static int read_lists(Lower *lower, const Node *node, Classic *c, DType dtype)
     n[6] = c->mode && c->mode->strings ? c->mode->count : 0;
     for (int i = 0; i < 7; i++)
         if (n[i] != c->count && !(i == 4 && !n[i]))
-            return diag_error(lower->diag, node->loc, "the lists nodes_* have different lengths: %lld and %lld", (long long)c->count,
-                              (long long)n[i]);
+            return diag_error(lower->diag, node->loc, "the lists nodes_* have different lengths: %lld and %lld",
+                              (long long)c->count, (long long)n[i]);
     return c->count ? 0 : diag_error(lower->diag, node->loc, "the trees have no nodes");
 }
 
@@ -143,8 +144,8 @@ static int number_nodes(Lower *lower, const Node *node, Classic *c, Forest *f)
     qsort(c->name, (size_t)c->count, sizeof *c->name, compare_names);
     for (int64_t i = 1; i < c->count; i++)
         if (!compare_names(&c->name[i - 1], &c->name[i]))
-            return diag_error(lower->diag, node->loc, "node %lld of tree %lld is there twice", (long long)c->name[i].node,
-                              (long long)c->name[i].tree);
+            return diag_error(lower->diag, node->loc, "node %lld of tree %lld is there twice",
+                              (long long)c->name[i].node, (long long)c->name[i].tree);
     return 0;
 }
 
@@ -166,8 +167,8 @@ static int fill_nodes(Lower *lower, const Node *node, const Classic *c, Forest *
         yes = find_name(c->name, c->count, c->tree[i], c->yes[i]);
         no = find_name(c->name, c->count, c->tree[i], c->no[i]);
         if (yes < 0 || no < 0)
-            return diag_error(lower->diag, node->loc, "node %lld of tree %lld leads to a node that is not there", (long long)c->id[i],
-                              (long long)c->tree[i]);
+            return diag_error(lower->diag, node->loc, "node %lld of tree %lld leads to a node that is not there",
+                              (long long)c->id[i], (long long)c->tree[i]);
         f->node[n][0] = c->feature[i];
         f->node[n][1] = mode_of(c->mode->strings[i]);
         f->node[n][2] = c->missing ? c->missing[i] : 0;
@@ -186,7 +187,7 @@ static int fill_votes(Lower *lower, const Node *node, const Classic *c, const ch
     const int64_t *tree = ints_of(node, arena_printf(lower->arena, "%s_treeids", prefix), &count[0]);
     const int64_t *id = ints_of(node, arena_printf(lower->arena, "%s_nodeids", prefix), &count[1]);
     const int64_t *target = ints_of(node, arena_printf(lower->arena, "%s_ids", prefix), &count[2]);
-    const char    *weight = weights_of(lower, node, arena_printf(lower->arena, "%s_weights", prefix), f->dtype, &count[3]);
+    const char *weight = weights_of(lower, node, arena_printf(lower->arena, "%s_weights", prefix), f->dtype, &count[3]);
 
     if (count[0] != count[1] || count[0] != count[2] || count[0] != count[3])
         return diag_error(lower->diag, node->loc, "the lists %s_* have different lengths", prefix);
@@ -200,8 +201,8 @@ static int fill_votes(Lower *lower, const Node *node, const Classic *c, const ch
             int64_t place = find_name(c->name, c->count, tree[i], id[i]), leaf;
 
             if (place < 0 || c->number[place] >= 0)
-                return diag_error(lower->diag, node->loc, "node %lld of tree %lld votes, but is no leaf", (long long)id[i],
-                                  (long long)tree[i]);
+                return diag_error(lower->diag, node->loc, "node %lld of tree %lld votes, but is no leaf",
+                                  (long long)id[i], (long long)tree[i]);
             leaf = -1 - c->number[place];
             if (pass == 0) {
                 f->leaf[leaf + 1]++;
@@ -229,7 +230,7 @@ int forest_read_classic(Lower *lower, const Node *node, const char *prefix, Fore
     return fill_votes(lower, node, &c, prefix, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ new form */
+/* --------------------------------------------------------------------------------------------------------- new form */
 
 static bool ends_set(const Forest *f, int64_t at)
 {
@@ -259,12 +260,14 @@ static int give_members(Lower *lower, const Node *node, Forest *f)
 int forest_read(Lower *lower, const Node *node, Forest *out)
 {
     int64_t        n[7], weights, modes;
-    const int64_t *feature = ints_of(node, "nodes_featureids", &out->nodes), *yes = ints_of(node, "nodes_truenodeids", &n[0]);
+    const int64_t *feature = ints_of(node, "nodes_featureids", &out->nodes),
+                  *yes = ints_of(node, "nodes_truenodeids", &n[0]);
     const int64_t *no = ints_of(node, "nodes_falsenodeids", &n[1]), *yes_leaf = ints_of(node, "nodes_trueleafs", &n[2]);
     const int64_t *no_leaf = ints_of(node, "nodes_falseleafs", &n[3]);
     const int64_t *missing = ints_of(node, "nodes_missing_value_tracks_true", &n[4]);
-    const int64_t *root = ints_of(node, "tree_roots", &out->trees), *target = ints_of(node, "leaf_targetids", &out->leaves);
-    double        *mode = forest_numbers(lower, node, "nodes_modes", DTYPE_F64, &modes);
+    const int64_t *root = ints_of(node, "tree_roots", &out->trees),
+                  *target = ints_of(node, "leaf_targetids", &out->leaves);
+    double *mode = forest_numbers(lower, node, "nodes_modes", DTYPE_F64, &modes);
 
     out->split = forest_numbers(lower, node, "nodes_splits", out->dtype, &n[5]);
     out->weight = forest_numbers(lower, node, "leaf_weights", out->dtype, &weights);
@@ -296,7 +299,7 @@ int forest_read(Lower *lower, const Node *node, Forest *out)
     return give_members(lower, node, out);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- checks */
+/* ----------------------------------------------------------------------------------------------------------- checks */
 
 /* Mark what `at` leads to; false when it is outside or was reached before. Leaves may be shared. */
 static bool reach(const Forest *f, int64_t at, bool *reached, int64_t *list, int64_t *count)
@@ -321,13 +324,15 @@ int forest_check(Lower *lower, const Node *node, const Forest *f, int64_t featur
     for (int64_t i = 0; i < f->trees && fine; i++)
         fine = reach(f, f->root[i], reached, list, &count);
     for (int64_t i = 0; i < count && fine; i++)
-        fine = reach(f, f->node[list[i]][3], reached, list, &count) && reach(f, f->node[list[i]][4], reached, list, &count);
+        fine = reach(f, f->node[list[i]][3], reached, list, &count) &&
+               reach(f, f->node[list[i]][4], reached, list, &count);
     if (!fine)
-        return diag_error(lower->diag, node->loc, "the branches form no trees: a node is reached twice, or is not there");
+        return diag_error(lower->diag, node->loc,
+                          "the branches form no trees: a node is reached twice, or is not there");
     for (int64_t i = 0; i < f->nodes; i++)
         if (f->node[i][0] < 0 || f->node[i][0] >= features)
-            return diag_error(lower->diag, node->loc, "a branch asks for feature %lld of %lld", (long long)f->node[i][0],
-                              (long long)features);
+            return diag_error(lower->diag, node->loc, "a branch asks for feature %lld of %lld",
+                              (long long)f->node[i][0], (long long)features);
     for (int64_t i = 0; i < f->votes; i++)
         if (f->target[i] < 0 || f->target[i] >= targets)
             return diag_error(lower->diag, node->loc, "a leaf votes for target %lld of %lld", (long long)f->target[i],

@@ -1,10 +1,11 @@
-/* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say it. */
+/* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say
+ * it. */
 #include "ops/rules.h"
 #include "program/lower.h"
 #include "ops/infer.h"
 
-/* What no stride can say is copied. Where channels are neighbours they stay so (a shuffle of channels): the convolutions around
- * it go on as they are. */
+/* What no stride can say is copied. Where channels are neighbours they stay so (a shuffle of channels): the
+ * convolutions around it go on as they are. */
 static int reshape_by_copy(Lower *lower, Node *node, Operand x)
 {
     const Type *type = &node->out[0]->type;
@@ -68,8 +69,10 @@ int lower_bit_cast(Lower *lower, Node *node)
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (info->bits != 8 * info->bytes && to != x.dtype && to != DTYPE_BOOL)
-        return diag_unsupported(lower->diag, node->loc, "found elements of %d bits, which are stored in a byte each; cast them to 8 bits "
-                                "before", info->bits);
+        return diag_unsupported(lower->diag, node->loc,
+                                "found elements of %d bits, which are stored in a byte each; cast them to 8 bits "
+                                "before",
+                                info->bits);
     if (to == DTYPE_BOOL && lower_convert(lower, x, to, &x) < 0)
         return -1;
     x.dtype = to;
@@ -105,7 +108,8 @@ int lower_split(Lower *lower, Node *node)
     return 0;
 }
 
-/* The parts already lie one after the other in a larger result (they are the first of its parts, say): the whole is a view. */
+/* The parts already lie one after the other in a larger result (they are the first of its parts, say): the whole is a
+ * view. */
 static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
 {
     Operand x;

@@ -39,7 +39,8 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     Step   *step;
 
     if (double_input(lower, node, 0, &x) < 0 || double_input(lower, node, 1, &w) < 0 || lower_dense(lower, w, &w) < 0 ||
-        double_input(lower, node, 2, &bias) < 0 || lower_dense(lower, bias, &bias) < 0 || lower_output_dense(lower, node, 0, &place) < 0)
+        double_input(lower, node, 2, &bias) < 0 || lower_dense(lower, bias, &bias) < 0 ||
+        lower_output_dense(lower, node, 0, &place) < 0)
         return -1;
     type.dtype = DTYPE_F64;
     y = place.dtype == DTYPE_F64 ? place : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "doubles");

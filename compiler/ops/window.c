@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static int read_ints(Infer *infer, const Node *node, const char *name, int wanted, int64_t otherwise, int64_t least, int64_t *out)
+static int read_ints(Infer *infer, const Node *node, const char *name, int wanted, int64_t otherwise, int64_t least,
+                     int64_t *out)
 {
     int            count;
     const int64_t *list = node_ints(node, name, &count);
@@ -13,8 +14,8 @@ static int read_ints(Infer *infer, const Node *node, const char *name, int wante
     for (int i = 0; i < wanted; i++) {
         out[i] = count ? list[i] : otherwise;
         if (out[i] < least || out[i] > INT32_MAX)
-            return diag_error(infer->diag, node->loc, "attribute '%s' holds %lld, wanted %lld or more", name, (long long)out[i],
-                              (long long)least);
+            return diag_error(infer->diag, node->loc, "attribute '%s' holds %lld, wanted %lld or more", name,
+                              (long long)out[i], (long long)least);
     }
     return 0;
 }
@@ -30,9 +31,11 @@ static int read_kernel(Infer *infer, const Node *node, const Extent *kernel, Win
         return -1;
     for (int i = 0; kernel && i < out->naxes; i++) {
         if (kernel[i].expr >= 0)
-            return diag_unsupported(infer->diag, node->loc, "extent %d of the kernel is known only while running; pin it with --dim", i);
+            return diag_unsupported(infer->diag, node->loc,
+                                    "extent %d of the kernel is known only while running; pin it with --dim", i);
         if (count && kernel[i].max != out->kernel[i])
-            return diag_error(infer->diag, node->loc, "attribute 'kernel_shape' says %lld on spatial axis %d, but the weight has %lld",
+            return diag_error(infer->diag, node->loc,
+                              "attribute 'kernel_shape' says %lld on spatial axis %d, but the weight has %lld",
                               (long long)out->kernel[i], i, (long long)kernel[i].max);
         if (kernel[i].max < 1)
             return diag_error(infer->diag, node->loc, "the weight has no elements along spatial axis %d", i);
@@ -49,8 +52,8 @@ static int read_padding(Infer *infer, const Node *node, Window *out)
 
     out->same = !strcmp(automatic, "SAME_UPPER") || !strcmp(automatic, "SAME_LOWER");
     if (!explicit_pads && !out->same && strcmp(automatic, "VALID"))
-        return diag_error(infer->diag, node->loc, "attribute 'auto_pad' is '%s', wanted NOTSET, SAME_UPPER, SAME_LOWER or VALID",
-                          automatic);
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'auto_pad' is '%s', wanted NOTSET, SAME_UPPER, SAME_LOWER or VALID", automatic);
     if (read_ints(infer, node, "pads", 2 * out->naxes, 0, INT32_MIN, pads) < 0)
         return -1;
     for (int i = 0; i < out->naxes; i++) {
@@ -63,8 +66,10 @@ static int read_padding(Infer *infer, const Node *node, Window *out)
 int window_read(Infer *infer, const Node *node, const Type *x, const Extent *kernel, Window *out)
 {
     *out = (Window){.naxes = x->rank - 2};
-    return read_kernel(infer, node, kernel, out) < 0 || read_ints(infer, node, "strides", out->naxes, 1, 1, out->stride) < 0 ||
-                   read_ints(infer, node, "dilations", out->naxes, 1, 1, out->dilation) < 0 || read_padding(infer, node, out) < 0
+    return read_kernel(infer, node, kernel, out) < 0 ||
+                   read_ints(infer, node, "strides", out->naxes, 1, 1, out->stride) < 0 ||
+                   read_ints(infer, node, "dilations", out->naxes, 1, 1, out->dilation) < 0 ||
+                   read_padding(infer, node, out) < 0
                ? -1
                : 0;
 }
@@ -105,19 +110,23 @@ int window_extents(Infer *infer, const Node *node, const Type *x, bool ceil_mode
             same_padding(infer, node, in, i, w);
             continue;
         }
-        room = infer_sub(infer, infer_add(infer, in, infer_add(infer, w->begin[i], w->end[i])), extent_const(spanned(w, i)));
-        if (infer_within(infer, node, room, 0, INT64_MAX, "the window is larger than the padded input: the room that is left", &room) < 0)
+        room = infer_sub(infer, infer_add(infer, in, infer_add(infer, w->begin[i], w->end[i])),
+                         extent_const(spanned(w, i)));
+        if (infer_within(infer, node, room, 0, INT64_MAX,
+                         "the window is larger than the padded input: the room that is left", &room) < 0)
             return -1;
-        w->out[i] = infer_add(infer, extent_op(infer->model, ceil_mode ? EXPR_CEILDIV : EXPR_DIV, room, stride), extent_const(1));
+        w->out[i] = infer_add(infer, extent_op(infer->model, ceil_mode ? EXPR_CEILDIV : EXPR_DIV, room, stride),
+                              extent_const(1));
         if (ceil_mode)
             w->out[i] = drop_last_in_padding(infer, w->out[i], infer_add(infer, in, w->begin[i]), w->stride[i]);
     }
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ transposed */
+/* ------------------------------------------------------------------------------------------------------- transposed */
 
-/* output_shape (spatial axes, perhaps with batch and channels before) decides the padding; SAME wants extent * stride. */
+/* output_shape (spatial axes, perhaps with batch and channels before) decides the padding; SAME wants extent *
+ * stride. */
 static int split_padding(Infer *infer, const Node *node, Extent full, Extent wanted, int axis, Window *w)
 {
     Extent total = infer_sub(infer, full, wanted), half;
@@ -139,7 +148,8 @@ int window_transposed(Infer *infer, const Node *node, const Type *x, Window *w)
     if (read_ints(infer, node, "output_padding", w->naxes, 0, 0, more) < 0)
         return -1;
     if (nshape && nshape != w->naxes && nshape != w->naxes + 2)
-        return diag_error(infer->diag, node->loc, "attribute 'output_shape' has %d entries, wanted %d", nshape, w->naxes);
+        return diag_error(infer->diag, node->loc, "attribute 'output_shape' has %d entries, wanted %d", nshape,
+                          w->naxes);
     for (int i = 0; i < w->naxes; i++) {
         Extent in = x->dim[2 + i], stride = extent_const(w->stride[i]);
         Extent full = infer_add(infer, infer_mul(infer, infer_sub(infer, in, extent_const(1)), stride),

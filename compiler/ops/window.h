@@ -4,17 +4,17 @@
 
 #include "ops/infer.h"
 
-/* Attributes kernel_shape, strides, dilations, pads and auto_pad, one entry for each spatial axis. Padding that depends on
- * the input's extent (auto_pad) is worked out from it. */
+/* Attributes kernel_shape, strides, dilations, pads and auto_pad, one entry for each spatial axis. Padding that depends
+ * on the input's extent (auto_pad) is worked out from it. */
 typedef struct Window {
-    int     naxes;             /* spatial axes: rank - 2 */
-    int64_t kernel[MAX_RANK];  /* elements */
+    int     naxes;            /* spatial axes: rank - 2 */
+    int64_t kernel[MAX_RANK]; /* elements */
     int64_t stride[MAX_RANK];
     int64_t dilation[MAX_RANK];
-    Extent  begin[MAX_RANK];   /* padding before and after, elements */
+    Extent  begin[MAX_RANK]; /* padding before and after, elements */
     Extent  end[MAX_RANK];
-    Extent  out[MAX_RANK];     /* extents of the result */
-    bool    same;              /* auto_pad SAME_*: the result has ceil(extent / stride) elements */
+    Extent  out[MAX_RANK]; /* extents of the result */
+    bool    same;          /* auto_pad SAME_*: the result has ceil(extent / stride) elements */
 } Window;
 
 /* Read the attributes of `node` for the tensor `x`, kernel extents from `kernel` (of a weight) or, when NULL, from

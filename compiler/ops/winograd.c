@@ -16,7 +16,7 @@ enum {
 };
 
 #define ROUNDING 0x1p-25 /* root mean square of the relative error of one rounding, about */
-#define AUTO_PRICE 3.2 /* multiply-adds that each byte of larger weights must save under AUTO */
+#define AUTO_PRICE 3.2   /* multiply-adds that each byte of larger weights must save under AUTO */
 
 bool winograd_takes(const ConvShape *shape)
 {
@@ -28,7 +28,8 @@ bool winograd_takes(const ConvShape *shape)
 
 bool winograd_pays(const ConvShape *shape)
 {
-    return shape->out[1] >= 4 && shape->out[2] >= 4 && shape->inputs >= LEAST_CHANNELS && shape->outputs >= LEAST_CHANNELS;
+    return shape->out[1] >= 4 && shape->out[2] >= 4 && shape->inputs >= LEAST_CHANNELS &&
+           shape->outputs >= LEAST_CHANNELS;
 }
 
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
@@ -64,7 +65,7 @@ WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *s
     time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
     for (int64_t m = 2; m <= most; m += 2) {
         WinogradPlan plan = winograd_plan_of(shape, m);
-        double       its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
+        double its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
 
         if (its < time) {
             best = plan;
@@ -88,16 +89,16 @@ static const double large[6][3] = {{1.0 / 4, 0, 0},
                                    {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                    {0, 0, 1}};
 
-/* Of the last result of a tile, which has the largest factors: for each frequency along an axis, its factor A squared times the
- * variance of the transformed input, the sum of the squares of a row of B. */
+/* Of the last result of a tile, which has the largest factors: for each frequency along an axis, its factor A squared
+ * times the variance of the transformed input, the sum of the squares of a row of B. */
 static const double small_weight[4] = {0, 2, 2, 2};
 static const double large_weight[6] = {0, 34, 34, 640, 640, 42};
 
-/* P: w' (P x P) w is the variance of that result's products of all frequencies, for weights w, summed as if they were equal in
- * size; its largest value is the square of the largest eigenvalue of P, for weights of length 1. */
+/* P: w' (P x P) w is the variance of that result's products of all frequencies, for weights w, summed as if they were
+ * equal in size; its largest value is the square of the largest eigenvalue of P, for weights of length 1. */
 static void error_form(int64_t m, double form[3][3])
 {
-    const double (*g)[3] = m == 2 ? small : large, *weight = m == 2 ? small_weight : large_weight;
+    const double(*g)[3] = m == 2 ? small : large, *weight = m == 2 ? small_weight : large_weight;
 
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
@@ -123,7 +124,8 @@ static double error_of_filter(double p[3][3], const float *w)
     return sum;
 }
 
-/* Roundings of a product: those of both transforms, and of the sums over inputs, half of which it is part of on average. */
+/* Roundings of a product: those of both transforms, and of the sums over inputs, half of which it is part of on
+ * average. */
 static double error_scale(int64_t inputs)
 {
     return ROUNDING * sqrt(9.0 + 0.5 * (double)inputs);

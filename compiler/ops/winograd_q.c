@@ -1,5 +1,5 @@
-/* winograd_q.c - choosing and preparing convolutions of 8-bit integers in the transformed domain: weights as whole numbers of 16
- * bits, see occ_winograd_q.h. */
+/* winograd_q.c - choosing and preparing convolutions of 8-bit integers in the transformed domain: weights as whole
+ * numbers of 16 bits, see occ_winograd_q.h. */
 #include "ops/packing.h"
 #include "ops/winograd.h"
 #include "support/int.h"
@@ -8,16 +8,16 @@
 
 enum {
     PANEL = 32,
-    CACHE_BYTES = 256 * 1024,  /* transformed tiles and sums that stay near */
-    LEAST_TILES = 12,          /* together: two tiles of the product */
-    GAP = 32                   /* words between frequencies, of inputs and of sums */
+    CACHE_BYTES = 256 * 1024, /* transformed tiles and sums that stay near */
+    LEAST_TILES = 12,         /* together: two tiles of the product */
+    GAP = 32                  /* words between frequencies, of inputs and of sums */
 };
 
 /* Rows of the weights' transform, without fractions. */
 static const int small[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
 static const int large[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 12}};
 
-/* ------------------------------------------------------------------------------------------------------------ the choice */
+/* ------------------------------------------------------------------------------------------------------- the choice */
 
 /* The largest absolute value that a sum may take without its bias. */
 static int64_t largest_sum(const ConvShape *shape, DType dtype, const int8_t *weights)
@@ -40,7 +40,8 @@ static int64_t largest_sum(const ConvShape *shape, DType dtype, const int8_t *we
 
 static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
 {
-    int64_t frequencies = (m + 2) * (m + 2), tiles = shape->batch * int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m);
+    int64_t frequencies = (m + 2) * (m + 2),
+            tiles = shape->batch * int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m);
     int64_t most = int_max(CACHE_BYTES / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
 
     if (!winograd_pays(shape) || largest >= (m == 2 ? INT64_C(1) << 29 : INT64_C(1) << 25))
@@ -48,7 +49,8 @@ static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
     return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
 }
 
-WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype, const int8_t *weights)
+WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
+                             const int8_t *weights)
 {
     double       price = choice == WINOGRAD_ON ? 0.0 : 1.0;
     double       time = cost_direct_q(core, shape) + price * winograd_memory(core, shape, 9);
@@ -63,7 +65,8 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
         double       its = time;
 
         if (plan.m)
-            its = cost_winograd_q(core, shape, m, plan.group) + price * winograd_memory(core, shape, 2 * (m + 2) * (m + 2));
+            its = cost_winograd_q(core, shape, m, plan.group) +
+                  price * winograd_memory(core, shape, 2 * (m + 2) * (m + 2));
         if (its < time) {
             best = plan;
             time = its;
@@ -77,7 +80,7 @@ int64_t winograd_q_scratch(WinogradPlan plan, int64_t inputs)
     return (plan.m + 2) * (plan.m + 2) * (plan.group * ((inputs + 1) / 2 + PANEL) + GAP);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the weights */
+/* ------------------------------------------------------------------------------------------------------ the weights */
 
 /* Element (i, k) of the transformed filter. */
 static int16_t transformed(const int8_t *w, const int *gi, const int *gk)
@@ -115,7 +118,8 @@ static void put_pairs(const PanelPacking *packing, const PackedRows *rows, void 
     }
 }
 
-Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
+Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m,
+                           const char *name)
 {
     TransformedPairs *p = arena_one(lower->program->arena, TransformedPairs);
 

@@ -1,6 +1,6 @@
-/* pass_activation - activations that exporters spell out become one operator, so that their argument is read once and the whole
- * joins the kernel before it: x * Sigmoid(x) is Swish, x * HardSigmoid(x) is HardSwish, x / 2 * (1 + Erf(x / sqrt 2)) in any
- * order of its factors is Gelu (Hendrycks and Gimpel 2016, arXiv 1606.08415).
+/* pass_activation - activations that exporters spell out become one operator, so that their argument is read once and
+ * the whole joins the kernel before it: x * Sigmoid(x) is Swish, x * HardSigmoid(x) is HardSwish, x / 2 * (1 + Erf(x /
+ * sqrt 2)) in any order of its factors is Gelu (Hendrycks and Gimpel 2016, arXiv 1606.08415).
  * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "passes/passes.h"
 #include <math.h>
@@ -17,7 +17,8 @@ static bool is_near(const Value *value, double wanted)
 {
     double number;
 
-    return value && value->type.dtype == DTYPE_F32 && const_scalar(value, &number) && fabs(number - wanted) <= 1e-6 * wanted;
+    return value && value->type.dtype == DTYPE_F32 && const_scalar(value, &number) &&
+           fabs(number - wanted) <= 1e-6 * wanted;
 }
 
 /* The other factor (addend) of a node with two inputs, one of which is this number. */
@@ -79,7 +80,8 @@ static bool is_hard(const Node *node)
 static OpKind gated(const Uses *uses, const Graph *graph, const Node *node, Value **x)
 {
     for (int i = 0; i < 2; i++) {
-        Node *soft = made_by(uses, graph, node->in[i], OP_onnx_Sigmoid), *hard = made_by(uses, graph, node->in[i], OP_onnx_HardSigmoid);
+        Node *soft = made_by(uses, graph, node->in[i], OP_onnx_Sigmoid),
+             *hard = made_by(uses, graph, node->in[i], OP_onnx_HardSigmoid);
 
         *x = node->in[1 - i];
         if (soft && soft->in[0] == *x)

@@ -1,6 +1,6 @@
-/* pass_affine - a batch norm, or a product, quotient, sum or difference by a constant for each channel, goes into the weights
- * and bias of the convolution before it (Jacob et al. 2018, section 3.2: folding), when nobody else reads that convolution.
- * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
+/* pass_affine - a batch norm, or a product, quotient, sum or difference by a constant for each channel, goes into the
+ * weights and bias of the convolution before it (Jacob et al. 2018, section 3.2: folding), when nobody else reads that
+ * convolution. requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "passes/passes.h"
 #include <math.h>
 #include <string.h>
@@ -86,7 +86,8 @@ static bool read_affine(const Node *node, const Value *x, Affine *a)
     }
 }
 
-/* Output channel of an element of the weights: axis 0 of a convolution's, axis 1 within its group of a transposed one's. */
+/* Output channel of an element of the weights: axis 0 of a convolution's, axis 1 within its group of a transposed
+ * one's. */
 static int64_t channel_of(const Node *conv, int64_t element)
 {
     const Type *w = &conv->in[1]->type;
@@ -105,8 +106,8 @@ static void scale_conv(Node *conv, const Affine *a)
     const Value *w = conv->in[1], *b = conv->nin > 2 ? conv->in[2] : NULL;
     int64_t      elements = type_elements(&w->type), dim[MAX_RANK];
     const float *from = const_aligned(model->arena, w), *bias = b ? const_aligned(model->arena, b) : NULL;
-    float       *weights = arena_array(model->arena, float, elements), *shift = arena_array(model->arena, float, a->channels);
-    Value      **in = arena_array(model->arena, Value *, 3);
+    float *weights = arena_array(model->arena, float, elements), *shift = arena_array(model->arena, float, a->channels);
+    Value **in = arena_array(model->arena, Value *, 3);
 
     for (int64_t i = 0; i < elements; i++)
         weights[i] = from[i] * a->scale[channel_of(conv, i)];
@@ -136,7 +137,8 @@ static int fold(Graph *graph, const Uses *uses, Node *conv)
     Node  *next = y->id < graph->model->nvalue ? uses->user[y->id] : NULL;
     Affine a = {.channels = y->type.rank > 1 ? y->type.dim[1].max : 0};
 
-    if (!next || uses->count[y->id] != 1 || next->graph != graph || y->type.rank < 3 || !extent_is_const(y->type.dim[1]))
+    if (!next || uses->count[y->id] != 1 || next->graph != graph || y->type.rank < 3 ||
+        !extent_is_const(y->type.dim[1]))
         return 0;
     if (!next->out[0] || next->out[0]->type.rank != y->type.rank)
         return 0;
@@ -145,7 +147,8 @@ static int fold(Graph *graph, const Uses *uses, Node *conv)
     if (!read_affine(next, y, &a))
         return 0;
     scale_conv(conv, &a);
-    conv->out[0] = next->out[0]; /* the convolution makes the later value; the node in between makes one that nobody reads */
+    conv->out[0] =
+        next->out[0]; /* the convolution makes the later value; the node in between makes one that nobody reads */
     conv->out[0]->def = conv;
     next->out[0] = y;
     y->def = next;

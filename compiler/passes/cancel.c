@@ -1,5 +1,5 @@
-/* pass_cancel - operators that change nothing (Identity, Dropout at rest, Cast to the same type, a Transpose that keeps the
- * order, Reshape to the same extents, Pad by nothing) and pairs that undo each other (Transpose after Transpose).
+/* pass_cancel - operators that change nothing (Identity, Dropout at rest, Cast to the same type, a Transpose that keeps
+ * the order, Reshape to the same extents, Pad by nothing) and pairs that undo each other (Transpose after Transpose).
  * requires: order, types    keeps: order, types    breaks: use counts */
 #include "passes/passes.h"
 #include <string.h>

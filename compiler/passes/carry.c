@@ -1,9 +1,11 @@
-/* carry.c - a Loop that carries an optional sequence which its body leaves as a plain one (an absent list that is filled).
+/* carry.c - a Loop that carries an optional sequence which its body leaves as a plain one (an absent list that is
+ * filled).
  *
  * The carried value becomes a sequence, empty where the optional is absent, and a flag beside it:
  *
  *   Loop (n, c, optional)                     has = OptionalHasElement(optional)
- *     body (i, g, p) -> (h, sequence)    =>   first = If (has) { OptionalGetElement(optional) } else { SequenceEmpty() }
+ *     body (i, g, p) -> (h, sequence)    =>   first = If (has) { OptionalGetElement(optional) } else
+ *                                             { SequenceEmpty() }
  *       OptionalHasElement(p)                 Loop (n, c, first, has)
  *       OptionalGetElement(p)                   body (i, g, p, f) -> (h, sequence, true): Identity(f), Identity(p)
  *
@@ -48,7 +50,8 @@ static void answer_questions(Graph *graph, Value *value, Value *flag)
         Node *node = graph->node[i];
 
         for (int k = 0; k < node->nin; k++)
-            if (node->in[k] == value && (node->op == OP_onnx_OptionalHasElement || node->op == OP_onnx_OptionalGetElement)) {
+            if (node->in[k] == value &&
+                (node->op == OP_onnx_OptionalHasElement || node->op == OP_onnx_OptionalGetElement)) {
                 node->in[k] = node->op == OP_onnx_OptionalHasElement ? flag : value;
                 node->op = OP_onnx_Identity;
             }
@@ -153,7 +156,8 @@ static bool becomes_plain(const Node *loop, int index)
     const Type  *in = &body->in[2 + index]->promise, *out = &body->out[1 + index]->promise;
 
     return loop->in[2 + index] && in->kind == TYPE_OPTIONAL && in->item->kind == TYPE_SEQUENCE &&
-           in->item->item->kind == TYPE_TENSOR && out->kind == TYPE_SEQUENCE && count_questions(body, body->in[2 + index]) >= 0;
+           in->item->item->kind == TYPE_TENSOR && out->kind == TYPE_SEQUENCE &&
+           count_questions(body, body->in[2 + index]) >= 0;
 }
 
 static int walk(Graph *graph)
@@ -166,7 +170,8 @@ static int walk(Graph *graph)
         for (int k = 0; k < 2; k++)
             if (node->body[k])
                 changes += walk(node->body[k]);
-        if (node->op != OP_onnx_Loop || !node->body[0] || node->body[0]->nin != node->nin || node->body[0]->nout < node->nin - 1)
+        if (node->op != OP_onnx_Loop || !node->body[0] || node->body[0]->nin != node->nin ||
+            node->body[0]->nout < node->nin - 1)
             continue;
         for (int k = node->nin - 3; k >= 0; k--)
             if (becomes_plain(node, k)) {

@@ -67,9 +67,10 @@ static bool makes_output(const Graph *graph, const Node *node)
 
 static int merge(Graph *graph, Diag *diag)
 {
-    int   changes = 0, n = graph->model->nvalue;
-    int  *last = arena_array(graph->model->arena, int, n + 1);   /* by id of the first input: last node + 1 that reads it */
-    int  *before = arena_array(graph->model->arena, int, graph->nnode + 1);
+    int  changes = 0, n = graph->model->nvalue;
+    int *last =
+        arena_array(graph->model->arena, int, n + 1); /* by id of the first input: last node + 1 that reads it */
+    int *before = arena_array(graph->model->arena, int, graph->nnode + 1);
 
     (void)diag;
     for (int i = 0; i < graph->nnode; i++) {

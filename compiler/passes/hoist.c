@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------ scaled factors */
+/* --------------------------------------------------------------------------------------------------- scaled factors */
 
 /* The input of a Mul (Div) by a number, as its position; -1: it is something else. */
 static int scaled_input(const Node *node, int rank)
@@ -17,7 +17,8 @@ static int scaled_input(const Node *node, int rank)
     if (node->op != OP_onnx_Mul && node->op != OP_onnx_Div)
         return -1;
     for (int i = 1; i >= (node->op == OP_onnx_Div); i--)
-        if (node->in[i]->type.dtype == DTYPE_F32 && const_scalar(node->in[i], &number) && node->in[i]->type.rank <= rank)
+        if (node->in[i]->type.dtype == DTYPE_F32 && const_scalar(node->in[i], &number) &&
+            node->in[i]->type.rank <= rank)
             return 1 - i;
     return -1;
 }
@@ -63,7 +64,7 @@ static int hoist_scale(const Uses *uses, Graph *graph, Node *product)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- unit axes */
+/* -------------------------------------------------------------------------------------------------------- unit axes */
 
 /* Which axes of `wide` are those of `narrow`; the others have one element. False: the two differ in more. */
 static bool match_axes(const Type *wide, const Type *narrow, bool *kept)
@@ -90,23 +91,26 @@ static Value *without_axes(Graph *graph, const Value *constant, int rank, const 
     for (int i = 0; i < constant->type.rank; i++)
         if (kept[first + i])
             type.dim[type.rank++] = constant->type.dim[i];
-    return value_constant(graph, arena_printf(graph->model->arena, "%s.narrow%d", constant->name, graph->model->nvalue), type,
-                          constant->data);
+    return value_constant(graph, arena_printf(graph->model->arena, "%s.narrow%d", constant->name, graph->model->nvalue),
+                          type, constant->data);
 }
 
 static int hoist_reshape(const Uses *uses, Graph *graph, const Node *back)
 {
     Node *middle = back->op == OP_onnx_Reshape ? passes_made_for(uses, graph, back->in[0]) : NULL;
 
-    if (!middle || middle->nin != 2 || !(op_info[middle->op].traits & OP_ELEMENTWISE) || uses->user[back->out[0]->id] == NULL)
+    if (!middle || middle->nin != 2 || !(op_info[middle->op].traits & OP_ELEMENTWISE) ||
+        uses->user[back->out[0]->id] == NULL)
         return 0;
     for (int i = 0; i < 2; i++) {
         Node  *there = passes_made_for(uses, graph, middle->in[i]);
         Value *constant = middle->in[1 - i];
         bool   kept[MAX_RANK];
 
-        if (!there || there->op != OP_onnx_Reshape || !constant->data || !type_same(&there->in[0]->type, &back->out[0]->type) ||
-            middle->in[i]->type.rank != middle->out[0]->type.rank || !match_axes(&middle->out[0]->type, &there->in[0]->type, kept))
+        if (!there || there->op != OP_onnx_Reshape || !constant->data ||
+            !type_same(&there->in[0]->type, &back->out[0]->type) ||
+            middle->in[i]->type.rank != middle->out[0]->type.rank ||
+            !match_axes(&middle->out[0]->type, &there->in[0]->type, kept))
             continue;
         middle->in[1 - i] = without_axes(graph, constant, middle->out[0]->type.rank, kept);
         middle->in[i] = there->in[0];

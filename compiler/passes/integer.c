@@ -1,7 +1,7 @@
-/* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that activations are
- * stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv, IntegerProduct,
- * IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or picks elements is done
- * on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
+/* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that
+ * activations are stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv,
+ * IntegerProduct, IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or
+ * picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
  * QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
  * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "graph/make.h"
@@ -42,7 +42,7 @@ static Value *typed_value(Graph *graph, const Type *like, DType dtype)
     return value;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- moving */
+/* ----------------------------------------------------------------------------------------------------------- moving */
 
 /* Its result holds elements of its first input only, chosen without arithmetic; of those maxima. */
 static bool moves(const Node *node)
@@ -100,7 +100,8 @@ static int position(const Graph *graph, const Node *node)
     return at;
 }
 
-/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), all parts of a Concat, when nobody else reads the moved floats. */
+/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), all parts of a Concat, when nobody else reads the moved
+ * floats. */
 static int rise(Graph *graph, int at, const Uses *uses)
 {
     Node *node = graph->node[at], *move = node->in[0] ? node->in[0]->def : NULL;
@@ -123,8 +124,9 @@ static int rise(Graph *graph, int at, const Uses *uses)
     node->in[0] = move->in[0];
     move->in[0] = node->out[0];
     for (int i = 1; move->op == OP_onnx_Concat && i < move->nin; i++) {
-        Value *in[3] = {move->in[i], q.scale, q.zero}, *out = typed_value(graph, &in[0]->type, move->out[0]->type.dtype);
-        Node  *part = insert(graph, first, OP_onnx_QuantizeLinear, in, q.zero ? 3 : 2, out, node);
+        Value *in[3] = {move->in[i], q.scale, q.zero},
+              *out = typed_value(graph, &in[0]->type, move->out[0]->type.dtype);
+        Node *part = insert(graph, first, OP_onnx_QuantizeLinear, in, q.zero ? 3 : 2, out, node);
 
         part->attr = node->attr;
         part->nattr = node->nattr;
@@ -146,7 +148,7 @@ static int meet(Graph *graph, int at)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------ integer kernels */
+/* -------------------------------------------------------------------------------------------------- integer kernels */
 
 /* Weights of a node: int8 without zero point, and the scale of each output. */
 typedef struct Weights {
@@ -168,7 +170,8 @@ static bool read_weights(Graph *graph, const Value *value, int axis, bool swap, 
     out->scale = arena_array(graph->model->arena, double, out->count + 1);
     given = node_int(node, "axis", 1);
     given += given < 0 ? value->type.rank : 0;
-    if (!integer_scales(node->in[1], out->count, out->scale) || (type_elements(&node->in[1]->type) != 1 && given != axis))
+    if (!integer_scales(node->in[1], out->count, out->scale) ||
+        (type_elements(&node->in[1]->type) != 1 && given != axis))
         return false;
     out->w = integer_weights(graph, node->in[0], node->nin > 2 ? node->in[2] : NULL, axis, swap);
     return out->w != NULL;
@@ -304,7 +307,8 @@ static int gemm(Graph *graph, int at)
 {
     Node *node = graph->node[at];
 
-    if (node_float(node, "alpha", 1.0f) != 1.0f || node_float(node, "beta", 1.0f) != 1.0f || node_int(node, "transA", 0))
+    if (node_float(node, "alpha", 1.0f) != 1.0f || node_float(node, "beta", 1.0f) != 1.0f ||
+        node_int(node, "transA", 0))
         return 0;
     return product(graph, at, node_int(node, "transB", 0) != 0, node->nin > 2 ? node->in[2] : NULL);
 }
@@ -345,8 +349,8 @@ static double step_behind(const Graph *graph, const Uses *uses, const Value *val
     return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
 }
 
-/* Windows of different numbers of elements: floats in steps of 1, whose sums and quotients are exact where they lie halfway
- * between two bytes; QuantizeLinear behind them takes the ratio of both steps. */
+/* Windows of different numbers of elements: floats in steps of 1, whose sums and quotients are exact where they lie
+ * halfway between two bytes; QuantizeLinear behind them takes the ratio of both steps. */
 static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node *user)
 {
     static const double one = 1.0;
@@ -363,14 +367,15 @@ static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node
     return 1;
 }
 
-/* A divisor that takes the reader's step with it leaves it only to round, what lies halfway between two bytes exactly so. */
+/* A divisor that takes the reader's step with it leaves it only to round, what lies halfway between two bytes exactly
+ * so. */
 static int mean(Graph *graph, int at, const Uses *uses)
 {
     static const double one = 1.0;
-    Node   *node = graph->node[at], *user;
-    int64_t elements;
-    double  step, divisor;
-    Quant   q;
+    Node               *node = graph->node[at], *user;
+    int64_t             elements;
+    double              step, divisor;
+    Quant               q;
 
     if (!quant_made(node->in[0], &q))
         return 0;
@@ -423,9 +428,11 @@ static int sum(Graph *graph, int at, const Uses *uses)
     Weights w = {0};
 
     if (!from || node->out[0]->type.dtype != DTYPE_F32 || from->graph != graph ||
-        !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) || !one_zero(from, 2, &q.zero))
+        !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) ||
+        !one_zero(from, 2, &q.zero))
         return 0;
-    if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5 : from->in[0]->type.rank < 2 || from->in[1]->type.rank != 2)
+    if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5
+                : from->in[0]->type.rank < 2 || from->in[1]->type.rank != 2)
         return 0;
     w.w = integer_weights(graph, from->in[1], from->nin > 3 ? from->in[3] : NULL, is_conv ? 0 : 1, false);
     if (!w.w)
@@ -440,7 +447,7 @@ static int sum(Graph *graph, int at, const Uses *uses)
     return become(graph, at, is_conv ? OP_ours_IntegerConv : OP_ours_IntegerProduct, &q, &w, &(Bias){NULL, NULL});
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the pass */
+/* --------------------------------------------------------------------------------------------------------- the pass */
 
 static int rewrite(Graph *graph, Diag *diag)
 {

@@ -1,5 +1,5 @@
-/* pass_pad - constant zero padding of the spatial axes goes into the window of the convolution (or the average pooling that
- * counts padding, or has none of its own and then counts this) after it, when nobody else reads the padded tensor.
+/* pass_pad - constant zero padding of the spatial axes goes into the window of the convolution (or the average pooling
+ * that counts padding, or has none of its own and then counts this) after it, when nobody else reads the padded tensor.
  * requires: order, types, no auto_pad    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "passes/passes.h"
 #include <string.h>

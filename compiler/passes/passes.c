@@ -45,7 +45,8 @@ Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *
 
     constant->data = data;
     constant->bytes = type_bytes(&type);
-    return value_constant(graph, arena_printf(graph->model->arena, "%s.folded%d", like, graph->model->nvalue), type, constant);
+    return value_constant(graph, arena_printf(graph->model->arena, "%s.folded%d", like, graph->model->nvalue), type,
+                          constant);
 }
 
 static int each(Graph *graph, Diag *diag, int (*fn)(Graph *graph, Diag *diag))
@@ -73,8 +74,8 @@ int passes_run(Model *model, Diag *diag)
         const char *name;
         PassFn      run;
     } passes[] = {
-        {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine}, {"integer", pass_integer}, {"hoist", pass_hoist},
-        {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
+        {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine},         {"integer", pass_integer},
+        {"hoist", pass_hoist},   {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
     };
 
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {

@@ -1,5 +1,5 @@
-/* passes.h - rewrites of the graph that keep its meaning, one per file. Each returns the number of changes, or -1 with a
- * message; the order is that of passes_run. Knows nothing of programs. */
+/* passes.h - rewrites of the graph that keep its meaning, one per file. Each returns the number of changes, or -1 with
+ * a message; the order is that of passes_run. Knows nothing of programs. */
 #ifndef OCC_PASSES_PASSES_H
 #define OCC_PASSES_PASSES_H
 
@@ -16,15 +16,16 @@ int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
 int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
 int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
-int pass_integer(Model *model, Diag *diag); /* between DequantizeLinear and QuantizeLinear: integers */
-int pass_hoist(Model *model, Diag *diag);  /* scales of factors, reshapes by axes of one element: out of the way of fusions */
-int pass_dce(Model *model, Diag *diag);    /* nodes whose results nobody reads */
+int pass_integer(Model *model, Diag *diag);    /* between DequantizeLinear and QuantizeLinear: integers */
+int pass_hoist(Model *model,
+               Diag  *diag); /* scales of factors, reshapes by axes of one element: out of the way of fusions */
+int pass_dce(Model *model, Diag *diag); /* nodes whose results nobody reads */
 
-/* ------------------------------------------------------------------------------------------------- shared by the passes */
+/* --------------------------------------------------------------------------------------------- shared by the passes */
 
 typedef struct Uses {
-    int   *count; /* by Value.id: readers, graph outputs counted */
-    Node **user;  /* by Value.id: the last reader, or NULL */
+    int   *count;  /* by Value.id: readers, graph outputs counted */
+    Node **user;   /* by Value.id: the last reader, or NULL */
     int    nvalue; /* values that there were */
 } Uses;
 

@@ -13,8 +13,9 @@ static bool read_parameters(const Node *node, Quant *out)
     out->scale = node->in[1];
     out->zero = node->nin > 2 ? node->in[2] : NULL;
     out->point = 0.0;
-    return out->scale->type.dtype == DTYPE_F32 && const_scalar(out->scale, &out->step) && out->step > 0.0 && isfinite(out->step) &&
-           (!out->zero || const_scalar(out->zero, &out->point)) && !node_int(node, "block_size", 0);
+    return out->scale->type.dtype == DTYPE_F32 && const_scalar(out->scale, &out->step) && out->step > 0.0 &&
+           isfinite(out->step) && (!out->zero || const_scalar(out->zero, &out->point)) &&
+           !node_int(node, "block_size", 0);
 }
 
 bool quant_made(const Value *value, Quant *out)
@@ -29,7 +30,8 @@ bool quant_made(const Value *value, Quant *out)
 
 bool quant_makes(const Node *node, Quant *out)
 {
-    if (!node || node->op != OP_onnx_QuantizeLinear || !is_byte(node->out[0]->type.dtype) || node->in[0]->type.dtype != DTYPE_F32)
+    if (!node || node->op != OP_onnx_QuantizeLinear || !is_byte(node->out[0]->type.dtype) ||
+        node->in[0]->type.dtype != DTYPE_F32)
         return false;
     out->x = node->in[0];
     return read_parameters(node, out);

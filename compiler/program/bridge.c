@@ -1,6 +1,6 @@
 /* bridge.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
- * The same problem is met again and again while orders, blocks and merges are weighed: each is solved once, with full effort
- * only where its bound leaves a plan that is wanted. */
+ * The same problem is met again and again while orders, blocks and merges are weighed: each is solved once, with full
+ * effort only where its bound leaves a plan that is wanted. */
 #include "program/plan.h"
 
 #include "planners/planner.h"
@@ -8,19 +8,18 @@
 
 #include <string.h>
 
-
-/* ---------------------------------------------------------------------------------------------------------- the problem */
+/* ------------------------------------------------------------------------------------------------------ the problem */
 
 struct Bridge {
-    Program     *program;
-    PlanBuffer  *buffer;
-    PlanSpan    *span;    /* buffer by buffer */
-    PlanPermit  *permit;
-    int         *index;   /* by Buffer.id: position in the problem, or -1 */
-    int         *origin;  /* by position: Buffer.id */
-    int         *span_at; /* by position: its first span; one more for the end */
-    PlanRegion   region[MAX_REGIONS];
-    PlanProblem  problem;
+    Program    *program;
+    PlanBuffer *buffer;
+    PlanSpan   *span; /* buffer by buffer */
+    PlanPermit *permit;
+    int        *index;   /* by Buffer.id: position in the problem, or -1 */
+    int        *origin;  /* by position: Buffer.id */
+    int        *span_at; /* by position: its first span; one more for the end */
+    PlanRegion  region[MAX_REGIONS];
+    PlanProblem problem;
 };
 
 struct Solved {
@@ -102,7 +101,7 @@ static void add_regions(Bridge *bridge, const PlanOptions *options)
     bridge->problem.nregion = options->nregion;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the answer */
+/* ------------------------------------------------------------------------------------------------------- the answer */
 
 static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
 
@@ -173,14 +172,15 @@ static void take_result(const Bridge *bridge, const PlanOptions *options, const 
     share_out(bridge, options, result, plan);
 }
 
-/* ------------------------------------------------------------------------------------------------------- solved before */
+/* ---------------------------------------------------------------------------------------------------- solved before */
 
 static bool same_buffers(const PlanProblem *a, const PlanProblem *b)
 {
     for (int i = 0; i < a->nbuffer; i++) {
         const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[i];
 
-        if (x->size != y->size || x->align != y->align || x->regions != y->regions || x->fixed != y->fixed || x->traffic != y->traffic)
+        if (x->size != y->size || x->align != y->align || x->regions != y->regions || x->fixed != y->fixed ||
+            x->traffic != y->traffic)
             return false;
     }
     return true;
@@ -220,8 +220,10 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     for (int i = 0; i < planning->nsolved; i++) {
         const PlanProblem *other = &planning->solved[i].bridge->problem;
 
-        if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan && problem->npermit == other->npermit &&
-            problem->nstep == other->nstep && is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) && same_spans(problem, other) && same_permits(problem, other))
+        if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan &&
+            problem->npermit == other->npermit && problem->nstep == other->nstep &&
+            is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) &&
+            same_spans(problem, other) && same_permits(problem, other))
             return &planning->solved[i];
     }
     return NULL;
@@ -233,7 +235,8 @@ static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
     const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[k];
     int               count = a->span_at[i + 1] - a->span_at[i];
 
-    if (x->size > y->size || x->align != y->align || x->regions != y->regions || b->span_at[k + 1] - b->span_at[k] != count)
+    if (x->size > y->size || x->align != y->align || x->regions != y->regions ||
+        b->span_at[k + 1] - b->span_at[k] != count)
         return false;
     for (int s = 0; s < count; s++) {
         const PlanSpan *u = &a->span[a->span_at[i] + s], *v = &b->span[b->span_at[k] + s];
@@ -275,8 +278,8 @@ static bool is_looser(const Bridge *a, const bool *among, const Bridge *b)
     return has_permits(a, among, b);
 }
 
-/* Of the solved problems whose core is looser than that of this one the one of which most is known to be needed, as it then is of
- * this one; or NULL. */
+/* Of the solved problems whose core is looser than that of this one the one of which most is known to be needed, as it
+ * then is of this one; or NULL. */
 static const Solved *solved_looser(const Planning *planning, const Bridge *bridge)
 {
     const Solved *most = NULL;
@@ -284,7 +287,8 @@ static const Solved *solved_looser(const Planning *planning, const Bridge *bridg
     for (int i = 0; i < planning->nsolved; i++) {
         const Solved *solved = &planning->solved[i];
 
-        if ((!most || solved->result.bound > most->result.bound) && is_looser(solved->bridge, solved->result.core, bridge))
+        if ((!most || solved->result.bound > most->result.bound) &&
+            is_looser(solved->bridge, solved->result.core, bridge))
             most = solved;
     }
     return most;
@@ -312,11 +316,15 @@ static int solve(const Planning *planning, const Bridge *bridge, const char *ask
     const PlanPlanner *planner = plan_planner(asked);
     const Solved      *looser = solved_looser(planning, bridge);
     bool               same = looser && looser->bridge->problem.nbuffer == bridge->problem.nbuffer;
-    PlanLimits         limits = {.seconds = planning->options->seconds, .worth = planning->worth, .nodes = planning->nodes,
-                                 .least = looser ? looser->result.bound : 0, .like = same ? looser->result.offset : NULL};
+    PlanLimits         limits = {.seconds = planning->options->seconds,
+                                 .worth = planning->worth,
+                                 .nodes = planning->nodes,
+                                 .least = looser ? looser->result.bound : 0,
+                                 .like = same ? looser->result.offset : NULL};
     char               why[160];
 
-    *solved = (Solved){.bridge = bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
+    *solved =
+        (Solved){.bridge = bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)

@@ -30,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static int wrong(const Checker *c, int ste
     return diag_bug(c->diag, loc, "the program is wrong: step %d: %s", step, text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- buffers */
+/* ---------------------------------------------------------------------------------------------------------- buffers */
 
 static int check_buffer(const Checker *c, int id)
 {
@@ -67,13 +67,13 @@ static int check_port(const Checker *c, const Port *port, int index, bool is_out
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ranges */
+/* ----------------------------------------------------------------------------------------------------------- ranges */
 
 static int check_range(const Checker *c, int owner, Range range, int begin, int end)
 {
     if (range.begin != begin || range.end < range.begin || range.end > end)
-        return wrong(c, owner, "a body is steps %d..%d, wanted a range that begins at %d and ends by %d", range.begin, range.end,
-                     begin, end);
+        return wrong(c, owner, "a body is steps %d..%d, wanted a range that begins at %d and ends by %d", range.begin,
+                     range.end, begin, end);
     return 0;
 }
 
@@ -94,7 +94,7 @@ static int check_ranges(const Checker *c, Range range)
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- operands */
+/* --------------------------------------------------------------------------------------------------------- operands */
 
 static int check_extent(const Checker *c, int step, Extent extent, const char *what)
 {
@@ -132,12 +132,12 @@ static int check_operand(const Checker *c, int step, int index)
         return -1;
     operand_hull(x, b->size, &lo, &hi);
     if (!operand_is_empty(x) && (lo < 0 || hi > b->size))
-        return wrong(c, step, "operand %d touches bytes %lld..%lld of '%s', which has %lld", index, (long long)lo, (long long)hi,
-                     b->name, (long long)b->size);
+        return wrong(c, step, "operand %d touches bytes %lld..%lld of '%s', which has %lld", index, (long long)lo,
+                     (long long)hi, b->name, (long long)b->size);
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- kernels */
+/* ---------------------------------------------------------------------------------------------------------- kernels */
 
 static bool is_pointer(ParamKind kind)
 {
@@ -146,8 +146,8 @@ static bool is_pointer(ParamKind kind)
 
 static int check_arg(const Checker *c, int step, int index, const Param *param)
 {
-    static const ArgKind wanted[] = {[PARAM_INT] = ARG_INT, [PARAM_INTS] = ARG_INTS, [PARAM_FLOAT] = ARG_FLOAT,
-                                     [PARAM_FLOATS] = ARG_FLOATS};
+    static const ArgKind wanted[] = {
+        [PARAM_INT] = ARG_INT, [PARAM_INTS] = ARG_INTS, [PARAM_FLOAT] = ARG_FLOAT, [PARAM_FLOATS] = ARG_FLOATS};
     const Step *s = &c->program->step[step];
     const Arg  *arg = &s->arg[index];
 
@@ -158,8 +158,8 @@ static int check_arg(const Checker *c, int step, int index, const Param *param)
     if ((arg->kind == ARG_INT || arg->kind == ARG_FLOAT) && arg->count != 1)
         return wrong(c, step, "%s: argument '%s' has %d values", s->kernel->name, param->name, arg->count);
     if (param->count && arg->count > param->count)
-        return wrong(c, step, "%s: argument '%s' has %d values, which is more than %d", s->kernel->name, param->name, arg->count,
-                     param->count);
+        return wrong(c, step, "%s: argument '%s' has %d values, which is more than %d", s->kernel->name, param->name,
+                     arg->count, param->count);
     for (int i = 0; i < arg->count && (arg->kind == ARG_INT || arg->kind == ARG_INTS); i++)
         if (check_extent(c, step, arg->ints[i], param->name) < 0)
             return -1;
@@ -172,8 +172,8 @@ static int param_bytes(const Param *param)
     static const struct {
         const char *type;
         int         bytes;
-    } known[] = {{"double", 8}, {"int64_t", 8}, {"uint64_t", 8}, {"float", 4}, {"int32_t", 4}, {"uint32_t", 4},
-                 {"int16_t", 2}, {"uint16_t", 2}, {"int8_t", 1}};
+    } known[] = {{"double", 8},   {"int64_t", 8}, {"uint64_t", 8}, {"float", 4}, {"int32_t", 4},
+                 {"uint32_t", 4}, {"int16_t", 2}, {"uint16_t", 2}, {"int8_t", 1}};
     const char *type = strncmp(param->ctype, "const ", 6) ? param->ctype : param->ctype + 6;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -194,8 +194,8 @@ static int check_pointer(const Checker *c, int step, int index, const Param *par
     if (s->operand[index].buffer >= 0 && param->kind == PARAM_WRITES && !(s->operand[index].access & OPERAND_WRITES))
         return wrong(c, step, "%s writes '%s', but its operand is only read", s->kernel->name, param->name);
     if (s->operand[index].buffer >= 0 && bytes && bytes != operand_bytes_per_element(&s->operand[index]))
-        return wrong(c, step, "%s: '%s' has elements of %d bytes, its operand of %d", s->kernel->name, param->name, bytes,
-                     operand_bytes_per_element(&s->operand[index]));
+        return wrong(c, step, "%s: '%s' has elements of %d bytes, its operand of %d", s->kernel->name, param->name,
+                     bytes, operand_bytes_per_element(&s->operand[index]));
     return 0;
 }
 
@@ -225,7 +225,8 @@ static int check_shape(const Checker *c, int step, const Param *param)
     const Operand *x = step_shape(s, param);
 
     if (!x || (param->ranked ? x->rank > param->count : x->rank != param->count))
-        return wrong(c, step, "%s: '%s' has %d axes, its operand %d", s->kernel->name, param->name, param->count, x ? x->rank : -1);
+        return wrong(c, step, "%s: '%s' has %d axes, its operand %d", s->kernel->name, param->name, param->count,
+                     x ? x->rank : -1);
     for (int i = 0; i < x->rank; i++)
         if (check_extent(c, step, x->dim[i], param->name) < 0 || check_extent(c, step, x->stride[i], param->name) < 0)
             return -1;
@@ -263,7 +264,7 @@ static int check_kernel(const Checker *c, int step)
     return s->expr ? check_expression(c, step) : 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void note_slot(const Checker *c, int slot)
 {

@@ -1,7 +1,7 @@
-/* check_extents.c - whether what the arguments of a step say of its operands fits them, at every size (shapes are the operands'):
- * where an extent or stride is known only while running, a literal in its place is right at one size only. So the steps are looked
- * at with the run-time integers at their least, their most and between: no operand may be left, nor an expression read another
- * element than the next. */
+/* check_extents.c - whether what the arguments of a step say of its operands fits them, at every size (shapes are the
+ * operands'): where an extent or stride is known only while running, a literal in its place is right at one size only.
+ * So the steps are looked at with the run-time integers at their least, their most and between: no operand may be left,
+ * nor an expression read another element than the next. */
 #include "graph/interval.h"
 #include "program/check.h"
 #include "program/operand.h"
@@ -10,8 +10,9 @@
 
 enum { SAMPLES = 9 };
 
-/* What kernels whose name begins with `kernel` touch of an operand, from its first element on: a list of extents and the distances
- * of what they count, "extent:stride", by the names of arguments; "1": neighbours. Extents without distances lie densely. */
+/* What kernels whose name begins with `kernel` touch of an operand, from its first element on: a list of extents and
+ * the distances of what they count, "extent:stride", by the names of arguments; "1": neighbours. Extents without
+ * distances lie densely. */
 typedef struct Touched {
     const char *kernel, *operand, *terms;
 } Touched;
@@ -50,17 +51,18 @@ static const Touched touched[] = {
     {"trees", "x", "rows features"},
 };
 
-/* Extents that two shapes of kernels whose name begins so share: axes from the first, or, below 0, from behind the last. */
+/* Extents that two shapes of kernels whose name begins so share: axes from the first, or, below 0, from behind the
+ * last. */
 typedef struct Common {
     const char *kernel, *a, *b;
     int         a_axis, b_axis;
 } Common;
 
 static const Common shared[] = {
-    {"conv", "x_at", "y_at", 0, 0}, {"winograd", "x_at", "y_at", 0, 0}, {"depthwise", "x_at", "y_at", 0, 0},
-    {"depthwise", "x_at", "y_at", 1, 1}, {"pool", "x_at", "y_at", 0, 0}, {"pool", "x_at", "y_at", 1, 1},
-    {"maxpool", "x_at", "y_at", 0, 0}, {"maxpool", "x_at", "y_at", 1, 1}, {"matmul", "y_at", "a_at", -2, -2},
-    {"matmul", "y_at", "b_at", -1, -1}, {"matmul", "a_at", "b_at", -1, -2}, {"matmul", "y_at", "a_at", 0, 0},
+    {"conv", "x_at", "y_at", 0, 0},        {"winograd", "x_at", "y_at", 0, 0},    {"depthwise", "x_at", "y_at", 0, 0},
+    {"depthwise", "x_at", "y_at", 1, 1},   {"pool", "x_at", "y_at", 0, 0},        {"pool", "x_at", "y_at", 1, 1},
+    {"maxpool", "x_at", "y_at", 0, 0},     {"maxpool", "x_at", "y_at", 1, 1},     {"matmul", "y_at", "a_at", -2, -2},
+    {"matmul", "y_at", "b_at", -1, -1},    {"matmul", "a_at", "b_at", -1, -2},    {"matmul", "y_at", "a_at", 0, 0},
     {"attention", "y_at", "q_at", -2, -2}, {"attention", "y_at", "v_at", -1, -1}, {"attention", "q_at", "k_at", -1, -2},
     {"attention", "k_at", "v_at", -1, -2}, {"attention", "y_at", "q_at", 0, 0},
 };
@@ -71,15 +73,15 @@ typedef struct Sizes {
     int64_t       *value; /* by expression */
 } Sizes;
 
-/* ------------------------------------------------------------------------------------------------------------- samples */
+/* ---------------------------------------------------------------------------------------------------------- samples */
 
 static int64_t clamp(int64_t value, int64_t lo, int64_t hi)
 {
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Of the run-time integer `index`: its least, its most, or a small number that others have too, so that equal extents are equal;
- * in the last samples a number of its own. */
+/* Of the run-time integer `index`: its least, its most, or a small number that others have too, so that equal extents
+ * are equal; in the last samples a number of its own. */
 static int64_t leaf_value(const Expr *e, int index, int sample)
 {
     static const int64_t small[] = {1, 2, 3, 5, 6};
@@ -124,7 +126,7 @@ static bool is_run(const Sizes *s)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- reach */
+/* ------------------------------------------------------------------------------------------------------------ reach */
 
 /* Elements before and behind the first one. */
 typedef struct Reach {
@@ -198,20 +200,22 @@ static bool read_terms(const Sizes *s, const Step *step, const char *terms, Reac
 
 static int left(const Sizes *s, int index, const char *name, Reach found, const Operand *x)
 {
-    Reach   own = reach_of(s, x);
-    Loc     loc = {0};
+    Reach       own = reach_of(s, x);
+    Loc         loc = {0};
     const Step *step = &s->program->step[index];
 
     if (found.is_empty || (!own.is_empty && found.before <= own.before && found.behind <= own.behind))
         return 0;
     loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(s->diag, loc,
-                    "the program is wrong: step %d: %s goes %lld elements before and %lld behind the first of '%s', which has %lld "
-                    "and %lld", index, step->kernel->name, (long long)found.before, (long long)found.behind, name,
-                    (long long)own.before, (long long)own.behind);
+    return diag_bug(
+        s->diag, loc,
+        "the program is wrong: step %d: %s goes %lld elements before and %lld behind the first of '%s', which has %lld "
+        "and %lld",
+        index, step->kernel->name, (long long)found.before, (long long)found.behind, name, (long long)own.before,
+        (long long)own.behind);
 }
 
-/* --------------------------------------------------------------------------------------------------------- expressions */
+/* ------------------------------------------------------------------------------------------------------ expressions */
 
 static int differs(const Sizes *s, int index, int operand, int64_t literal)
 {
@@ -219,9 +223,10 @@ static int differs(const Sizes *s, int index, int operand, int64_t literal)
     Loc         loc = {0};
 
     loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(s->diag, loc,
-                    "the program is wrong: step %d: the expression reads operand %d every %lld elements, which lie otherwise", index,
-                    operand, (long long)literal);
+    return diag_bug(
+        s->diag, loc,
+        "the program is wrong: step %d: the expression reads operand %d every %lld elements, which lie otherwise",
+        index, operand, (long long)literal);
 }
 
 /* A map's operands have strides of their own, the innermost of which is a literal too. */
@@ -247,7 +252,7 @@ static int check_joined(const Sizes *s, int index, int operand, int64_t literal)
     const Step    *step = &s->program->step[index];
     const Operand *x = &step->operand[step->nparam + operand];
 
-    for (int i = 1; i < x->rank; i += x->rank > 2 ? x->rank - 2 : 1)
+    for (int i = 1; i<x->rank; i += x->rank> 2 ? x->rank - 2 : 1)
         if (value_of(s, x->dim[i]) <= 1 || value_of(s, x->stride[i]) == literal)
             return 0;
     return x->rank < 2 ? 0 : differs(s, index, operand, literal);
@@ -267,7 +272,7 @@ static int check_loads(const Sizes *s, int index)
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static int check_touched(const Sizes *s, int index, const Touched *t)
 {
@@ -308,9 +313,11 @@ static int check_common(const Sizes *s, int index, const Common *common)
     k = common->b_axis + (common->b_axis < 0 ? b->rank : 0);
     if (value_of(s, a->dim[i]) == value_of(s, b->dim[k]))
         return 0;
-    return diag_bug(s->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
-                    "the program is wrong: step %d: %s: axis %d of %s has %lld elements, axis %d of %s, which is the same, %lld", index,
-                    step->kernel->name, i, common->a, (long long)value_of(s, a->dim[i]), k, common->b, (long long)value_of(s, b->dim[k]));
+    return diag_bug(
+        s->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
+        "the program is wrong: step %d: %s: axis %d of %s has %lld elements, axis %d of %s, which is the same, %lld",
+        index, step->kernel->name, i, common->a, (long long)value_of(s, a->dim[i]), k, common->b,
+        (long long)value_of(s, b->dim[k]));
 }
 
 static bool is_of(const Kernel *kernel, const char *family)

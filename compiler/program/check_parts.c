@@ -1,5 +1,5 @@
-/* check_parts.c - whether the parts of a step begin inside the operands of the whole, and no two write from the same place: a part
- * that moves an operand too far, or not at all, computes something else. */
+/* check_parts.c - whether the parts of a step begin inside the operands of the whole, and no two write from the same
+ * place: a part that moves an operand too far, or not at all, computes something else. */
 #include "program/check.h"
 #include "program/operand.h"
 #include "program/part.h"
@@ -10,8 +10,8 @@ static int wrong(const Program *program, Diag *diag, int index, int part, int op
     Loc         loc = {0};
 
     loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(diag, loc, "the program is wrong: step %d: part %d of %s: operand %d %s", index, part, step->kernel->name, operand,
-                    what);
+    return diag_bug(diag, loc, "the program is wrong: step %d: part %d of %s: operand %d %s", index, part,
+                    step->kernel->name, operand, what);
 }
 
 static bool is_scratch(const Program *program, const Operand *x)
@@ -41,8 +41,8 @@ static int check_apart(const Program *program, Diag *diag, int index, int part, 
     for (int k = 0; k < a->nparam; k++) {
         const Operand *x = &a->operand[k], *y = &b->operand[k];
 
-        if (x->buffer >= 0 && (x->access & OPERAND_WRITES) && !is_scratch(program, x) && !operand_is_empty(x) && !operand_is_empty(y) &&
-            x->offset.max == y->offset.max)
+        if (x->buffer >= 0 && (x->access & OPERAND_WRITES) && !is_scratch(program, x) && !operand_is_empty(x) &&
+            !operand_is_empty(y) && x->offset.max == y->offset.max)
             return wrong(program, diag, index, part, k, "is written by another part, too");
     }
     return 0;

@@ -15,11 +15,16 @@ static const struct Field {
     int         count;
     size_t      at; /* in ConvShape, bytes */
 } fields[] = {
-    {"batch", 1, offsetof(ConvShape, batch)},     {"groups", 1, offsetof(ConvShape, groups)},
-    {"inputs", 1, offsetof(ConvShape, inputs)},   {"outputs", 1, offsetof(ConvShape, outputs)},
-    {"in", 3, offsetof(ConvShape, in)},           {"out", 3, offsetof(ConvShape, out)},
-    {"kernel", 3, offsetof(ConvShape, kernel)},   {"stride", 3, offsetof(ConvShape, stride)},
-    {"dilation", 3, offsetof(ConvShape, dilation)}, {"pad", 3, offsetof(ConvShape, pad)},
+    {"batch", 1, offsetof(ConvShape, batch)},
+    {"groups", 1, offsetof(ConvShape, groups)},
+    {"inputs", 1, offsetof(ConvShape, inputs)},
+    {"outputs", 1, offsetof(ConvShape, outputs)},
+    {"in", 3, offsetof(ConvShape, in)},
+    {"out", 3, offsetof(ConvShape, out)},
+    {"kernel", 3, offsetof(ConvShape, kernel)},
+    {"stride", 3, offsetof(ConvShape, stride)},
+    {"dilation", 3, offsetof(ConvShape, dilation)},
+    {"pad", 3, offsetof(ConvShape, pad)},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -38,7 +43,7 @@ const Way *choice_find(const Choices *choices, const ConvShape *shape)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 void choice_put_shape(Text *text, const ConvShape *shape)
 {
@@ -60,7 +65,7 @@ void choice_put_way(Text *text, const Way *way)
         text_printf(text, "direct %" PRId64 " %" PRId64, way->vectors, way->pace);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 typedef struct Line {
     Diag       *diag;
@@ -71,8 +76,8 @@ typedef struct Line {
 
 static int wrong(const Line *line, const char *wanted)
 {
-    return diag_error(line->diag, (Loc){0}, "--tuned: %s, line %d: found '%.40s', wanted %s", line->path, line->number, line->at,
-                      wanted);
+    return diag_error(line->diag, (Loc){0}, "--tuned: %s, line %d: found '%.40s', wanted %s", line->path, line->number,
+                      line->at, wanted);
 }
 
 static bool take_word(Line *line, const char *word)
@@ -110,7 +115,8 @@ static int take_shape(Line *line, ConvShape *shape)
             return wrong(line, arena_printf(line->diag->arena, "%s=", fields[i].name));
         for (int k = 0; k < fields[i].count; k++)
             if ((k && *line->at++ != ',') || !take_number(line, &value[k]))
-                return wrong(line, arena_printf(line->diag->arena, "%d numbers for %s", fields[i].count, fields[i].name));
+                return wrong(line,
+                             arena_printf(line->diag->arena, "%d numbers for %s", fields[i].count, fields[i].name));
     }
     return 0;
 }
@@ -134,7 +140,8 @@ static int read_line(Choices *choices, Line *line)
     if (!take_way(line, &choice.way) || line->at[strspn(line->at, " \t\r")])
         return wrong(line, "winograd 2, winograd 4, or direct with 0, 1, 2 or 4 vectors and a pace of 0 or -1");
     if (choice_find(choices, &choice.shape))
-        return diag_error(line->diag, (Loc){0}, "--tuned: %s, line %d: found this shape before, wanted one line for each", line->path,
+        return diag_error(line->diag, (Loc){0},
+                          "--tuned: %s, line %d: found this shape before, wanted one line for each", line->path,
                           line->number);
     ARENA_PUSH(line->diag->arena, choices->choice, choices->count, choices->capacity, choice);
     return 0;

@@ -1,4 +1,5 @@
-/* choice.h - which of several ways a convolution is computed, and the file of --tune that says so: a line for each shape,
+/* choice.h - which of several ways a convolution is computed, and the file of --tune that says so: a line for each
+ * shape,
  *   conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the other ways
  * Knows nothing of how the ways are measured. */
 #ifndef OCC_PROGRAM_CHOICE_H
@@ -7,8 +8,8 @@
 #include "program/cost.h"
 #include "support/text.h"
 
-/* m > 0: in Winograd's domain, m x m results a tile; else direct by tiles of `vectors` vectors (0: the kernel's own choice),
- * `pace` -1 without prefetch. */
+/* m > 0: in Winograd's domain, m x m results a tile; else direct by tiles of `vectors` vectors (0: the kernel's own
+ * choice), `pace` -1 without prefetch. */
 typedef struct Way {
     int64_t m, vectors, pace;
 } Way;

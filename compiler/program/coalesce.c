@@ -1,6 +1,6 @@
 /* coalesce.c - outputs that take the memory of an input that dies at their step.
- *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the planner
- *            may overlap the two, and never must
+ *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the
+ *            planner may overlap the two, and never must
  *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
  *            since that binds the planner, plan.c undoes merges that cost memory
  * requires: spans */
@@ -51,7 +51,8 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
             if (begin < end && (begin != step || end != step + 1))
                 return false;
         }
-    return !outlives(program, a, step) && !is_touched_beside(program, read, step) && !is_touched_beside(program, written, step);
+    return !outlives(program, a, step) && !is_touched_beside(program, read, step) &&
+           !is_touched_beside(program, written, step);
 }
 
 /* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
@@ -77,8 +78,8 @@ static bool reads_beside(const Step *step, const Operand *y, const Operand *x)
     for (int k = 0; k < step->noperand; k++) {
         const Operand *other = &step->operand[k];
 
-        if (other->buffer == x->buffer &&
-            (other->access != OPERAND_READS || other->dtype != y->dtype || !is_whole(other) || !operand_same_layout(other, y)))
+        if (other->buffer == x->buffer && (other->access != OPERAND_READS || other->dtype != y->dtype ||
+                                           !is_whole(other) || !operand_same_layout(other, y)))
             return false;
     }
     return true;
@@ -104,7 +105,8 @@ static void permit_step(Program *program, int index)
             if (y->buffer < 0 || x->buffer < 0 || y->buffer == x->buffer || y->access != OPERAND_WRITES ||
                 x->access != OPERAND_READS || !is_whole(y) || !reads_beside(step, y, x))
                 continue;
-            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) || already_permitted(program, y->buffer, x->buffer))
+            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) ||
+                already_permitted(program, y->buffer, x->buffer))
                 continue;
             permit = (Permit){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
             ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
@@ -137,7 +139,7 @@ void program_coalesce(Program *program)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- merges */
+/* ----------------------------------------------------------------------------------------------------------- merges */
 
 /* A pointer parameter of the kernel lies in the buffer: it may be read anywhere. */
 static bool is_parameter(const Step *step, int buffer)
@@ -154,8 +156,9 @@ static bool can_merge(const Program *program, int index, const Operand *y, const
     const Step   *step = &program->step[index];
     const Buffer *to, *from;
 
-    if (x->buffer < 0 || y->buffer < 0 || x->buffer == y->buffer || y->access != OPERAND_WRITES || x->access != OPERAND_READS ||
-        x->dtype != y->dtype || is_parameter(step, x->buffer) || !is_whole(y) || !is_whole(x) || !operand_same_layout(x, y) || !reads_beside(step, y, x))
+    if (x->buffer < 0 || y->buffer < 0 || x->buffer == y->buffer || y->access != OPERAND_WRITES ||
+        x->access != OPERAND_READS || x->dtype != y->dtype || is_parameter(step, x->buffer) || !is_whole(y) ||
+        !is_whole(x) || !operand_same_layout(x, y) || !reads_beside(step, y, x))
         return false;
     from = &program->buffer[x->buffer];
     to = &program->buffer[y->buffer];

@@ -22,8 +22,7 @@ static int finish_inputs(Lower *lower, const Graph *outer, const Graph *body)
         const Node *node = body->node[i];
 
         for (int k = 0; k < node->nin; k++)
-            if (node->in[k] && !graph_contains(outer, node->in[k]->graph) &&
-                make_outside(lower, node->in[k]) < 0)
+            if (node->in[k] && !graph_contains(outer, node->in[k]->graph) && make_outside(lower, node->in[k]) < 0)
                 return -1;
         for (int k = 0; k < 2; k++)
             if (node->body[k] && finish_inputs(lower, outer, node->body[k]) < 0)

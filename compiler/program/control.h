@@ -1,4 +1,5 @@
-/* control.h - what If, Loop and Scan share: places for results of bodies, their run-time extents, copies at the edges. */
+/* control.h - what If, Loop and Scan share: places for results of bodies, their run-time extents, copies at the
+ * edges. */
 #ifndef OCC_PROGRAM_CONTROL_H
 #define OCC_PROGRAM_CONTROL_H
 
@@ -23,8 +24,8 @@ static inline bool control_never(Extent trips)
     return trips.max <= 0;
 }
 
-/* A loop around all that is appended until its end; `iteration` is the leaf that counts. Begin returns its position and sets
- * `mark`, which end wants back. */
+/* A loop around all that is appended until its end; `iteration` is the leaf that counts. Begin returns its position and
+ * sets `mark`, which end wants back. */
 int  control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark);
 void control_loop_end(Lower *lower, int loop, int mark);
 
@@ -74,6 +75,6 @@ int control_stack_extents(Lower *lower, const Value *item, const Value *stack, i
 
 Operand control_drop_axis(Operand x, int axis);
 Place   control_slot_place(Lower *lower, Extent leaf, int rank); /* a run-time integer as a tensor of one element */
-bool    control_is_nested(const Value *value); /* a sequence, optional or map: not one tensor */
+bool    control_is_nested(const Value *value);                   /* a sequence, optional or map: not one tensor */
 
 #endif

@@ -1,5 +1,6 @@
-/* cost.c - multiply-adds, waste and bytes, in nanoseconds. Compute and the stream of weights overlap in part; activations are
- * added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints predictions. */
+/* cost.c - multiply-adds, waste and bytes, in nanoseconds. Compute and the stream of weights overlap in part;
+ * activations are added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints
+ * predictions. */
 #include "program/cost.h"
 
 #include "program/flow.h"
@@ -10,13 +11,14 @@
 #include <string.h>
 
 enum {
-    PANEL = 32,        /* output channels of a block of weights */
-    LATENCY = 10,      /* vector multiply-adds that fit between two dependent ones */
-    TILE_START = 24,   /* the same, lost where a tile begins and ends */
-    CALL = 200,        /* nanoseconds of any step */
+    PANEL = 32,           /* output channels of a block of weights */
+    LATENCY = 10,         /* vector multiply-adds that fit between two dependent ones */
+    TILE_START = 24,      /* the same, lost where a tile begins and ends */
+    CALL = 200,           /* nanoseconds of any step */
     NEAREST = 640 * 1024, /* bytes of a block that stays in the second cache */
-    TRANSFORM_SMALL = 150, TRANSFORM_LARGE = 650, /* vector operations on one tile of m 2 and 4, both ways, spills included */
-    SERIES = 160 /* vector operations of an exponential and the like, its call included */
+    TRANSFORM_SMALL = 150,
+    TRANSFORM_LARGE = 650, /* vector operations on one tile of m 2 and 4, both ways, spills included */
+    SERIES = 160           /* vector operations of an exponential and the like, its call included */
 };
 
 #define WIDENING 0.75 /* products that making pairs of the weights takes the time of, for each that is made with them */
@@ -61,7 +63,7 @@ const Core *core_find(const char *target)
     return !strcmp(target, "native") ? core_here() : core_named(target);
 }
 
-/* -------------------------------------------------------------------------------------------------------- convolutions */
+/* ----------------------------------------------------------------------------------------------------- convolutions */
 
 static double product_of(const int64_t *values, int count)
 {
@@ -88,8 +90,8 @@ static double overlapped(double compute, double stream)
     return max_of(compute, stream) + 0.5 * min_of(compute, stream);
 }
 
-/* Vector multiply-adds' time of one tile over `depth` steps of k: each takes `pixels` times `vectors` of them, loads one value
- * for each pixel and one vector for each vector, and a sum waits for itself. */
+/* Vector multiply-adds' time of one tile over `depth` steps of k: each takes `pixels` times `vectors` of them, loads
+ * one value for each pixel and one vector for each vector, and a sum waits for itself. */
 static double tile_time(int64_t pixels, int64_t vectors, double depth)
 {
     double products = (double)(pixels * vectors), loads = (double)(pixels + vectors);
@@ -114,7 +116,8 @@ static double map_time(const Core *core, int64_t height, int64_t width, int64_t 
 }
 
 /* Every block of channels over a map. */
-static double blocks_time(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors, double depth)
+static double blocks_time(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors,
+                          double depth)
 {
     int64_t wide = vectors * core->lanes, tail = outputs % PANEL;
     bool    three = tail > 2 * core->lanes && tail <= 3 * core->lanes && wide <= PANEL;
@@ -168,17 +171,19 @@ double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t gr
 {
     double frequencies = (double)((m + 2) * (m + 2)), channels = (double)(s->inputs + s->outputs);
     double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
-    double groups = (double)int_ceil_div((int64_t)tiles, group), weights = 4.0 * frequencies * (double)(s->inputs * s->outputs);
+    double groups = (double)int_ceil_div((int64_t)tiles, group),
+           weights = 4.0 * frequencies * (double)(s->inputs * s->outputs);
     double vectors = (double)(int_ceil_div(s->inputs, core->lanes) + int_ceil_div(s->outputs, core->lanes));
     double products = groups * frequencies * blocks_time(core, 1, group, s->outputs, 2, (double)s->inputs) / core->rate;
     double fetched = weights / core->far + (groups - 1.0) * weights / block_rate(core, weights);
     double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
-    double moved = 8.0 * tiles * frequencies * channels / block_rate(core, 4.0 * (double)group * frequencies * channels);
+    double moved =
+        8.0 * tiles * frequencies * channels / block_rate(core, 4.0 * (double)group * frequencies * channels);
 
     return CALL + overlapped(products, fetched) + transforms + moved + activation_time(core, s);
 }
 
-/* ------------------------------------------------------------------------------------------- convolutions of 8-bit integers */
+/* ----------------------------------------------------------------------------------- convolutions of 8-bit integers */
 
 /* Products that join the lanes of a vector two at a time. */
 static double pairs_time(const Core *core, double products)
@@ -213,7 +218,8 @@ double cost_direct_q(const Core *core, const ConvShape *s)
 
 double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)
 {
-    double frequencies = (double)((m + 2) * (m + 2)), filters = (double)(s->inputs * s->outputs), weights = 2.0 * frequencies * filters;
+    double frequencies = (double)((m + 2) * (m + 2)), filters = (double)(s->inputs * s->outputs),
+           weights = 2.0 * frequencies * filters;
     double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
     double groups = (double)int_ceil_div((int64_t)tiles, group);
     double products = pairs_time(core, groups * (double)group * frequencies * filters);
@@ -224,7 +230,7 @@ double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t 
     return CALL + overlapped(products, fetched) + transforms;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static int64_t value(const Step *step, const char *name, int index)
 {
@@ -255,8 +261,9 @@ static bool window_shape(const Step *step, ConvShape *s)
         int64_t    *to;
         const char *name;
         int         first, count;
-    } part[] = {{s->in, "xdim", 2, 3},         {s->out, "ydim", 2, 3},           {s->kernel, "kernel", 0, 3}, {s->stride, "stride", 0, 3},
-                {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3}, {&s->batch, "xdim", 0, 1}};
+    } part[] = {{s->in, "xdim", 2, 3},       {s->out, "ydim", 2, 3},          {s->kernel, "kernel", 0, 3},
+                {s->stride, "stride", 0, 3}, {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3},
+                {&s->batch, "xdim", 0, 1}};
     bool known = true;
 
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -296,8 +303,8 @@ static double expression_operations(const Step *step)
 
     for (int i = 0; step->expr && i < step->expr->nnode; i++) {
         ScalarOp op = step->expr->node[i].op;
-        bool     series = op == SCALAR_exp || op == SCALAR_tanh || op == SCALAR_sigmoid || op == SCALAR_erf || op == SCALAR_log ||
-                      op == SCALAR_softplus || op == SCALAR_sin || op == SCALAR_cos;
+        bool     series = op == SCALAR_exp || op == SCALAR_tanh || op == SCALAR_sigmoid || op == SCALAR_erf ||
+                      op == SCALAR_log || op == SCALAR_softplus || op == SCALAR_sin || op == SCALAR_cos;
 
         sum += series ? SERIES : !step->expr->vector ? 8.0 : 1.0;
     }
@@ -340,7 +347,8 @@ static double attention_products(const Step *step)
     int    rank = step->operand[0].rank;
     double width = (double)value(step, "ydim", rank - 1), depth = (double)value(step, "qdim", rank - 1);
 
-    return product_named(step, "ydim") / fmax(width, 1.0) * (double)value(step, "kdim", rank - 1) * (depth + width + 30.0);
+    return product_named(step, "ydim") / fmax(width, 1.0) * (double)value(step, "kdim", rank - 1) *
+           (depth + width + 30.0);
 }
 
 /* Vector operations of other kernels than the convolutions above; sums of bytes do two lanes' work in one. */
@@ -349,13 +357,15 @@ static double other_operations(const Core *core, const Step *step)
     double lanes = core->lanes;
 
     if (kernel_is(step, "conv_integer"))
-        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) / (2.0 * lanes);
+        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) /
+               (2.0 * lanes);
     if (kernel_is(step, "copy") || kernel_is(step, "map_vf"))
         return moves_lines(step) ? 0.0 : (kernel_is(step, "copy") ? 6.0 : 50.0) * results(step);
     if (kernel_is(step, "depthwise") || kernel_is(step, "pool_") || kernel_is(step, "maxpool"))
         return product_named(step, "ydim") * product_named(step, "kernel") * 1.5 / lanes;
     if (kernel_is(step, "conv_dot"))
-        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) * 1.5 / lanes;
+        return product_named(step, "ydim") * product_named(step, "kernel") * (double)value(step, "xdim", 1) * 1.5 /
+               lanes;
     if (kernel_is(step, "conv_after"))
         return product_named(step, "ydim") * (double)value(step, "blockdim", 1) * 1.2 / lanes;
     if (kernel_is(step, "attention"))
@@ -374,10 +384,12 @@ static double stack_time(const Core *core, const Step *step)
     double rows = (double)value(step, "ydim", rank - 2) * (double)value(step, "ydim", rank - 1);
 
     return 1.2 * product_named(step, "ydim") / fmax(rows, 1.0) *
-           blocks_time(core, 1, value(step, "ydim", rank - 2), value(step, "ydim", rank - 1), 2, (double)value(step, "adim", rank - 1));
+           blocks_time(core, 1, value(step, "ydim", rank - 2), value(step, "ydim", rank - 1), 2,
+                       (double)value(step, "adim", rank - 1));
 }
 
-/* Bytes of the operands from number `first` on; a repeated axis counts once, and of what rows are picked from, those picked. */
+/* Bytes of the operands from number `first` on; a repeated axis counts once, and of what rows are picked from, those
+ * picked. */
 static double bytes_from(const Program *program, const Step *step, int first, bool weights)
 {
     double sum = 0.0, most = kernel_is(step, "gather") ? results(step) : INFINITY;
@@ -444,7 +456,8 @@ double *cost_steps(const Core *core, const Program *program)
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 
-        time[s] = fmin(time[s], 1.0) * cost_step(core, program, step) + fmax(time[s] - 1.0, 0.0) * cost_step(&warm, program, step);
+        time[s] = fmin(time[s], 1.0) * cost_step(core, program, step) +
+                  fmax(time[s] - 1.0, 0.0) * cost_step(&warm, program, step);
     }
     return time;
 }

@@ -19,7 +19,7 @@ static void find_units(Touches *t, Arena *arena)
         t->unit[t->nunit++] = (Unit){i, flow_after(t->program, i)};
 }
 
-/* ------------------------------------------------------------------------------------------------------------- touches */
+/* ---------------------------------------------------------------------------------------------------------- touches */
 
 static bool is_same_window(const Operand *a, const Operand *b)
 {
@@ -138,7 +138,7 @@ bool touches_meet(const Touch *a, const Touch *b)
     return (a->writes || b->writes) && a->lo < b->hi && b->lo < a->hi;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- interleaved */
+/* ------------------------------------------------------------------------------------------------------ interleaved */
 
 /* Bytes [lo,hi) of each `pitch` bytes that the operand covers; false: it covers them otherwise. */
 static bool columns_of(const Operand *x, int64_t pitch, int64_t *lo, int64_t *hi)
@@ -163,19 +163,20 @@ bool operands_interleave(const Operand *a, const Operand *b)
 {
     int64_t a_lo, a_hi, b_lo, b_hi;
 
-    if (!operand_is_static(a) || !operand_is_static(b) || dtype_info(a->dtype)->bits < 8 || dtype_info(b->dtype)->bits < 8)
+    if (!operand_is_static(a) || !operand_is_static(b) || dtype_info(a->dtype)->bits < 8 ||
+        dtype_info(b->dtype)->bits < 8)
         return false;
     for (int i = 0; i < a->rank; i++) {
         int64_t pitch = a->stride[i].max * operand_bytes_per_element(a);
 
-        if (a->dim[i].max > 1 && pitch > 0 && columns_of(a, pitch, &a_lo, &a_hi) && columns_of(b, pitch, &b_lo, &b_hi) &&
-            (a_hi <= b_lo || b_hi <= a_lo))
+        if (a->dim[i].max > 1 && pitch > 0 && columns_of(a, pitch, &a_lo, &a_hi) &&
+            columns_of(b, pitch, &b_lo, &b_hi) && (a_hi <= b_lo || b_hi <= a_lo))
             return true;
     }
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------- dependences */
+/* ------------------------------------------------------------------------------------------------------ dependences */
 
 /* Units that one waits for. */
 typedef struct List {
@@ -274,7 +275,8 @@ static void add_overlaps(Arena *arena, const Touches *t, const Plan *plan, List 
         for (int i = 0; i < t->buffer[b].n && plan->offset[b] >= 0; i++) {
             const Touch *touch = &t->buffer[b].touch[i];
 
-            ARENA_PUSH(arena, placed, n, capacity, ((Placed){touch, b, plan->offset[b] + touch->lo, plan->offset[b] + touch->hi}));
+            ARENA_PUSH(arena, placed, n, capacity,
+                       ((Placed){touch, b, plan->offset[b] + touch->lo, plan->offset[b] + touch->hi}));
         }
     if (n)
         qsort(placed, (size_t)n, sizeof *placed, compare_placed);

@@ -41,7 +41,8 @@ static bool outputs_can_be_kept(const Node *node, int64_t from)
 
         if (!node->out[i])
             continue;
-        if (node->out[i]->type.kind != TYPE_TENSOR || node->out[i]->type.rank < 0 || node->out[i]->type.dtype == DTYPE_TEXT)
+        if (node->out[i]->type.kind != TYPE_TENSOR || node->out[i]->type.rank < 0 ||
+            node->out[i]->type.dtype == DTYPE_TEXT)
             return false;
         bytes = type_bytes(&node->out[i]->type);
         if (bytes < 0 || !int_add(total, bytes, &total))
@@ -50,7 +51,7 @@ static bool outputs_can_be_kept(const Node *node, int64_t from)
     return total <= FOLD_BYTES || total / FOLD_TIMES <= from;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ execution */
+/* -------------------------------------------------------------------------------------------------------- execution */
 
 /* Memory for every buffer, outputs apart: those stay. NULL: too much. */
 static void **give_memory(const Program *program)
@@ -90,7 +91,7 @@ static bool settle_type(const Program *program, void *const *memory, Type *type)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- results */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 static bool is_splat(const char *data, int64_t count, int64_t bytes)
 {
@@ -143,8 +144,8 @@ static int run_and_keep(Model *model, const Node *node, const Program *program)
     return 1;
 }
 
-/* With memory of its own, which is given back at once, and messages of its own: a node that cannot be folded is no error
- * here; lowering it later says what is wrong, if it is needed at all. */
+/* With memory of its own, which is given back at once, and messages of its own: a node that cannot be folded is no
+ * error here; lowering it later says what is wrong, if it is needed at all. */
 static int fold_apart(Model *model, Node *node, Arena *apart)
 {
     Program *program;

@@ -1,5 +1,5 @@
-/* interpret.c - scalar expressions run node by node. Every operator is the template's own function, so folding a constant and
- * running the generated code give the same bits. */
+/* interpret.c - scalar expressions run node by node. Every operator is the template's own function, so folding a
+ * constant and running the generated code give the same bits. */
 #include "program/interpret.h"
 
 #include "codegen_templates/c/occ_vpow.h"
@@ -22,8 +22,8 @@ typedef union Cell {
 typedef struct Ready {
     const ScalarNode *node;
     int               bytes; /* LOAD: of an element */
-    void            (*call[MAX_CALLS])(void *result, const void *const *operand);
-    int               ncall;
+    void (*call[MAX_CALLS])(void *result, const void *const *operand);
+    int ncall;
 } Ready;
 
 struct Interpreter {
@@ -31,13 +31,13 @@ struct Interpreter {
     const Scalar *expr;
     DType         stored;
     bool          vector;
-    Ready        *ready;  /* by node, and one more that stores the result */
-    Cell         *cell;   /* by node */
-    occ_vf       *lane;   /* by node, in the vector class */
-    void        (*function)(void);
+    Ready        *ready; /* by node, and one more that stores the result */
+    Cell         *cell;  /* by node */
+    occ_vf       *lane;  /* by node, in the vector class */
+    void (*function)(void);
 };
 
-/* ---------------------------------------------------------------------------------------------------------- preparing */
+/* -------------------------------------------------------------------------------------------------------- preparing */
 
 static bool is_low(DType dtype)
 {
@@ -117,7 +117,8 @@ static bool prepare_store(Interpreter *in, Ready *ready)
 
     if (!is_low(in->stored))
         return push_cast(ready, from, in->stored);
-    return push_cast(ready, from, DTYPE_F32) && push_narrow(ready, in->stored, last->op != SCALAR_ROUND_TO || last->saturate);
+    return push_cast(ready, from, DTYPE_F32) &&
+           push_narrow(ready, in->stored, last->op != SCALAR_ROUND_TO || last->saturate);
 }
 
 static bool vector_node_is_known(const Interpreter *in, const ScalarNode *n)
@@ -141,7 +142,7 @@ static Scalar *identity(Arena *arena, DType stored)
     return expr;
 }
 
-/* -------------------------------------------------------------------------------------------------------- scalar class */
+/* ----------------------------------------------------------------------------------------------------- scalar class */
 
 static void run_calls(const Ready *ready, const void *const *operand, Cell *out)
 {
@@ -177,9 +178,9 @@ static void run_node(Interpreter *in, int index, const occ_expr *e, const void *
     if (n->op == SCALAR_LITERAL) {
         put_literal(n, out);
     } else if (n->op == SCALAR_ACC || n->op == SCALAR_LOAD) {
-        operand[0] = n->op == SCALAR_ACC ? acc
-                                         : (const char *)e->x[n->operand] +
-                                               (e->at[n->operand] + c * n->stride) * ready->bytes;
+        operand[0] = n->op == SCALAR_ACC
+                         ? acc
+                         : (const char *)e->x[n->operand] + (e->at[n->operand] + c * n->stride) * ready->bytes;
         if (ready->ncall)
             run_calls(ready, operand, out);
         else
@@ -213,13 +214,13 @@ static void run_scalar(const occ_expr *e, const void *acc, int64_t c, void *resu
 }
 
 /* One function for each stored type that kernels have expressions of. */
-#define STORED(suffix, ctype)                                                                                          \
-    static ctype run_##suffix(const occ_expr *e, ctype acc, int64_t c)                                                 \
-    {                                                                                                                  \
-        ctype result;                                                                                                  \
-                                                                                                                       \
-        run_scalar(e, &acc, c, &result);                                                                               \
-        return result;                                                                                                 \
+#define STORED(suffix, ctype) \
+    static ctype run_##suffix(const occ_expr *e, ctype acc, int64_t c) \
+    { \
+        ctype result; \
+\
+        run_scalar(e, &acc, c, &result); \
+        return result; \
     }
 #define DTYPE(name, code, ctype, bits, bytes, suffix, class) STORED_##class(suffix, ctype)
 #define STORED_F(suffix, ctype) STORED(suffix, ctype)
@@ -234,7 +235,7 @@ static void run_scalar(const occ_expr *e, const void *acc, int64_t c, void *resu
 static const struct {
     const char *function;
     DType       stored;
-    void      (*run)(void);
+    void (*run)(void);
 } stored_row[] = {
 #undef STORED
 #define STORED(suffix, code) {"occ_fn_" #suffix, (DType)(code), (void (*)(void))run_##suffix},
@@ -242,7 +243,7 @@ static const struct {
 #include "schemas/dtypes.def"
 };
 
-/* -------------------------------------------------------------------------------------------------------- vector class */
+/* ----------------------------------------------------------------------------------------------------- vector class */
 
 static float load_as_float(const ScalarNode *n, const occ_expr *e, int64_t index)
 {
@@ -272,8 +273,8 @@ static occ_vf load_lanes(const ScalarNode *n, const occ_expr *e, int64_t c, int 
 #define VECTOR_CALL_2(name) occ_v##name(a, b)
 #define VECTOR_CALL_3(name) occ_v##name(a, b, c)
 #define VECTOR_CASE_0(name, arity)
-#define VECTOR_CASE_1(name, arity)                                                                                     \
-    case SCALAR_##name:                                                                                                \
+#define VECTOR_CASE_1(name, arity) \
+    case SCALAR_##name: \
         return VECTOR_CALL_##arity(name);
 #define VECTOR_CASE_2 VECTOR_CASE_1
 
@@ -288,7 +289,8 @@ static occ_vf vector_operator(ScalarOp op, occ_vf a, occ_vf b, occ_vf c)
     }
 }
 
-static occ_vf vector_node(const Interpreter *in, const ScalarNode *n, const occ_expr *e, occ_vf acc, int64_t c, int count)
+static occ_vf vector_node(const Interpreter *in, const ScalarNode *n, const occ_expr *e, occ_vf acc, int64_t c,
+                          int count)
 {
     occ_vf zero = occ_vset(0.0f), a = n->a >= 0 ? in->lane[n->a] : zero;
 
@@ -315,7 +317,7 @@ static occ_vf run_vector(const occ_expr *e, occ_vf acc, int64_t c, int count)
     return in->lane[in->expr->nnode - 1];
 }
 
-/* -------------------------------------------------------------------------------------------------------- entry points */
+/* ----------------------------------------------------------------------------------------------------- entry points */
 
 Interpreter *interpret_prepare(Arena *arena, const Scalar *expr, const char *function)
 {

@@ -10,12 +10,13 @@
 typedef struct Interpreter Interpreter;
 
 /* Prepare `expr` (NULL: the accumulator as it is) for kernels whose expression has the type `function` ("occ_fn_vf",
- * "occ_fn_f32", ...). NULL: it cannot be interpreted (an operator that the element type does not have, too many operands). */
+ * "occ_fn_f32", ...). NULL: it cannot be interpreted (an operator that the element type does not have, too many
+ * operands). */
 Interpreter *interpret_prepare(Arena *arena, const Scalar *expr, const char *function);
 
-/* What the kernel is called with: the function, and its expr argument with operand k at x[k]. The result stays valid as long
- * as the interpreter; one interpreter serves one call at a time. */
+/* What the kernel is called with: the function, and its expr argument with operand k at x[k]. The result stays valid as
+ * long as the interpreter; one interpreter serves one call at a time. */
 const occ_expr *interpret_bind(Interpreter *interpreter, void *const *x, int count);
-void          (*interpret_function(const Interpreter *interpreter))(void);
+void (*interpret_function(const Interpreter *interpreter))(void);
 
 #endif

@@ -15,7 +15,8 @@ typedef enum ParamKind {
     PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
     PARAM_EXPR,   /* const occ_expr *: what the expression reads */
     PARAM_FN,     /* the expression, a static function */
-    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, which no step gives as an argument */
+    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, which no step gives as an
+                   argument */
 } ParamKind;
 
 /* A parameter of a kernel, or a field of a struct that it takes: the fields of one struct follow each other. */
@@ -23,10 +24,11 @@ typedef struct Param {
     ParamKind   kind;
     const char *ctype; /* "const float *", "int64_t"; a shape: "occ_image" */
     const char *name;
-    const char *group, *group_type; /* the struct that it is a field of, "window", and its type, "occ_window"; NULL: none */
+    const char *group,
+        *group_type;    /* the struct that it is a field of, "window", and its type, "occ_window"; NULL: none */
     const char *inside; /* the struct inside that one which holds it; "": it is there directly */
-    int         count; /* elements of an array inside a struct, at most, and axes of a shape; else 0 */
-    int         of;    /* a shape: the operand, by position */
+    int         count;  /* elements of an array inside a struct, at most, and axes of a shape; else 0 */
+    int         of;     /* a shape: the operand, by position */
     bool        ranked; /* a shape: it holds the number of axes first, which are at most `count` */
 } Param;
 
@@ -46,32 +48,34 @@ typedef struct KernelArg {
 
 struct Kernel;
 typedef struct Kernel {
-    const char  *name;   /* "conv_f32": the function is occ_conv_f32 */
-    const char  *file;   /* template file it comes from */
+    const char  *name; /* "conv_f32": the function is occ_conv_f32 */
+    const char  *file; /* template file it comes from */
     const Param *param;
     int          nparam;
     int          ntaken; /* parameters of the function: a struct counts once */
     bool         fails;  /* returns int: 0 or a negative occ code */
     bool         vector; /* its expression is over occ_vf, else over scalars */
-    bool         in_place; /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
-    bool         by_rows; /* KERNEL_BY_ROWS: y may follow its first operand through the same memory: see lag.h */
-    bool         by_tiles; /* KERNEL_BY_TILES: the same in tiles of 8 pixels */
-    bool         copies; /* KERNEL_COPIES: y is its second operand under other strides: see lag.h */
-    bool         by_long_tiles; /* KERNEL_BY_LONG_TILES: in tiles of 24 */
-    bool         by_groups; /* KERNEL_BY_GROUPS: in groups of square tiles, each read before it is written: see lag.h */
-    bool         same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
-    bool         by_table; /* KERNEL_BY_TABLE: y is made of rows of its second operand that a table names: see lag.h */
-    bool         open; /* KERNEL_OPEN: long functions of its expression are written into its loop */
-    /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast inside). */
-    int        (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
+    bool in_place;       /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
+    bool by_rows;        /* KERNEL_BY_ROWS: y may follow its first operand through the same memory: see lag.h */
+    bool by_tiles;       /* KERNEL_BY_TILES: the same in tiles of 8 pixels */
+    bool copies;         /* KERNEL_COPIES: y is its second operand under other strides: see lag.h */
+    bool by_long_tiles;  /* KERNEL_BY_LONG_TILES: in tiles of 24 */
+    bool by_groups;      /* KERNEL_BY_GROUPS: in groups of square tiles, each read before it is written: see lag.h */
+    bool same_place;     /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
+    bool by_table;       /* KERNEL_BY_TABLE: y is made of rows of its second operand that a table names: see lag.h */
+    bool open;           /* KERNEL_OPEN: long functions of its expression are written into its loop */
+    /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast
+     * inside). */
+    int (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
 } Kernel;
 
 const Kernel *kernel_find(const char *name); /* NULL: no such kernel */
 
-/* A scalar function of the templates by name, "add_f32": *result = occ_add_f32(*operand[0], *operand[1]). Ends with NULLs. */
+/* A scalar function of the templates by name, "add_f32": *result = occ_add_f32(*operand[0], *operand[1]). Ends with
+ * NULLs. */
 typedef struct ScalarFunction {
     const char *name;
-    void      (*call)(void *result, const void *const *operand);
+    void (*call)(void *result, const void *const *operand);
 } ScalarFunction;
 
 extern const ScalarFunction scalar_function[];
@@ -94,6 +98,6 @@ typedef struct TemplateFile {
 } TemplateFile;
 extern const TemplateFile template_file[];
 extern const int          template_nfile;
-const char *template_text(const char *name); /* "": there is no such file */
+const char               *template_text(const char *name); /* "": there is no such file */
 
 #endif

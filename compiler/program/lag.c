@@ -1,6 +1,7 @@
 /* lag.c - the safe distance between input and result of a kernel that works row by row.
- * The idea of overlapping both (diagonal memory optimisation) is that of Blacker, Bridges, Hadfield: "Rapid Deployment of
- * Deep Learning Models to Memory Constrained Devices", 2020; here the distance follows from the order of the rows. */
+ * The idea of overlapping both (diagonal memory optimisation) is that of Blacker, Bridges, Hadfield: "Rapid Deployment
+ * of Deep Learning Models to Memory Constrained Devices", 2020; here the distance follows from the order of the
+ * rows. */
 #include "program/lag.h"
 
 #include <stddef.h>
@@ -18,8 +19,8 @@ static int64_t among(int64_t place, int64_t count)
     return place < 0 ? 0 : place < count ? place : count - 1;
 }
 
-/* The lag that the tile which begins at pixel `first` of a row needs; `row`: from the row's first pixel read up to behind the
- * first one written. */
+/* The lag that the tile which begins at pixel `first` of a row needs; `row`: from the row's first pixel read up to
+ * behind the first one written. */
 static int64_t lag_of_tile(const RowWalk *walk, int64_t row, int64_t first)
 {
     int64_t last = first + walk->tile < walk->columns ? first + walk->tile - 1 : walk->columns - 1;
@@ -28,8 +29,8 @@ static int64_t lag_of_tile(const RowWalk *walk, int64_t row, int64_t first)
     return row - 1 + last * walk->ycolumn - (read < 0 ? 0 : read) * walk->xcolumn;
 }
 
-/* The lag that the pixels of row `at` need among themselves, wherever a tile begins. It grows or falls evenly but where the
- * padding ends and where the last whole tile begins, so only these places are looked at. */
+/* The lag that the pixels of row `at` need among themselves, wherever a tile begins. It grows or falls evenly but where
+ * the padding ends and where the last whole tile begins, so only these places are looked at. */
 static int64_t lag_in_row(const RowWalk *walk, int64_t at)
 {
     int64_t row = at * walk->yrow + walk->ytail - lowest_read(walk, at) * walk->xrow, lag = 0;
@@ -56,11 +57,13 @@ static int64_t lag_of_block(const RowWalk *walk, int64_t first)
     return later > now && next < walk->rows ? later : now;
 }
 
-/* From block to block as within a row: evenly but where the padding ends, where the input does, and at the last block. */
+/* From block to block as within a row: evenly but where the padding ends, where the input does, and at the last
+ * block. */
 int64_t lag_of_rows(const RowWalk *walk)
 {
     int64_t blocks = (walk->rows + walk->block - 1) / walk->block, lag = 0;
-    int64_t top = walk->pad / (walk->stride * walk->block), bottom = (walk->pad + walk->input_rows) / (walk->stride * walk->block);
+    int64_t top = walk->pad / (walk->stride * walk->block),
+            bottom = (walk->pad + walk->input_rows) / (walk->stride * walk->block);
     int64_t place[] = {0, top - 1, top, top + 1, bottom - 1, bottom, bottom + 1, blocks - 2, blocks - 1};
 
     for (size_t i = 0; i < sizeof place / sizeof *place && walk->rows > 0 && walk->columns > 0; i++) {
@@ -73,9 +76,10 @@ int64_t lag_of_rows(const RowWalk *walk)
 
 enum { MOST_ROWS = 65536, MOST_GROUPS = 1 << 20 };
 
-/* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is still to be
- * read. Rows without steps in both are moved whole. */
-static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t rows)
+/* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is
+ * still to be read. Rows without steps in both are moved whole. */
+static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride,
+                              int64_t rows)
 {
     int64_t   index[LAG_AXES] = {0}, y = 0, x = 0, lag = 0, written = -1; /* the highest place so far */
     const int last = rank - 1;
@@ -127,7 +131,9 @@ int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const 
                 return INT64_MAX;
             rows = MOST_ROWS + 1;
         }
-    lag = rows > MOST_ROWS ? end - 1 : lag_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1, xstride + outer + 1, rows);
+    lag = rows > MOST_ROWS
+              ? end - 1
+              : lag_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1, xstride + outer + 1, rows);
     lag = end - xstride[outer] > lag ? end - xstride[outer] : lag; /* of the next index, what is read first */
     steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;
     return lag + steps * (ystride[outer] - xstride[outer]);
@@ -141,8 +147,10 @@ static int64_t at_least_zero(int64_t x)
 /* The lowest element of the input that tile `at` or a later one reads. */
 static int64_t lowest_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
 {
-    int64_t row = at_least_zero(at / across * walk->side - walk->top), column = at_least_zero(at % across * walk->side - walk->left);
-    int64_t below = at_least_zero((at / across + 1) * walk->side - walk->top); /* the next row of tiles, from its first column on */
+    int64_t row = at_least_zero(at / across * walk->side - walk->top),
+            column = at_least_zero(at % across * walk->side - walk->left);
+    int64_t below =
+        at_least_zero((at / across + 1) * walk->side - walk->top); /* the next row of tiles, from its first column on */
     int64_t here = row * walk->xrow + column * walk->xcolumn;
 
     return (at / across + 1) * walk->side < walk->rows && below * walk->xrow < here ? below * walk->xrow : here;

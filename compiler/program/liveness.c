@@ -1,15 +1,15 @@
 /* liveness.c - when the bytes of each buffer are needed.
  *
- * Algorithm 1 of Occamy (Lee et al., "Occamy: Memory-efficient GPU Compiler for DNN Inference", DAC 2023) gives a tensor
- * one interval from its definition to its last use in a list of operators. Here the list has branches, loops and buffers
- * that are written in pieces, so the same question is put to every step and every *piece* of a buffer as a data-flow
- * problem:
+ * Algorithm 1 of Occamy (Lee et al., "Occamy: Memory-efficient GPU Compiler for DNN Inference", DAC 2023) gives a
+ * tensor one interval from its definition to its last use in a list of operators. Here the list has branches, loops and
+ * buffers that are written in pieces, so the same question is put to every step and every *piece* of a buffer as a
+ * data-flow problem:
  *   reached: some write of the piece may have run before this step (forward);
  *   needed:  some read may follow before the piece is written again in full (backward).
- * A piece occupies its memory in the steps that touch it and in those that it passes through reached and needed. So a value
- * of one branch has a hole over the other, what a loop body reads from outside lives to the loop's end, and a carried
- * value is dead between its last read and the copy on the back edge, all without a rule of their own. A step of another queue
- * than the main one touches its operands at all numbers of steps that may run beside it (queues.h).
+ * A piece occupies its memory in the steps that touch it and in those that it passes through reached and needed. So a
+ * value of one branch has a hole over the other, what a loop body reads from outside lives to the loop's end, and a
+ * carried value is dead between its last read and the copy on the back edge, all without a rule of their own. A step of
+ * another queue than the main one touches its operands at all numbers of steps that may run beside it (queues.h).
  *
  * Pieces come from cutting a buffer where a gapless constant operand begins or ends: a concat parent whose children are
  * born one by one becomes a staircase. */
@@ -32,16 +32,16 @@ typedef struct Bits {
 
 typedef struct Liveness {
     Program *program;
-    Arena   *arena;   /* for what lives during the analysis only */
+    Arena   *arena; /* for what lives during the analysis only */
     Flow    *flow;
     Piece   *piece;
     int      npiece, cpiece;
-    int     *first;   /* by buffer: its first piece; first[nbuffer] == npiece */
-    bool    *whole;   /* by buffer: every write is gapless and begins at its first byte, so each replaces the contents */
+    int     *first; /* by buffer: its first piece; first[nbuffer] == npiece */
+    bool    *whole; /* by buffer: every write is gapless and begins at its first byte, so each replaces the contents */
     Bits     reached, needed, touched, filled;
 } Liveness;
 
-/* --------------------------------------------------------------------------------------------------------------- bits */
+/* ------------------------------------------------------------------------------------------------------------- bits */
 
 static Bits bits_new(Liveness *l)
 {
@@ -61,7 +61,7 @@ static void bit_set(Bits bits, int step, int piece)
     row(bits, step)[piece / 64] |= (uint64_t)1 << (piece % 64);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
 /* Live whole in every step, and so without pieces. */
 static bool is_permanent(const Buffer *buffer)
@@ -122,7 +122,7 @@ static void make_pieces(Liveness *l)
     l->first[program->nbuffer] = l->npiece;
 }
 
-/* ------------------------------------------------------------------------------------------------- what each step does */
+/* ---------------------------------------------------------------------------------------------- what each step does */
 
 static void find_whole(Liveness *l)
 {
@@ -166,7 +166,7 @@ static void note_operand(Liveness *l, int step, const Operand *x)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- data flow */
+/* -------------------------------------------------------------------------------------------------------- data flow */
 
 /* needed: holds a step's reads at first, then what is needed on entry. Returns whether anything changed. */
 static bool sweep_needed(Liveness *l)
@@ -245,7 +245,7 @@ static void solve(Liveness *l)
             row(l->touched, s)[w] |= row(l->needed, s)[w] & row(l->reached, s)[w];
 }
 
-/* -------------------------------------------------------------------------------------------------------------- spans */
+/* ------------------------------------------------------------------------------------------------------------ spans */
 
 /* Steps in which a piece is live, without a gap. */
 typedef struct Run {

@@ -4,7 +4,7 @@
 #include "support/text.h"
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------------- preparing */
+/* -------------------------------------------------------------------------------------------------------- preparing */
 
 static void find_depth(Lower *lower, const Node *node)
 {
@@ -85,7 +85,7 @@ static void prepare(Lower *lower, Graph *graph)
         count_uses(lower, graph);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- ports */
+/* ------------------------------------------------------------------------------------------------------------ ports */
 
 static const char *port_name(Arena *arena, const Port *ports, int count, const char *name)
 {
@@ -181,7 +181,7 @@ static int copy_outputs(Lower *lower)
     return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- walks */
+/* ------------------------------------------------------------------------------------------------------------ walks */
 
 static bool is_made_by(const Model *model, const Expr *leaf, const void *node)
 {
@@ -213,9 +213,10 @@ static int lower_one(Lower *lower, Node *node)
         return 0;
     lower->node = node;
     if (!info->lower)
-        return diag_unsupported(lower->diag, node->loc,
-                                "this operator has no kernel in this version of occamyc; replace it by simpler operators "
-                                "in the exporter, or add a rule (see CONTRIBUTING.md)");
+        return diag_unsupported(
+            lower->diag, node->loc,
+            "this operator has no kernel in this version of occamyc; replace it by simpler operators "
+            "in the exporter, or add a rule (see CONTRIBUTING.md)");
     if (lower_checks(lower, node, false) < 0 || info->lower(lower, node) < 0)
         return -1;
     return lower_checks(lower, node, true);
@@ -237,7 +238,8 @@ bool lower_has_vectors(const Lower *lower)
 
 static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_align, int vector_bytes)
 {
-    Lower lower = {.model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};
+    Lower lower = {
+        .model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};
 
     lower.program = arena_one(arena, Program);
     lower.program->model = model;

@@ -1,4 +1,5 @@
-/* map.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours joined. */
+/* map.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours
+ * joined. */
 #include "program/lower.h"
 #include <string.h>
 
@@ -10,7 +11,8 @@ Layout lower_layout_of(const Operand *x)
                                                                                       : LAYOUT_CHANNELS_LAST;
 }
 
-Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail, Layout layout)
+Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail,
+                        Layout layout)
 {
     Pending *p = arena_one(lower->program->arena, Pending);
 
@@ -155,7 +157,8 @@ static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
     return 0;
 }
 
-/* The innermost stride of each operand is a literal of the expression; where it is known only while running, a copy is read. */
+/* The innermost stride of each operand is a literal of the expression; where it is known only while running, a copy is
+ * read. */
 static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
 {
     bool again = false;
@@ -191,8 +194,9 @@ int lower_map_finish(Lower *lower, Pending *p, Operand y)
     for (int n = 0; n < nest.nx; n++)
         for (int i = 0; i < nest.rank; i++)
             strides[count++] = nest.x[n][i];
-    step = step_begin(lower, NULL, arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
-                                                dtype_info(p->expr->stored)->suffix));
+    step = step_begin(lower, NULL,
+                      arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
+                                   dtype_info(p->expr->stored)->suffix));
     step_writes(lower, step, y);
     step_int(lower, step, nest.rank);
     step_extents(lower, step, nest.rank, nest.dim);
@@ -203,7 +207,7 @@ int lower_map_finish(Lower *lower, Pending *p, Operand y)
     return step_end(lower, step);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- copy */
+/* ------------------------------------------------------------------------------------------------------------- copy */
 
 const char *move_kernel(Lower *lower, const char *name, DType dtype)
 {

@@ -17,7 +17,8 @@ bool operand_is_static(const Operand *operand)
     return fixed;
 }
 
-/* The operand's axes without those of one element, and with those as one that follow each other without a gap; how many. */
+/* The operand's axes without those of one element, and with those as one that follow each other without a gap; how
+ * many. */
 static int joined_axes(const Operand *x, Extent *dim, Extent *stride)
 {
     int n = 0;
@@ -27,7 +28,8 @@ static int joined_axes(const Operand *x, Extent *dim, Extent *stride)
 
         if (extent_is(x->dim[i], 1))
             continue;
-        if (n > 0 && fixed && extent_is_const(dim[n - 1]) && extent_is(stride[n - 1], x->dim[i].max * x->stride[i].max)) {
+        if (n > 0 && fixed && extent_is_const(dim[n - 1]) &&
+            extent_is(stride[n - 1], x->dim[i].max * x->stride[i].max)) {
             dim[n - 1] = extent_const(dim[n - 1].max * x->dim[i].max);
             stride[n - 1] = x->stride[i];
             continue;

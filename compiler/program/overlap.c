@@ -9,14 +9,17 @@
 
 #include <string.h>
 
-enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES };        /* of xdim, xstride, ydim, ystride */
-enum { ROWS = 1 };                                           /* of tile: rows of a block */
-enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };           /* of the values of an expression, at most; pixels, at least */
-enum { FEW_TILES = 6 };                                      /* of Winograd's, together */
-enum { NEAR_WEIGHTS = 2560 * 1024, FAR_BYTES = 32 << 20 };   /* of weights read for so few tiles; read in all, of larger ones */
-enum { FEW_QUERIES = 6 };                                    /* of attention, together */
-enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 };           /* of a kernel that works by tiles, or by long ones */
-enum { MOST_WEIGHTS = 160 * 1024 };                          /* floats that stay in the cache */
+enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES }; /* of xdim, xstride, ydim, ystride */
+enum { ROWS = 1 };                                    /* of tile: rows of a block */
+enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 };    /* of the values of an expression, at most; pixels, at least */
+enum { FEW_TILES = 6 };                               /* of Winograd's, together */
+enum {
+    NEAR_WEIGHTS = 2560 * 1024,
+    FAR_BYTES = 32 << 20
+};                                                 /* of weights read for so few tiles; read in all, of larger ones */
+enum { FEW_QUERIES = 6 };                          /* of attention, together */
+enum { MOST_COLUMNS = 8, MOST_LONG_COLUMNS = 24 }; /* of a kernel that works by tiles, or by long ones */
+enum { MOST_WEIGHTS = 160 * 1024 };                /* floats that stay in the cache */
 
 /* What a block of a convolution holds: bytes of results, at most, but so many pixels at least, which are a few tiles:
  * weights are read for each block. */
@@ -26,7 +29,8 @@ typedef struct BlockSize {
 
 static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
 
-/* The constant integers of an argument; false where one is known only while running, or the kernel has no such argument. */
+/* The constant integers of an argument; false where one is known only while running, or the kernel has no such
+ * argument. */
 static bool constants(const Step *step, const char *name, int count, int64_t *value)
 {
     int           all;
@@ -57,7 +61,8 @@ static bool read_geometry(const Step *step, Geometry *g)
         !constants(step, "ydim", AXES, g->ydim) || !constants(step, "ystride", AXES, g->ystride) ||
         !constants(step, "stride", 3, g->stride) || !constants(step, "pad", 3, g->pad))
         return false;
-    if (g->ydim[BATCH] != 1 || g->ydim[DEPTH] != 1 || g->xdim[DEPTH] != 1 || (constants(step, "groups", 1, &groups) && groups != 1))
+    if (g->ydim[BATCH] != 1 || g->ydim[DEPTH] != 1 || g->xdim[DEPTH] != 1 ||
+        (constants(step, "groups", 1, &groups) && groups != 1))
         return false;
     for (int i = 0; i < AXES; i++)
         if (g->xstride[i] < 0 || g->ystride[i] < 0)
@@ -75,9 +80,19 @@ static bool read_geometry(const Step *step, Geometry *g)
 
 static RowWalk walk_of(const Geometry *g)
 {
-    RowWalk walk = {.rows = g->ydim[HEIGHT], .block = g->block, .stride = g->stride[1], .pad = g->pad[1], .input_rows = g->xdim[HEIGHT],
-                    .xrow = g->xstride[HEIGHT], .yrow = g->ystride[HEIGHT], .tile = g->tile, .columns = g->ydim[WIDTH],
-                    .across = g->stride[2], .left = g->pad[2], .xcolumn = g->xstride[WIDTH], .ycolumn = g->ystride[WIDTH]};
+    RowWalk walk = {.rows = g->ydim[HEIGHT],
+                    .block = g->block,
+                    .stride = g->stride[1],
+                    .pad = g->pad[1],
+                    .input_rows = g->xdim[HEIGHT],
+                    .xrow = g->xstride[HEIGHT],
+                    .yrow = g->ystride[HEIGHT],
+                    .tile = g->tile,
+                    .columns = g->ydim[WIDTH],
+                    .across = g->stride[2],
+                    .left = g->pad[2],
+                    .xcolumn = g->xstride[WIDTH],
+                    .ycolumn = g->ystride[WIDTH]};
 
     walk.ytail = (g->ydim[CHANNELS] - 1) * g->ystride[CHANNELS] + 1;
     return walk;
@@ -86,8 +101,8 @@ static RowWalk walk_of(const Geometry *g)
 /* Parts of a step do not follow each other. */
 static bool works_by_rows(const Step *step)
 {
-    return step->kind == STEP_KERNEL && (step->kernel->by_rows || step->kernel->by_tiles || step->kernel->by_long_tiles) &&
-           step->parts < 2;
+    return step->kind == STEP_KERNEL &&
+           (step->kernel->by_rows || step->kernel->by_tiles || step->kernel->by_long_tiles) && step->parts < 2;
 }
 
 static bool is_scratch(const Program *program, const Operand *x)
@@ -101,7 +116,8 @@ static bool find_pair(const Program *program, const Step *step, const Operand **
     *x = &step->operand[0];
     *y = NULL;
     for (int k = 0; k < step->noperand; k++) {
-        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0 && !is_scratch(program, &step->operand[k])) {
+        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0 &&
+            !is_scratch(program, &step->operand[k])) {
             if (*y || step->operand[k].access & OPERAND_READS)
                 return false;
             *y = &step->operand[k];
@@ -131,15 +147,24 @@ static bool lag_by_groups(const Step *step, int64_t *lag)
     int64_t   xdim[AXES], ydim[AXES], xstride[AXES], ystride[AXES], pad[3], side, group;
     GroupWalk walk;
 
-    if (!step->kernel->by_groups || step->parts > 1 || !constants(step, "m", 1, &side) || !constants(step, "group", 1, &group) ||
-        !constants(step, "xdim", AXES, xdim) || !constants(step, "ydim", AXES, ydim) || !constants(step, "xstride", AXES, xstride) ||
+    if (!step->kernel->by_groups || step->parts > 1 || !constants(step, "m", 1, &side) ||
+        !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
+        !constants(step, "ydim", AXES, ydim) || !constants(step, "xstride", AXES, xstride) ||
         !constants(step, "ystride", AXES, ystride) || !constants(step, "pad", 3, pad) || xdim[BATCH] != 1)
         return false;
     for (int i = 0; i < AXES; i++)
         if (xstride[i] < 0 || ystride[i] < 0)
             return false;
-    walk = (GroupWalk){.rows = ydim[HEIGHT], .columns = ydim[WIDTH], .side = side, .group = group, .top = pad[1], .left = pad[2],
-                       .xrow = xstride[HEIGHT], .yrow = ystride[HEIGHT], .xcolumn = xstride[WIDTH], .ycolumn = ystride[WIDTH],
+    walk = (GroupWalk){.rows = ydim[HEIGHT],
+                       .columns = ydim[WIDTH],
+                       .side = side,
+                       .group = group,
+                       .top = pad[1],
+                       .left = pad[2],
+                       .xrow = xstride[HEIGHT],
+                       .yrow = ystride[HEIGHT],
+                       .xcolumn = xstride[WIDTH],
+                       .ycolumn = ystride[WIDTH],
                        .ytail = (ydim[CHANNELS] - 1) * ystride[CHANNELS] + 1};
     *lag = lag_of_groups(&walk);
     return *lag < INT64_MAX;
@@ -166,7 +191,8 @@ static bool lag_by_copy(const Step *step, const Operand **from, const Operand **
     return *lag < INT64_MAX / 16;
 }
 
-/* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the axis. */
+/* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the
+ * axis. */
 static bool read_table(const Program *program, const Operand *table, TableWalk *walk)
 {
     bool           computed;
@@ -183,21 +209,23 @@ static bool read_table(const Program *program, const Operand *table, TableWalk *
 }
 
 /* The same for rows of the input that a table names. */
-static bool lag_by_table(const Program *program, const Step *step, const Operand **from, const Operand **to, int64_t *lag)
+static bool lag_by_table(const Program *program, const Step *step, const Operand **from, const Operand **to,
+                         int64_t *lag)
 {
     TableWalk walk = {.taps = 1};
     ArenaMark mark;
     bool      known;
 
-    if (step->kind != STEP_KERNEL || !step->kernel->by_table || step->parts > 1 || !constants(step, "outer", 1, &walk.outer) ||
-        !constants(step, "inner", 1, &walk.inner) || (!constants(step, "in", 1, &walk.in) && !constants(step, "axis", 1, &walk.in)) ||
+    if (step->kind != STEP_KERNEL || !step->kernel->by_table || step->parts > 1 ||
+        !constants(step, "outer", 1, &walk.outer) || !constants(step, "inner", 1, &walk.inner) ||
+        (!constants(step, "in", 1, &walk.in) && !constants(step, "axis", 1, &walk.in)) ||
         (!constants(step, "out", 1, &walk.out) && !constants(step, "count", 1, &walk.out)) ||
         (step_argument(step, "taps") && !constants(step, "taps", 1, &walk.taps)))
         return false;
     *to = &step->operand[0];
     *from = &step->operand[1];
-    if ((*from)->dtype != (*to)->dtype || (*from)->buffer < 0 || program->buffer[(*from)->buffer].kind == BUFFER_WEIGHT ||
-        !operand_is_static(*from) || !operand_is_static(*to))
+    if ((*from)->dtype != (*to)->dtype || (*from)->buffer < 0 ||
+        program->buffer[(*from)->buffer].kind == BUFFER_WEIGHT || !operand_is_static(*from) || !operand_is_static(*to))
         return false;
     mark = arena_mark(program->arena);
     known = read_table(program, &step->operand[2], &walk);
@@ -220,23 +248,26 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
     *x = from->buffer;
     *y = to->buffer;
     *lag = (*lag + to->offset.max - from->offset.max) * operand_bytes_per_element(to);
-    *lag = int_round_up(int_max(*lag, 0), int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
+    *lag = int_round_up(int_max(*lag, 0),
+                        int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
     return *lag < program->buffer[*y].size;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- blocks */
+/* ----------------------------------------------------------------------------------------------------------- blocks */
 
 /* Pixels that follow each other in both operands, each a result of its own: rows may be cut anywhere. */
 static bool is_flat(const Step *step, const Geometry *g)
 {
     int64_t kernel[3];
 
-    return constants(step, "kernel", 3, kernel) && kernel[0] * kernel[1] * kernel[2] == 1 && g->stride[1] == 1 && g->stride[2] == 1 &&
-           g->pad[1] == 0 && g->pad[2] == 0 && g->xdim[HEIGHT] == g->ydim[HEIGHT] && g->xdim[WIDTH] == g->ydim[WIDTH] &&
-           g->xstride[HEIGHT] == g->xdim[WIDTH] * g->xstride[WIDTH] && g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
+    return constants(step, "kernel", 3, kernel) && kernel[0] * kernel[1] * kernel[2] == 1 && g->stride[1] == 1 &&
+           g->stride[2] == 1 && g->pad[1] == 0 && g->pad[2] == 0 && g->xdim[HEIGHT] == g->ydim[HEIGHT] &&
+           g->xdim[WIDTH] == g->ydim[WIDTH] && g->xstride[HEIGHT] == g->xdim[WIDTH] * g->xstride[WIDTH] &&
+           g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
 }
 
-static void set_argument(Program *program, const Step *step, const char *name, const int64_t *value, int count, Blocks *blocks)
+static void set_argument(Program *program, const Step *step, const char *name, const int64_t *value, int count,
+                         Blocks *blocks)
 {
     Blocked before = {.buffer = -1};
 
@@ -263,7 +294,8 @@ static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, B
 
 static void block_step(Program *program, Step *step, Geometry g, BlockSize size, Blocks *blocks)
 {
-    int64_t tile[3], pixels = g.ydim[HEIGHT] * g.ydim[WIDTH], width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
+    int64_t tile[3], pixels = g.ydim[HEIGHT] * g.ydim[WIDTH],
+                     width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
 
     constants(step, "tile", 3, tile);
     width = int_min(int_max(width, size.pixels), pixels);
@@ -276,7 +308,8 @@ static void block_step(Program *program, Step *step, Geometry g, BlockSize size,
     set_argument(program, step, "tile", tile, 3, blocks);
 }
 
-/* A convolution that makes whole rows or all of them together, with weights small enough to be read again for every block. */
+/* A convolution that makes whole rows or all of them together, with weights small enough to be read again for every
+ * block. */
 static bool can_block(const Program *program, int index, Geometry *g)
 {
     const Step    *step = &program->step[index];
@@ -296,7 +329,8 @@ static bool wants_block(const Program *program, int index)
 {
     const Operand *x, *y;
 
-    return find_pair(program, &program->step[index], &x, &y) && buffer_dies_beside(program, x->buffer, y->buffer, index);
+    return find_pair(program, &program->step[index], &x, &y) &&
+           buffer_dies_beside(program, x->buffer, y->buffer, index);
 }
 
 /* Bytes that a step saves whose result follows its input. */
@@ -343,8 +377,8 @@ static void shrink_scratch(Program *program, Step *step, Blocks *blocks)
         set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], blocks);
 }
 
-/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The lots are
- * even: the last one costs as much as the others. */
+/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The
+ * lots are even: the last one costs as much as the others. */
 static int64_t few_tiles(int64_t tiles, int64_t bytes)
 {
     int64_t most = bytes <= NEAR_WEIGHTS ? FEW_TILES : int_max(FEW_TILES, int_ceil_div(tiles * bytes, FAR_BYTES));
@@ -360,13 +394,15 @@ static void shrink_tiles(Program *program, Step *step, Blocks *blocks)
     if (!constants(step, "m", 1, &m) || !constants(step, "group", 1, &group) || !constants(step, "xdim", AXES, xdim) ||
         !constants(step, "ydim", AXES, ydim))
         return;
-    few = few_tiles(int_ceil_div(ydim[HEIGHT], m) * int_ceil_div(ydim[WIDTH], m), program->buffer[step->operand[1].buffer].size);
+    few = few_tiles(int_ceil_div(ydim[HEIGHT], m) * int_ceil_div(ydim[WIDTH], m),
+                    program->buffer[step->operand[1].buffer].size);
     if (group <= few)
         return;
     group = few;
     set_argument(program, step, "group", &group, 1, blocks);
-    elements = !strcmp(step->kernel->name, "winograd_f32") ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
-                                                           : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
+    elements = !strcmp(step->kernel->name, "winograd_f32")
+                   ? winograd_scratch((WinogradPlan){m, group}, xdim[CHANNELS], ydim[CHANNELS])
+                   : winograd_q_scratch((WinogradPlan){m, group}, xdim[CHANNELS]);
     set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, blocks);
 }
 
@@ -378,7 +414,8 @@ static void shrink_scores(Program *program, Step *step, Blocks *blocks)
     int64_t        keys, block, elements, few = FEW_QUERIES; /* keys that are taken together: part, or all */
     Operand       *scores = &step->operand[1];
 
-    if (!constants(step, "part", 1, &keys) || (!keys && !extent_is_const(*all)) || !constants(step, "block", 1, &block) || block <= few)
+    if (!constants(step, "part", 1, &keys) || (!keys && !extent_is_const(*all)) ||
+        !constants(step, "block", 1, &block) || block <= few)
         return;
     keys = keys ? keys : all->max;
     set_argument(program, step, "block", &few, 1, blocks);

@@ -1,6 +1,6 @@
-/* part.c - which steps are cut into how many parts: each rule offers cuts along axes of the result, the one with the best
- * balance is taken, or two of them where that is more even, and more parts than threads where they are as even and need no
- * scratch of their own. */
+/* part.c - which steps are cut into how many parts: each rule offers cuts along axes of the result, the one with the
+ * best balance is taken, or two of them where that is more even, and more parts than threads where they are as even and
+ * need no scratch of their own. */
 #include "program/part.h"
 #include "program/operand.h"
 #include "program/part_rules.h"
@@ -10,8 +10,8 @@
 
 enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
-/* Every argument is known, every element is a byte or more, and what it reads is there. An operand whose place only the run knows
- * (a member of a loop) has no place that a part could count from. */
+/* Every argument is known, every element is a byte or more, and what it reads is there. An operand whose place only the
+ * run knows (a member of a loop) has no place that a part could count from. */
 static bool is_plain(const Program *program, const Step *step)
 {
     Passed passed;
@@ -43,15 +43,17 @@ static double busiest(const Cut *cut, int64_t parts, int64_t threads)
     return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
 }
 
-/* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along `other` of
- * those that are left over; above 1 where there are none (fewer than none, where the last grain is short), or too few. */
+/* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along
+ * `other` of those that are left over; above 1 where there are none (fewer than none, where the last grain is short),
+ * or too few. */
 static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 {
     int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
 
     if (each == 0 || left <= 0 || grains_of(other) < threads)
         return 2.0;
-    return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) / (double)cut->units;
+    return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) /
+           (double)cut->units;
 }
 
 /* A way to cut a step: `cut` and `rest` of those that its rule offers (Step.cut, Step.rest), into `parts` parts. */
@@ -79,7 +81,8 @@ static void try_both(const Cuts *cuts, int threads, Way *best)
         }
 }
 
-/* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of them. */
+/* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of
+ * them. */
 static Way best_way(const Step *step, const PartRule *rule, int threads, int each)
 {
     Cuts cuts = {.count = 0};
@@ -170,7 +173,8 @@ static void take_piece(const PartRule *rule, Step *part, const Cut *cut, int ind
     rule->take(part, cut->axis, lo, int_min(hi, cut->units));
 }
 
-/* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those leave. */
+/* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those
+ * leave. */
 static void take_with_rest(const PartRule *rule, Step *part, const Cuts *cuts, int index)
 {
     const Cut *cut = &cuts->cut[part->cut];

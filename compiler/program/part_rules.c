@@ -1,12 +1,12 @@
-/* part_rules.c - one rule for each family of kernels, whose arguments it knows by name: a cut along an axis of the result moves the
- * pointers and shortens the extents. */
+/* part_rules.c - one rule for each family of kernels, whose arguments it knows by name: a cut along an axis of the
+ * result moves the pointers and shortens the extents. */
 #include "program/part_rules.h"
 #include "program/operand.h"
 #include "support/int.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- arguments */
+/* -------------------------------------------------------------------------------------------------------- arguments */
 
 static int64_t value(const Step *step, const char *name, int index)
 {
@@ -78,7 +78,7 @@ static double product(const Step *step, const char *name)
     return n;
 }
 
-/* ------------------------------------------------------------------------------------------------- elementwise, copies */
+/* ---------------------------------------------------------------------------------------------- elementwise, copies */
 
 static void offer_map(const Step *step, Cuts *cuts)
 {
@@ -98,7 +98,8 @@ static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
     for (int k = part->nparam; k < part->noperand; k++) {
         int64_t at = (k - part->nparam) * rank + axis;
 
-        part_shift(part, k, lo * (axis == rank - 1 ? inner_stride(part, k - part->nparam) : value(part, "xstride", (int)at)));
+        part_shift(part, k,
+                   lo * (axis == rank - 1 ? inner_stride(part, k - part->nparam) : value(part, "xstride", (int)at)));
     }
 }
 
@@ -110,7 +111,7 @@ static double work_map(const Step *step)
     return product(step, "dim") * (strncmp(step->kernel->name, "map_vf_", 7) ? each : 0.1 * each);
 }
 
-/* --------------------------------------------------------------------------------------------- convolutions and pooling */
+/* ----------------------------------------------------------------------------------------- convolutions and pooling */
 
 /* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
 static int first_space(const Step *step)
@@ -138,8 +139,8 @@ static void offer_space(const Step *step, Cuts *cuts, int64_t grain, double weig
         offer(cuts, axis, value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
 }
 
-/* Cutting along rows reads the weights once for each part; cutting along channels moves the images between threads, since what
- * comes before and after is mostly cut along rows. */
+/* Cutting along rows reads the weights once for each part; cutting along channels moves the images between threads,
+ * since what comes before and after is mostly cut along rows. */
 static void offer_conv(const Step *step, Cuts *cuts)
 {
     double groups = (double)value(step, "groups", 0);
@@ -151,7 +152,8 @@ static void offer_conv(const Step *step, Cuts *cuts)
         offer(cuts, 1, value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
 }
 
-/* As the convolutions before and after are, which take six channels to one: weights have more channels than images have places. */
+/* As the convolutions before and after are, which take six channels to one: weights have more channels than images have
+ * places. */
 static void offer_depthwise(const Step *step, Cuts *cuts)
 {
     bool deep = (double)value(step, "ydim", 1) > 7.0 * places(step) / (double)value(step, "ydim", 1);
@@ -165,13 +167,14 @@ static void offer_rows(const Step *step, Cuts *cuts)
     offer_space(step, cuts, 1, 1.0);
 }
 
-/* Cutting along rows reads the weights once for each part, from far where one core's cache does not hold them; cutting along
- * channels transforms the input that often. */
+/* Cutting along rows reads the weights once for each part, from far where one core's cache does not hold them; cutting
+ * along channels transforms the input that often. */
 static void offer_winograd(const Step *step, Cuts *cuts)
 {
     enum { NEAR = 256 * 1024 }; /* weights */
-    int64_t m = value(step, "m", 0), outputs = value(step, "ydim", 1), weights = (m + 2) * (m + 2) * value(step, "xdim", 1) * outputs;
-    double  tiles = places(step) / (double)(outputs * m * m);
+    int64_t m = value(step, "m", 0), outputs = value(step, "ydim", 1),
+            weights = (m + 2) * (m + 2) * value(step, "xdim", 1) * outputs;
+    double tiles = places(step) / (double)(outputs * m * m);
 
     offer_space(step, cuts, m, 1.0 + 12.0 / tiles + (weights > NEAR ? 0.3 : 0.0));
     if (step_argument(step, "apart"))
@@ -198,7 +201,8 @@ static void take_images(Step *part, int64_t lo, int64_t hi)
         shift_expression(part, "pitch", lo * pixels);
 }
 
-/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the whole. */
+/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the
+ * whole. */
 static void take_space(Step *part, int axis, int64_t lo, int64_t hi)
 {
     int     k = axis - 2;
@@ -229,7 +233,8 @@ static void take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
         part_shift(part, k, lo * inner_stride(part, k - part->nparam));
 }
 
-/* A part of the weights counts as few, but comes from as far away as the whole, and rows in blocks would read it again and again. */
+/* A part of the weights counts as few, but comes from as far away as the whole, and rows in blocks would read it again
+ * and again. */
 static void keep_choices(Step *part)
 {
     double weights = product(part, "kernel") * (double)(value(part, "xdim", 1) * value(part, "ydim", 1));
@@ -345,7 +350,7 @@ static double work_window(const Step *step)
     return places(step) * product(step, "kernel") / 16.0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- products */
+/* --------------------------------------------------------------------------------------------------------- products */
 
 /* Axes of the result of a stack of products: those of the stack, then rows, then columns. */
 static int rows_axis(const Step *step)
@@ -386,9 +391,10 @@ static void cut_stack(Step *part, int operand, int axis, int64_t lo, int64_t hi)
     x->dim[axis] = extent_const(hi - lo);
 }
 
-/* The factor `first` has the rows of the result; the others only the stack. The pitches of operands of the expression are those of
- * the stack's axes and then that of the rows. */
-static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second, const char *third)
+/* The factor `first` has the rows of the result; the others only the stack. The pitches of operands of the expression
+ * are those of the stack's axes and then that of the rows. */
+static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
+                       const char *third)
 {
     int rows = rows_axis(part);
 
@@ -422,12 +428,13 @@ static double work_attention(const Step *step)
     int    rows = rows_axis(step);
     double depth = (double)value(step, "qdim", rows + 1), width = (double)value(step, "ydim", rows + 1);
 
-    double queries = stack_count(step) * (double)value(step, "ydim", rows), keys = (double)value(step, "kdim", rows + 1);
+    double queries = stack_count(step) * (double)value(step, "ydim", rows),
+           keys = (double)value(step, "kdim", rows + 1);
 
     return queries * keys * (depth + width + 30.0) / 20.0;
 }
 
-/* --------------------------------------------------------------------------------------- reductions over kept axes, rows */
+/* ---------------------------------------------------------------------------------- reductions over kept axes, rows */
 
 static void offer_kept(const Step *step, Cuts *cuts)
 {
@@ -473,7 +480,8 @@ static void take_outer(Step *part, int axis, int64_t lo, int64_t hi)
 
 static double work_resample(const Step *step)
 {
-    return (double)(value(step, "outer", 0) * value(step, "out", 0)) * (double)(value(step, "inner", 0) * value(step, "taps", 0)) * 0.4;
+    return (double)(value(step, "outer", 0) * value(step, "out", 0)) *
+           (double)(value(step, "inner", 0) * value(step, "taps", 0)) * 0.4;
 }
 
 /* Columns: each has weights, scales and zero points of its own. */
@@ -484,7 +492,8 @@ static void offer_nbits(const Step *step, Cuts *cuts)
 
 static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)
 {
-    int64_t block = value(part, "block", 0), bits = value(part, "bits", 0), blocks = int_ceil_div(value(part, "k", 0), block);
+    int64_t block = value(part, "block", 0), bits = value(part, "bits", 0),
+            blocks = int_ceil_div(value(part, "k", 0), block);
 
     (void)axis;
     set(part, "columns", 0, hi - lo);
@@ -505,7 +514,7 @@ static double work_nbits(const Step *step)
     return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the table */
+/* -------------------------------------------------------------------------------------------------------- the table */
 
 static const PartRule rules[] = {
     {"conv_f32", offer_conv, take_conv, work_conv, true},

@@ -1,5 +1,5 @@
-/* part_rules.h - for each kernel that can be cut into parts: where, how much work there is, and what a part of a step is.
- * Knows nothing of how many parts are wanted. */
+/* part_rules.h - for each kernel that can be cut into parts: where, how much work there is, and what a part of a step
+ * is. Knows nothing of how many parts are wanted. */
 #ifndef OCC_PROGRAM_PART_RULES_H
 #define OCC_PROGRAM_PART_RULES_H
 
@@ -7,7 +7,7 @@
 
 /* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
 typedef struct Cut {
-    int     axis;   /* what the rule means by it; -1: none */
+    int     axis; /* what the rule means by it; -1: none */
     int64_t units, grain;
     double  weight; /* at least 1: how much worse this cut is than one that is as even */
 } Cut;
@@ -20,10 +20,10 @@ typedef struct Cuts {
 
 typedef struct PartRule {
     const char *kernel; /* "conv_f32", or "map_" for all whose names begin so */
-    void      (*offer)(const Step *step, Cuts *cuts);
-    void      (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) */
-    double    (*work)(const Step *step);                             /* nanoseconds on one core, roughly */
-    bool        both;   /* a part may be taken along one axis and then along another; it has no scratch */
+    void (*offer)(const Step *step, Cuts *cuts);
+    void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) */
+    double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
+    bool both; /* a part may be taken along one axis and then along another; it has no scratch */
 } PartRule;
 
 const PartRule *part_rule(const Step *step); /* NULL: the step stays whole */

@@ -1,5 +1,5 @@
-/* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's epilogue.
- * A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+/* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's
+ * epilogue. A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
 #include "ops/cascade.h"
 #include "ops/conv_after.h"
 #include "program/lower.h"
@@ -8,7 +8,7 @@
 
 enum { MAX_FUSED_NODES = 96 };
 
-/* --------------------------------------------------------------------------------------------------------------- class */
+/* ------------------------------------------------------------------------------------------------------------ class */
 
 static bool is_lane(DType dtype)
 {
@@ -51,7 +51,7 @@ static void classify(Scalar *s, DType stored)
         s->vector = s->vector && node_is_vector(s, &s->node[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- joining */
+/* ---------------------------------------------------------------------------------------------------------- joining */
 
 static bool same_extents(const Type *a, const Type *b)
 {
@@ -136,8 +136,8 @@ static bool comes_after(const Lower *lower, const Pending *q, const Pending *p)
     return a != b ? a > b : q->node->loc.node > p->node->loc.node;
 }
 
-/* The kernel whose epilogue this node joins: among the inputs that wait, the one at the end of the longest chain. What the
- * others read may then die early: of a residual block, the shortcut comes before the main branch. */
+/* The kernel whose epilogue this node joins: among the inputs that wait, the one at the end of the longest chain. What
+ * the others read may then die early: of a residual block, the shortcut comes before the main branch. */
 static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
 {
     Pending *base = NULL;
@@ -245,8 +245,8 @@ void pending_say_origins(Lower *lower, const Pending *p, int first)
         }
 }
 
-/* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed again
- * from the bytes by every reader. -1: not so. */
+/* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed
+ * again from the bytes by every reader. -1: not so. */
 static int last_bytes(const Scalar *s)
 {
     int at = s->nnode - 1;
@@ -265,7 +265,8 @@ static Pending *read_bytes(Lower *lower, const Pending *p, int at, Operand x)
 {
     Pending *r = arena_one(lower->program->arena, Pending);
 
-    *r = (Pending){.node = p->node, .finish = lower_map_finish, .type = p->type, .layout = p->layout, .noperand = 1, .free = true};
+    *r = (Pending){
+        .node = p->node, .finish = lower_map_finish, .type = p->type, .layout = p->layout, .noperand = 1, .free = true};
     r->operand[0] = x;
     r->expr = arena_one(lower->program->arena, Scalar);
     scalar_load(lower, r->expr, x.dtype, 0);
@@ -315,7 +316,8 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
 
     if (make_room(lower, node) < 0)
         return NULL;
-    vector = vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
+    vector =
+        vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
     base = choose_base(lower, node, vector);
     for (int i = 0; i < node->nin; i++) {
         Pending *q = waiting(lower, node->in[i]);
@@ -347,9 +349,10 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
     return p;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- waiting */
+/* ---------------------------------------------------------------------------------------------------------- waiting */
 
-/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents, or computes it itself. */
+/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents, or computes it
+ * itself. */
 static bool waits(const Lower *lower, const Value *value, const Pending *p)
 {
     const Node *user = lower->user[value->id];
@@ -360,7 +363,8 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
         return true;
     if (lower->uses[value->id] != 1 || !user || user->graph != value->graph)
         return false;
-    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) && same_extents(&user->out[0]->type, &value->type)) ||
+    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) &&
+            same_extents(&user->out[0]->type, &value->type)) ||
            (user->in[0] == value && (conv_after_takes(lower, user, p) || cascade_takes(lower, user, p)));
 }
 

@@ -8,8 +8,14 @@
 static Operand new_buffer(Lower *lower, BufferKind kind, DType dtype, int64_t bytes, const char *name)
 {
     Program *p = lower->program;
-    Buffer   b = {.id = p->nbuffer, .kind = kind, .dtype = dtype, .size = bytes, .align = lower->buffer_align,
-                  .regions = 1, .copies = 1, .port = -1};
+    Buffer   b = {.id = p->nbuffer,
+                  .kind = kind,
+                  .dtype = dtype,
+                  .size = bytes,
+                  .align = lower->buffer_align,
+                  .regions = 1,
+                  .copies = 1,
+                  .port = -1};
     Operand  x = {.buffer = p->nbuffer, .dtype = dtype, .offset = extent_const(0)};
 
     b.name = arena_printf(p->arena, "%d:%s", b.id, name);
@@ -95,8 +101,8 @@ static Operand constant_operand(Lower *lower, Value *value)
         x = new_buffer(lower, BUFFER_WEIGHT, DTYPE_TEXT, type_bytes(&value->type), value->name);
         lower->program->buffer[x.buffer].source = data->text;
     } else {
-        x = new_buffer(lower, BUFFER_WEIGHT, value->type.dtype, data->splat ? dtype_info(value->type.dtype)->bytes : data->bytes,
-                       value->name);
+        x = new_buffer(lower, BUFFER_WEIGHT, value->type.dtype,
+                       data->splat ? dtype_info(value->type.dtype)->bytes : data->bytes, value->name);
         lower->program->buffer[x.buffer].source = data->data;
     }
     lower->program->buffer[x.buffer].value = value;
@@ -160,7 +166,8 @@ int lower_value(Lower *lower, Value *value, Operand *out)
     if (place->kind == PLACE_NONE && lower_is_tracked(lower, value) && lower_tracked(lower, value) < 0)
         return -1;
     if (place->kind == PLACE_NONE)
-        return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0}, "'%s' is read before it is made", value->name);
+        return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0}, "'%s' is read before it is made",
+                        value->name);
     *out = place->operand;
     return 0;
 }

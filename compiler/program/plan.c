@@ -1,5 +1,5 @@
-/* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with their
- * operands, what makes the arena smallest. bridge.c places the buffers of each. */
+/* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with
+ * their operands, what makes the arena smallest. bridge.c places the buffers of each. */
 #include "program/plan.h"
 #include "program/weight.h"
 #include "program/queues.h"
@@ -85,9 +85,9 @@ static bool is_smaller(const Plan *a, const Plan *b)
 
 enum { FEW_NODES = 25000 };
 
-/* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with nothing merged is
- * below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort left for the others where no
- * plan of what is merged is smaller. */
+/* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with
+ * nothing merged is below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort
+ * left for the others where no plan of what is merged is smaller. */
 static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
 {
     int64_t bound = plan_bound(p, apart);
@@ -121,8 +121,8 @@ static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, 
     return 1;
 }
 
-/* The plan of the present order, with results merged into operands unless that takes more. The program is left as the plan wants it;
- * *merges undoes what was merged. */
+/* The plan of the present order, with results merged into operands unless that takes more. The program is left as the
+ * plan wants it; *merges undoes what was merged. */
 static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 {
     const Bridge *apart = plan_open(p), *merged;
@@ -197,13 +197,15 @@ static int plan_best(Planning *p, Plan *plan, Changes *changes)
         return plan_blocks(p, 0, p->worth, plan, changes);
     enough = small.peak;
     plan->peak = INT64_MAX;
-    for (int quarters = 4; quarters >= 0 && plan->peak > enough; quarters--) /* ever more steps, until the peak is the same */
+    for (int quarters = 4; quarters >= 0 && plan->peak > enough;
+         quarters--) /* ever more steps, until the peak is the same */
         if (plan_blocks(p, enough / 4 * quarters, enough, plan, changes) < 0)
             return -1;
     return 0;
 }
 
-/* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is none. */
+/* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is
+ * none. */
 static bool all_live_whole(const Program *program, int io_arena)
 {
     for (int b = 0; b < program->nbuffer; b++)
@@ -234,8 +236,8 @@ static int find_order(Planning *p, Order *order)
     return found;
 }
 
-/* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first: mostly its
- * plan is the smaller, and then tells how little effort the present one is worth. */
+/* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first:
+ * mostly its plan is the smaller, and then tells how little effort the present one is worth. */
 static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
 {
     int64_t above, before = p->worth;
@@ -272,7 +274,8 @@ static int plan_orders(Planning *p, Plan *plan, Changes *changes)
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     Changes  changes = {.merges = {.count = 0}};
-    Planning p = {.program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
+    Planning p = {
+        .program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
 
     return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
 }

@@ -1,5 +1,5 @@
-/* plan.h - the parts of planning: permits, the bridge to planners/, and the recheck from the steps. See program.h for the
- * door (program_plan). Knows nothing of graphs or generated text. */
+/* plan.h - the parts of planning: permits, the bridge to planners/, and the recheck from the steps. See program.h for
+ * the door (program_plan). Knows nothing of graphs or generated text. */
 #ifndef OCC_PROGRAM_PLAN_H
 #define OCC_PROGRAM_PLAN_H
 
@@ -23,11 +23,12 @@ int64_t buffer_live_bytes(const Buffer *buffer, int step);
 /* Bytes of planned buffers that are live in each step, overlaps counted twice: [nstep], in the program's arena. */
 int64_t *program_live_bytes(const Program *program, int io_arena);
 
-/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as it is known
- * to run, else once; of two branches each counts half. */
+/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as
+ * it is known to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
-/* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs spans. */
+/* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs
+ * spans. */
 void program_coalesce(Program *program);
 
 /* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
@@ -38,21 +39,21 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
  * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
 
-/* What the operand holds when the step that reads it runs, where that is known now; else NULL. *computed: a run works it out
- * again. In the program's arena (table.c). */
+/* What the operand holds when the step that reads it runs, where that is known now; else NULL. *computed: a run works
+ * it out again. In the program's arena (table.c). */
 const int64_t *program_table(const Program *program, const Operand *operand, bool *computed);
 
-/* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and those that
- * compute their input block by block. Done where more than `above` bytes are live and, for the former, the input dies; or at
- * EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until undone. Needs spans. */
+/* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and
+ * those that compute their input block by block. Done where more than `above` bytes are live and, for the former, the
+ * input dies; or at EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until undone. Needs spans. */
 enum { EVERY_STEP = -1 };
 
 typedef struct Blocked {
     Extent *list;      /* what was changed */
     Extent  extent[5]; /* what it was before */
     int     count;
-    int     buffer;    /* of scratch that was made smaller, or -1 */
-    int64_t bytes;     /* that it had before */
+    int     buffer; /* of scratch that was made smaller, or -1 */
+    int64_t bytes;  /* that it had before */
 } Blocked;
 
 typedef struct Blocks {
@@ -80,9 +81,9 @@ typedef struct Merges {
     Spans *before; /* by Buffer.id */
 } Merges;
 
-bool program_can_merge(const Program *program);              /* needs spans */
-void program_merge(Program *program, Merges *merges);        /* makes spans; permits must be made anew, as after undoing */
-void program_unmerge(Program *program, Merges *merges);      /* merges is none afterwards, and may be before */
+bool program_can_merge(const Program *program);         /* needs spans */
+void program_merge(Program *program, Merges *merges);   /* makes spans; permits must be made anew, as after undoing */
+void program_unmerge(Program *program, Merges *merges); /* merges is none afterwards, and may be before */
 
 /* The planner's problem that a program is (bridge.c). */
 typedef struct Bridge Bridge;
@@ -100,16 +101,19 @@ typedef struct Planning {
     int                nsolved, csolved;
 } Planning;
 
-/* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program changes. */
+/* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program
+ * changes. */
 Bridge *plan_open(const Planning *planning);
 
-/* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a message. */
+/* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a
+ * message. */
 int plan_once(Planning *planning, const Bridge *bridge, Plan *plan);
 
 /* Bytes that every plan of it needs, as far as little effort tells. */
 int64_t plan_bound(const Planning *planning, const Bridge *bridge);
 
-/* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside it. */
+/* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside
+ * it. */
 int plan_compare(Planning *planning, Plan *plan);
 
 /* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is

@@ -1,4 +1,5 @@
-/* print.c - a program and its plan as stable text: what --dump=program and --dump=plan show, and what golden tests keep. */
+/* print.c - a program and its plan as stable text: what --dump=program and --dump=plan show, and what golden tests
+ * keep. */
 #include "program/operand.h"
 #include "program/plan.h"
 
@@ -7,10 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kind_name[] = {"act", "scratch", "extents", "weight", "state", "in", "out"}; /* of BufferKind */
+static const char *const kind_name[] = {"act",   "scratch", "extents", "weight",
+                                        "state", "in",      "out"}; /* of BufferKind */
 
-static const char *const expr_name[] = {"const", "dim", "elem", "out", "var", "+",  "-",    "*",
-                                        "div",   "ceildiv", "mod", "min", "max", "bcast", "select", "==", "<"}; /* of ExprOp */
+static const char *const expr_name[] = {"const",   "dim", "elem", "out", "var",   "+",      "-",  "*", "div",
+                                        "ceildiv", "mod", "min",  "max", "bcast", "select", "==", "<"}; /* of ExprOp */
 
 static void put_extent(Text *text, Extent extent)
 {
@@ -54,7 +56,7 @@ static void put_definition(Text *text, const Model *model, int expr)
     text_printf(text, " in [%" PRId64 ",%" PRId64 "]", e->lo, e->hi);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- buffers */
+/* ---------------------------------------------------------------------------------------------------------- buffers */
 
 static void put_spans(Text *text, const Buffer *buffer)
 {
@@ -78,7 +80,7 @@ static void put_buffer(Text *text, const Buffer *buffer)
     text_printf(text, " '%s'\n", buffer->name);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void put_operand(Text *text, const Program *program, const Operand *x)
 {
@@ -237,7 +239,8 @@ static int depth_of(const Program *program, int step)
         for (int k = 0; k < 2; k++) {
             const Step *s = &program->step[i];
 
-            if ((s->kind == STEP_IF || (s->kind == STEP_LOOP && k == 0)) && s->body[k].begin <= step && step < s->body[k].end)
+            if ((s->kind == STEP_IF || (s->kind == STEP_LOOP && k == 0)) && s->body[k].begin <= step &&
+                step < s->body[k].end)
                 depth++;
         }
     return depth;
@@ -296,13 +299,14 @@ void program_print(Text *text, const Program *program)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- plan */
+/* ------------------------------------------------------------------------------------------------------------- plan */
 
 void plan_print(Text *text, const Program *program, const Plan *plan)
 {
-    text_printf(text, "plan: peak %" PRId64 " bytes, bound %" PRId64 ", align %" PRId64 ", by %s: %s\n", plan->peak, plan->bound,
-                plan->align, plan->planner, plan->status);
-    text_printf(text, "first-fit %" PRId64 ", best-fit %" PRId64 ", longer-first %" PRId64 ", bigger-first %" PRId64 "\n",
+    text_printf(text, "plan: peak %" PRId64 " bytes, bound %" PRId64 ", align %" PRId64 ", by %s: %s\n", plan->peak,
+                plan->bound, plan->align, plan->planner, plan->status);
+    text_printf(text,
+                "first-fit %" PRId64 ", best-fit %" PRId64 ", longer-first %" PRId64 ", bigger-first %" PRId64 "\n",
                 plan->greedy[0], plan->greedy[1], plan->greedy[2], plan->greedy[3]);
     for (int b = 0; b < program->nbuffer; b++) {
         const Buffer *buffer = &program->buffer[b];

@@ -31,21 +31,21 @@ struct Packing {
 };
 
 typedef struct Buffer {
-    int          id;
-    BufferKind   kind;
-    DType        dtype;   /* of its elements, for printing; BUFFER_SCRATCH: of what the kernel puts there */
-    int64_t      size;    /* bytes */
-    int64_t      align;   /* bytes, a power of two */
-    uint32_t     regions; /* set of regions that it may live in; 1 = region 0 */
-    int          copies;  /* of scratch: one for each part of a partitioned step; else 1 */
-    Span        *span;    /* filled by liveness */
-    int          nspan, cspan;
+    int            id;
+    BufferKind     kind;
+    DType          dtype;   /* of its elements, for printing; BUFFER_SCRATCH: of what the kernel puts there */
+    int64_t        size;    /* bytes */
+    int64_t        align;   /* bytes, a power of two */
+    uint32_t       regions; /* set of regions that it may live in; 1 = region 0 */
+    int            copies;  /* of scratch: one for each part of a partitioned step; else 1 */
+    Span          *span;    /* filled by liveness */
+    int            nspan, cspan;
     const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
     const Packing *packing; /* how they are made */
     bool           lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
-    const Value *value;   /* the value that it holds, or NULL */
-    int          port;    /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
-    const char  *name;    /* for people; unique */
+    const Value   *value;   /* the value that it holds, or NULL */
+    int port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
+    const char *name; /* for people; unique */
 } Buffer;
 
 enum { OPERAND_READS = 1, OPERAND_WRITES = 2 };
@@ -72,11 +72,11 @@ typedef struct Arg {
 
 typedef enum StepKind {
     STEP_KERNEL, /* call a kernel */
-    STEP_SET,    /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
-    STEP_READ,   /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
-    STEP_CHECK,  /* fail with the extent code unless `set` is non-zero */
-    STEP_IF,     /* if (set) run range 0 else run range 1 */
-    STEP_LOOP    /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
+    STEP_SET, /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
+    STEP_READ,  /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
+    STEP_CHECK, /* fail with the extent code unless `set` is non-zero */
+    STEP_IF,    /* if (set) run range 0 else run range 1 */
+    STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
 
 typedef struct Range {
@@ -84,24 +84,24 @@ typedef struct Range {
 } Range;
 
 typedef struct Step {
-    StepKind        kind;
-    const Kernel   *kernel;  /* STEP_KERNEL */
-    Operand        *operand; /* the kernel's pointer parameters in order, then what `expr` reads */
-    int             noperand;
-    int             nparam;  /* operands that are pointer parameters; the rest belong to expr */
-    Arg            *arg;
-    int             narg;
-    const Scalar   *expr;    /* epilogue or elementwise expression, or NULL */
-    int             slot;    /* SET, LOAD, LOOP: index into the dims buffer */
-    int             until;   /* LOOP: slot of the condition, or -1 */
-    Extent          set;     /* SET, CHECK, IF, LOOP */
-    Range           body[2];
-    int             parts;   /* pieces that may run at the same time (part.h); below 2: the step is whole */
-    int             cut;     /* where parts > 1: which of the cuts that its rule offers */
-    int             rest;    /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
-    int             queue;   /* that runs it (queues.h); 0: the main one */
-    const Node    **origin;  /* the nodes it computes; for comments, reports and messages */
-    int             norigin;
+    StepKind      kind;
+    const Kernel *kernel;  /* STEP_KERNEL */
+    Operand      *operand; /* the kernel's pointer parameters in order, then what `expr` reads */
+    int           noperand;
+    int           nparam; /* operands that are pointer parameters; the rest belong to expr */
+    Arg          *arg;
+    int           narg;
+    const Scalar *expr;  /* epilogue or elementwise expression, or NULL */
+    int           slot;  /* SET, LOAD, LOOP: index into the dims buffer */
+    int           until; /* LOOP: slot of the condition, or -1 */
+    Extent        set;   /* SET, CHECK, IF, LOOP */
+    Range         body[2];
+    int           parts; /* pieces that may run at the same time (part.h); below 2: the step is whole */
+    int           cut;   /* where parts > 1: which of the cuts that its rule offers */
+    int rest;  /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
+    int queue; /* that runs it (queues.h); 0: the main one */
+    const Node **origin; /* the nodes it computes; for comments, reports and messages */
+    int          norigin;
 } Step;
 
 /* Step `step` begins when step `of` of another queue has ended. Both are outermost; what they own goes with them. */
@@ -115,10 +115,11 @@ typedef struct Permit {
     int64_t d1, d2; /* bytes */
 } Permit;
 
-/* A port of the program: an input or output of the model and where it lies. The buffer of a sequence or optional has the
- * layout of program/sequence.h, which the generated header declares as a struct: int64_t count (optional: present), int64_t
- * extent[capacity][rank], padding to `data`, member[capacity][distance] bytes. An optional input that is NULL is replaced
- * by a constant block of zeros of `data` bytes, inner headers included. Text elements are pointers to characters. */
+/* A port of the program: an input or output of the model and where it lies. The buffer of a sequence or optional has
+ * the layout of program/sequence.h, which the generated header declares as a struct: int64_t count (optional: present),
+ * int64_t extent[capacity][rank], padding to `data`, member[capacity][distance] bytes. An optional input that is NULL
+ * is replaced by a constant block of zeros of `data` bytes, inner headers included. Text elements are pointers to
+ * characters. */
 typedef struct Port {
     const Value *value;
     Type         type;
@@ -139,25 +140,26 @@ typedef struct Program {
     int     nstep, cstep;
     Permit *permit;
     int     npermit, cpermit;
-    int     nqueue;   /* below 2: everything runs by number */
-    Wait   *wait;     /* by rising step */
+    int     nqueue; /* below 2: everything runs by number */
+    Wait   *wait;   /* by rising step */
     int     nwait, cwait;
-    double  sum_time, queued_time, path_time; /* predicted nanoseconds: of all steps, on the queues, of the longest way through */
-    int     nimplied; /* dependences between queues that the waits imply */
-    Range  *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */
-    Port   *in, *out;
-    int     nin, nout;
+    double  sum_time, queued_time,
+        path_time;       /* predicted nanoseconds: of all steps, on the queues, of the longest way through */
+    int        nimplied; /* dependences between queues that the waits imply */
+    Range     *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */
+    Port      *in, *out;
+    int        nin, nout;
     StatePair *state;
-    int     nstate, cstate;
-    int     dims;     /* Buffer.id of the run-time integers, or -1: there are none */
-    int     cascades; /* loops over strips of rows (ops/cascade.c) */
-    bool    no_in_place; /* no result takes the place of an operand */
-    bool    no_overlap;  /* none follows its input through the same memory */
-    int     nslot;    /* int64_t entries of it */
-    int    *slot;     /* by Model.expr index: its entry, or -1 */
-    int     nslot_of; /* entries of slot[] */
-    int    *home;     /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
-    int     nhome;    /* entries of home[] */
+    int        nstate, cstate;
+    int        dims;        /* Buffer.id of the run-time integers, or -1: there are none */
+    int        cascades;    /* loops over strips of rows (ops/cascade.c) */
+    bool       no_in_place; /* no result takes the place of an operand */
+    bool       no_overlap;  /* none follows its input through the same memory */
+    int        nslot;       /* int64_t entries of it */
+    int       *slot;        /* by Model.expr index: its entry, or -1 */
+    int        nslot_of;    /* entries of slot[] */
+    int       *home;        /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
+    int        nhome;       /* entries of home[] */
 } Program;
 
 /* A memory that the arena may lie in, from --region. */
@@ -175,29 +177,29 @@ typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_
 
 /* How to plan; from the command line. */
 typedef struct PlanOptions {
-    const char *planner;   /* "auto", or a name of the planners' table */
-    int         reorder;   /* 0: keep the model's order */
-    int         io_arena;  /* inputs and outputs are planned too */
-    double      seconds;   /* time limit; 0: effort is counted in nodes */
+    const char  *planner;             /* "auto", or a name of the planners' table */
+    int          reorder;             /* 0: keep the model's order */
+    int          io_arena;            /* inputs and outputs are planned too */
+    double       seconds;             /* time limit; 0: effort is counted in nodes */
     MemoryRegion region[MAX_REGIONS]; /* fast to slow */
-    int         nregion;   /* 0: one arena of any size */
+    int          nregion;             /* 0: one arena of any size */
     WeightForm   weights;
-    bool         one_file;  /* there is no file beside the code for them */
-    int64_t     worth;     /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
+    bool         one_file; /* there is no file beside the code for them */
+    int64_t      worth;    /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
 } PlanOptions;
 
 /* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {
-    int64_t base;          /* of its first byte, in the numbering of Plan.offset: the memories lie one behind the other */
-    int64_t peak;          /* bytes used of it */
-    int64_t align;         /* bytes, of its first byte */
-    int64_t traffic;       /* bytes that the steps of a run read and write there; see program_traffic */
+    int64_t base;    /* of its first byte, in the numbering of Plan.offset: the memories lie one behind the other */
+    int64_t peak;    /* bytes used of it */
+    int64_t align;   /* bytes, of its first byte */
+    int64_t traffic; /* bytes that the steps of a run read and write there; see program_traffic */
 } PlanShare;
 
 /* Offsets, as found by the planners. Filled by plan.c. */
 typedef struct Plan {
-    int64_t    *offset;    /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
-    int        *region;    /* by Buffer.id */
+    int64_t    *offset; /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
+    int        *region; /* by Buffer.id */
     PlanShare   share[MAX_REGIONS];
     int         nshare;    /* at least 1 */
     int64_t     overflow;  /* bytes beyond the regions' sizes; 0: it fits */
@@ -218,11 +220,13 @@ typedef struct Plan {
 } Plan;
 
 struct Text;
-void program_print(struct Text *text, const Program *program);             /* stable text (print.c) */
-int  program_check(const Program *program, Diag *diag);                    /* every invariant (check.c) */
-void program_liveness(Program *program);                                   /* spans of every buffer: Occamy, Algorithm 1 (liveness.c) */
-int  program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);  /* plan.c: the bridge to planners/ */
-int  program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag); /* a plan to be run: see plan.c */
+void program_print(struct Text *text, const Program *program); /* stable text (print.c) */
+int  program_check(const Program *program, Diag *diag);        /* every invariant (check.c) */
+void program_liveness(Program *program); /* spans of every buffer: Occamy, Algorithm 1 (liveness.c) */
+int  program_plan(Program *program, const PlanOptions *options, Plan *plan,
+                  Diag *diag); /* plan.c: the bridge to planners/ */
+int  program_confirm(Program *program, const PlanOptions *options, Plan *plan,
+                     Diag *diag); /* a plan to be run: see plan.c */
 void plan_print(struct Text *text, const Program *program, const Plan *plan);
 
 /* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the
@@ -230,11 +234,11 @@ void plan_print(struct Text *text, const Program *program, const Plan *plan);
  * would return. */
 int program_run(const Program *program, void *const *memory);
 
-/* ------------------------------------------------------------------------------------------------- operand arithmetic */
+/* ----------------------------------------------------------------------------------------------- operand arithmetic */
 
-int     operand_bytes_per_element(const Operand *operand);
-bool    operand_is_dense(Model *model, const Operand *operand); /* row-major in ONNX's order without gaps */
-bool    operand_is_static(const Operand *operand);    /* all extents, strides and the offset constant */
-bool    operand_same_layout(const Operand *a, const Operand *b); /* elements in row-major order are at the same places */
+int  operand_bytes_per_element(const Operand *operand);
+bool operand_is_dense(Model *model, const Operand *operand);  /* row-major in ONNX's order without gaps */
+bool operand_is_static(const Operand *operand);               /* all extents, strides and the offset constant */
+bool operand_same_layout(const Operand *a, const Operand *b); /* elements in row-major order are at the same places */
 
 #endif

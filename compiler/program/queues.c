@@ -1,8 +1,8 @@
 /* queues.c - the waits between queues, and which steps may run beside which.
  *
- * A unit's clock says how many units of each queue have surely ended when it begins: those before it in its own queue, those
- * that it waits for, and what these knew. A wait for what the clock knows already is left out; since units come by rising
- * number and each asks for its latest predecessors first, none that stays is implied by others. */
+ * A unit's clock says how many units of each queue have surely ended when it begins: those before it in its own queue,
+ * those that it waits for, and what these knew. A wait for what the clock knows already is left out; since units come
+ * by rising number and each asks for its latest predecessors first, none that stays is implied by others. */
 #include "program/queues.h"
 
 #include "program/depend.h"
@@ -50,15 +50,17 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The latest unit of the queue that ended long before the unit begins; -1: none is that much later than what is known. */
+/* The latest unit of the queue that ended long before the unit begins; -1: none is that much later than what is
+ * known. */
 static int paced(const Clocks *c, const Pace *pace, int unit, int queue)
 {
-    int known = clock_of(c, unit)[queue], at = c->count[queue];
+    int    known = clock_of(c, unit)[queue], at = c->count[queue];
     double since = known ? pace->end[c->members[queue][known - 1]] : 0.0;
 
     while (at > known && pace->end[c->members[queue][at - 1]] > pace->begin[unit] - pace->window)
         at--;
-    return at > known && pace->end[c->members[queue][at - 1]] - since >= pace->window / 2.0 ? c->members[queue][at - 1] : -1;
+    return at > known && pace->end[c->members[queue][at - 1]] - since >= pace->window / 2.0 ? c->members[queue][at - 1]
+                                                                                            : -1;
 }
 
 /* The units that the unit could wait for, rising. */
@@ -116,8 +118,8 @@ static Range beside_unit(const Clocks *c, int unit)
     return range;
 }
 
-/* A step of the main queue lives at its number; one of another queue at all numbers of what may run beside it. So of two steps
- * that may run together each byte that they touch is live in the step of the main queue, or in both. */
+/* A step of the main queue lives at its number; one of another queue at all numbers of what may run beside it. So of
+ * two steps that may run together each byte that they touch is live in the step of the main queue, or in both. */
 static void find_beside(Clocks *c)
 {
     Program *p = c->program;
@@ -140,7 +142,7 @@ static void find_waits(Program *program, const Plan *plan, const Pace *pace)
 
     c.needs = plan_dependences(&c.touches, plan, program->arena);
     c.position = arena_array(program->arena, int, c.touches.nunit + 1);
-    c.clock = arena_array(program->arena, int, (int64_t)c.touches.nunit * c.queues + 1);
+    c.clock = arena_array(program->arena, int, (int64_t)c.touches.nunit *c.queues + 1);
     c.members = arena_array(program->arena, int *, c.queues);
     c.count = arena_array(program->arena, int, c.queues);
     for (int q = 0; q < c.queues; q++)

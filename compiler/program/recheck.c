@@ -1,7 +1,8 @@
 /* recheck.c - a second opinion on a plan, from the operands of the steps and the offsets alone.
  *
- * For every write, walk along every path that execution can take to the reads of what was written, and see that no step on
- * the way writes over those bytes. Slow and obvious; shares neither the data flow of liveness.c nor the planners' tables. */
+ * For every write, walk along every path that execution can take to the reads of what was written, and see that no step
+ * on the way writes over those bytes. Slow and obvious; shares neither the data flow of liveness.c nor the planners'
+ * tables. */
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -19,17 +20,17 @@ typedef struct Recheck {
     const Plan    *plan;
     Diag          *diag;
     Flow          *flow;
-    bool          *forward;  /* by step: the written bytes may still be there on entry */
-    bool          *wanted;   /* by step, nstep + 1: they are read there or later */
-    int           *list;     /* steps with forward set */
+    bool          *forward; /* by step: the written bytes may still be there on entry */
+    bool          *wanted;  /* by step, nstep + 1: they are read there or later */
+    int           *list;    /* steps with forward set */
     int            nlist;
-    int           *lowest;   /* by step, nstep + 1: of those that can follow it, see find_lowest */
-    bool          *whole;    /* by buffer, see find_whole */
-    int64_t      **cut;      /* by buffer: bytes at which its pieces meet */
+    int           *lowest; /* by step, nstep + 1: of those that can follow it, see find_lowest */
+    bool          *whole;  /* by buffer, see find_whole */
+    int64_t      **cut;    /* by buffer: bytes at which its pieces meet */
     int           *ncut, *ccut;
-    int          **user;     /* by buffer: steps with an operand on it */
+    int          **user; /* by buffer: steps with an operand on it */
     int           *nuser, *cuser;
-    bool          *uses;     /* by step: it has an operand on the buffer that is looked at */
+    bool          *uses; /* by step: it has an operand on the buffer that is looked at */
 } Recheck;
 
 /* Bytes of the arena; empty when the buffer is elsewhere. */
@@ -79,9 +80,9 @@ static int complain(const Recheck *r, int step, int victim, int culprit)
 
     if (r->program->step[step].norigin)
         loc = r->program->step[step].origin[0]->loc;
-    return diag_bug(r->diag, loc, "the plan lets step %d write '%s' at %lld over '%s' at %lld, which is still needed", step,
-                    r->program->buffer[culprit].name, (long long)r->plan->offset[culprit], r->program->buffer[victim].name,
-                    (long long)r->plan->offset[victim]);
+    return diag_bug(r->diag, loc, "the plan lets step %d write '%s' at %lld over '%s' at %lld, which is still needed",
+                    step, r->program->buffer[culprit].name, (long long)r->plan->offset[culprit],
+                    r->program->buffer[victim].name, (long long)r->plan->offset[victim]);
 }
 
 /* Operands of one step among themselves: what is written must not lie on anything else, unless permitted. */
@@ -173,7 +174,8 @@ static bool reads_some(const Recheck *r, int index, const Piece *piece)
     return false;
 }
 
-/* Mark the steps that can follow `start` before the bytes are replaced, but none from which no step `upto` or before can be reached. */
+/* Mark the steps that can follow `start` before the bytes are replaced, but none from which no step `upto` or before
+ * can be reached. */
 static void spread(Recheck *r, int start, const Piece *piece, int upto)
 {
     int taken = 0;
@@ -222,7 +224,8 @@ static void trace_back(Recheck *r, const Piece *piece, bool at_end)
     }
 }
 
-/* A step that is passed while the bytes are wanted must not write over them. A step that reads them may work in place. */
+/* A step that is passed while the bytes are wanted must not write over them. A step that reads them may work in
+ * place. */
 static int check_passage(const Recheck *r, int index, Bytes bytes)
 {
     const Step *step = &r->program->step[index];

@@ -1,8 +1,8 @@
 /* recheck_queues.c - a second opinion on waits, from operands, offsets and waits alone.
  *
- * A vector clock for each outermost step says how far every queue has come, at least, when it begins. Of two steps that no clock
- * puts in order, everything that one writes is compared, byte by byte where need be, with everything that the other touches.
- * Slow and obvious; shares neither lifetimes nor the dependences that the waits were made from. */
+ * A vector clock for each outermost step says how far every queue has come, at least, when it begins. Of two steps that
+ * no clock puts in order, everything that one writes is compared, byte by byte where need be, with everything that the
+ * other touches. Slow and obvious; shares neither lifetimes nor the dependences that the waits were made from. */
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -13,9 +13,9 @@ typedef struct Recheck {
     const Plan    *plan;
     Diag          *diag;
     int            queues;
-    int           *clock;   /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
-    bool          *reads;   /* [step][slot], of outermost steps with what they own */
-    bool          *writes;  /* likewise */
+    int  *clock;  /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
+    bool *reads;  /* [step][slot], of outermost steps with what they own */
+    bool *writes; /* likewise */
 } Recheck;
 
 static Loc loc_of(const Recheck *r, int step)
@@ -25,7 +25,7 @@ static Loc loc_of(const Recheck *r, int step)
     return r->program->step[step].norigin ? r->program->step[step].origin[0]->loc : none;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- clocks */
+/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 static bool *outermost_steps(const Program *p)
 {
@@ -36,7 +36,8 @@ static bool *outermost_steps(const Program *p)
     return outermost;
 }
 
-/* Every wait is for an earlier step of another queue: so running by number is right, and queues cannot wait for each other. */
+/* Every wait is for an earlier step of another queue: so running by number is right, and queues cannot wait for each
+ * other. */
 static int check_waits(const Recheck *r)
 {
     const Program *p = r->program;
@@ -84,7 +85,7 @@ static void find_clocks(Recheck *r)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------------------------------------------------------ bytes */
 
 /* Marks every byte that the operand covers, by axes from `axis` on; or tells whether one is marked. */
 static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, bool mark)
@@ -112,8 +113,8 @@ static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
     ArenaMark mark = arena_mark(r->program->arena);
     bool     *set, shared;
 
-    if (!operand_is_static(a) || !operand_is_static(b) || dtype_info(a->dtype)->bits < 8 || dtype_info(b->dtype)->bits < 8 ||
-        (operand_is_solid(a) && operand_is_solid(b)))
+    if (!operand_is_static(a) || !operand_is_static(b) || dtype_info(a->dtype)->bits < 8 ||
+        dtype_info(b->dtype)->bits < 8 || (operand_is_solid(a) && operand_is_solid(b)))
         return true;
     set = arena_array(r->program->arena, bool, size + 1);
     walk_bytes(a, 0, a->offset.max, set, true);
@@ -141,7 +142,7 @@ static bool meet(const Recheck *r, const Operand *a, const Operand *b)
     return x != y || share_bytes(r, a, b);
 }
 
-/* ---------------------------------------------------------------------------------------------------- run-time integers */
+/* ------------------------------------------------------------------------------------------------ run-time integers */
 
 static void note_read(Recheck *r, int step, int expr);
 
@@ -213,8 +214,8 @@ static void find_slots(Recheck *r)
 
 static int complain(const Recheck *r, int first, int second, const char *what)
 {
-    return diag_bug(r->diag, loc_of(r, second), "nothing keeps step %d from running beside step %d, although both touch '%s'", second,
-                    first, what);
+    return diag_bug(r->diag, loc_of(r, second),
+                    "nothing keeps step %d from running beside step %d, although both touch '%s'", second, first, what);
 }
 
 /* One step of each of two outermost steps that may run together. */
@@ -225,8 +226,9 @@ static int check_steps(const Recheck *r, int first, int second)
     for (int i = 0; i < a->noperand; i++)
         for (int k = 0; k < b->noperand; k++)
             if (a->operand[i].buffer >= 0 && b->operand[k].buffer >= 0 &&
-                ((a->operand[i].access | b->operand[k].access) & OPERAND_WRITES) && a->operand[i].buffer != r->program->dims &&
-                b->operand[k].buffer != r->program->dims && meet(r, &a->operand[i], &b->operand[k]))
+                ((a->operand[i].access | b->operand[k].access) & OPERAND_WRITES) &&
+                a->operand[i].buffer != r->program->dims && b->operand[k].buffer != r->program->dims &&
+                meet(r, &a->operand[i], &b->operand[k]))
                 return complain(r, first, second, r->program->buffer[a->operand[i].buffer].name);
     return 0;
 }

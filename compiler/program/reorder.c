@@ -1,8 +1,8 @@
 /* reorder.c - the bridge to the order search of planners/.
  *
- * The outermost steps become units (a control step takes along what it owns). What a unit writes and others read are values;
- * everything else that forbids an exchange is an edge: writes of overlapping bytes, reads before overwriting, run-time integers
- * and checks. Buffers written by several units are one value from their first writer on. */
+ * The outermost steps become units (a control step takes along what it owns). What a unit writes and others read are
+ * values; everything else that forbids an exchange is an edge: writes of overlapping bytes, reads before overwriting,
+ * run-time integers and checks. Buffers written by several units are one value from their first writer on. */
 #include "program/reorder.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -20,7 +20,7 @@ typedef struct Search {
     int            io_arena;
     Touches        touches;
     OrderValue    *value;
-    int           *of;      /* by value: Buffer.id */
+    int           *of; /* by value: Buffer.id */
     int            nvalue, cvalue;
     OrderUse      *use;
     int            nuse, cuse;
@@ -29,7 +29,7 @@ typedef struct Search {
     int64_t       *scratch;
 } Search;
 
-/* ----------------------------------------------------------------------------------------------------------------- edges */
+/* ------------------------------------------------------------------------------------------------------------ edges */
 
 static void add_edge(Search *s, int first, int then)
 {
@@ -68,15 +68,16 @@ static void edges_of_checks(Search *s)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- values */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
-/* The bytes of a buffer that the result of the step which last reads it may overwrite: of an operand that the kernel can work on
- * in place. */
+/* The bytes of a buffer that the result of the step which last reads it may overwrite: of an operand that the kernel
+ * can work on in place. */
 static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 {
     const Step *step = &program->step[unit.begin];
 
-    if (program->no_in_place || unit.end != unit.begin + 1 || step->kind != STEP_KERNEL || !(step->kernel->in_place || step->kernel->same_place))
+    if (program->no_in_place || unit.end != unit.begin + 1 || step->kind != STEP_KERNEL ||
+        !(step->kernel->in_place || step->kernel->same_place))
         return 0;
     for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)
         for (int i = 0; i < step->nparam && step->operand[k].buffer == buffer; i++)
@@ -111,8 +112,9 @@ static void add_use(Search *s, int value, int step, int64_t reuse)
 static void add_value(Search *s, const Buffer *buffer)
 {
     const TouchList *list = &s->touches.buffer[buffer->id];
-    OrderValue       value = {.bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->lasting};
-    int              index = s->nvalue;
+    OrderValue       value = {
+              .bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->lasting};
+    int index = s->nvalue;
 
     if (!list->n)
         return;
@@ -123,7 +125,8 @@ static void add_value(Search *s, const Buffer *buffer)
     for (int i = 0; i < list->n; i++) {
         if (list->touch[i].unit == value.producer)
             continue;
-        add_use(s, index, list->touch[i].unit, list->touch[i].writes ? 0 : reuse_of(s->program, s->order->unit[list->touch[i].unit], buffer->id));
+        add_use(s, index, list->touch[i].unit,
+                list->touch[i].writes ? 0 : reuse_of(s->program, s->order->unit[list->touch[i].unit], buffer->id));
         if (value.producer >= 0)
             add_edge(s, value.producer, list->touch[i].unit);
     }
@@ -163,7 +166,8 @@ static void find_values(Search *s)
         bool          port = buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
 
         edges_of(s, &s->touches.buffer[b]);
-        if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS && (port || !lives_in_one_unit(&s->touches.buffer[b])))
+        if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS &&
+            (port || !lives_in_one_unit(&s->touches.buffer[b])))
             add_value(s, buffer);
     }
     for (int i = 0; i < s->program->nslot; i++)
@@ -172,13 +176,14 @@ static void find_values(Search *s)
     find_inner_bytes(s);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- entry points */
+/* ----------------------------------------------------------------------------------------------------- entry points */
 
 enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000, AGAIN = 4 };
 
 static int search(Search *s, const OrderProblem *problem, int share, OrderResult *result, Diag *diag)
 {
-    OrderLimits limits = {.states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES) / share};
+    OrderLimits limits = {
+        .states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES) / share};
 
     *result = (OrderResult){.order = arena_array(s->arena, int32_t, s->order->nunit + 1)};
     if (order_best(problem, &limits, result) != PLAN_OK)
@@ -186,8 +191,8 @@ static int search(Search *s, const OrderProblem *problem, int share, OrderResult
     return 0;
 }
 
-/* Where the order is not proven: what the search finds when results can be made in place only, if that is better. What a result
- * saves that follows its input can lead away from larger savings. */
+/* Where the order is not proven: what the search finds when results can be made in place only, if that is better. What
+ * a result saves that follows its input can lead away from larger savings. */
 static int search_again(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
 {
     OrderProblem careful = *problem;
@@ -241,13 +246,20 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
     find_values(&s);
     if (!is_countable(&s))
         return 0;
-    problem = (OrderProblem){.value = s.value, .nvalue = s.nvalue, .use = s.use, .nuse = s.nuse, .edge = s.edge, .nedge = s.nedge,
-                             .scratch = s.scratch, .nstep = out->nunit};
+    problem = (OrderProblem){.value = s.value,
+                             .nvalue = s.nvalue,
+                             .use = s.use,
+                             .nuse = s.nuse,
+                             .edge = s.edge,
+                             .nedge = s.nedge,
+                             .scratch = s.scratch,
+                             .nstep = out->nunit};
     if (search(&s, &problem, 1, &result, diag) < 0 || search_again(&s, &problem, &result, diag) < 0)
         return -1;
     for (int u = 0; u < out->nunit; u++)
         out->order[u] = result.order[u];
-    out->bound = out->nunit == program->nstep ? result.bound : 0; /* the steps of one unit may need less than the unit seems to */
+    out->bound = out->nunit == program->nstep ? result.bound
+                                              : 0; /* the steps of one unit may need less than the unit seems to */
     return result.peak < result.given;
 }
 

@@ -17,7 +17,7 @@ typedef struct Run {
     int64_t       *dims;   /* the run-time integers, or NULL */
 } Run;
 
-/* --------------------------------------------------------------------------------------------------- run-time integers */
+/* ------------------------------------------------------------------------------------------------ run-time integers */
 
 static int64_t extent_value(const Run *run, Extent extent);
 
@@ -100,7 +100,7 @@ static int run_set(Run *run, const Step *step)
     return set_slot(run, step, own ? expr_value(run, step->set.expr) : extent_value(run, step->set));
 }
 
-/* --------------------------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
 static void *address(const Run *run, const Operand *x)
 {
@@ -111,10 +111,10 @@ static void *address(const Run *run, const Operand *x)
 
 static int run_load(Run *run, const Step *step)
 {
-    const Operand    *x = &step->operand[0];
-    const char       *at = address(run, x);
-    const DTypeInfo  *info = dtype_info(x->dtype);
-    uint64_t          bits = 0;
+    const Operand   *x = &step->operand[0];
+    const char      *at = address(run, x);
+    const DTypeInfo *info = dtype_info(x->dtype);
+    uint64_t         bits = 0;
 
     for (int i = 0; i < info->bytes; i++)
         bits |= (uint64_t)(unsigned char)at[i] << (8 * i);
@@ -123,7 +123,7 @@ static int run_load(Run *run, const Step *step)
     return set_slot(run, step, (int64_t)bits);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- kernels */
+/* ---------------------------------------------------------------------------------------------------------- kernels */
 
 static const int64_t *values_of(const Run *run, const Extent *extents, int count, int64_t *to)
 {
@@ -195,11 +195,12 @@ static int run_kernel(const Run *run, const Step *step)
     for (int i = 0; i < step->noperand; i++)
         pointer[i] = address(run, &step->operand[i]);
     return step->kernel->call(pointer, arguments(run, step),
-                              type ? interpret_bind(interpreter, pointer + step->nparam, step->noperand - step->nparam) : NULL,
+                              type ? interpret_bind(interpreter, pointer + step->nparam, step->noperand - step->nparam)
+                                   : NULL,
                               type ? interpret_function(interpreter) : NULL);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static int run_range(Run *run, Range range);
 
@@ -208,7 +209,8 @@ static int run_loop(Run *run, const Step *step)
     int status = 0;
 
     run->dims[step->slot] = 0;
-    while (!status && run->dims[step->slot] < extent_value(run, step->set) && (step->until < 0 || run->dims[step->until])) {
+    while (!status && run->dims[step->slot] < extent_value(run, step->set) &&
+           (step->until < 0 || run->dims[step->until])) {
         status = run_range(run, step->body[0]);
         run->dims[step->slot]++;
     }

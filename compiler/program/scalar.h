@@ -6,11 +6,12 @@
 #include "graph/ir.h"
 
 typedef enum ScalarOp {
-    SCALAR_ACC,     /* the kernel's accumulator */
-    SCALAR_LOAD,    /* element of operand `operand` of the expression (counted from Step.nparam) */
-    SCALAR_LITERAL, /* `literal` (or `integer` for integer types) */
-    SCALAR_CAST,    /* a, converted to this node's dtype by ONNX's Cast rules (saturating where `saturate`) */
-    SCALAR_ROUND_TO, /* a rounded to the low-precision `dtype_to` and back (chains of f16 and bf16 keep ONNX's rounding) */
+    SCALAR_ACC,      /* the kernel's accumulator */
+    SCALAR_LOAD,     /* element of operand `operand` of the expression (counted from Step.nparam) */
+    SCALAR_LITERAL,  /* `literal` (or `integer` for integer types) */
+    SCALAR_CAST,     /* a, converted to this node's dtype by ONNX's Cast rules (saturating where `saturate`) */
+    SCALAR_ROUND_TO, /* a rounded to the low-precision `dtype_to` and back (chains of f16 and bf16 keep ONNX's
+                        rounding) */
     SCALAR_FIRST_ROW,
 #define SCALAR(name, arity, vector, result) SCALAR_##name,
 #include "schemas/scalars.def"
@@ -19,11 +20,12 @@ typedef enum ScalarOp {
 
 typedef struct ScalarNode {
     ScalarOp op;
-    DType    dtype;   /* of the result; low-precision operands are loaded as F32 and converted when stored */
-    int      a, b, c; /* operands: indices below this one's; -1: none */
-    int      operand; /* SCALAR_LOAD */
-    int      stride;  /* SCALAR_LOAD: of the innermost axis: 0 the same for all lanes, 1 consecutive, else that many elements */
-    DType    stored;  /* SCALAR_LOAD: element type in memory */
+    DType    dtype;    /* of the result; low-precision operands are loaded as F32 and converted when stored */
+    int      a, b, c;  /* operands: indices below this one's; -1: none */
+    int      operand;  /* SCALAR_LOAD */
+    int      stride;   /* SCALAR_LOAD: of the innermost axis: 0 the same for all lanes, 1 consecutive, else that many
+                   elements */
+    DType    stored;   /* SCALAR_LOAD: element type in memory */
     DType    dtype_to; /* SCALAR_ROUND_TO */
     bool     saturate; /* SCALAR_CAST */
     double   literal;
@@ -45,7 +47,7 @@ typedef struct ScalarInfo {
     const char *name;
     int         arity;
     bool        vector, apart; /* it has a form on vectors; a long one, which kernels other than maps call */
-    char        result; /* 'S' or 'B' */
+    char        result;        /* 'S' or 'B' */
 } ScalarInfo;
 const ScalarInfo *scalar_info(ScalarOp op); /* NULL below SCALAR_FIRST_ROW */
 

@@ -1,9 +1,9 @@
 /* schedule.c - list scheduling of the program's outermost steps on several queues.
  *
- * Of the units whose predecessors are placed, the one with the longest way to the end is placed next: on the queue where it
- * begins first, or ends first; the best of several such rules counts, since each is short-sighted. A unit begins when its
- * queue is free and its predecessors have ended, those of other queues CROSS later, and takes longer by what it reads from the
- * caches of their processors. Numbers then follow the times at which units begin. */
+ * Of the units whose predecessors are placed, the one with the longest way to the end is placed next: on the queue
+ * where it begins first, or ends first; the best of several such rules counts, since each is short-sighted. A unit
+ * begins when its queue is free and its predecessors have ended, those of other queues CROSS later, and takes longer by
+ * what it reads from the caches of their processors. Numbers then follow the times at which units begin. */
 #include "program/queues.h"
 
 #include "program/depend.h"
@@ -13,7 +13,8 @@
 
 enum {
     CROSS = 500, /* nanoseconds until another processor has seen that a step ended */
-    MOVED = 10   /* bytes a nanosecond that it reads from the cache of the one that made them, beside what reading takes anyway */
+    MOVED = 10   /* bytes a nanosecond that it reads from the cache of the one that made them, beside what reading takes
+              anyway */
 };
 
 #define LEAST_GAIN 0.08 /* of the time on one queue: less is not worth the memory, nor sure to come */
@@ -30,7 +31,9 @@ typedef struct Schedule {
     int        *queue;
     double     *free; /* by queue: when it has ended what it was given */
     int         queues;
-    double      weight; /* of what reading takes longer when a queue is chosen: 0, where units begin first, to 1, where they end first */
+    double
+        weight; /* of what reading takes longer when a queue is chosen: 0, where units begin first, to 1, where they end
+                   first */
 } Schedule;
 
 static void find_costs(Schedule *s, const Core *core)
@@ -120,7 +123,8 @@ static Followers find_followers(const Schedule *s, int *missing)
 /* By one rule; returns when all queues have ended. */
 static double place_all(Schedule *s, double weight)
 {
-    int      *missing = arena_array(s->arena, int, s->touches.nunit + 1), *ready = arena_array(s->arena, int, s->touches.nunit + 1);
+    int *missing = arena_array(s->arena, int, s->touches.nunit + 1),
+        *ready = arena_array(s->arena, int, s->touches.nunit + 1);
     Followers f = find_followers(s, missing);
     int       nready = 0;
     double    end = 0.0;
@@ -135,7 +139,8 @@ static double place_all(Schedule *s, double weight)
         int best = 0, unit;
 
         for (int i = 1; i < nready; i++)
-            if (s->rest[ready[i]] > s->rest[ready[best]] || (s->rest[ready[i]] >= s->rest[ready[best]] && ready[i] < ready[best]))
+            if (s->rest[ready[i]] > s->rest[ready[best]] ||
+                (s->rest[ready[i]] >= s->rest[ready[best]] && ready[i] < ready[best]))
                 best = i;
         unit = ready[best];
         ready[best] = ready[--nready];
@@ -182,9 +187,11 @@ static int compare(const void *a, const void *b)
 /* `pace`: times by the new order. */
 static void renumber(Schedule *s, Pace *pace)
 {
-    double *begin = arena_array(s->arena, double, s->touches.nunit + 1), *end = arena_array(s->arena, double, s->touches.nunit + 1);
-    Begin  *by_begin = arena_array(s->arena, Begin, s->touches.nunit + 1);
-    Order   order = {.unit = s->touches.unit, .nunit = s->touches.nunit, .order = arena_array(s->arena, int, s->touches.nunit + 1)};
+    double *begin = arena_array(s->arena, double, s->touches.nunit + 1),
+           *end = arena_array(s->arena, double, s->touches.nunit + 1);
+    Begin *by_begin = arena_array(s->arena, Begin, s->touches.nunit + 1);
+    Order  order = {
+         .unit = s->touches.unit, .nunit = s->touches.nunit, .order = arena_array(s->arena, int, s->touches.nunit + 1)};
 
     for (int u = 0; u < s->touches.nunit; u++) {
         by_begin[u] = (Begin){s->begin[u], u};
@@ -203,7 +210,10 @@ static void renumber(Schedule *s, Pace *pace)
 
 bool program_schedule(Program *program, const Core *core, int queues, double window)
 {
-    Schedule s = {.program = program, .arena = program->arena, .touches = program_touches(program, program->arena), .queues = queues};
+    Schedule s = {.program = program,
+                  .arena = program->arena,
+                  .touches = program_touches(program, program->arena),
+                  .queues = queues};
     int      n = s.touches.nunit + 1;
     double   end;
     Pace     pace;

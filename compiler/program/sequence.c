@@ -4,7 +4,9 @@
 #include "support/int.h"
 #include <string.h>
 
-enum { WHICH_FIRST = 1 << 16 }; /* axes of EXPR_VAR leaves from here on number the integers that are read from headers */
+enum {
+    WHICH_FIRST = 1 << 16
+}; /* axes of EXPR_VAR leaves from here on number the integers that are read from headers */
 
 static bool is_nested(const Type *type)
 {
@@ -54,7 +56,7 @@ bool sequence_layout(const Type *type, SequenceLayout *out)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- places */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 static int new_place(Lower *lower, Value *value, Operand *out)
 {
@@ -62,9 +64,11 @@ static int new_place(Lower *lower, Value *value, Operand *out)
     Type           bytes;
 
     if (!sequence_layout(&value->type, &l))
-        return diag_unsupported(lower->diag, lower->node ? lower->node->loc : (Loc){0},
-                                "'%s' has no bound: say how many members it holds with --dim '%s:count=0..N', and the extents "
-                                "of the members", value->name, value->name);
+        return diag_unsupported(
+            lower->diag, lower->node ? lower->node->loc : (Loc){0},
+            "'%s' has no bound: say how many members it holds with --dim '%s:count=0..N', and the extents "
+            "of the members",
+            value->name, value->name);
     bytes = type_tensor(DTYPE_U8, 1, &l.size);
     *out = lower_temporary(lower, &bytes, LAYOUT_ROW_MAJOR, value->name);
     lower->program->buffer[out->buffer].value = value;
@@ -104,7 +108,8 @@ static int check_port(Lower *lower, const Type *type, Operand x)
     if (!is_nested(type->item))
         return 0;
     if (type->kind == TYPE_SEQUENCE)
-        return diag_unsupported(lower->diag, (Loc){0}, "an input is a sequence of sequences; pass its members one by one");
+        return diag_unsupported(lower->diag, (Loc){0},
+                                "an input is a sequence of sequences; pass its members one by one");
     return check_port(lower, type->item, sequence_member(lower, type, x, extent_const(0), type->item));
 }
 
@@ -122,7 +127,7 @@ int sequence_port(Lower *lower, Value *value, BufferKind kind, int index)
     return check_port(lower, &value->type, x) < 0 ? -1 : sequence_made(lower, value);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 static Extent add(Lower *lower, Extent a, Extent b)
 {
@@ -199,7 +204,7 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
     return x;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ integers */
+/* --------------------------------------------------------------------------------------------------------- integers */
 
 int sequence_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out)
 {
@@ -228,7 +233,8 @@ int sequence_made(Lower *lower, Value *value)
     return lower_read(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), leaf);
 }
 
-/* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its header. */
+/* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its
+ * header. */
 static Extent found_here(const Lower *lower, const Value *made, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
@@ -267,7 +273,8 @@ int sequence_take(Lower *lower, const Value *made, const Type *type, Operand seq
     sequence_layout(type, &l);
     if (made->type.rank < 0)
         return diag_unsupported(lower->diag, lower->node ? lower->node->loc : (Loc){0},
-                                "the rank of '%s' is known only while running; declare its shape in the model", made->name);
+                                "the rank of '%s' is known only while running; declare its shape in the model",
+                                made->name);
     if (l.rank < 0) {
         if (sequence_integer(lower, kept, made, MAX_RANK + 1, 0, MAX_RANK, &rank) < 0 ||
             lower_check(lower, extent_op(lower->model, EXPR_EQ, rank, extent_const(made->type.rank))) < 0)
@@ -287,7 +294,7 @@ int sequence_store(Lower *lower, Operand words, const Extent *value)
     return step_end(lower, step);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- copies */
+/* ----------------------------------------------------------------------------------------------------------- copies */
 
 void sequence_step_layout(Lower *lower, Step *step, const Type *type)
 {
@@ -352,9 +359,10 @@ int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type
     if (same_layout(from, to))
         return lower_copy(lower, NULL, x, y);
     if (from->kind != TYPE_OPTIONAL || to->kind != TYPE_OPTIONAL)
-        return diag_unsupported(lower->diag, lower->node ? lower->node->loc : (Loc){0},
-                                "sequences of sequences with different capacities are not copied into each other; bound them "
-                                "alike with --dim VALUE:count");
+        return diag_unsupported(
+            lower->diag, lower->node ? lower->node->loc : (Loc){0},
+            "sequences of sequences with different capacities are not copied into each other; bound them "
+            "alike with --dim VALUE:count");
     head_x = sequence_words(lower, x, extent_const(0), 1);
     head_y = sequence_words(lower, y, extent_const(0), 1);
     if (lower_copy(lower, NULL, head_x, head_y) < 0)

@@ -1,5 +1,5 @@
-/* sequence.h - sequences and optionals in one buffer each: a count, the members' extents, the members at equal distances.
- * Everything that is not one tensor goes through here.
+/* sequence.h - sequences and optionals in one buffer each: a count, the members' extents, the members at equal
+ * distances. Everything that is not one tensor goes through here.
  *
  *   byte 0         int64_t: members of a sequence; whether an optional is there
  *   byte 8         int64_t [capacity][rank]: extents of each member (none when the members are sequences themselves);
@@ -7,8 +7,9 @@
  *   byte data      member 0, dense, at its own extents
  *   byte data + distance   member 1, ...
  *
- * A sequence inside an optional is a member in this same form. An absent optional, and a sequence in one, has zeros in its
- * header. The operand of a value is the whole buffer as bytes (DTYPE_U8, rank 1); its place has the kind PLACE_SEQUENCE. */
+ * A sequence inside an optional is a member in this same form. An absent optional, and a sequence in one, has zeros in
+ * its header. The operand of a value is the whole buffer as bytes (DTYPE_U8, rank 1); its place has the kind
+ * PLACE_SEQUENCE. */
 #ifndef OCC_PROGRAM_SEQUENCE_H
 #define OCC_PROGRAM_SEQUENCE_H
 
@@ -48,7 +49,8 @@ int sequence_view(Lower *lower, Value *made, Operand member);
 /* `words` integers of the header from number `first` on, as int64_t elements. */
 Operand sequence_words(Lower *lower, Operand sequence, Extent first, int64_t words);
 
-/* What the header keeps of member `index`, and the values to store there for a member of this type; returns their number. */
+/* What the header keeps of member `index`, and the values to store there for a member of this type; returns their
+ * number. */
 Operand sequence_kept(Lower *lower, const Type *type, Operand sequence, Extent index);
 int     sequence_keep(const Type *type, const Type *member, Extent *words);
 
@@ -76,8 +78,8 @@ int sequence_store(Lower *lower, Operand words, const Extent *value);
 void sequence_step_layout(Lower *lower, Step *step, const Type *type);
 void sequence_step_limits(Lower *lower, Step *step, const Type *type);
 
-/* optional.c: `to`, an optional, holds `from` (NULL: nothing); `to` is what the optional `from` holds, a view unless it has a
- * place already. sequence_copy and sequence_alias do the same where only one side is an optional. */
+/* optional.c: `to`, an optional, holds `from` (NULL: nothing); `to` is what the optional `from` holds, a view unless it
+ * has a place already. sequence_copy and sequence_alias do the same where only one side is an optional. */
 int optional_wrap(Lower *lower, Value *from, Value *to);
 int optional_clear(Lower *lower, const Type *type, Operand y); /* y holds nothing */
 int optional_unwrap(Lower *lower, Value *from, Value *to);

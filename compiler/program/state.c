@@ -1,6 +1,6 @@
-/* state.c - pairs of an output and an input that are kept across runs: one buffer of the state block, read at the start,
- * written at the end. It holds a tensor dense at its extents; where they are known only while running the caller, who is told those
- * of the output, gives them to the next run as those of the input. */
+/* state.c - pairs of an output and an input that are kept across runs: one buffer of the state block, read at the
+ * start, written at the end. It holds a tensor dense at its extents; where they are known only while running the
+ * caller, who is told those of the output, gives them to the next run as those of the input. */
 #include "program/lower.h"
 #include "support/int.h"
 #include <string.h>
@@ -27,10 +27,12 @@ static int find_pair(Lower *lower, const char *text, StatePair *pair)
     return diag_usage(lower->diag, "--state=%s: found no output and input of these names; wanted OUTPUT:INPUT", text);
 }
 
-/* Whether what one run leaves can be what the next one takes: extents known only while running may differ from run to run. */
+/* Whether what one run leaves can be what the next one takes: extents known only while running may differ from run to
+ * run. */
 static bool can_follow(const Type *in, const Type *out)
 {
-    if (in->kind != TYPE_TENSOR || out->kind != TYPE_TENSOR || in->dtype != out->dtype || in->rank != out->rank || in->dtype == DTYPE_TEXT)
+    if (in->kind != TYPE_TENSOR || out->kind != TYPE_TENSOR || in->dtype != out->dtype || in->rank != out->rank ||
+        in->dtype == DTYPE_TEXT)
         return false;
     for (int i = 0; i < in->rank; i++)
         if (extent_is_const(in->dim[i]) && extent_is_const(out->dim[i]) && in->dim[i].max != out->dim[i].max)
@@ -45,7 +47,8 @@ static int keep_pair(Lower *lower, StatePair pair)
     Operand  x, y;
 
     if (!can_follow(&in->type, &out->type))
-        return diag_usage(lower->diag, "--state=%s:%s: tensors of the same element type, rank and constant extents are wanted",
+        return diag_usage(lower->diag,
+                          "--state=%s:%s: tensors of the same element type, rank and constant extents are wanted",
                           out->value->name, in->value->name);
     x = lower->place[out->value->id].operand;
     y = lower->place[in->value->id].operand;

@@ -5,15 +5,21 @@
 
 enum { MAX_PENDING_OPERANDS = 40, MAX_STEP_ARGS = 64 };
 
-/* ------------------------------------------------------------------------------------------------- run-time integers */
+/* ------------------------------------------------------------------------------------------------ run-time integers */
 
 static int slot_of(Lower *lower, int expr)
 {
     Program *p = lower->program;
 
     if (p->dims < 0) {
-        Buffer b = {.id = p->nbuffer, .kind = BUFFER_DIMS, .dtype = DTYPE_I64, .align = 8, .regions = 1, .copies = 1,
-                    .port = -1, .name = "extents"};
+        Buffer b = {.id = p->nbuffer,
+                    .kind = BUFFER_DIMS,
+                    .dtype = DTYPE_I64,
+                    .align = 8,
+                    .regions = 1,
+                    .copies = 1,
+                    .port = -1,
+                    .name = "extents"};
 
         p->dims = b.id;
         ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
@@ -168,8 +174,8 @@ Operand lower_slot(Lower *lower, Extent leaf)
     int slot = slot_of(lower, leaf.expr);
 
     define(lower, leaf.expr);
-    return (Operand){.buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot),
-                     .access = OPERAND_WRITES};
+    return (Operand){
+        .buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot), .access = OPERAND_WRITES};
 }
 
 int lower_check(Lower *lower, Extent condition)
@@ -184,7 +190,7 @@ int lower_check(Lower *lower, Extent condition)
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 Step *step_begin(Lower *lower, Node *node, const char *kernel)
 {
@@ -247,7 +253,8 @@ void step_int(Lower *lower, Step *step, int64_t value)
 
 void step_found(Lower *lower, Step *step, Extent found)
 {
-    step_writes(lower, step, extent_is_const(found) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, found));
+    step_writes(lower, step,
+                extent_is_const(found) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, found));
 }
 
 void step_limits(Lower *lower, Step *step, Extent found)

@@ -1,4 +1,5 @@
-/* table.c - integers that a step reads and that are known while compiling: constants, and what a step makes of constants. */
+/* table.c - integers that a step reads and that are known while compiling: constants, and what a step makes of
+ * constants. */
 #include "program/plan.h"
 
 #include "program/operand.h"

@@ -62,9 +62,9 @@ Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim)
         else if (extent_is_const(x.dim[i - lead]) || extent_same(x.dim[i - lead], dim[i]))
             y.stride[i] = x.stride[i - lead];
         else
-            y.stride[i] = extent_select(lower->model,
-                                        extent_op(lower->model, EXPR_EQ, x.dim[i - lead], extent_const(1)),
-                                        extent_const(0), x.stride[i - lead]);
+            y.stride[i] =
+                extent_select(lower->model, extent_op(lower->model, EXPR_EQ, x.dim[i - lead], extent_const(1)),
+                              extent_const(0), x.stride[i - lead]);
     }
     return y;
 }
@@ -106,7 +106,8 @@ void axes_by_stride(int n, Extent *const *list, int count)
             }
 }
 
-/* Axes are matched from the left in the smallest groups of equal product (numpy's rule for reshaping without a copy). */
+/* Axes are matched from the left in the smallest groups of equal product (numpy's rule for reshaping without a
+ * copy). */
 bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out)
 {
     Model  *model = lower->model;

@@ -31,8 +31,8 @@ struct Block {
 typedef struct AtFree AtFree;
 struct AtFree {
     AtFree *older;
-    void  (*function)(void *data);
-    void   *data;
+    void (*function)(void *data);
+    void *data;
 };
 
 struct Arena {
@@ -106,7 +106,8 @@ static void exhausted(Arena *arena)
     longjmp(*arena->exhausted, 1);
 }
 
-/* A zeroed block with room for `bytes`, the newest from now on. Fresh pages of the system are zero without being touched. */
+/* A zeroed block with room for `bytes`, the newest from now on. Fresh pages of the system are zero without being
+ * touched. */
 static Block *block_new(Arena *arena, size_t bytes)
 {
     size_t capacity = bytes;

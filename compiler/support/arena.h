@@ -19,11 +19,12 @@ typedef struct ArenaMark {
 Arena *arena_new(size_t limit);
 void   arena_free(Arena *arena);
 
-/* A further arena that shares the parent's limit as it is now and its jump; arena_free it early, else it goes with the parent.
- * Never under a mark of the parent. */
+/* A further arena that shares the parent's limit as it is now and its jump; arena_free it early, else it goes with the
+ * parent. Never under a mark of the parent. */
 Arena *arena_child(Arena *parent);
 
-/* Call `function(data)` when the arena is freed (a mapped file to give back, ...); last added, first called. Never under a mark. */
+/* Call `function(data)` when the arena is freed (a mapped file to give back, ...); last added, first called. Never
+ * under a mark. */
 void arena_at_free(Arena *arena, void (*function)(void *data), void *data);
 
 /* Where to jump (longjmp, value 1) when memory or the limit is exhausted. Must be set before the first allocation. */
@@ -37,13 +38,13 @@ void *arena_calloc(Arena *arena, size_t count, size_t size);
 #define arena_array(arena, type, count) ((type *)arena_calloc((arena), (size_t)(count), sizeof(type)))
 #define arena_one(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 
-/* `array` of `count` elements of `size` bytes with room for at least `wanted`: the same, or a copy at least twice as large.
- * *capacity is updated. The old array stays valid until the arena is freed. */
+/* `array` of `count` elements of `size` bytes with room for at least `wanted`: the same, or a copy at least twice as
+ * large. *capacity is updated. The old array stays valid until the arena is freed. */
 void *arena_grow(Arena *arena, void *array, int count, int *capacity, int wanted, size_t size);
 
 /* Append one element: `ARENA_PUSH(a, list->node, list->nnode, list->cnode, value)`. */
-#define ARENA_PUSH(arena, array, count, capacity, value)                                                               \
-    ((array) = arena_grow((arena), (array), (count), &(capacity), (count) + 1, sizeof *(array)),                       \
+#define ARENA_PUSH(arena, array, count, capacity, value) \
+    ((array) = arena_grow((arena), (array), (count), &(capacity), (count) + 1, sizeof *(array)), \
      (array)[(count)++] = (value))
 
 char *arena_strdup(Arena *arena, const char *text);

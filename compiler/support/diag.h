@@ -23,11 +23,11 @@ typedef struct Loc {
 } Loc;
 
 typedef struct Diag {
-    Arena      *arena;
-    const char *file;    /* the model's path as the user gave it */
-    DiagClass   status;  /* class of the first error, DIAG_NONE: none so far */
+    Arena       *arena;
+    const char  *file;    /* the model's path as the user gave it */
+    DiagClass    status;  /* class of the first error, DIAG_NONE: none so far */
     const char **message; /* one line each, complete: "model.onnx: node 12 'conv3' (Conv): found ..., wanted ..." */
-    int         nmessage, cmessage;
+    int          nmessage, cmessage;
 } Diag;
 
 /* Each records a line and returns -1. Say what was found, what was wanted and, for diag_unsupported, the remedy. */

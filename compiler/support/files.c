@@ -159,7 +159,8 @@ int files_publish(FileSet *set, Diag *diag)
         OutputFile *file = &set->file[i];
 
         if (file->temporary && rename(file->temporary, file->path))
-            return discard(set, diag, file, i ? "; the files before it in this run were written" : "; nothing was written");
+            return discard(set, diag, file,
+                           i ? "; the files before it in this run were written" : "; nothing was written");
         file->temporary = NULL;
     }
     return 0;

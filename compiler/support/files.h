@@ -40,7 +40,8 @@ void files_add(FileSet *set, const char *path, const void *data, size_t bytes);
 void files_add_pieces(FileSet *set, const char *path, const FilePiece *piece, int count);
 
 /* Write every file to a temporary beside its path, then rename them all. Returns 0, or -1 with a usage message; then no
- * temporary is left and no file was replaced, unless a rename failed after another had succeeded (the message says so). */
+ * temporary is left and no file was replaced, unless a rename failed after another had succeeded (the message says
+ * so). */
 int files_publish(FileSet *set, Diag *diag);
 
 #endif

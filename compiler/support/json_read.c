@@ -39,7 +39,10 @@ static bool take_word(Cursor *c, const char *word)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* Four hex digits; surrogates are kept as they are, which names of tensors never need. */
@@ -138,7 +141,8 @@ static bool take_number(Cursor *c, JsonNode *node)
     double value;
     char  *stop;
 
-    while (c->at + length < c->end && length < sizeof digits - 1 && strchr("+-.eE0123456789", c->at[length]) && c->at[length])
+    while (c->at + length < c->end && length < sizeof digits - 1 && strchr("+-.eE0123456789", c->at[length]) &&
+           c->at[length])
         length++;
     memcpy(digits, c->at, length);
     digits[length] = 0;

@@ -10,7 +10,7 @@ typedef struct Map {
     struct MapEntry {
         const char *key;
         void       *value;
-    } *entry;
+    } * entry;
     int count, capacity; /* capacity: a power of two, or 0 */
 } Map;
 

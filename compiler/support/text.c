@@ -77,17 +77,27 @@ static bool is_digit(char c)
 /* Words that C (to C23) or C++ (to C++20) keep for themselves, and macros that common headers define. */
 static bool is_keyword(const char *name)
 {
-    static const char *const word[] = {
-        "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-        "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-        "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-        "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
-        "if", "inline", "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-        "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires",
-        "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "stdin", "stdout",
-        "stderr", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
-        "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual", "void", "volatile",
-        "wchar_t", "while", "xor", "xor_eq"};
+    static const char *const word[] = {"alignas",   "alignof",      "and",           "and_eq",       "asm",
+                                       "auto",      "bitand",       "bitor",         "bool",         "break",
+                                       "case",      "catch",        "char",          "char16_t",     "char32_t",
+                                       "char8_t",   "class",        "co_await",      "co_return",    "co_yield",
+                                       "compl",     "concept",      "const",         "const_cast",   "consteval",
+                                       "constexpr", "constinit",    "continue",      "decltype",     "default",
+                                       "delete",    "do",           "double",        "dynamic_cast", "else",
+                                       "enum",      "errno",        "explicit",      "export",       "extern",
+                                       "false",     "float",        "for",           "friend",       "goto",
+                                       "if",        "inline",       "int",           "linux",        "long",
+                                       "mutable",   "namespace",    "new",           "noexcept",     "not",
+                                       "not_eq",    "nullptr",      "operator",      "or",           "or_eq",
+                                       "private",   "protected",    "public",        "register",     "reinterpret_cast",
+                                       "requires",  "restrict",     "return",        "short",        "signed",
+                                       "sizeof",    "static",       "static_assert", "static_cast",  "stdin",
+                                       "stdout",    "stderr",       "struct",        "switch",       "template",
+                                       "this",      "thread_local", "throw",         "true",         "try",
+                                       "typedef",   "typeid",       "typename",      "typeof",       "typeof_unqual",
+                                       "union",     "unix",         "unsigned",      "using",        "virtual",
+                                       "void",      "volatile",     "wchar_t",       "while",        "xor",
+                                       "xor_eq"};
 
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
         if (!strcmp(name, word[i]))
@@ -98,7 +108,8 @@ static bool is_keyword(const char *name)
 char *text_identifier(Arena *arena, const char *name)
 {
     bool  prefix = !is_letter(name[0]) || is_keyword(name);
-    char *out = arena_printf(arena, "%s%s", prefix && (!name[0] || is_digit(name[0]) || is_keyword(name)) ? "_" : "", name);
+    char *out =
+        arena_printf(arena, "%s%s", prefix && (!name[0] || is_digit(name[0]) || is_keyword(name)) ? "_" : "", name);
 
     for (char *c = out; *c; c++)
         if (!is_letter(*c) && !is_digit(*c))

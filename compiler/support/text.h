@@ -8,7 +8,7 @@
 typedef struct Text Text;
 struct Text {
     Arena *arena;
-    char  *data; /* NUL-terminated once anything was written */
+    char  *data;           /* NUL-terminated once anything was written */
     size_t size, capacity; /* bytes, without the NUL */
 };
 
@@ -20,10 +20,11 @@ void text_printf(Text *text, const char *format, ...) __attribute__((format(prin
 /* `name` as a C identifier: other characters become '_', a leading digit or a C or C++ keyword gets a '_' in front. */
 char *text_identifier(Arena *arena, const char *name);
 
-/* A C literal of just that type that reads back to the same bits: hex floats ("0x1.8p+1f"), "INFINITY", "(double)NAN". */
+/* A C literal of just that type that reads back to the same bits: hex floats ("0x1.8p+1f"), "INFINITY",
+ * "(double)NAN". */
 void text_float(Text *text, float value);
 void text_double(Text *text, double value);
-void text_int64(Text *text, int64_t value); /* with the suffix it needs; INT64_MIN spelled safely */
+void text_int64(Text *text, int64_t value);                     /* with the suffix it needs; INT64_MIN spelled safely */
 void text_quoted(Text *text, const char *string, size_t bytes); /* as a C string literal, quotes included */
 
 /* `name` fit for a C comment: no comment ends or line breaks inside. */

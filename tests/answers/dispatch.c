@@ -1,6 +1,7 @@
 /* dispatch.c - many host programs in one: runs the jobs of a file, each in a process of its own.
  * A line of the file: the job's name, its folder, the program's number, then its arguments, separated by tabs.
- * Prints "NAME STATUS" for each; what a job says goes to FOLDER/NAME.log. A status above 128 is a signal's number + 128. */
+ * Prints "NAME STATUS" for each; what a job says goes to FOLDER/NAME.log. A status above 128 is a signal's number +
+ * 128. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
@@ -41,7 +42,8 @@ static void run_job(char **word, int words)
     _exit(status);
 }
 
-/* The whole file: a child that ends by exit() would set back a file that is still open, and the parent read the same jobs again. */
+/* The whole file: a child that ends by exit() would set back a file that is still open, and the parent read the same
+ * jobs again. */
 static char *read_jobs(const char *path)
 {
     FILE  *file = fopen(path, "r");

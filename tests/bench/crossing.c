@@ -1,6 +1,6 @@
-/* crossing.c - what a wait between two queues costs: units of nothing, each of which waits for the one before it in the other
- * queue, run by occ_queues.h on two threads of runtime/pool.h; and the same units in one queue, which waits for nobody. Prints the
- * least nanoseconds for each unit of both, over many runs.
+/* crossing.c - what a wait between two queues costs: units of nothing, each of which waits for the one before it in the
+ * other queue, run by occ_queues.h on two threads of runtime/pool.h; and the same units in one queue, which waits for
+ * nobody. Prints the least nanoseconds for each unit of both, over many runs.
  * Usage: crossing RUNS */
 #define _GNU_SOURCE 1
 #include "occ_queues.h"
@@ -43,8 +43,8 @@ static void make_crossings(occ_item *item)
 /* Tasks that begin when all are there: else the first would run the others' units. */
 typedef struct Gate {
     occ_part part;
-    void *context;
-    int arrived;
+    void    *context;
+    int      arrived;
 } Gate;
 
 static void enter(void *context, int64_t index)
@@ -69,10 +69,10 @@ static int64_t least(occ_pool *pool, const occ_item *item, const int *first, int
     int64_t best = INT64_MAX;
 
     for (int i = 0; i < runs; i++) {
-        int value = 0;
-        occ_queue queue[QUEUES];
+        int        value = 0;
+        occ_queue  queue[QUEUES];
         occ_queues all = {unit, &value, item, first, queue, QUEUES, UNITS};
-        int64_t start = now(), took;
+        int64_t    start = now(), took;
 
         if (occ_queues_run(&all, together, pool))
             exit(1);
@@ -84,10 +84,10 @@ static int64_t least(occ_pool *pool, const occ_item *item, const int *first, int
 
 int main(int argc, char **argv)
 {
-    static occ_item crossing[UNITS], straight[UNITS];
+    static occ_item  crossing[UNITS], straight[UNITS];
     static const int halves[] = {0, UNITS / QUEUES, UNITS}, whole[] = {0, UNITS, UNITS};
-    int runs = argc > 1 ? atoi(argv[1]) : 300;
-    occ_pool pool;
+    int              runs = argc > 1 ? atoi(argv[1]) : 300;
+    occ_pool         pool;
 
     make_crossings(crossing);
     for (int u = 0; u < UNITS; u++)

@@ -1,7 +1,7 @@
-/* driver.c - a generated model as a process that a benchmark talks to: it says when the first result is there and how much
- * memory it has come to hold, then runs as often as it is told on inputs that rotate. It includes the host program that
- * occamyc wrote (-DBENCH_HOST='"main.c"') for its tables of inputs and outputs, and leaves its main function alone.
- * Usage: driver SETS INPUT_0_OF_SET_0 INPUT_1_OF_SET_0 ... INPUT_0_OF_SET_1 ... (raw files) */
+/* driver.c - a generated model as a process that a benchmark talks to: it says when the first result is there and how
+ * much memory it has come to hold, then runs as often as it is told on inputs that rotate. It includes the host program
+ * that occamyc wrote (-DBENCH_HOST='"main.c"') for its tables of inputs and outputs, and leaves its main function
+ * alone. Usage: driver SETS INPUT_0_OF_SET_0 INPUT_1_OF_SET_0 ... INPUT_0_OF_SET_1 ... (raw files) */
 #define main host_program
 #include BENCH_HOST
 #undef main
@@ -16,13 +16,14 @@
 enum { BENCH_WARM = 10, BENCH_SETS = 8, BENCH_STEPS = 8192 };
 
 typedef struct Bench {
-    Host host;
-    int sets;
+    Host           host;
+    int            sets;
     unsigned char *in[BENCH_SETS]; /* the inputs struct of each set */
-    int64_t runs;
+    int64_t        runs;
 } Bench;
 
-/* Nanoseconds of each step in the run in hand and in the fastest, how often a run executes it, and when the one in hand began. */
+/* Nanoseconds of each step in the run in hand and in the fastest, how often a run executes it, and when the one in hand
+ * began. */
 static int64_t step_time[BENCH_STEPS], step_least[BENCH_STEPS], step_calls[BENCH_STEPS], step_begun;
 
 /* Nanoseconds of a clock. */
@@ -57,7 +58,7 @@ void bench_step_end(int step)
 static int64_t resident(void)
 {
     long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE     *file = fopen("/proc/self/statm", "r");
 
     if (!file || fscanf(file, "%*s %lld", &pages) != 1)
         pages = 0;
@@ -81,8 +82,8 @@ static void load_set(Bench *b, int set, char **argument)
     b->in[set] = (unsigned char *)host_allocate((int64_t)host_model.in_size);
     for (int i = 0; i < host_model.nin; i++) {
         const HostPort *port = &host_model.in[i];
-        int64_t bytes;
-        void *data = host_read_file(argument[i], &bytes);
+        int64_t         bytes;
+        void           *data = host_read_file(argument[i], &bytes);
 
         if (bytes != port->size || port->place != HOST_POINTER)
             host_fail("only plain inputs of fixed extents can be timed", argument[i]);
@@ -135,12 +136,12 @@ static void print_steps(const int64_t *value)
         printf("%lld%c", (long long)value[i], i + 1 < BENCH_STEPS ? ' ' : '\n');
 }
 
-/* "run N": N lines; "steps": the fastest time of every step in a run, and how often the last run executed it; anything else
- * ends. */
+/* "run N": N lines; "steps": the fastest time of every step in a run, and how often the last run executed it; anything
+ * else ends. */
 static void obey(Bench *b)
 {
     char line[80];
-    int count;
+    int  count;
 
     while (fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "run %d", &count) == 1) {
@@ -159,7 +160,7 @@ static void obey(Bench *b)
 int main(int argc, char **argv)
 {
     static Bench bench;
-    int64_t before = resident();
+    int64_t      before = resident();
 
     bench.sets = argc > 1 ? atoi(argv[1]) : 0;
     if (bench.sets < 1 || bench.sets > BENCH_SETS || argc != 2 + bench.sets * host_model.nin)

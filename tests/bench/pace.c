@@ -1,6 +1,6 @@
-/* pace.c - how much more two processors do than one where nothing but registers is used: a chunk of about a millisecond of
- * multiplications and additions, and by turns two of them on two threads of runtime/pool.h. Prints the least nanoseconds of
- * either over many turns. Usage: pace TURNS */
+/* pace.c - how much more two processors do than one where nothing but registers is used: a chunk of about a millisecond
+ * of multiplications and additions, and by turns two of them on two threads of runtime/pool.h. Prints the least
+ * nanoseconds of either over many turns. Usage: pace TURNS */
 #define _GNU_SOURCE
 
 #include "registers.h"
@@ -34,8 +34,8 @@ static int64_t lesser(int64_t a, int64_t b)
 int main(int argc, char **argv)
 {
     static occ_pool pool;
-    float sums[THREADS];
-    int64_t one = INT64_MAX, two = INT64_MAX;
+    float           sums[THREADS];
+    int64_t         one = INT64_MAX, two = INT64_MAX;
 
     if (occ_pool_start(&pool, THREADS))
         return 1;

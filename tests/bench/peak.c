@@ -1,5 +1,5 @@
-/* peak.c - what one core does at most: prints the fastest of many tries in single-precision GF/s, a multiplication and an
- * addition counted as two. */
+/* peak.c - what one core does at most: prints the fastest of many tries in single-precision GF/s, a multiplication and
+ * an addition counted as two. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "registers.h"

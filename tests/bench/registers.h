@@ -6,8 +6,8 @@
 
 enum { REGISTER_SUMS = 10 };
 
-/* As many multiplications and additions of vectors a step, in independent sums, so that neither latency nor loads limit. Returns
- * something of all of them, so that they are made. */
+/* As many multiplications and additions of vectors a step, in independent sums, so that neither latency nor loads
+ * limit. Returns something of all of them, so that they are made. */
 static float work_in_registers(int steps, float addend)
 {
     occ_vf sum[REGISTER_SUMS], factor = occ_vset(0.999f), more = occ_vset(addend);

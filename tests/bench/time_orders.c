@@ -1,4 +1,5 @@
-/* time_orders.c - the order search on a file of graphs with proven peaks: one line of figures for each, read by plan.py. */
+/* time_orders.c - the order search on a file of graphs with proven peaks: one line of figures for each, read by
+ * plan.py. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,8 +26,9 @@ int main(int count, char **argument)
             fprintf(stderr, "time_orders: %s: %s\n", name, r.why);
             return 1;
         }
-        printf("%s,%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%" PRId64 ",%.4f\n", name, d.problem.nstep, least, r.given, r.peak,
-               r.bound, r.status == ORDER_OPTIMAL ? "optimal" : "gap", r.states, (double)(clock() - began) / CLOCKS_PER_SEC);
+        printf("%s,%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%" PRId64 ",%.4f\n", name, d.problem.nstep, least,
+               r.given, r.peak, r.bound, r.status == ORDER_OPTIMAL ? "optimal" : "gap", r.states,
+               (double)(clock() - began) / CLOCKS_PER_SEC);
     }
     fclose(file);
     return 0;

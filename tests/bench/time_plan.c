@@ -1,6 +1,6 @@
-/* time_plan.c - milliseconds of processor time that planning takes: one compilation after another, for each a line for every
- * search for order and placement in it, one for the check of what is taken, and an empty one. The arguments are occamyc's. Linked
- * with --wrap=program_plan and --wrap=program_confirm; read by memory.py. */
+/* time_plan.c - milliseconds of processor time that planning takes: one compilation after another, for each a line for
+ * every search for order and placement in it, one for the check of what is taken, and an empty one. The arguments are
+ * occamyc's. Linked with --wrap=program_plan and --wrap=program_confirm; read by memory.py. */
 #include "compile.h"
 #include "program/program.h"
 
@@ -15,8 +15,8 @@ int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan
 int __real_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 int __wrap_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
-static int timed(int (*run)(Program *, const PlanOptions *, Plan *, Diag *), Program *program, const PlanOptions *options, Plan *plan,
-                 Diag *diag)
+static int timed(int (*run)(Program *, const PlanOptions *, Plan *, Diag *), Program *program,
+                 const PlanOptions *options, Plan *plan, Diag *diag)
 {
     clock_t began = clock();
     int     status = run(program, options, plan, diag);

@@ -26,9 +26,14 @@ Build *build_new(const char *name)
     *b->program = (Program){.model = b->model, .arena = arena, .dims = -1};
     b->program->in = arena_array(arena, Port, 8);
     b->program->out = arena_array(arena, Port, 8);
-    b->options = (Options){.output = arena_printf(arena, "%s.c", name), .max_ram = -1, .max_flash = -1, .max_stack = -1,
-                           .command_line = arena_printf(arena, "occamyc %s.onnx", name), .plan = {.planner = "auto"}};
-    b->emission = (Emission){.options = &b->options, .program = b->program, .plan = &b->plan, .name = name, .diag = &b->diag};
+    b->options = (Options){.output = arena_printf(arena, "%s.c", name),
+                           .max_ram = -1,
+                           .max_flash = -1,
+                           .max_stack = -1,
+                           .command_line = arena_printf(arena, "occamyc %s.onnx", name),
+                           .plan = {.planner = "auto"}};
+    b->emission =
+        (Emission){.options = &b->options, .program = b->program, .plan = &b->plan, .name = name, .diag = &b->diag};
     b->emission.upper = arena_strdup(arena, name);
     for (char *c = (char *)b->emission.upper; *c; c++)
         *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
@@ -50,8 +55,15 @@ Type tensor(DType dtype, int rank, int64_t a, int64_t b, int64_t c)
 static int add_buffer(Build *b, BufferKind kind, const char *name, DType dtype, int64_t bytes)
 {
     Program *p = b->program;
-    Buffer   buffer = {.id = p->nbuffer, .kind = kind, .dtype = dtype, .size = bytes, .align = 16, .regions = 1, .copies = 1,
-                       .port = -1, .name = arena_printf(b->arena, "%d:%s", p->nbuffer, name)};
+    Buffer   buffer = {.id = p->nbuffer,
+                       .kind = kind,
+                       .dtype = dtype,
+                       .size = bytes,
+                       .align = 16,
+                       .regions = 1,
+                       .copies = 1,
+                       .port = -1,
+                       .name = arena_printf(b->arena, "%d:%s", p->nbuffer, name)};
 
     ARENA_PUSH(b->arena, p->buffer, p->nbuffer, p->cbuffer, buffer);
     return buffer.id;
@@ -181,7 +193,7 @@ void step_arg_int(Build *b, Step *step, Extent value)
     step->arg[step->narg - 1].kind = ARG_INT;
 }
 
-/* -------------------------------------------------------------------------------------------------------- expressions */
+/* ------------------------------------------------------------------------------------------------------ expressions */
 
 Scalar *scalar_new(Build *b, bool vector, DType stored)
 {
@@ -209,14 +221,27 @@ int node_load(Build *b, Scalar *s, DType dtype, int operand, int stride)
 
     if (operand >= s->noperand)
         s->noperand = operand + 1;
-    return add_node(b, s, (ScalarNode){.op = SCALAR_LOAD, .dtype = computed, .a = -1, .b = -1, .c = -1, .operand = operand,
-                                       .stride = stride, .stored = dtype});
+    return add_node(b, s,
+                    (ScalarNode){.op = SCALAR_LOAD,
+                                 .dtype = computed,
+                                 .a = -1,
+                                 .b = -1,
+                                 .c = -1,
+                                 .operand = operand,
+                                 .stride = stride,
+                                 .stored = dtype});
 }
 
 int node_literal(Build *b, Scalar *s, DType dtype, double value)
 {
-    return add_node(b, s, (ScalarNode){.op = SCALAR_LITERAL, .dtype = dtype, .a = -1, .b = -1, .c = -1, .literal = value,
-                                       .integer = (int64_t)value});
+    return add_node(b, s,
+                    (ScalarNode){.op = SCALAR_LITERAL,
+                                 .dtype = dtype,
+                                 .a = -1,
+                                 .b = -1,
+                                 .c = -1,
+                                 .literal = value,
+                                 .integer = (int64_t)value});
 }
 
 int node_op(Build *b, Scalar *s, ScalarOp op, int x, int y, int z)
@@ -228,8 +253,9 @@ int node_op(Build *b, Scalar *s, ScalarOp op, int x, int y, int z)
 
 Step *build_map(Build *b, const char *node, Scalar *expr, Operand y, Extent n, int nx, const Operand *x)
 {
-    Step        *step = build_kernel(b, arena_printf(b->arena, expr->vector ? "map_vf_%s" : "map_%s", dtype_info(expr->stored)->suffix),
-                                     "Map", node);
+    Step *step =
+        build_kernel(b, arena_printf(b->arena, expr->vector ? "map_vf_%s" : "map_%s", dtype_info(expr->stored)->suffix),
+                     "Map", node);
     const Extent one = extent_const(1);
     Extent       strides[8];
     int          nload = 0;
@@ -251,7 +277,7 @@ Step *build_map(Build *b, const char *node, Scalar *expr, Operand y, Extent n, i
     return step;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- results */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 static void must(Build *b, int result, const char *what)
 {
@@ -349,7 +375,8 @@ Build *two_maps(const char *name, int64_t n)
     for (int64_t i = 0; i < n; i++)
         w[i] = (float)i * 0.5f - 3.0f;
     weight = build_weight(b, "bias*/", DTYPE_F32, n, w);
-    node_op(b, s, SCALAR_mul, node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1), node_load(b, s, DTYPE_F32, 1, 1), -1),
+    node_op(b, s, SCALAR_mul,
+            node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1), node_load(b, s, DTYPE_F32, 1, 1), -1),
             node_literal(b, s, DTYPE_F32, 2.0), -1);
     read[0] = whole(b, x, type, OPERAND_READS);
     read[1] = whole(b, weight, type, OPERAND_READS);

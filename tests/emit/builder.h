@@ -1,5 +1,5 @@
-/* builder.h - programs made by hand for the tests of emission, and what is done with them: planned, emitted, compiled by a
- * real C compiler into a shared object, loaded. Knows no model file. */
+/* builder.h - programs made by hand for the tests of emission, and what is done with them: planned, emitted, compiled
+ * by a real C compiler into a shared object, loaded. Knows no model file. */
 #ifndef OCC_TEST_BUILDER_H
 #define OCC_TEST_BUILDER_H
 
@@ -21,12 +21,12 @@ void   build_free(Build *b);
 /* A tensor type of constant extents; further axes 0. */
 Type tensor(DType dtype, int rank, int64_t a, int64_t b, int64_t c);
 
-int     build_in(Build *b, const char *name, Type type);  /* Buffer.id */
-int     build_out(Build *b, const char *name, Type type);
-int     build_act(Build *b, const char *name, DType dtype, int64_t elements);
-int     build_weight(Build *b, const char *name, DType dtype, int64_t elements, const void *data);
-int     build_dims(Build *b); /* the run-time integers */
-Extent  build_slot(Build *b, Extent extent); /* give it a slot of dims */
+int    build_in(Build *b, const char *name, Type type); /* Buffer.id */
+int    build_out(Build *b, const char *name, Type type);
+int    build_act(Build *b, const char *name, DType dtype, int64_t elements);
+int    build_weight(Build *b, const char *name, DType dtype, int64_t elements, const void *data);
+int    build_dims(Build *b);                /* the run-time integers */
+Extent build_slot(Build *b, Extent extent); /* give it a slot of dims */
 
 Operand whole(const Build *b, int buffer, Type type, int access); /* row-major from the buffer's start */
 Step   *build_kernel(Build *b, const char *kernel, const char *op, const char *node);

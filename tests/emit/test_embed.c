@@ -19,8 +19,8 @@ static const Chunk *chunk_of(const char *name)
 
 static void every_form_of_definition_is_found(void **state)
 {
-    static const char *const names[] = {"OCC_PROBE_LIMIT", "OCC_PROBE_OK",     "OCC_PROBE_BAD",   "occ_extent",
-                                        "occ_expr",        "occ_probe_wide",   "OCC_PROBE_INLINE", "occ_fn_probe",
+    static const char *const names[] = {"OCC_PROBE_LIMIT", "OCC_PROBE_OK",    "OCC_PROBE_BAD",      "occ_extent",
+                                        "occ_expr",        "occ_probe_wide",  "OCC_PROBE_INLINE",   "occ_fn_probe",
                                         "occ_probe_table", "occ_probe_twice", "occ_probe_copy_f32", "occ_probe_copy_i8",
                                         "occ_probe_all"};
     (void)state;
@@ -68,7 +68,7 @@ static void signatures_are_read(void **state)
 {
     static const ParamKind kinds[] = {PARAM_READS, PARAM_READS,  PARAM_WRITES, PARAM_INT, PARAM_INTS,
                                       PARAM_FLOAT, PARAM_FLOATS, PARAM_EXPR,   PARAM_FN};
-    const Kernel *all = kernel_find("probe_all");
+    const Kernel          *all = kernel_find("probe_all");
 
     (void)state;
     assert_int_equal(all->nparam, 9);
@@ -86,7 +86,7 @@ static void fields_of_structs_are_rows(void **state)
     static const ParamKind   kinds[] = {PARAM_READS, PARAM_SHAPE, PARAM_WRITES, PARAM_SHAPE, PARAM_INT, PARAM_INTS,
                                         PARAM_INT,   PARAM_FLOAT, PARAM_FN,     PARAM_EXPR,  PARAM_INT};
     static const char *const names[] = {"x", "x_at", "y", "y_at", "from", "to", "count", "scale", "fn", "e", "last"};
-    const Kernel *k = kernel_find("probe_struct");
+    const Kernel            *k = kernel_find("probe_struct");
 
     (void)state;
     assert_int_equal(k->nparam, 11);
@@ -140,7 +140,8 @@ static void structs_hold_what_the_step_says(void **state)
     const int64_t   straight[] = {2, 2, 2, 1}, turned[] = {2, 2, 1, 2}, to[] = {3, 4};
     ProbeExpr       e = {.x = {&bias}};
     void           *p[] = {x, y};
-    const KernelArg a[] = {{.ints = straight}, {.ints = turned}, {.i = 1}, {.ints = to}, {.i = 4}, {.f = 2.0}, {.i = 5}};
+    const KernelArg a[] = {{.ints = straight}, {.ints = turned}, {.i = 1}, {.ints = to},
+                           {.i = 4},           {.f = 2.0},       {.i = 5}};
 
     (void)state;
     assert_int_equal(kernel_find("probe_struct")->call(p, a, &e, (void (*)(void))add_index), 0);

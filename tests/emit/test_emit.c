@@ -1,4 +1,5 @@
-/* test_emit.c - programs made by hand become C, are compiled by a real compiler and run against results computed here. */
+/* test_emit.c - programs made by hand become C, are compiled by a real compiler and run against results computed
+ * here. */
 #include "builder.h"
 
 #include <dlfcn.h>
@@ -46,7 +47,8 @@ static void run_two_maps(RunPair run, int64_t n)
 static void a_program_compiles_clean_and_computes(void **state)
 {
     static const char *const compilers[] = {"gcc", "clang"};
-    static const char *const flags[] = {"-O0", "-Og", "-O2", "-Os", "-O2 -march=native", "-O2 -DOCC_GUARD", "-O2 -DTWO_VERIFY"};
+    static const char *const flags[] = {
+        "-O0", "-Og", "-O2", "-Os", "-O2 -march=native", "-O2 -DOCC_GUARD", "-O2 -DTWO_VERIFY"};
 
     (void)state;
     for (int c = 0; c < 2; c++)
@@ -103,12 +105,12 @@ static void the_host_program_runs_raw_files(void **state)
 /* y = x + 1 over n * 3 elements, n of 1 to 5. */
 static Build *bounded(void)
 {
-    Build  *b = build_new("bounded");
-    Type    type = tensor(DTYPE_F32, 2, 5, 3, 0);
-    Scalar *s = scalar_new(b, true, DTYPE_F32);
-    Operand read;
-    Extent  n, count;
-    int     x, y;
+    Build                   *b = build_new("bounded");
+    Type                     type = tensor(DTYPE_F32, 2, 5, 3, 0);
+    Scalar                  *s = scalar_new(b, true, DTYPE_F32);
+    Operand                  read;
+    Extent                   n, count;
+    int                      x, y;
     static const char *const names[] = {"batch", NULL};
 
     n = extent_leaf(b->model, EXPR_DIM, 0, 0, 1, 5);
@@ -133,7 +135,7 @@ static void a_bounded_extent_is_a_member_and_is_checked(void **state)
     } In;
     Build *b = bounded();
     void  *handle;
-    int  (*run)(const Memory *, const In *, Pair *);
+    int (*run)(const Memory *, const In *, Pair *);
     float  x[15], y[15];
     Memory memory = {aligned_alloc(64, 1024)};
     In     in = {x, 2};
@@ -199,7 +201,9 @@ static Build *looping(void)
             node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 0, 1), node_literal(b, s, DTYPE_F32, 0.0), -1);
         else
             node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1),
-                    node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 1, 1), node_literal(b, s, DTYPE_F32, branch ? 10.0 : 1.0), -1), -1);
+                    node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 1, 1),
+                            node_literal(b, s, DTYPE_F32, branch ? 10.0 : 1.0), -1),
+                    -1);
         build_map(b, "step", s, whole(b, y, type, OPERAND_WRITES), extent_const(4), branch < 0 ? 1 : 2, read);
     }
     return b;
@@ -218,7 +222,7 @@ static void loops_branches_and_loaded_integers(void **state)
     Pair    out = {y};
     Memory  memory = {aligned_alloc(64, 1024)};
     void   *handle;
-    int   (*run)(const Memory *, const In *, Pair *);
+    int (*run)(const Memory *, const In *, Pair *);
 
     (void)state;
     build_emit(b);
@@ -241,7 +245,7 @@ static void loops_branches_and_loaded_integers(void **state)
     build_free(b);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- weights */
+/* ---------------------------------------------------------------------------------------------------------- weights */
 
 static void weights_beside_the_code_give_the_same(void **state)
 {
@@ -271,14 +275,14 @@ static void weights_of_a_file_are_taken_by_init(void **state)
         void       *arena;
         const void *weights;
     } FileMemory;
-    Build      *b = two_maps("filed", 16);
-    float       x[16] = {1}, z[16];
-    Pair        in = {x}, out = {z};
-    FileMemory  memory = {aligned_alloc(64, 1024), NULL};
-    char       *weights = aligned_alloc(64, 64);
-    void       *handle;
-    int       (*run)(const FileMemory *, const Pair *, Pair *);
-    int       (*init)(FileMemory *, const void *, int64_t, int);
+    Build     *b = two_maps("filed", 16);
+    float      x[16] = {1}, z[16];
+    Pair       in = {x}, out = {z};
+    FileMemory memory = {aligned_alloc(64, 1024), NULL};
+    char      *weights = aligned_alloc(64, 64);
+    void      *handle;
+    int (*run)(const FileMemory *, const Pair *, Pair *);
+    int (*init)(FileMemory *, const void *, int64_t, int);
 
     (void)state;
     b->options.plan.weights = WEIGHTS_FILE;
@@ -323,7 +327,7 @@ static void equal_constants_exist_once(void **state)
     build_free(b);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ guarantees */
+/* ------------------------------------------------------------------------------------------------------- guarantees */
 
 /* A step that writes beyond what the plan gave it is found by the guarded build, and by it alone. */
 static void the_guarded_build_finds_a_broken_plan(void **state)
@@ -351,11 +355,11 @@ static void the_guarded_build_finds_a_broken_plan(void **state)
 /* --io=arena: the structs are empty, the header tells the offsets. */
 static void inputs_and_outputs_in_the_arena(void **state)
 {
-    Build  *b = two_maps("inside", 37);
-    Memory  memory = {aligned_alloc(64, 1024)};
-    char    unused[8];
-    void   *handle;
-    float  *x, *z;
+    Build *b = two_maps("inside", 37);
+    Memory memory = {aligned_alloc(64, 1024)};
+    char   unused[8];
+    void  *handle;
+    float *x, *z;
 
     (void)state;
     b->options.plan.io_arena = 1;
@@ -366,7 +370,8 @@ static void inputs_and_outputs_in_the_arena(void **state)
     z = (float *)(void *)((char *)memory.arena + b->plan.offset[b->program->out[0].buffer]);
     for (int i = 0; i < 37; i++)
         x[i] = 1.0f;
-    assert_int_equal(((RunPair)build_symbol(handle, "inside_run"))(&memory, (Pair *)(void *)unused, (Pair *)(void *)unused), 0);
+    assert_int_equal(
+        ((RunPair)build_symbol(handle, "inside_run"))(&memory, (Pair *)(void *)unused, (Pair *)(void *)unused), 0);
     for (int i = 0; i < 37; i++)
         assert_true(z[i] == ((float)i - 4.0f) * ((float)i - 4.0f));
     dlclose(handle);

@@ -18,8 +18,8 @@ static const char **pruned(Arena *arena, const char *target)
 
 static void a_microcontroller_gets_no_word_of_other_processors(void **state)
 {
-    static const char *const foreign[] = {"AVX", "SSE",    "ia32", "NEON",            "aarch64",
-                                          "x86", "vpmadd", "zmm",  "OCC_FORCE_WIDTH", "#if OCC_W"};
+    static const char *const foreign[] = {
+        "AVX", "SSE", "ia32", "NEON", "aarch64", "x86", "vpmadd", "zmm", "OCC_FORCE_WIDTH", "#if OCC_W"};
     Arena       *arena = arena_new(0);
     const char **piece = pruned(arena, "cortex-m");
 
@@ -65,19 +65,25 @@ static const char *absent_flags(Arena *arena, const Target *target)
 
 static void what_is_left_means_the_same(void **state)
 {
-    static const char *const compiler[] = {"gcc", "clang", "gcc -Os -D__ARM_FEATURE_DSP",
-                                           "gcc -DOCC_SHARED -DOCC_GUARD", "gcc -U__GNUC__",
+    static const char *const compiler[] = {"gcc",
+                                           "clang",
+                                           "gcc -Os -D__ARM_FEATURE_DSP",
+                                           "gcc -DOCC_SHARED -DOCC_GUARD",
+                                           "gcc -U__GNUC__",
                                            "gcc -U__linux__ -DOCC_FORCE_SCALAR"};
-    Arena      *arena = arena_new(0);
-    const char *flags = absent_flags(arena, target_find("cortex-m"));
+    Arena                   *arena = arena_new(0);
+    const char              *flags = absent_flags(arena, target_find("cortex-m"));
 
     (void)state;
     write_pieces(TEST_FOLDER "/whole.c", NULL);
     write_pieces(TEST_FOLDER "/pruned.c", pruned(arena, "cortex-m"));
     for (size_t i = 0; i < sizeof compiler / sizeof *compiler; i++)
-        assert_int_equal(system(arena_printf(arena, "cd " TEST_FOLDER " && for f in whole pruned; do %s %s -E -P $f.c | "
+        assert_int_equal(system(arena_printf(arena,
+                                             "cd " TEST_FOLDER " && for f in whole pruned; do %s %s -E -P $f.c | "
                                              "tr -d '[:space:]' > $f.text && test -s $f.text || exit 1; done; "
-                                             "cmp whole.text pruned.text", compiler[i], flags)), 0);
+                                             "cmp whole.text pruned.text",
+                                             compiler[i], flags)),
+                         0);
     arena_free(arena);
 }
 

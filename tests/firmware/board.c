@@ -121,6 +121,6 @@ static void board_fault(void)
 }
 
 __attribute__((section(".vectors"), used)) static const void *const board_vectors[16] = {
-    board_stack_top, (const void *)board_start, (const void *)board_fault, (const void *)board_fault,
+    board_stack_top,           (const void *)board_start, (const void *)board_fault, (const void *)board_fault,
     (const void *)board_fault, (const void *)board_fault, (const void *)board_fault,
 };

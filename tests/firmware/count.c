@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
+typedef uint64_t           qemu_plugin_id_t;
 typedef struct qemu_info_t qemu_info_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -17,10 +17,10 @@ enum { ADD_U64 = 0, NO_REGISTERS = 0 };
 typedef void (*TranslateFn)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
 typedef void (*ExecuteFn)(unsigned cpu, void *data);
 typedef void (*ExitFn)(qemu_plugin_id_t id, void *data);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, TranslateFn fn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, ExecuteFn fn, int flags, void *data);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int op, void *counter, uint64_t add);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, ExitFn fn, void *data);
+void     qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, TranslateFn fn);
+void     qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, ExecuteFn fn, int flags, void *data);
+void     qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int op, void *counter, uint64_t add);
+void     qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, ExitFn fn, void *data);
 size_t   qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
@@ -28,7 +28,7 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *bl
 extern __attribute__((visibility("default"))) int qemu_plugin_version;
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                                                char **argv);
-int qemu_plugin_version = 1;
+int                                        qemu_plugin_version = 1;
 
 enum { CODE_BYTES = 4 << 20 }; /* the board's code memory starts at address 0 */
 

@@ -1,6 +1,7 @@
-/* execute.c - a planned program is run on numbers drawn from the input's bytes, with the kernels of the generated code, twice: each
- * buffer in a block of its own, where the sanitizers see every byte beside it, then as planned, over each other. Both must give the
- * same bits. Programs of text, sequences and optionals are left out, and those that would take long. */
+/* execute.c - a planned program is run on numbers drawn from the input's bytes, with the kernels of the generated code,
+ * twice: each buffer in a block of its own, where the sanitizers see every byte beside it, then as planned, over each
+ * other. Both must give the same bits. Programs of text, sequences and optionals are left out, and those that would
+ * take long. */
 #include "execute.h"
 
 #include "program/flow.h"
@@ -19,7 +20,7 @@ static uint64_t roll(Execution *e)
     return e->random >> 33;
 }
 
-/* ------------------------------------------------------------------------------------------------------ what can be run */
+/* -------------------------------------------------------------------------------------------------- what can be run */
 
 static bool is_plain(const Port *port)
 {
@@ -53,7 +54,7 @@ static bool can_run(const Program *program)
     return total <= MOST_BYTES && runs <= MOST_RUNS;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
 static void *block_of(Execution *e, int64_t bytes, int64_t align)
 {
@@ -99,7 +100,8 @@ static void fill_dims(Execution *e, const Program *program, int64_t *dims)
     }
 }
 
-/* A block for each buffer, or for those outside the arena that `plan` describes, filled alike each time. NULL: too many. */
+/* A block for each buffer, or for those outside the arena that `plan` describes, filled alike each time. NULL: too
+ * many. */
 static void **give_memory(Execution *e, const Program *program, const Plan *plan)
 {
     void **memory = arena_array(program->arena, void *, program->nbuffer + 1);
@@ -123,7 +125,7 @@ static void **give_memory(Execution *e, const Program *program, const Plan *plan
     return memory;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ runs */
+/* ------------------------------------------------------------------------------------------------------------- runs */
 
 void execute(Execution *e, const Program *program, const Plan *plan)
 {
@@ -143,7 +145,9 @@ void execute(Execution *e, const Program *program, const Plan *plan)
 
         if (first == second && (first || !memcmp(apart[b], shared[b], (size_t)program->buffer[b].size)))
             continue;
-        fprintf(stderr, "output %d: status %d and %d, other bits where buffers lie as planned than where each is alone\n", i, first, second);
+        fprintf(stderr,
+                "output %d: status %d and %d, other bits where buffers lie as planned than where each is alone\n", i,
+                first, second);
         abort();
     }
 }

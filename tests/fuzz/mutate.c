@@ -1,5 +1,5 @@
-/* mutate.c - libFuzzer's mutations on the decoded model instead of its bytes: lengths and nesting stay right, so that almost
- * every input gets past the wire format. Works on any message by protobuf-c's own descriptors. */
+/* mutate.c - libFuzzer's mutations on the decoded model instead of its bytes: lengths and nesting stay right, so that
+ * almost every input gets past the wire format. Works on any message by protobuf-c's own descriptors. */
 #include "onnx/wire.h"
 #include "ops/ops.h"
 
@@ -12,8 +12,8 @@ enum { MAX_SEEN = 6000, MAX_TEXT = 64, SCRATCH = 256 << 20 };
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t capacity);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t capacity, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes, uint8_t *out,
-                                 size_t capacity, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes,
+                                 uint8_t *out, size_t capacity, unsigned seed);
 
 typedef struct Mutation {
     Arena             *arena;
@@ -42,7 +42,7 @@ static void keep(void *arena, void *pointer)
     (void)pointer;
 }
 
-/* ----------------------------------------------------------------------------------------------- fields, whatever their type */
+/* -------------------------------------------------------------------------------------- fields, whatever their type */
 
 static void *member(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
@@ -92,12 +92,40 @@ static void look(Mutation *m, ProtobufCMessage *message, int depth)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- new contents */
+/* ----------------------------------------------------------------------------------------------------- new contents */
 
 static int64_t some_number(Mutation *m)
 {
-    static const int64_t interesting[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 28, 31, 64, 127, 255, 1024, 65535, -1, -2, -3, -8,
-                                          INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 31, (int64_t)1 << 40, (int64_t)1 << 62};
+    static const int64_t interesting[] = {0,
+                                          1,
+                                          2,
+                                          3,
+                                          4,
+                                          5,
+                                          7,
+                                          8,
+                                          9,
+                                          11,
+                                          13,
+                                          16,
+                                          28,
+                                          31,
+                                          64,
+                                          127,
+                                          255,
+                                          1024,
+                                          65535,
+                                          -1,
+                                          -2,
+                                          -3,
+                                          -8,
+                                          INT32_MAX,
+                                          INT32_MIN,
+                                          INT64_MAX,
+                                          INT64_MIN,
+                                          (int64_t)1 << 31,
+                                          (int64_t)1 << 40,
+                                          (int64_t)1 << 62};
 
     return roll(m, 4) ? (int64_t)roll(m, 12) - 2 : interesting[roll(m, sizeof interesting / sizeof *interesting)];
 }
@@ -105,13 +133,73 @@ static int64_t some_number(Mutation *m)
 /* A name that the model has, an operator, an attribute, a word of an attribute, or nothing. */
 static char *some_text(Mutation *m)
 {
-    static const char *const word[] = {
-        "axis", "axes", "keepdims", "to", "mode", "perm", "shape", "value", "epsilon", "alpha", "beta", "group", "pads", "strides",
-        "dilations", "kernel_shape", "auto_pad", "SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "ceil_mode", "body", "then_branch",
-        "else_branch", "num_scan_inputs", "num_outputs", "direction", "hidden_size", "equation", "ij,jk->ik", "reduction", "blocksize",
-        "linear", "cubic", "nearest", "constant", "reflect", "edge", "bidirectional", "forward", "reverse", "layout", "transA", "transB",
-        "largest", "sorted", "k", "exclusive", "fmod", "starts", "ends", "split", "scales", "", "ai.onnx", "ai.onnx.ml", "com.microsoft",
-        "noop_with_empty_axes", "allowzero", "batch_dims", "dtype", "consumed_inputs", "broadcast", "spatial", "num_groups", "seed"};
+    static const char *const word[] = {"axis",
+                                       "axes",
+                                       "keepdims",
+                                       "to",
+                                       "mode",
+                                       "perm",
+                                       "shape",
+                                       "value",
+                                       "epsilon",
+                                       "alpha",
+                                       "beta",
+                                       "group",
+                                       "pads",
+                                       "strides",
+                                       "dilations",
+                                       "kernel_shape",
+                                       "auto_pad",
+                                       "SAME_UPPER",
+                                       "SAME_LOWER",
+                                       "VALID",
+                                       "NOTSET",
+                                       "ceil_mode",
+                                       "body",
+                                       "then_branch",
+                                       "else_branch",
+                                       "num_scan_inputs",
+                                       "num_outputs",
+                                       "direction",
+                                       "hidden_size",
+                                       "equation",
+                                       "ij,jk->ik",
+                                       "reduction",
+                                       "blocksize",
+                                       "linear",
+                                       "cubic",
+                                       "nearest",
+                                       "constant",
+                                       "reflect",
+                                       "edge",
+                                       "bidirectional",
+                                       "forward",
+                                       "reverse",
+                                       "layout",
+                                       "transA",
+                                       "transB",
+                                       "largest",
+                                       "sorted",
+                                       "k",
+                                       "exclusive",
+                                       "fmod",
+                                       "starts",
+                                       "ends",
+                                       "split",
+                                       "scales",
+                                       "",
+                                       "ai.onnx",
+                                       "ai.onnx.ml",
+                                       "com.microsoft",
+                                       "noop_with_empty_axes",
+                                       "allowzero",
+                                       "batch_dims",
+                                       "dtype",
+                                       "consumed_inputs",
+                                       "broadcast",
+                                       "spatial",
+                                       "num_groups",
+                                       "seed"};
 
     switch (roll(m, 4)) {
     case 0:
@@ -139,7 +227,8 @@ static ProtobufCBinaryData some_bytes(Mutation *m, ProtobufCBinaryData old)
     return (ProtobufCBinaryData){length, (uint8_t *)arena_strndup(m->arena, (char *)space, length)};
 }
 
-/* A copy: a shared message could come to hold itself. Text that another mutation made may not decode: then an empty one. */
+/* A copy: a shared message could come to hold itself. Text that another mutation made may not decode: then an empty
+ * one. */
 static ProtobufCMessage *some_message(Mutation *m, const ProtobufCMessageDescriptor *wanted)
 {
     ProtobufCMessage *copy = NULL;
@@ -158,8 +247,8 @@ static ProtobufCMessage *some_message(Mutation *m, const ProtobufCMessageDescrip
 
 static void set_element(Mutation *m, const ProtobufCFieldDescriptor *field, void *element)
 {
-    float  single = (float)some_number(m) / 4.0f;
-    double wide = (double)single;
+    float   single = (float)some_number(m) / 4.0f;
+    double  wide = (double)single;
     int64_t number = some_number(m);
 
     switch (field->type) {
@@ -183,12 +272,12 @@ static void set_element(Mutation *m, const ProtobufCFieldDescriptor *field, void
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- mutations */
+/* -------------------------------------------------------------------------------------------------------- mutations */
 
 static void change_list(Mutation *m, ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
-    size_t *count = quantifier(message, field), size = element_size(field), at, other;
-    char  **list = member(message, field), *copy = arena_calloc(m->arena, *count + 1, size);
+    size_t                            *count = quantifier(message, field), size = element_size(field), at, other;
+    char                             **list = member(message, field), *copy = arena_calloc(m->arena, *count + 1, size);
     _Alignas(ProtobufCBinaryData) char made[sizeof(ProtobufCBinaryData)] = {0};
 
     if (*count)
@@ -204,7 +293,8 @@ static void change_list(Mutation *m, ProtobufCMessage *message, const ProtobufCF
         }
         break;
     case 1: /* put one in */
-        set_element(m, field, made); /* before there is a hole in the list: it may copy the very message that holds the list */
+        set_element(m, field,
+                    made); /* before there is a hole in the list: it may copy the very message that holds the list */
         memmove(copy + (at + 1) * size, copy + at * size, (*count - at) * size);
         memcpy(copy + at * size, made, size);
         ++*count;
@@ -263,7 +353,8 @@ static Onnx__ModelProto *decode(Mutation *m, const uint8_t *data, size_t bytes)
 }
 
 /* The changed model into `out`; 0 when it does not decode or does not fit. */
-static size_t mutate(Mutation *m, const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes, uint8_t *out, size_t capacity)
+static size_t mutate(Mutation *m, const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes,
+                     uint8_t *out, size_t capacity)
 {
     Onnx__ModelProto *model = decode(m, one, one_bytes), *mate = two ? decode(m, two, two_bytes) : NULL;
     size_t            bytes;
@@ -282,7 +373,8 @@ static size_t mutate(Mutation *m, const uint8_t *one, size_t one_bytes, const ui
     return onnx__model_proto__pack(model, out);
 }
 
-static size_t with_arena(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes, uint8_t *out, size_t capacity, unsigned seed)
+static size_t with_arena(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes, uint8_t *out,
+                         size_t capacity, unsigned seed)
 {
     Arena    *arena = arena_new(SCRATCH);
     Mutation *m = calloc(1, sizeof *m);
@@ -308,8 +400,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t capacity, uns
     return made ? made : LLVMFuzzerMutate(data, bytes, capacity);
 }
 
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes, uint8_t *out,
-                                 size_t capacity, unsigned seed)
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_bytes, const uint8_t *two, size_t two_bytes,
+                                 uint8_t *out, size_t capacity, unsigned seed)
 {
     return with_arena(one, one_bytes, two, two_bytes, out, capacity, seed);
 }

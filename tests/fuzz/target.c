@@ -1,6 +1,6 @@
-/* target.c - what is fuzzed: a file's bytes through reading, checking, inference, passes, lowering and planning. Whatever they
- * are, they may at worst be refused, in bounded time and memory. With OCC_FUZZ_BUGS set, a message of the class "bug in occamyc"
- * counts as a crash too; with OCC_FUZZ_RUN set, what is accepted is run (execute.c). */
+/* target.c - what is fuzzed: a file's bytes through reading, checking, inference, passes, lowering and planning.
+ * Whatever they are, they may at worst be refused, in bounded time and memory. With OCC_FUZZ_BUGS set, a message of the
+ * class "bug in occamyc" counts as a crash too; with OCC_FUZZ_RUN set, what is accepted is run (execute.c). */
 #include "execute.h"
 #include "onnx/read.h"
 #include "ops/infer.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-/* SECONDS_LIMIT: of processor time, where the sanitizers and the fuzzer's counters take thirty times what the compiler takes. */
+/* SECONDS_LIMIT: of processor time, where the sanitizers and the fuzzer's counters take thirty times what the compiler
+ * takes. */
 enum { MEMORY_LIMIT = 192 << 20, SECONDS_LIMIT = 20, ARENA_ALIGN = 64, VECTOR_BYTES = 64 };
 
 /* A model beside which tensors in files of their own are looked for: among the broken ones, some of which have such. */
@@ -33,8 +34,9 @@ static bool begins(const char *name, const char *with)
     return !strncmp(name, with, strlen(with));
 }
 
-/* Bounds for what a value declares and leaves open. Seeds ask by the beginning of its name for none ("open"), for sequences
- * without members ("empty"), for one axis where no rank is declared ("ranked") and for bounds of what integers hold ("values"). */
+/* Bounds for what a value declares and leaves open. Seeds ask by the beginning of its name for none ("open"), for
+ * sequences without members ("empty"), for one axis where no rank is declared ("ranked") and for bounds of what
+ * integers hold ("values"). */
 static void bound_value(Model *model, int *capacity, const Value *value, const Type *type)
 {
     if (begins(value->name, "open"))
@@ -71,7 +73,8 @@ static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *di
     Program *program;
     Plan     found = {0};
 
-    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) || program_check(program, diag))
+    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) ||
+        program_check(program, diag))
         return -1;
     program_liveness(program);
     if (program_plan(program, &options.plan, &found, diag) || program_confirm(program, &options.plan, &found, diag))
@@ -91,9 +94,10 @@ static int compile(Arena *arena, const uint8_t *data, size_t bytes, Execution *e
         return -1;
     graph_print(&text, model);
     bound_ports(model);
-    if (pass_carry(model, diag) < 0 || infer_graph(&infer, model->main) || graph_check(model, diag) || passes_run(model, diag))
+    if (pass_carry(model, diag) < 0 || infer_graph(&infer, model->main) || graph_check(model, diag) ||
+        passes_run(model, diag))
         return -1;
-    graph_print(&text, model); /* now with run-time integers */
+    graph_print(&text, model);                                                  /* now with run-time integers */
     return plan(model, bytes % 2 ? CASCADE_ON : CASCADE_AUTO, execution, diag); /* most images are too small for AUTO */
 }
 

@@ -23,8 +23,8 @@ static int64_t size_of(const Conv *c, int64_t channels, const int64_t *dim, int6
     return c->batch * stride[0] + 1;
 }
 
-static double want_conv(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, int64_t image,
-                        int64_t channel, const int64_t *at)
+static double want_conv(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias,
+                        int64_t image, int64_t channel, const int64_t *at)
 {
     int64_t group = channel / c->outputs, taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
     double  sum = bias ? (double)bias[channel] : 0.0;
@@ -48,7 +48,8 @@ static double want_conv(const Conv *c, const float *x, const int64_t *xs, const 
 /* acc * 2 + residual + per channel */
 static UNUSED occ_vf epilogue(const occ_expr *e, occ_vf acc, int64_t c, int n)
 {
-    occ_vf r = occ_vload((const float *)e->x[0] + e->at[0] + c, n), s = occ_vload((const float *)e->x[1] + e->at[1] + c, n);
+    occ_vf r = occ_vload((const float *)e->x[0] + e->at[0] + c, n),
+           s = occ_vload((const float *)e->x[1] + e->at[1] + c, n);
 
     return occ_vmax(occ_vadd(occ_vadd(acc, r), s), occ_vset(0.0f));
 }
@@ -70,12 +71,13 @@ static UNUSED void check_within(const Conv *c, Run run, int planar_y, int with_e
     uint64_t seed = 7;
     int64_t  xs[5], ys[5], all = c->groups * c->outputs, taps = c->kernel[0] * c->kernel[1] * c->kernel[2];
     int64_t  nx = size_of(c, c->inputs, c->in, xs, c->planar, c->ragged), nw = all * c->inputs * taps;
-    int64_t  ny = size_of(c, c->outputs, c->out, ys, planar_y, c->ragged), np = pack_conv_size(c->groups, c->outputs, c->inputs, taps);
-    int64_t  pixels = c->batch * c->out[0] * c->out[1] * c->out[2], p = 0;
-    float   *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *packed = test_floats(np);
-    float   *y = test_floats(ny), *bias = c->bias ? test_random_floats(&seed, all) : NULL;
-    float   *residual = test_random_floats(&seed, pixels * (all + 5)), *scale = test_random_floats(&seed, all);
-    occ_expr e = {{residual, scale}, {0}};
+    int64_t  ny = size_of(c, c->outputs, c->out, ys, planar_y, c->ragged),
+            np = pack_conv_size(c->groups, c->outputs, c->inputs, taps);
+    int64_t    pixels = c->batch * c->out[0] * c->out[1] * c->out[2], p = 0;
+    float     *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *packed = test_floats(np);
+    float     *y = test_floats(ny), *bias = c->bias ? test_random_floats(&seed, all) : NULL;
+    float     *residual = test_random_floats(&seed, pixels * (all + 5)), *scale = test_random_floats(&seed, all);
+    occ_expr   e = {{residual, scale}, {0}};
     occ_extent pitch[] = {all + 5, 0};
 
     pack_conv(packed, w, c->groups, c->outputs, c->inputs, taps);
@@ -85,15 +87,17 @@ static UNUSED void check_within(const Conv *c, Run run, int planar_y, int with_e
             for (int64_t h = 0; h < c->out[1]; h++)
                 for (int64_t v = 0; v < c->out[2]; v++, p++)
                     for (int64_t channel = 0; channel < all; channel++) {
-                        int64_t at[3] = {d, h, v}, to = image * ys[0] + channel * ys[1] + d * ys[2] + h * ys[3] + v * ys[4];
-                        double  want = want_conv(c, x, xs, w, bias, image, channel, at);
+                        int64_t at[3] = {d, h, v},
+                                to = image * ys[0] + channel * ys[1] + d * ys[2] + h * ys[3] + v * ys[4];
+                        double want = want_conv(c, x, xs, w, bias, image, channel, at);
                         if (with_expression) {
                             want += (double)residual[p * (all + 5) + channel] + (double)scale[channel];
                             want = want > 0.0 ? want : 0.0;
                         }
                         test_near((double)y[to], want, 4.0 * sqrt((double)(c->inputs * taps)), tolerance, "conv", to);
                     }
-    test_release(x, nx), test_release(w, nw), test_release(packed, np), test_release(y, ny), test_release(residual, pixels * (all + 5));
+    test_release(x, nx), test_release(w, nw), test_release(packed, np), test_release(y, ny),
+        test_release(residual, pixels * (all + 5));
     test_release(scale, all);
     if (bias)
         test_release(bias, all);

@@ -18,7 +18,8 @@ static UNUSED occ_image image_of(const occ_extent *dim, const occ_extent *stride
 }
 
 /* {depth, height, width} each */
-static UNUSED occ_window window_of(const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation, const occ_extent *pad)
+static UNUSED occ_window window_of(const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
+                                   const occ_extent *pad)
 {
     occ_window window;
 

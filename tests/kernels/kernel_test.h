@@ -1,5 +1,5 @@
-/* kernel_test.h - what the tests of kernels share: repeatable numbers, comparison with double precision, guarded buffers.
- * Knows nothing of any kernel. */
+/* kernel_test.h - what the tests of kernels share: repeatable numbers, comparison with double precision, guarded
+ * buffers. Knows nothing of any kernel. */
 #ifndef OCC_KERNEL_TEST_H
 #define OCC_KERNEL_TEST_H
 

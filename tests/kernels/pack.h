@@ -28,8 +28,8 @@ static UNUSED int64_t pack_conv_size(int64_t groups, int64_t outputs, int64_t in
 }
 
 /* `group` is one group's weights, (output, input, tap) at the given strides. */
-static UNUSED float *pack_group(float *to, const float *group, int64_t outputs, int64_t inputs, int64_t taps, int64_t output_stride,
-                         int64_t input_stride)
+static UNUSED float *pack_group(float *to, const float *group, int64_t outputs, int64_t inputs, int64_t taps,
+                                int64_t output_stride, int64_t input_stride)
 {
     for (int64_t first = 0; first < outputs; first += PACK_PANEL) {
         int64_t rest = outputs - first < PACK_PANEL ? outputs - first : PACK_PANEL;
@@ -46,7 +46,8 @@ static UNUSED void pack_conv(float *to, const float *w, int64_t groups, int64_t 
         to = pack_group(to, w + g * outputs * inputs * taps, outputs, inputs, taps, inputs * taps, taps);
 }
 
-static UNUSED void pack_convtranspose(float *to, const float *w, int64_t groups, int64_t outputs, int64_t inputs, int64_t taps)
+static UNUSED void pack_convtranspose(float *to, const float *w, int64_t groups, int64_t outputs, int64_t inputs,
+                                      int64_t taps)
 {
     for (int64_t g = 0; g < groups; g++)
         to = pack_group(to, w + g * outputs * inputs * taps, outputs, inputs, taps, taps, outputs * taps);

@@ -1,4 +1,5 @@
-/* test_attention.c - stacks of matrix products, and attention made of two of them, against plain loops in double precision. */
+/* test_attention.c - stacks of matrix products, and attention made of two of them, against plain loops in double
+ * precision. */
 #include "kernel_test.h"
 
 #include "attention_f32.c"
@@ -42,7 +43,8 @@ static occ_vf scaled(const occ_expr *e, occ_vf acc, int64_t c, int n)
     return occ_vadd(occ_vmul(acc, occ_vset(0.25f)), occ_vload((const float *)e->x[0] + e->at[0] + c, n));
 }
 
-static double score(const Case *c, const Factor *q, const Factor *k, const Factor *mask, const int64_t *place, int64_t i, int64_t n)
+static double score(const Case *c, const Factor *q, const Factor *k, const Factor *mask, const int64_t *place,
+                    int64_t i, int64_t n)
 {
     double sum = 0.0;
 
@@ -59,11 +61,12 @@ static void check_product(const Case *c, const Factor *y, const Factor *q, const
         for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
             for (int64_t i = 0; i < c->rows; i++)
                 for (int64_t n = 0; n < c->keys; n++)
-                    test_near(at(y, place, i, n), score(c, q, k, mask, place, i, n), 8.0, 1e-5, "product", i * c->keys + n);
+                    test_near(at(y, place, i, n), score(c, q, k, mask, place, i, n), 8.0, 1e-5, "product",
+                              i * c->keys + n);
 }
 
-static void check_row(const Case *c, const Factor *y, const Factor *q, const Factor *k, const Factor *v, const Factor *mask,
-                      const int64_t *place, int64_t i)
+static void check_row(const Case *c, const Factor *y, const Factor *q, const Factor *k, const Factor *v,
+                      const Factor *mask, const int64_t *place, int64_t i)
 {
     double w[MOST_KEYS], most = (double)-INFINITY, sum = 0.0;
 
@@ -88,17 +91,19 @@ static occ_stack stack_of(const Case *c, const Factor *f, int64_t rows, int64_t 
 
 static void run(uint64_t *seed, Case *c, int turned_k)
 {
-    Factor q = factor(seed, c, c->rows, c->depth, (int)test_pick(seed, 0, 1)), k = factor(seed, c, c->depth, c->keys, turned_k);
-    Factor v = factor(seed, c, c->keys, c->width, 0), y = factor(seed, c, c->rows, c->width, 0), s = factor(seed, c, c->rows, c->keys, 0);
-    Factor mask = factor(seed, c, c->rows, c->keys, 0);
-    const occ_extent pitch[3] = {mask.stack[0], mask.stack[1], mask.row};
-    const occ_expr   e = {{mask.data}, {0}};
-    const int64_t    line = OCC_SCORES(c->part ? c->part : c->keys);
-    const int        near = k.column == 1 || (q.column == 1 && k.row == 1), turn = !near || test_pick(seed, 0, 1);
-    const int64_t    floats = (c->block + (turn ? c->depth : 0)) * line + 3 * c->group;
-    float           *scratch = test_floats(floats);
-    int64_t          place[2];
-    int              nx = c->masked;
+    Factor q = factor(seed, c, c->rows, c->depth, (int)test_pick(seed, 0, 1)),
+           k = factor(seed, c, c->depth, c->keys, turned_k);
+    Factor v = factor(seed, c, c->keys, c->width, 0), y = factor(seed, c, c->rows, c->width, 0),
+           s = factor(seed, c, c->rows, c->keys, 0);
+    Factor                mask = factor(seed, c, c->rows, c->keys, 0);
+    const occ_extent      pitch[3] = {mask.stack[0], mask.stack[1], mask.row};
+    const occ_expr        e = {{mask.data}, {0}};
+    const int64_t         line = OCC_SCORES(c->part ? c->part : c->keys);
+    const int             near = k.column == 1 || (q.column == 1 && k.row == 1), turn = !near || test_pick(seed, 0, 1);
+    const int64_t         floats = (c->block + (turn ? c->depth : 0)) * line + 3 * c->group;
+    float                *scratch = test_floats(floats);
+    int64_t               place[2];
+    int                   nx = c->masked;
     const occ_blocks      blocks = {c->block, c->part, c->group, turn};
     const occ_stack_fused fused = {nx, pitch, nx ? scaled : NULL};
     occ_stack             q_at, k_at, v_at, y_at;
@@ -115,7 +120,8 @@ static void run(uint64_t *seed, Case *c, int turned_k)
         occ_matmul_f32(s.data, &s_at, q.data, &q_at, k.data, &k_at, nx ? &e : NULL, &fused);
         check_product(c, &s, &q, &k, &mask);
     }
-    occ_attention_f32(y.data, &y_at, scratch, q.data, &q_at, k.data, &k_at, v.data, &v_at, &blocks, nx ? &e : NULL, &fused);
+    occ_attention_f32(y.data, &y_at, scratch, q.data, &q_at, k.data, &k_at, v.data, &v_at, &blocks, nx ? &e : NULL,
+                      &fused);
     for (place[0] = 0; place[0] < c->dim[0]; place[0]++)
         for (place[1] = 0; place[1] < c->dim[1]; place[1]++)
             for (int64_t i = 0; i < c->rows; i++)
@@ -135,9 +141,13 @@ static void random_geometry(void **state)
 
     (void)state;
     for (int i = 0; i < 400; i++) {
-        Case c = {.dim = {test_pick(&seed, 1, 2), test_pick(&seed, 1, 3)}, .rows = test_pick(&seed, 1, 40),
-                  .keys = test_pick(&seed, 1, 64), .depth = test_pick(&seed, 1, 40), .width = test_pick(&seed, 1, 40),
-                  .block = test_pick(&seed, 1, 20), .masked = (int)test_pick(&seed, 0, 1)};
+        Case c = {.dim = {test_pick(&seed, 1, 2), test_pick(&seed, 1, 3)},
+                  .rows = test_pick(&seed, 1, 40),
+                  .keys = test_pick(&seed, 1, 64),
+                  .depth = test_pick(&seed, 1, 40),
+                  .width = test_pick(&seed, 1, 40),
+                  .block = test_pick(&seed, 1, 20),
+                  .masked = (int)test_pick(&seed, 0, 1)};
 
         if (i % 2) {
             c.part = test_pick(&seed, 1, 40);
@@ -168,13 +178,15 @@ static void very_many_keys(void **state)
     static const occ_stack       v_at = {2, {KEYS, WIDTH}, {WIDTH, 1}}, y_at = {2, {ROWS, WIDTH}, {WIDTH, 1}};
     static const occ_blocks      blocks = {BLOCK, PART, GROUP, 1};
     static const occ_stack_fused fused = {1, pitch, scaled};
-    const int64_t           place[2] = {0, 0};
-    const Case              c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH, .masked = 1};
-    uint64_t                seed = 13;
-    float *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH), *v = test_random_floats(&seed, KEYS * WIDTH);
+    const int64_t                place[2] = {0, 0};
+    const Case c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH, .masked = 1};
+    uint64_t   seed = 13;
+    float     *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH),
+          *v = test_random_floats(&seed, KEYS * WIDTH);
     float *mask = hiding_mask(&seed, ROWS, KEYS, PART), *y = test_floats(ROWS * WIDTH), *scratch = test_floats(SCRATCH);
-    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}}, fy = {y, 0, WIDTH, 1, {0, 0}};
-    Factor fm = {mask, 0, KEYS, 1, {0, 0}};
+    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}},
+           fy = {y, 0, WIDTH, 1, {0, 0}};
+    Factor         fm = {mask, 0, KEYS, 1, {0, 0}};
     const occ_expr e = {{mask}, {0}};
 
     (void)state;
@@ -184,7 +196,8 @@ static void very_many_keys(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         check_row(&c, &fy, &fq, &fk, &fv, &fm, place, i);
     for (int64_t i = 0; i < WIDTH; i++)
-        assert_true(isnan(y[3 * WIDTH + i]) && isnan(y[5 * WIDTH + i]) && isnan(y[7 * WIDTH + i]) && !isnan(y[4 * WIDTH + i]));
+        assert_true(isnan(y[3 * WIDTH + i]) && isnan(y[5 * WIDTH + i]) && isnan(y[7 * WIDTH + i]) &&
+                    !isnan(y[4 * WIDTH + i]));
     test_release(q, ROWS * DEPTH);
     test_release(k, KEYS * DEPTH);
     test_release(v, KEYS * WIDTH);
@@ -197,15 +210,17 @@ static void very_many_keys(void **state)
 static void literal_geometry(void **state)
 {
     enum { ROWS = 49, KEYS = 37, DEPTH = 24, WIDTH = 21, BLOCK = 25, LINE = 48 };
-    static const occ_stack       q_at = {3, {1, ROWS, DEPTH}, {0, DEPTH, 1}}, k_at = {3, {1, DEPTH, KEYS}, {0, 1, DEPTH}};
-    static const occ_stack       v_at = {3, {1, KEYS, WIDTH}, {0, WIDTH, 1}}, y_at = {3, {1, ROWS, WIDTH}, {0, WIDTH, 1}};
-    static const occ_blocks      blocks = {BLOCK, 0, 0, 1};
+    static const occ_stack  q_at = {3, {1, ROWS, DEPTH}, {0, DEPTH, 1}}, k_at = {3, {1, DEPTH, KEYS}, {0, 1, DEPTH}};
+    static const occ_stack  v_at = {3, {1, KEYS, WIDTH}, {0, WIDTH, 1}}, y_at = {3, {1, ROWS, WIDTH}, {0, WIDTH, 1}};
+    static const occ_blocks blocks = {BLOCK, 0, 0, 1};
     static const occ_stack_fused fused = {0, NULL, NULL};
     uint64_t                     seed = 12;
     float *q = test_random_floats(&seed, ROWS * DEPTH), *k = test_random_floats(&seed, KEYS * DEPTH);
-    float *v = test_random_floats(&seed, KEYS * WIDTH), *y = test_floats(ROWS * WIDTH), *scratch = test_floats((BLOCK + DEPTH) * LINE);
-    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}}, fy = {y, 0, WIDTH, 1, {0, 0}};
-    Case   c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH};
+    float *v = test_random_floats(&seed, KEYS * WIDTH), *y = test_floats(ROWS * WIDTH),
+          *scratch = test_floats((BLOCK + DEPTH) * LINE);
+    Factor fq = {q, 0, DEPTH, 1, {0, 0}}, fk = {k, 0, 1, DEPTH, {0, 0}}, fv = {v, 0, WIDTH, 1, {0, 0}},
+           fy = {y, 0, WIDTH, 1, {0, 0}};
+    Case          c = {.dim = {1, 1}, .rows = ROWS, .keys = KEYS, .depth = DEPTH, .width = WIDTH};
     const int64_t place[2] = {0, 0};
 
     (void)state;

@@ -1,4 +1,5 @@
-/* test_conv_after.c - a convolution that computes its input block by block gives every bit of one whose input was made before. */
+/* test_conv_after.c - a convolution that computes its input block by block gives every bit of one whose input was made
+ * before. */
 #include "kernel_test.h"
 
 #include "conv_after_f32.c"
@@ -12,7 +13,8 @@ typedef struct Case {
 /* max(x * a + b, 0), a and b by channel */
 static occ_vf expression(const occ_expr *e, occ_vf acc, int64_t c, int n)
 {
-    occ_vf x = occ_vload((const float *)e->x[0] + e->at[0] + c, n), a = occ_vload((const float *)e->x[1] + e->at[1] + c, n);
+    occ_vf x = occ_vload((const float *)e->x[0] + e->at[0] + c, n),
+           a = occ_vload((const float *)e->x[1] + e->at[1] + c, n);
     occ_vf b = occ_vload((const float *)e->x[2] + e->at[2] + c, n);
 
     (void)acc;
@@ -59,17 +61,19 @@ static void check(const Case *c)
     const int64_t nx = (c->pixels - 1) * c->xpitch + c->inputs, ny = (c->pixels - 1) * c->ypitch + c->outputs;
     const int64_t nw = c->inputs * (c->outputs + PANELS);
     uint64_t      seed = 3;
-    float        *x = test_random_floats(&seed, nx), *a = test_random_floats(&seed, c->inputs), *b = test_random_floats(&seed, c->inputs);
-    float        *w = test_random_floats(&seed, nw), *bias = test_random_floats(&seed, c->outputs);
-    float        *got = test_floats(ny), *want = test_floats(ny);
-    occ_expr      e = {{x, a, b}, {0}};
+    float        *x = test_random_floats(&seed, nx), *a = test_random_floats(&seed, c->inputs),
+          *b = test_random_floats(&seed, c->inputs);
+    float   *w = test_random_floats(&seed, nw), *bias = test_random_floats(&seed, c->outputs);
+    float   *got = test_floats(ny), *want = test_floats(ny);
+    occ_expr e = {{x, a, b}, {0}};
 
     run_after(c, &e, w, bias, got);
     run_apart(c, &e, w, bias, want);
     for (int64_t p = 0; p < c->pixels; p++)
         for (int64_t o = 0; o < c->outputs; o++)
             assert_true(got[p * c->ypitch + o] == want[p * c->ypitch + o]);
-    test_release(x, nx), test_release(a, c->inputs), test_release(b, c->inputs), test_release(w, nw), test_release(bias, c->outputs);
+    test_release(x, nx), test_release(a, c->inputs), test_release(b, c->inputs), test_release(w, nw),
+        test_release(bias, c->outputs);
     test_release(got, ny), test_release(want, ny);
 }
 
@@ -79,7 +83,10 @@ static void random_blocks(void **state)
 
     (void)state;
     for (int i = 0; i < 200; i++) {
-        Case c = {.inputs = test_pick(&seed, 1, 70), .outputs = test_pick(&seed, 1, 70), .rows = test_pick(&seed, 1, 30), .relu = i % 2};
+        Case c = {.inputs = test_pick(&seed, 1, 70),
+                  .outputs = test_pick(&seed, 1, 70),
+                  .rows = test_pick(&seed, 1, 30),
+                  .relu = i % 2};
         c.pixels = c.rows * test_pick(&seed, 1, 6);
         c.xpitch = c.inputs + test_pick(&seed, 0, 1) * 9;
         c.ypitch = c.outputs + test_pick(&seed, 0, 1) * 5;

@@ -3,16 +3,16 @@
 #include "conv_dot_f32.c"
 
 /* [output][tap][input] from one panel as wide as the outputs. */
-static void run(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, const int64_t *ys,
-                const occ_extent *pitch, const occ_expr *e)
+static void run(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y,
+                const int64_t *ys, const occ_extent *pitch, const occ_expr *e)
 {
-    int64_t    taps = c->kernel[0] * c->kernel[1] * c->kernel[2], plane = taps * c->inputs;
-    occ_extent xdim[] = {c->batch, c->inputs, c->in[0], c->in[1], c->in[2]};
-    occ_extent ydim[] = {c->batch, c->outputs, c->out[0], c->out[1], c->out[2]};
+    int64_t          taps = c->kernel[0] * c->kernel[1] * c->kernel[2], plane = taps * c->inputs;
+    occ_extent       xdim[] = {c->batch, c->inputs, c->in[0], c->in[1], c->in[2]};
+    occ_extent       ydim[] = {c->batch, c->outputs, c->out[0], c->out[1], c->out[2]};
     const occ_image  x_at = image_of(xdim, xs, 1), y_at = image_of(ydim, ys, 1);
     const occ_window window = window_of(c->kernel, c->stride, c->dilation, c->pad);
     const occ_fused  fused = fused_of(pitch, e);
-    float     *to = test_floats(c->outputs * plane);
+    float           *to = test_floats(c->outputs * plane);
 
     for (int64_t o = 0; o < c->outputs; o++)
         for (int64_t k = 0; k < plane; k++)
@@ -27,7 +27,10 @@ static void random_geometry(void **state)
 
     (void)state;
     for (int i = 0; i < 300; i++) {
-        Conv c = {.batch = test_pick(&seed, 1, 2), .groups = 1, .inputs = test_pick(&seed, 1, 40), .outputs = test_pick(&seed, 1, 4),
+        Conv c = {.batch = test_pick(&seed, 1, 2),
+                  .groups = 1,
+                  .inputs = test_pick(&seed, 1, 40),
+                  .outputs = test_pick(&seed, 1, 4),
                   .bias = (int)test_pick(&seed, 0, 1)};
         for (int a = 0; a < 3; a++) {
             int used = a > 0 || i % 8 == 0;

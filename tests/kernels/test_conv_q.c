@@ -1,5 +1,6 @@
-/* test_conv_q.c - integer convolutions against plain loops over 64-bit integers: every sum is exact, every byte rounded half to
- * even. Both forms of zero points, safe and unsafe weights, edges, groups, odd channels; each channel by itself likewise. */
+/* test_conv_q.c - integer convolutions against plain loops over 64-bit integers: every sum is exact, every byte rounded
+ * half to even. Both forms of zero points, safe and unsafe weights, edges, groups, odd channels; each channel by itself
+ * likewise. */
 #include "image.h"
 #include "kernel_test.h"
 
@@ -36,7 +37,8 @@ static int64_t sum_at(const Case *c, const int8_t *x, const int8_t *w, int zero,
 
     for (int64_t i = 0; i < c->kernel[0]; i++)
         for (int64_t k = 0; k < c->kernel[1]; k++) {
-            int64_t h = r * c->stride[0] + i * c->dilation[0] - c->pad[0], v = q * c->stride[1] + k * c->dilation[1] - c->pad[1];
+            int64_t h = r * c->stride[0] + i * c->dilation[0] - c->pad[0],
+                    v = q * c->stride[1] + k * c->dilation[1] - c->pad[1];
 
             if (h < 0 || h >= c->in[0] || v < 0 || v >= c->in[1])
                 continue;
@@ -97,16 +99,20 @@ static occ_image result_of(const Case *c)
 
 static occ_window taps_at(const Case *c)
 {
-    return (occ_window){{1, c->kernel[0], c->kernel[1]}, {1, c->stride[0], c->stride[1]}, {1, c->dilation[0], c->dilation[1]},
+    return (occ_window){{1, c->kernel[0], c->kernel[1]},
+                        {1, c->stride[0], c->stride[1]},
+                        {1, c->dilation[0], c->dilation[1]},
                         {0, c->pad[0], c->pad[1]}};
 }
 
 static const occ_fused to_bytes = {0, {0}, third}, plain = {0, {0}, NULL};
 
-typedef void (*Run)(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero, void *y);
+typedef void (*Run)(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero,
+                    void *y);
 
 /* conv_q with variable geometry: signed bytes give rounded bytes, unsigned ones give the sums. */
-static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero, void *y)
+static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums,
+                         int zero, void *y)
 {
     const occ_image  x_at = input_of(c), y_at = result_of(c);
     const occ_q_form form = {taps_at(c), c->groups, zero, 5, c->safe, 0, 0};
@@ -135,7 +141,8 @@ static void check(const Case *c, Run run, uint64_t *seed)
     }
     run(c, x, panels, c->folded || c->bias ? bias : NULL, c->folded ? NULL : sums, zero, y);
     for (int64_t i = 0; i < pixels * channels; i++) {
-        int64_t want = extra[i % channels] + sum_at(c, x, w, zero, i % channels, i / channels / c->out[1], i / channels % c->out[1]);
+        int64_t want = extra[i % channels] +
+                       sum_at(c, x, w, zero, i % channels, i / channels / c->out[1], i / channels % c->out[1]);
         int64_t got = c->is_signed ? ((const int8_t *)y)[i] : ((const int32_t *)y)[i];
 
         if (got != (c->is_signed ? rounded(want, 5) : want))
@@ -147,7 +154,8 @@ static void check(const Case *c, Run run, uint64_t *seed)
 
 static Case random_case(uint64_t *seed, int64_t inputs, int64_t outputs)
 {
-    Case c = {.groups = test_pick(seed, 1, 2), .inputs = test_pick(seed, 1, inputs), .outputs = test_pick(seed, 1, outputs)};
+    Case c = {
+        .groups = test_pick(seed, 1, 2), .inputs = test_pick(seed, 1, inputs), .outputs = test_pick(seed, 1, outputs)};
 
     for (int a = 0; a < 2; a++) {
         c.kernel[a] = test_pick(seed, 1, 4);
@@ -196,6 +204,7 @@ static void single_taps_beyond_each_end(void **state)
 }
 
 /* name, signed, folded, inputs, outputs, width in, out, kernel, stride, dilation, pad */
+/* clang-format off */
 #define LITERALS(CONV) \
     CONV(plain_3x3, 1, 0, 8, 24, 6, 6, 3, 1, 1, 1) CONV(odd_channels, 0, 1, 7, 21, 5, 5, 3, 1, 1, 1) \
     CONV(point_odd, 1, 0, 5, 13, 6, 6, 1, 1, 1, 0) CONV(strided, 0, 0, 8, 16, 11, 6, 3, 2, 1, 1) \
@@ -203,6 +212,7 @@ static void single_taps_beyond_each_end(void **state)
     CONV(strip_3x3, 0, 1, 24, 53, 31, 31, 3, 1, 1, 1) CONV(strip_strides, 0, 0, 40, 32, 33, 17, 3, 2, 1, 1) \
     CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2) \
     CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10)
+/* clang-format on */
 
 /* Results of a strip, where there are enough inputs for one, and the memory of the largest. */
 #define STRIP(ci) ((ci) >= 16 ? 12 : 0)
@@ -211,13 +221,14 @@ enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
 #define LITERAL(name, is_signed, folded, ci, co, width, made, k, s, d, p) \
-    OCC_STEP void run_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, \
-                             int zero, void *y) \
+    OCC_STEP void run_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, \
+                             const int32_t *sums, int zero, void *y) \
     { \
         static const occ_image x_at = {{1, ci, 1, width, width}, {0, 1, 0, width * ci, ci}}; \
         static const occ_image y_at = {{1, co, 1, made, made}, {0, 1, 0, made * co, co}}; \
-        const occ_q_form form = {{{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, 1, zero, 5, is_signed, STRIP(ci), WIDE(ci)}; \
-        int32_t pairs[STRIP_PAIRS + WEIGHT_PAIRS]; \
+        const occ_q_form       form = { \
+                  {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, 1, zero, 5, is_signed, STRIP(ci), WIDE(ci)}; \
+        int32_t        pairs[STRIP_PAIRS + WEIGHT_PAIRS]; \
         const int32_t *apart = folded ? NULL : sums; \
         (void)c; \
         if (is_signed) \
@@ -235,14 +246,15 @@ static void literal_geometry(void **state)
     for (int i = 0; i < 3; i++) {
 #define CHECK(name, is_signed, folded, ci, co, width, made, k, s, d, p) \
     { \
-        Case c = {1, ci, co, {width, width}, {made, made}, {k, k}, {s, s}, {d, d}, {p, p}, is_signed, folded, 1, is_signed}; \
+        Case c = {1,         ci,     co, {width, width}, {made, made}, {k, k}, {s, s}, {d, d}, {p, p}, \
+                  is_signed, folded, 1,  is_signed}; \
         check(&c, run_##name, &seed); \
     }
         LITERALS(CHECK)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- channels by themselves */
+/* ------------------------------------------------------------------------------------------- channels by themselves */
 
 /* [channel][tap] as [tap][channel]. */
 static int8_t *taps_of(const Case *c, const int8_t *w)
@@ -255,8 +267,8 @@ static int8_t *taps_of(const Case *c, const int8_t *w)
     return to;
 }
 
-static void depthwise_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, int zero,
-                               void *y)
+static void depthwise_variable(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias,
+                               const int32_t *sums, int zero, void *y)
 {
     const occ_image   x_at = input_of(c), y_at = result_of(c);
     const occ_window  window = taps_at(c);
@@ -270,18 +282,20 @@ static void depthwise_variable(const Case *c, const int8_t *x, const int8_t *w, 
 }
 
 /* name, signed, channels, width in, out, kernel, stride, dilation, pad */
+/* clang-format off */
 #define DEPTHWISES(CONV) \
     CONV(plain, 1, 32, 9, 9, 3, 1, 1, 1) CONV(odd, 0, 21, 6, 6, 3, 1, 1, 1) CONV(strides, 1, 40, 11, 6, 3, 2, 1, 1) \
     CONV(holes, 0, 8, 9, 9, 3, 1, 2, 2) CONV(whole, 1, 19, 5, 1, 5, 1, 1, 0)
+/* clang-format on */
 
 #define DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p) \
-    OCC_STEP void depthwise_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, const int32_t *sums, \
-                                   int zero, void *y) \
+    OCC_STEP void depthwise_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, \
+                                   const int32_t *sums, int zero, void *y) \
     { \
-        static const occ_image x_at = {{1, ch, 1, width, width}, {0, 1, 0, width * ch, ch}}; \
-        static const occ_image y_at = {{1, ch, 1, made, made}, {0, 1, 0, made * ch, ch}}; \
+        static const occ_image  x_at = {{1, ch, 1, width, width}, {0, 1, 0, width * ch, ch}}; \
+        static const occ_image  y_at = {{1, ch, 1, made, made}, {0, 1, 0, made * ch, ch}}; \
         static const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
-        const occ_dq_form form = {zero, 5, ch}; \
+        const occ_dq_form       form = {zero, 5, ch}; \
         (void)sums, (void)c; \
         if (is_signed) \
             occ_depthwise_q_i8_i8(x, &x_at, w, bias, NULL, y, &y_at, &window, &form, NULL, &to_bytes); \
@@ -294,10 +308,10 @@ static void check_depthwise(const Case *c, Run run, uint64_t *seed)
 {
     const int64_t pixels = c->out[0] * c->out[1], taps = c->kernel[0] * c->kernel[1];
     const int     zero = (int)(c->is_signed ? test_pick(seed, -128, 127) : test_pick(seed, 0, 255));
-    int8_t       *x = random_bytes(seed, c->in[0] * c->in[1] * c->groups, 0), *w = random_bytes(seed, c->groups * taps, 0);
-    int8_t       *by_tap = taps_of(c, w);
-    int32_t      *bias = calloc((size_t)c->groups + 16, 4);
-    float        *y = test_floats(pixels * c->groups);
+    int8_t  *x = random_bytes(seed, c->in[0] * c->in[1] * c->groups, 0), *w = random_bytes(seed, c->groups * taps, 0);
+    int8_t  *by_tap = taps_of(c, w);
+    int32_t *bias = calloc((size_t)c->groups + 16, 4);
+    float   *y = test_floats(pixels * c->groups);
 
     for (int64_t o = 0; o < c->groups; o++)
         bias[o] = (int32_t)test_pick(seed, -9999, 9999);

@@ -1,4 +1,5 @@
-/* test_fourier.c - transforms of every length against the sum that defines them, determinants against their expansion. */
+/* test_fourier.c - transforms of every length against the sum that defines them, determinants against their
+ * expansion. */
 #include "kernel_test.h"
 
 #include "det_f64.h"
@@ -61,7 +62,8 @@ static void there_and_back(void **state)
     (void)state;
     for (int64_t n = 2; n <= 20; n++) {
         const int64_t bins = n / 2 + 1;
-        double       *x = random_doubles(&seed, 2 * n * 3), *half = random_doubles(&seed, 2 * bins * 3 * 2), *back = random_doubles(&seed, 2 * n * 3);
+        double       *x = random_doubles(&seed, 2 * n * 3), *half = random_doubles(&seed, 2 * bins * 3 * 2),
+               *back = random_doubles(&seed, 2 * n * 3);
 
         occ_dft_f64(half, x, work, 2, n, bins, 3, 1, 2, n, 0, 0);
         occ_dft_f64(back, half, work, 2, bins, n, 3, 2, 1, n, 1, 1);
@@ -85,8 +87,10 @@ static void determinants(void **state)
         if (round % 5 == 0)
             x[0] = 0.0; /* a pivot must be found below */
         occ_det_f64(&y, x, work, 1, 3);
-        test_near(y, x[0] * (x[4] * x[8] - x[5] * x[7]) - x[1] * (x[3] * x[8] - x[5] * x[6]) + x[2] * (x[3] * x[7] - x[4] * x[6]), 1.0,
-                  1e-13, "determinant", round);
+        test_near(y,
+                  x[0] * (x[4] * x[8] - x[5] * x[7]) - x[1] * (x[3] * x[8] - x[5] * x[6]) +
+                      x[2] * (x[3] * x[7] - x[4] * x[6]),
+                  1.0, 1e-13, "determinant", round);
         free(x);
     }
 }
@@ -104,8 +108,8 @@ static void filters_outside_the_spectrum(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length), cmocka_unit_test(there_and_back), cmocka_unit_test(determinants),
-                                       cmocka_unit_test(filters_outside_the_spectrum)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_length), cmocka_unit_test(there_and_back),
+                                       cmocka_unit_test(determinants), cmocka_unit_test(filters_outside_the_spectrum)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_lag.c - kernels that work by rows, run with input and result in the same memory: at the declared distance every bit
- * is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
+/* test_lag.c - kernels that work by rows, run with input and result in the same memory: at the declared distance every
+ * bit is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
 #include "image.h"
 #include "kernel_test.h"
 
@@ -13,12 +13,12 @@
 #include "program/lag.c"
 
 enum { CONV, DEPTHWISE, POOL, DOT, RANDOM_KINDS, WINOGRAD = RANDOM_KINDS, KINDS };
-enum { TAPS = 6 * 6, SAMPLES = 1000 };  /* taps of a kernel, or frequencies; of each kind */
+enum { TAPS = 6 * 6, SAMPLES = 1000 }; /* taps of a kernel, or frequencies; of each kind */
 
 typedef struct Case {
     int        kind;
     occ_extent xdim[5], ydim[5], xstride[5], ystride[5], kernel[3], stride[3], dilation[3], pad[3], tile[3];
-    occ_extent side, group;            /* of Winograd's tiles */
+    occ_extent side, group; /* of Winograd's tiles */
 } Case;
 
 static const char *const kind_name[KINDS] = {"conv", "depthwise", "pool", "conv_dot", "winograd"};
@@ -43,9 +43,18 @@ static int64_t extent_of(const occ_extent *dim, const occ_extent *stride)
 
 static RowWalk walk_of(const Case *c)
 {
-    RowWalk w = {.rows = c->ydim[3], .block = c->kind == CONV ? c->tile[1] : 1, .stride = c->stride[1], .pad = c->pad[1],
-                 .input_rows = c->xdim[3], .xrow = c->xstride[3], .yrow = c->ystride[3], .columns = c->ydim[4], .across = c->stride[2],
-                 .left = c->pad[2], .xcolumn = c->xstride[4], .ycolumn = c->ystride[4]};
+    RowWalk w = {.rows = c->ydim[3],
+                 .block = c->kind == CONV ? c->tile[1] : 1,
+                 .stride = c->stride[1],
+                 .pad = c->pad[1],
+                 .input_rows = c->xdim[3],
+                 .xrow = c->xstride[3],
+                 .yrow = c->ystride[3],
+                 .columns = c->ydim[4],
+                 .across = c->stride[2],
+                 .left = c->pad[2],
+                 .xcolumn = c->xstride[4],
+                 .ycolumn = c->ystride[4]};
 
     w.tile = c->kind == POOL ? 1 : c->kind == DEPTHWISE ? 8 : c->kind == DOT ? 24 : 0;
     w.ytail = (c->ydim[1] - 1) * c->ystride[1] + 1;
@@ -55,9 +64,17 @@ static RowWalk walk_of(const Case *c)
 static int64_t lag_of(const Case *c)
 {
     const RowWalk   rows = walk_of(c);
-    const GroupWalk groups = {.rows = c->ydim[3], .columns = c->ydim[4], .side = c->side, .group = c->group, .top = c->pad[1],
-                              .left = c->pad[2], .xrow = c->xstride[3], .yrow = c->ystride[3], .xcolumn = c->xstride[4],
-                              .ycolumn = c->ystride[4], .ytail = rows.ytail};
+    const GroupWalk groups = {.rows = c->ydim[3],
+                              .columns = c->ydim[4],
+                              .side = c->side,
+                              .group = c->group,
+                              .top = c->pad[1],
+                              .left = c->pad[2],
+                              .xrow = c->xstride[3],
+                              .yrow = c->ystride[3],
+                              .xcolumn = c->xstride[4],
+                              .ycolumn = c->ystride[4],
+                              .ytail = rows.ytail};
 
     return c->kind == WINOGRAD ? lag_of_groups(&groups) : lag_of_rows(&rows);
 }
@@ -90,9 +107,10 @@ static void run_variable(const Case *c, const float *x, const float *w, float *y
 /* Does y, with x beginning `lag` elements above it, come out as `want`? */
 static int same_bits(const Case *c, Run run, const float *x, const float *w, const float *want, int64_t lag)
 {
-    const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride), size = ny > lag + nx ? ny : lag + nx;
-    float        *memory = test_floats(size);
-    int           same = 1;
+    const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride),
+                  size = ny > lag + nx ? ny : lag + nx;
+    float *memory = test_floats(size);
+    int    same = 1;
 
     memcpy(memory + lag, x, (size_t)nx * sizeof *x);
     run(c, memory + lag, w, memory);
@@ -109,17 +127,20 @@ static int same_bits(const Case *c, Run run, const float *x, const float *w, con
 static void check(const Case *c, Run run, int tight[KINDS])
 {
     const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride);
-    const int64_t nw = c->ydim[1] + 32 + (c->kind == CONV || c->kind == DOT || c->kind == WINOGRAD ? c->xdim[1] * TAPS * (c->ydim[1] + 32) : TAPS * c->ydim[1]);
+    const int64_t nw = c->ydim[1] + 32 +
+                       (c->kind == CONV || c->kind == DOT || c->kind == WINOGRAD ? c->xdim[1] * TAPS * (c->ydim[1] + 32)
+                                                                                 : TAPS * c->ydim[1]);
     const int64_t lag = lag_of(c);
     uint64_t      seed = 5;
     float        *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *want = test_floats(ny);
 
     run(c, x, w, want);
     if (!same_bits(c, run, x, w, want, lag))
-        fail_msg("%s: overwritten at lag %lld: in %lld x %lld x %lld, out %lld x %lld x %lld, kernel %lld, stride %lld, pad %lld, rows %lld",
-                 kind_name[c->kind], (long long)lag, (long long)c->xdim[1], (long long)c->xdim[3], (long long)c->xdim[4],
-                 (long long)c->ydim[1], (long long)c->ydim[3], (long long)c->ydim[4], (long long)c->kernel[1], (long long)c->stride[1],
-                 (long long)c->pad[1], (long long)c->tile[1]);
+        fail_msg("%s: overwritten at lag %lld: in %lld x %lld x %lld, out %lld x %lld x %lld, kernel %lld, stride "
+                 "%lld, pad %lld, rows %lld",
+                 kind_name[c->kind], (long long)lag, (long long)c->xdim[1], (long long)c->xdim[3],
+                 (long long)c->xdim[4], (long long)c->ydim[1], (long long)c->ydim[3], (long long)c->ydim[4],
+                 (long long)c->kernel[1], (long long)c->stride[1], (long long)c->pad[1], (long long)c->tile[1]);
     tight[c->kind] += lag > 0 && !same_bits(c, run, x, w, want, lag - 1);
     test_release(x, nx), test_release(w, nw), test_release(want, ny);
 }
@@ -147,7 +168,8 @@ static Case random_case(uint64_t *seed, int kind)
         c.dilation[a] = kind == POOL ? 1 : test_pick(seed, 1, 2);
         c.pad[a] = test_pick(seed, 0, c.kernel[a] - 1);
         c.xdim[2 + a] = test_pick(seed, 1, 12);
-        c.ydim[2 + a] = test_pick(seed, 0, 2) ? test_pick(seed, 1, 12) : 1 + a % 2 * 5; /* some columns, one pixel wide */
+        c.ydim[2 + a] =
+            test_pick(seed, 0, 2) ? test_pick(seed, 1, 12) : 1 + a % 2 * 5; /* some columns, one pixel wide */
     }
     c.tile[1] = test_pick(seed, 1, c.ydim[3]);
     if (kind == DOT)
@@ -173,23 +195,28 @@ static void random_geometry(void **state)
     }
 }
 
-/* Literal geometry: name, kind, channels in, out, width in, out, kernel, stride, pad, rows of a block (convolutions). */
+/* Literal geometry: name, kind, channels in, out, width in, out, kernel, stride, pad, rows of a block
+ * (convolutions). */
+/* clang-format off */
 #define LITERALS(LAG) \
     LAG(conv_3x3, CONV, 16, 64, 14, 14, 3, 1, 1, 1) LAG(conv_rows, CONV, 8, 33, 14, 14, 3, 1, 1, 3) \
     LAG(conv_strided, CONV, 16, 32, 15, 8, 3, 2, 1, 1) LAG(conv_1x1, CONV, 32, 96, 16, 16, 1, 1, 0, 1) \
     LAG(conv_narrower, CONV, 96, 24, 8, 8, 1, 1, 0, 2) LAG(depthwise_3x3, DEPTHWISE, 48, 48, 14, 14, 3, 1, 1, 1) \
-    LAG(depthwise_strided, DEPTHWISE, 32, 32, 15, 8, 3, 2, 1, 1) LAG(depthwise_5x5, DEPTHWISE, 33, 33, 14, 14, 5, 1, 2, 1) \
-    LAG(depthwise_wide, DEPTHWISE, 96, 96, 28, 14, 3, 2, 1, 1) LAG(depthwise_odd, DEPTHWISE, 33, 33, 15, 15, 3, 1, 1, 1) \
-    LAG(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) LAG(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
+    LAG(depthwise_strided, DEPTHWISE, 32, 32, 15, 8, 3, 2, 1, 1) \
+    LAG(depthwise_5x5, DEPTHWISE, 33, 33, 14, 14, 5, 1, 2, 1) \
+    LAG(depthwise_wide, DEPTHWISE, 96, 96, 28, 14, 3, 2, 1, 1) \
+    LAG(depthwise_odd, DEPTHWISE, 33, 33, 15, 15, 3, 1, 1, 1) LAG(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) \
+    LAG(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
+/* clang-format on */
 
 #define LITERAL(name, sort, ic, oc, width, made, k, s, p, r) \
     OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y) \
     { \
-        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
-        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
+        static const occ_image  x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image  y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
         static const occ_window window = {{1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}}; \
         static const occ_extent tile[] = {0, r, 0}, pad[] = {0, p, p}; \
-        static const occ_fused fused = {0, {0}, NULL}; \
+        static const occ_fused  fused = {0, {0}, NULL}; \
         (void)c; \
         if (sort == CONV) \
             occ_conv_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile, NULL, &fused); \
@@ -207,15 +234,25 @@ static void literal_geometry(void **state)
     (void)state;
 #define CHECK(name, sort, ic, oc, width, made, k, s, p, r) \
     { \
-        Case c = {sort, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, {0, 1, 0, made * oc, oc}, \
-                  {1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}, {0, r, 0}, 0, 0}; \
+        Case c = {sort, \
+                  {1, ic, 1, width, width}, \
+                  {1, oc, 1, made, made}, \
+                  {0, 1, 0, width * ic, ic}, \
+                  {0, 1, 0, made * oc, oc}, \
+                  {1, k, k}, \
+                  {1, s, s}, \
+                  {1, 1, 1}, \
+                  {0, p, p}, \
+                  {0, r, 0}, \
+                  0, \
+                  0}; \
         check(&c, run_##name, tight); \
     }
     LITERALS(CHECK)
     assert_true(tight[CONV] > 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- copies */
+/* ----------------------------------------------------------------------------------------------------------- copies */
 
 enum { COPY_AXES = 5 };
 
@@ -242,11 +279,11 @@ static void exchange(int *order, int64_t a, int64_t b)
 /* y follows a permuted x at the declared distance; returns whether one element closer differs. */
 static int check_copy(uint64_t *seed)
 {
-    const int     rank = (int)test_pick(seed, 1, COPY_AXES);
-    occ_extent    dim[COPY_AXES], ystride[COPY_AXES], xstride[COPY_AXES];
-    int           forward[COPY_AXES], order[COPY_AXES];
-    int64_t       nx, ny, lag, size, differs;
-    float        *x, *want, *memory;
+    const int  rank = (int)test_pick(seed, 1, COPY_AXES);
+    occ_extent dim[COPY_AXES], ystride[COPY_AXES], xstride[COPY_AXES];
+    int        forward[COPY_AXES], order[COPY_AXES];
+    int64_t    nx, ny, lag, size, differs;
+    float     *x, *want, *memory;
 
     for (int i = 0; i < rank; i++) {
         dim[i] = test_pick(seed, 0, 3) ? test_pick(seed, 1, 6) : 1;
@@ -268,7 +305,8 @@ static int check_copy(uint64_t *seed)
         memset(memory, 0, (size_t)size * sizeof *memory);
         memcpy(memory + lag - differs, x, (size_t)nx * sizeof *x);
         occ_copy_f32(memory, memory + lag - differs, rank, dim, ystride, xstride);
-        for (int64_t at = 0, index[COPY_AXES] = {0}, n = occ_count(rank, dim); n-- > 0; at = occ_nest_step(rank, dim, index, at, ystride))
+        for (int64_t at = 0, index[COPY_AXES] = {0}, n = occ_count(rank, dim); n-- > 0;
+             at = occ_nest_step(rank, dim, index, at, ystride))
             if (memory[at] != want[at])
                 goto done;
     }
@@ -291,22 +329,29 @@ static void copies(void **state)
 }
 
 /* name, inputs, outputs, width, padding, gap between pixels of the result, side of a tile, tiles together */
+/* clang-format off */
 #define WINOGRADS(TILES) \
-    TILES(two_same, 16, 16, 12, 1, 0, 2, 4) TILES(two_wider, 8, 40, 13, 1, 0, 2, 7) TILES(two_narrower, 40, 24, 11, 1, 0, 2, 3) \
-    TILES(two_bare, 16, 16, 12, 0, 0, 2, 1) TILES(two_apart, 12, 12, 10, 1, 20, 2, 11) TILES(four_same, 32, 32, 16, 1, 0, 4, 4) \
-    TILES(four_wider, 16, 64, 13, 1, 0, 4, 3) TILES(four_narrower, 36, 20, 15, 1, 0, 4, 5) TILES(four_bare, 20, 20, 14, 0, 0, 4, 2) \
-    TILES(four_apart, 24, 24, 18, 1, 8, 4, 6) TILES(four_whole, 16, 16, 12, 1, 0, 4, 9) TILES(four_many, 16, 160, 13, 1, 0, 4, 5)
+    TILES(two_same, 16, 16, 12, 1, 0, 2, 4) TILES(two_wider, 8, 40, 13, 1, 0, 2, 7) \
+    TILES(two_narrower, 40, 24, 11, 1, 0, 2, 3) TILES(two_bare, 16, 16, 12, 0, 0, 2, 1) \
+    TILES(two_apart, 12, 12, 10, 1, 20, 2, 11) TILES(four_same, 32, 32, 16, 1, 0, 4, 4) \
+    TILES(four_wider, 16, 64, 13, 1, 0, 4, 3) TILES(four_narrower, 36, 20, 15, 1, 0, 4, 5) \
+    TILES(four_bare, 20, 20, 14, 0, 0, 4, 2) TILES(four_apart, 24, 24, 18, 1, 8, 4, 6) \
+    TILES(four_whole, 16, 16, 12, 1, 0, 4, 9) TILES(four_many, 16, 160, 13, 1, 0, 4, 5)
+/* clang-format on */
 
 #define TILED(name, ic, oc, width, p, gap, m, together) \
     OCC_STEP void run_##name(const Case *c, const float *x, const float *w, float *y) \
     { \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (together * (ic + (oc < 128 ? oc : 128)) + 32) }; \
-        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
-        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * (oc + gap), oc + gap}}; \
+        enum { \
+            made = width + 2 * p - 2, \
+            scratch = (m + 2) * (m + 2) * (together * (ic + (oc < 128 ? oc : 128)) + 32) \
+        }; \
+        static const occ_image  x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image  y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * (oc + gap), oc + gap}}; \
         static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
-        static const occ_lots lots = {m, together, oc * ic}; \
-        static const occ_fused fused = {0, {0}, NULL}; \
-        float *room = test_floats(scratch); \
+        static const occ_lots   lots = {m, together, oc * ic}; \
+        static const occ_fused  fused = {0, {0}, NULL}; \
+        float                  *room = test_floats(scratch); \
         (void)c; \
         occ_winograd_f32(x, &x_at, w, NULL, y, &y_at, room, &window, &lots, NULL, &fused); \
         test_release(room, scratch); \
@@ -321,8 +366,18 @@ static void tiles_are_read_before_they_are_written(void **state)
 #define CHECK_TILED(name, ic, oc, width, p, gap, m, together) \
     { \
         enum { made = width + 2 * p - 2 }; \
-        Case c = {WINOGRAD, {1, ic, 1, width, width}, {1, oc, 1, made, made}, {0, 1, 0, width * ic, ic}, \
-                  {0, 1, 0, made * (oc + gap), oc + gap}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, m, together}; \
+        Case c = {WINOGRAD, \
+                  {1, ic, 1, width, width}, \
+                  {1, oc, 1, made, made}, \
+                  {0, 1, 0, width * ic, ic}, \
+                  {0, 1, 0, made * (oc + gap), oc + gap}, \
+                  {1, 3, 3}, \
+                  {1, 1, 1}, \
+                  {1, 1, 1}, \
+                  {0, p, p}, \
+                  {0}, \
+                  m, \
+                  together}; \
         check(&c, run_##name, tight); \
         count++; \
     }
@@ -331,15 +386,19 @@ static void tiles_are_read_before_they_are_written(void **state)
     assert_true(tight[WINOGRAD] > 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------ rows of a table */
+/* -------------------------------------------------------------------------------------------------- rows of a table */
 
 /* What a resize reads, of `taps` rows each, or rows at random. */
 static void fill_table(uint64_t *seed, const TableWalk *w, int64_t *row, double *weight)
 {
     static const int modes[] = {OCC_RESIZE_NEAREST, OCC_RESIZE_LINEAR, OCC_RESIZE_CUBIC};
-    const int64_t    mode = w->taps == 1 ? 0 : w->taps == 2 ? 1 : 2, coordinates = test_pick(seed, 0, OCC_RESIZE_ASYMMETRIC);
-    const int64_t    rounding = test_pick(seed, 0, OCC_RESIZE_CEIL);
-    const occ_resize_axis axis = {0, 0, 1, w->in, w->out, w->taps, modes[mode], coordinates, rounding, 0, 0, 0.0, -0.75, 0.0, 1.0};
+    const int64_t    mode = w->taps == 1   ? 0
+                            : w->taps == 2 ? 1
+                                           : 2,
+                  coordinates = test_pick(seed, 0, OCC_RESIZE_ASYMMETRIC);
+    const int64_t         rounding = test_pick(seed, 0, OCC_RESIZE_CEIL);
+    const occ_resize_axis axis = {0,        0, 1, w->in, w->out, w->taps, modes[mode], coordinates,
+                                  rounding, 0, 0, 0.0,   -0.75,  0.0,     1.0};
 
     occ_resize_table(row, mode ? weight : NULL, NULL, NULL, &axis);
     for (int64_t i = 0; !test_pick(seed, 0, 2) && i < w->out * w->taps; i++)
@@ -359,7 +418,11 @@ static int check_table(uint64_t *seed)
 {
     int64_t   row[16 * 4], taps = test_pick(seed, 0, 2);
     double    weight[16 * 4];
-    TableWalk w = {.outer = test_pick(seed, 1, 4), .in = test_pick(seed, 1, 8), .out = test_pick(seed, 1, 16), .row = row, .taps = 1 << taps};
+    TableWalk w = {.outer = test_pick(seed, 1, 4),
+                   .in = test_pick(seed, 1, 8),
+                   .out = test_pick(seed, 1, 16),
+                   .row = row,
+                   .taps = 1 << taps};
     int64_t   nx, ny, lag, size, differs;
     float    *x, *want, *memory;
 
@@ -398,9 +461,24 @@ static void rows_of_a_table(void **state)
 static void vast_extents(void **state)
 {
     const int64_t   many = (int64_t)1 << 40;
-    const RowWalk   wide = {.rows = 1, .block = 1, .stride = 1, .input_rows = 1, .tile = 1, .columns = many, .across = 1, .xcolumn = 1,
-                            .ycolumn = 2, .ytail = 1};
-    const RowWalk   high = {.rows = many, .block = 1, .stride = 1, .input_rows = many, .xrow = 1, .yrow = 2, .columns = 1, .across = 1,
+    const RowWalk   wide = {.rows = 1,
+                            .block = 1,
+                            .stride = 1,
+                            .input_rows = 1,
+                            .tile = 1,
+                            .columns = many,
+                            .across = 1,
+                            .xcolumn = 1,
+                            .ycolumn = 2,
+                            .ytail = 1};
+    const RowWalk   high = {.rows = many,
+                            .block = 1,
+                            .stride = 1,
+                            .input_rows = many,
+                            .xrow = 1,
+                            .yrow = 2,
+                            .columns = 1,
+                            .across = 1,
                             .ytail = 1};
     const GroupWalk tiles = {.rows = many, .columns = many >> 16, .side = 2, .group = 4, .ytail = 1};
 
@@ -412,9 +490,12 @@ static void vast_extents(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
-                                       cmocka_unit_test(tiles_are_read_before_they_are_written), cmocka_unit_test(copies),
-                                       cmocka_unit_test(rows_of_a_table), cmocka_unit_test(vast_extents)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry),
+                                       cmocka_unit_test(literal_geometry),
+                                       cmocka_unit_test(tiles_are_read_before_they_are_written),
+                                       cmocka_unit_test(copies),
+                                       cmocka_unit_test(rows_of_a_table),
+                                       cmocka_unit_test(vast_extents)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_lrn.c - normalisation by neighbours, the channels being neighbours in memory, lying apart, or both with gaps, against plain
- * loops in double precision. */
+/* test_lrn.c - normalisation by neighbours, the channels being neighbours in memory, lying apart, or both with gaps,
+ * against plain loops in double precision. */
 #include "kernel_test.h"
 
 #include "lrn_f32.c"
@@ -26,7 +26,8 @@ static void check(uint64_t *seed, const Case *c)
     const int64_t ny = (c->axis - 1) * c->sy + (c->kdim[0] - 1) * c->ky[0] + (c->kdim[1] - 1) * c->ky[1] + 1;
     float        *x = test_random_floats(seed, nx), *y = test_floats(ny);
 
-    occ_lrn_f32(y, x, &(occ_lrn_axis){c->axis, c->sx, c->sy, c->before, c->behind, 0.7f, c->bias, c->beta}, 2, c->kdim, c->ky, c->kx);
+    occ_lrn_f32(y, x, &(occ_lrn_axis){c->axis, c->sx, c->sy, c->before, c->behind, 0.7f, c->bias, c->beta}, 2, c->kdim,
+                c->ky, c->kx);
     for (int64_t a = 0; a < c->kdim[0]; a++)
         for (int64_t b = 0; b < c->kdim[1]; b++)
             for (int64_t k = 0; k < c->axis; k++) {
@@ -43,11 +44,12 @@ static void check(uint64_t *seed, const Case *c)
 static void neighbours_count(void **state)
 {
     static const float beta[] = {0.75f, 0.5f, 1.0f, 0.6f};
-    uint64_t seed = 3;
+    uint64_t           seed = 3;
 
     (void)state;
     for (int i = 0; i < 300; i++) {
-        Case c = {.axis = test_pick(&seed, 1, i % 10 ? 40 : 600), .kdim = {test_pick(&seed, 1, 3), test_pick(&seed, 1, i % 7 ? 30 : 300)}};
+        Case          c = {.axis = test_pick(&seed, 1, i % 10 ? 40 : 600),
+                           .kdim = {test_pick(&seed, 1, 3), test_pick(&seed, 1, i % 7 ? 30 : 300)}};
         const int64_t gap = test_pick(&seed, 0, 3);
 
         c.before = test_pick(&seed, 0, i % 20 ? 4 : OCC_LRN_REACH + 3);

@@ -14,7 +14,8 @@ typedef struct Nest {
     int64_t rank, dim[MAX], y[MAX], x[2][MAX], ny, nx[2];
 } Nest;
 
-/* Strides of a random order of axes with random gaps; `unit`: the innermost axis has stride 1. Returns the elements covered. */
+/* Strides of a random order of axes with random gaps; `unit`: the innermost axis has stride 1. Returns the elements
+ * covered. */
 static int64_t random_strides(uint64_t *seed, const Nest *nest, int64_t *stride, int repeats, int unit)
 {
     int64_t order[MAX] = {0, 1, 2, 3}, step = unit ? 1 : test_pick(seed, 1, 2), size = 1;
@@ -117,7 +118,8 @@ static void maps_follow_every_stride(void **state)
             assert_int_equal(bytes[at], want < 0.0f ? 0 : (int)want);
             assert_true(wide[at] == (int64_t)want);
         }
-        test_release(x[0], nest.nx[0]), test_release(x[1], nest.nx[1]), test_release(y, nest.ny), test_release(z, nest.ny);
+        test_release(x[0], nest.nx[0]), test_release(x[1], nest.nx[1]), test_release(y, nest.ny),
+            test_release(z, nest.ny);
         free(bytes);
         free(wide);
     }
@@ -162,7 +164,8 @@ static void transposes_go_in_blocks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_follow_every_stride), cmocka_unit_test(copies_follow_every_stride),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_follow_every_stride),
+                                       cmocka_unit_test(copies_follow_every_stride),
                                        cmocka_unit_test(transposes_go_in_blocks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

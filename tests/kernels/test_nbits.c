@@ -87,7 +87,8 @@ static void check_product(uint64_t *seed)
             *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
     int32_t *group = c.group ? random_groups(seed, &c) : NULL;
 
-    occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias, &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
+    occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias,
+                         &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
     for (int64_t r = 0; r < c.rows; r++)
         for (int64_t n = 0; n < pitch; n++) {
             double size = 1.0,

@@ -1,4 +1,5 @@
-/* test_number.c - numbers as characters and back: what the C library prints and reads is what ours do, over random images of bits. */
+/* test_number.c - numbers as characters and back: what the C library prints and reads is what ours do, over random
+ * images of bits. */
 #include "kernel_test.h"
 
 #include "number.c"
@@ -49,8 +50,25 @@ static void same_number(const char *text)
 
 static void doubles_are_printed_as_by_the_library(void **state)
 {
-    static const double some[] = {0.0, -0.0, 1.0, 0.5, 9999999.5, 99999999.5, 999999995.0, 12345678.5, 12345679.5, 0.0001, 0.00009999999951, 5e-324,
-                                  2.2250738585072014e-308, 1.7976931348623157e308, 1e22, 1e23, 100.0, 123000.0, 1.0000000500000001};
+    static const double some[] = {0.0,
+                                  -0.0,
+                                  1.0,
+                                  0.5,
+                                  9999999.5,
+                                  99999999.5,
+                                  999999995.0,
+                                  12345678.5,
+                                  12345679.5,
+                                  0.0001,
+                                  0.00009999999951,
+                                  5e-324,
+                                  2.2250738585072014e-308,
+                                  1.7976931348623157e308,
+                                  1e22,
+                                  1e23,
+                                  100.0,
+                                  123000.0,
+                                  1.0000000500000001};
     uint64_t            seed = 11;
 
     (void)state;
@@ -69,16 +87,60 @@ static void doubles_are_printed_as_by_the_library(void **state)
 
 static void texts_are_read_as_by_the_library(void **state)
 {
-    static const char *const some[] = {"1", " \t\n\v\f\r2", "4 ", "+5", "-6", "0x10", "-0x1p3", "0x1.8p-1074", "0x.8", "0x", "0x.", "0xp3", "1e", "1e+", "1e 5",
-        "1.5abc", "inf", "-INF", "infinity", "InFx", ".5", "5.", "1d", "1,5", "1e400", "-1e400", "1e-400", "1e-310", "4.9e-324", "2.4703282292062327e-324",
-        "2.4703282292062328e-324", "2.2250738585072011e-308", "2.2250738585072014e-308", "1.7976931348623157e308", "1.7976931348623158e308",
-        "1.7976931348623159e308", "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910"
-        "946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365"
-        "510704342711559699508093042880", "0x1.fffffffffffff7p1023", "0x1.fffffffffffff8p1023", "0e999999999999", "1e99999999999", "1e-99999999999", "9007199254740993",
-        "9007199254740993.00000000000000000000000000000000000000001", "00000000000000000000000000000000000001", "0.000000000000000000000000000000000000001e39",
-        "6.9533558078350215e-310", "1.2.3"};
-    uint64_t seed = 12;
-    char     text[80];
+    static const char *const some[] = {"1",
+                                       " \t\n\v\f\r2",
+                                       "4 ",
+                                       "+5",
+                                       "-6",
+                                       "0x10",
+                                       "-0x1p3",
+                                       "0x1.8p-1074",
+                                       "0x.8",
+                                       "0x",
+                                       "0x.",
+                                       "0xp3",
+                                       "1e",
+                                       "1e+",
+                                       "1e 5",
+                                       "1.5abc",
+                                       "inf",
+                                       "-INF",
+                                       "infinity",
+                                       "InFx",
+                                       ".5",
+                                       "5.",
+                                       "1d",
+                                       "1,5",
+                                       "1e400",
+                                       "-1e400",
+                                       "1e-400",
+                                       "1e-310",
+                                       "4.9e-324",
+                                       "2.4703282292062327e-324",
+                                       "2.4703282292062328e-324",
+                                       "2.2250738585072011e-308",
+                                       "2.2250738585072014e-308",
+                                       "1.7976931348623157e308",
+                                       "1.7976931348623158e308",
+                                       "1.7976931348623159e308",
+                                       "1797693134862315807937289714053034150799341327100378269361737789804449682927647"
+                                       "50946649017977587207096330286416692887910"
+                                       "9465555478519404026306574886715058206819089020007083836762738548458177115317644"
+                                       "75730270069855571366959622842914819860834936475292719074168444365"
+                                       "510704342711559699508093042880",
+                                       "0x1.fffffffffffff7p1023",
+                                       "0x1.fffffffffffff8p1023",
+                                       "0e999999999999",
+                                       "1e99999999999",
+                                       "1e-99999999999",
+                                       "9007199254740993",
+                                       "9007199254740993.00000000000000000000000000000000000000001",
+                                       "00000000000000000000000000000000000001",
+                                       "0.000000000000000000000000000000000000001e39",
+                                       "6.9533558078350215e-310",
+                                       "1.2.3"};
+    uint64_t                 seed = 12;
+    char                     text[80];
 
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
@@ -89,9 +151,11 @@ static void texts_are_read_as_by_the_library(void **state)
         snprintf(text, sizeof text, "%.*g", (int)test_pick(&seed, 1, 25), x);
         if (fabs(x) <= DBL_MAX)
             same_number(text);
-        snprintf(text, sizeof text, "%" PRIu64 "%" PRIu64 "e%d", draw(&seed), draw(&seed), (int)test_pick(&seed, -380, 280));
+        snprintf(text, sizeof text, "%" PRIu64 "%" PRIu64 "e%d", draw(&seed), draw(&seed),
+                 (int)test_pick(&seed, -380, 280));
         same_number(text);
-        snprintf(text, sizeof text, "0x%" PRIx64 ".%" PRIx64 "p%d", draw(&seed), draw(&seed), (int)test_pick(&seed, -1200, 980));
+        snprintf(text, sizeof text, "0x%" PRIx64 ".%" PRIx64 "p%d", draw(&seed), draw(&seed),
+                 (int)test_pick(&seed, -1200, 980));
         same_number(text);
     }
 }
@@ -219,10 +283,13 @@ static void kernels_stop_where_they_must(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubles_are_printed_as_by_the_library), cmocka_unit_test(texts_are_read_as_by_the_library),
-        cmocka_unit_test(ties_are_broken_by_any_digit),          cmocka_unit_test(whole_numbers_both_ways),
+        cmocka_unit_test(doubles_are_printed_as_by_the_library),
+        cmocka_unit_test(texts_are_read_as_by_the_library),
+        cmocka_unit_test(ties_are_broken_by_any_digit),
+        cmocka_unit_test(whole_numbers_both_ways),
         cmocka_unit_test(long_texts_are_read_as_by_the_library),
-        cmocka_unit_test(whole_numbers_end_where_their_type_does), cmocka_unit_test(kernels_stop_where_they_must),
+        cmocka_unit_test(whole_numbers_end_where_their_type_does),
+        cmocka_unit_test(kernels_stop_where_they_must),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,8 @@
 enum { AXES = 5 };
 
 typedef struct Case {
-    occ_extent xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES], kernel[3], stride[3], dilation[3], pad[3], pad_end[3];
+    occ_extent xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES], kernel[3], stride[3], dilation[3], pad[3],
+        pad_end[3];
 } Case;
 
 static void lay_out(occ_extent *stride, const occ_extent *dim, int channels_last, int64_t gap)
@@ -72,19 +73,21 @@ static double expected(const Case *c, const float *x, const int64_t *at, int64_t
         if (!in)
             continue;
         inside++;
-        sum += kind == OCC_POOL_LP ? pow(fabs((double)x[place(c->xstride, from)]), p) : (double)x[place(c->xstride, from)];
+        sum +=
+            kind == OCC_POOL_LP ? pow(fabs((double)x[place(c->xstride, from)]), p) : (double)x[place(c->xstride, from)];
         if (!((double)x[place(c->xstride, from)] <= most) && !isnan(most))
             most = (double)x[place(c->xstride, from)];
     }
-    return kind == OCC_POOL_MAX ? most : kind == OCC_POOL_LP ? pow(sum, 1.0 / p)
-                                                             : sum / (double)(kind == OCC_POOL_MEAN ? inside : padded);
+    return kind == OCC_POOL_MAX  ? most
+           : kind == OCC_POOL_LP ? pow(sum, 1.0 / p)
+                                 : sum / (double)(kind == OCC_POOL_MEAN ? inside : padded);
 }
 
 static void check(uint64_t *seed, int planes, int64_t kind, float p)
 {
-    const Case    c = draw(seed, !planes);
-    const int64_t xs = c.xstride[0] * c.xdim[0], ys = c.ystride[0] * c.ydim[0], all = occ_count(AXES, c.ydim);
-    float        *x = test_random_floats(seed, xs), *y = test_floats(ys);
+    const Case       c = draw(seed, !planes);
+    const int64_t    xs = c.xstride[0] * c.xdim[0], ys = c.ystride[0] * c.ydim[0], all = occ_count(AXES, c.ydim);
+    float           *x = test_random_floats(seed, xs), *y = test_floats(ys);
     const occ_image  x_at = image_of(c.xdim, c.xstride, 1), y_at = image_of(c.ydim, c.ystride, 1);
     const occ_window window = window_of(c.kernel, c.stride, c.dilation, c.pad);
 
@@ -99,7 +102,8 @@ static void check(uint64_t *seed, int planes, int64_t kind, float p)
 
         for (int a = AXES; a-- > 0; rest /= c.ydim[a])
             at[a] = rest % c.ydim[a];
-        test_near((double)y[place(c.ystride, at)], expected(&c, x, at, kind, (double)p), 1.0, 1e-5, planes ? "planes" : "pool", i);
+        test_near((double)y[place(c.ystride, at)], expected(&c, x, at, kind, (double)p), 1.0, 1e-5,
+                  planes ? "planes" : "pool", i);
     }
     test_release(x, xs);
     test_release(y, ys);
@@ -131,7 +135,8 @@ static void pixels_are_neighbours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(channels_are_neighbours), cmocka_unit_test(pixels_are_neighbours)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(channels_are_neighbours),
+                                       cmocka_unit_test(pixels_are_neighbours)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* test_random.c - drawn numbers against values that a program of another language made from the published generator, and
- * against the moments and frequencies that their distributions have. */
+/* test_random.c - drawn numbers against values that a program of another language made from the published generator,
+ * and against the moments and frequencies that their distributions have. */
 #include "kernel_test.h"
 
 #include "random_f64.h"
 
-/* SplitMix64 in Python's integers: the upper 24 bits of numbers 0, 1, 2, 3 and 1,000,000 of each seed; the first of seed 0 is
- * the published 0xe220a8397b1dcdaf. */
+/* SplitMix64 in Python's integers: the upper 24 bits of numbers 0, 1, 2, 3 and 1,000,000 of each seed; the first of
+ * seed 0 is the published 0xe220a8397b1dcdaf. */
 static void the_published_generator(void **state)
 {
     static const struct {
@@ -108,9 +108,9 @@ static void classes_are_drawn_by_their_odds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_published_generator), cmocka_unit_test(normal_numbers_of_stored_uniform_ones),
-                                       cmocka_unit_test(moments_are_those_of_the_distribution),
-                                       cmocka_unit_test(classes_are_drawn_by_their_odds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_published_generator), cmocka_unit_test(normal_numbers_of_stored_uniform_ones),
+        cmocka_unit_test(moments_are_those_of_the_distribution), cmocka_unit_test(classes_are_drawn_by_their_odds)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_reduce.c - reductions of random tensors over random axes, in either order of memory, against double precision. */
+/* test_reduce.c - reductions of random tensors over random axes, in either order of memory, against double
+ * precision. */
 #include "kernel_test.h"
 
 #include "reduce_f32.c"
@@ -60,7 +61,10 @@ static double plain_join(double sum, double term, int64_t kind)
 /* Of the terms from x on. */
 static double plain_reduce(const Nest *nest, const float *x, int64_t kind)
 {
-    double  sum = kind == OCC_REDUCE_PROD ? 1.0 : kind == OCC_REDUCE_MAX ? (double)-INFINITY : kind == OCC_REDUCE_MIN ? (double)INFINITY : 0.0;
+    double  sum = kind == OCC_REDUCE_PROD  ? 1.0
+                  : kind == OCC_REDUCE_MAX ? (double)-INFINITY
+                  : kind == OCC_REDUCE_MIN ? (double)INFINITY
+                                           : 0.0;
     int64_t count = occ_count(nest->reduced, nest->rdim);
 
     for (int64_t k = 0; k < count; k++) {
@@ -72,7 +76,9 @@ static double plain_reduce(const Nest *nest, const float *x, int64_t kind)
     }
     if (kind == OCC_REDUCE_MEAN)
         return sum / (double)count;
-    return kind == OCC_REDUCE_L2 ? sqrt(sum) : kind == OCC_REDUCE_LOGSUM || kind == OCC_REDUCE_LOGSUMEXP ? log(sum) : sum;
+    return kind == OCC_REDUCE_L2                                       ? sqrt(sum)
+           : kind == OCC_REDUCE_LOGSUM || kind == OCC_REDUCE_LOGSUMEXP ? log(sum)
+                                                                       : sum;
 }
 
 static void check_nest(const Nest *nest, uint64_t *seed)
@@ -85,10 +91,13 @@ static void check_nest(const Nest *nest, uint64_t *seed)
     for (int64_t kind = OCC_REDUCE_SUM; kind <= OCC_REDUCE_LOGSUMEXP; kind++) {
         for (int64_t i = 0; i < nest->ny; i++)
             y[i] = -77.0f;
-        occ_reduce_f32(y, x, kind, nest->kept, nest->kdim, nest->kystride, nest->kxstride, nest->reduced, nest->rdim, nest->rstride);
+        occ_reduce_f32(y, x, kind, nest->kept, nest->kdim, nest->kystride, nest->kxstride, nest->reduced, nest->rdim,
+                       nest->rstride);
         for (int64_t i = 0; i < occ_count(nest->kept, nest->kdim); i++) {
             int64_t row = i / inner;
-            double  want = plain_reduce(nest, x + i % inner * nest->kxstride[nest->kept - 1] + row * nest->kxstride[0] * (nest->kept > 1), kind);
+            double  want = plain_reduce(
+                 nest, x + i % inner * nest->kxstride[nest->kept - 1] + row * nest->kxstride[0] * (nest->kept > 1),
+                 kind);
 
             test_near((double)y[i % inner + row * (inner + 1)], want, 1e-30, 1e-6 * (double)(8 + count), "result", i);
         }

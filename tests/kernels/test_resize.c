@@ -15,8 +15,11 @@ typedef struct Table {
 static Table random_table(uint64_t *seed)
 {
     static const int64_t inners[] = {1, 1, 3, 16, 40, 64, 70, 133};
-    Table                t = {.outer = test_pick(seed, 1, 3), .in = test_pick(seed, 1, 20), .out = test_pick(seed, 1, MOST),
-                              .inner = inners[test_pick(seed, 0, 7)], .taps = test_pick(seed, 1, TAPS)};
+    Table                t = {.outer = test_pick(seed, 1, 3),
+                              .in = test_pick(seed, 1, 20),
+                              .out = test_pick(seed, 1, MOST),
+                              .inner = inners[test_pick(seed, 0, 7)],
+                              .taps = test_pick(seed, 1, TAPS)};
 
     for (int64_t i = 0; i < t.out * t.taps; i++) {
         t.index[i] = i % t.taps == 0 && test_pick(seed, 0, 5) == 0 ? -1 : test_pick(seed, 0, t.in - 1);

@@ -1,4 +1,5 @@
-/* test_sample.c - images between their pixels and windows put back, against plain loops; indices that name nothing stop. */
+/* test_sample.c - images between their pixels and windows put back, against plain loops; indices that name nothing
+ * stop. */
 #include "kernel_test.h"
 
 #include "region_f32.h"
@@ -36,7 +37,8 @@ static double plain_linear(const float *x, const float *grid, int64_t axes, cons
         int64_t rest = n;
 
         for (int64_t a = axes; a-- > 0; rest /= dim[a]) {
-            const double place = (((double)grid[axes - 1 - a] + 1.0) * (double)dim[a] - 1.0) / 2.0, far = fabs(place - (double)(rest % dim[a]));
+            const double place = (((double)grid[axes - 1 - a] + 1.0) * (double)dim[a] - 1.0) / 2.0,
+                         far = fabs(place - (double)(rest % dim[a]));
 
             share *= far < 1.0 ? 1.0 - far : 0.0;
         }
@@ -51,11 +53,12 @@ static void between_pixels(void **state)
 
     (void)state;
     for (int t = 0; t < 300; t++) {
-        const int64_t    axes = test_pick(&seed, 1, 3), points = test_pick(&seed, 1, 40), channels = test_pick(&seed, 1, 3);
+        const int64_t axes = test_pick(&seed, 1, 3), points = test_pick(&seed, 1, 40),
+                      channels = test_pick(&seed, 1, 3);
         const occ_extent dim[] = {test_pick(&seed, 1, 6), test_pick(&seed, 1, 6), test_pick(&seed, 1, 6)};
         const int64_t    size = occ_count(axes, dim);
-        float           *x = test_random_floats(&seed, 2 * channels * size), *grid = test_random_floats(&seed, 2 * points * axes);
-        float           *y = test_floats(2 * channels * points);
+        float *x = test_random_floats(&seed, 2 * channels * size), *grid = test_random_floats(&seed, 2 * points * axes);
+        float *y = test_floats(2 * channels * points);
 
         occ_grid_sample_f32(y, x, grid, 2, channels, points, axes, dim, OCC_SAMPLE_LINEAR, OCC_SAMPLE_ZEROS, 0);
         for (int64_t i = 0; i < 2 * channels * points; i++) {
@@ -63,7 +66,8 @@ static void between_pixels(void **state)
 
             test_near((double)y[i], plain_linear(x + image * size, grid + p * axes, axes, dim), 2.0, 2e-6, "point", i);
         }
-        test_release(x, 2 * channels * size), test_release(grid, 2 * points * axes), test_release(y, 2 * channels * points);
+        test_release(x, 2 * channels * size), test_release(grid, 2 * points * axes),
+            test_release(y, 2 * channels * points);
     }
 }
 
@@ -129,10 +133,11 @@ static void blocks_put_back(void **state)
 static void indices_that_name_nothing(void **state)
 {
     static const occ_extent dim[] = {1, 1, 3, 3}, from[] = {1, 1, 2, 2};
-    static const float      x[4] = {1, 2, 3, 4}, roi[] = {0, 0, 1, 1}, pooled[] = {1, 0, 0, 1, 1}, endless[] = {0, 0, INFINITY, 1};
-    static const occ_roi    one = {1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 1.0};
-    static const int64_t    good[] = {3, 0, 1, 2}, bad[] = {0, 1, 4, 2}, image = 1, first = 0;
-    float                   y[9];
+    static const float      x[4] = {1, 2, 3, 4}, roi[] = {0, 0, 1, 1}, pooled[] = {1, 0, 0, 1, 1},
+                       endless[] = {0, 0, INFINITY, 1};
+    static const occ_roi one = {1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 1.0};
+    static const int64_t good[] = {3, 0, 1, 2}, bad[] = {0, 1, 4, 2}, image = 1, first = 0;
+    float                y[9];
 
     (void)state;
     assert_int_equal(occ_max_unpool_f32(y, x, good, 4, 4, dim, from), 0);
@@ -145,8 +150,9 @@ static void indices_that_name_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_themselves), cmocka_unit_test(between_pixels), cmocka_unit_test(points_nowhere),
-                                       cmocka_unit_test(blocks_put_back), cmocka_unit_test(indices_that_name_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_themselves), cmocka_unit_test(between_pixels),
+                                       cmocka_unit_test(points_nowhere), cmocka_unit_test(blocks_put_back),
+                                       cmocka_unit_test(indices_that_name_nothing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

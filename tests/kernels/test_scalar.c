@@ -1,4 +1,5 @@
-/* test_scalar.c - scalar operators and conversions at the places where C alone would trap, be undefined or round wrongly. */
+/* test_scalar.c - scalar operators and conversions at the places where C alone would trap, be undefined or round
+ * wrongly. */
 #include "kernel_test.h"
 
 #include "scalar_bool.h"
@@ -81,9 +82,11 @@ static void floats_keep_what_is_no_number(void **state)
     assert_true(isnan(occ_min_f64((double)NAN, 1.0)) && isnan(occ_min_f64(1.0, (double)NAN)));
     assert_int_equal(occ_isinf_f32(-(float)INFINITY), 1);
     assert_int_equal(occ_isinf_f32((float)NAN), 0);
-    assert_true(occ_mod_f32(-3.0f, 2.0f) == 1.0f && occ_mod_f32(3.0f, -2.0f) == -1.0f && occ_fmod_f32(-3.0f, 2.0f) == -1.0f);
+    assert_true(occ_mod_f32(-3.0f, 2.0f) == 1.0f && occ_mod_f32(3.0f, -2.0f) == -1.0f &&
+                occ_fmod_f32(-3.0f, 2.0f) == -1.0f);
     assert_true(isnan(occ_mod_f64(1.0, 0.0)) && occ_mod_f64(-1.0, (double)INFINITY) == (double)INFINITY);
-    assert_true(occ_sigmoid_f64(-1000.0) == 0.0 && occ_softplus_f32(1000.0f) == 1000.0f && occ_softplus_f64(-1000.0) == 0.0);
+    assert_true(occ_sigmoid_f64(-1000.0) == 0.0 && occ_softplus_f32(1000.0f) == 1000.0f &&
+                occ_softplus_f64(-1000.0) == 0.0);
     assert_int_equal(occ_cast_f32_bool((float)NAN), 1);
 }
 
@@ -108,14 +111,14 @@ static void floats_saturate_as_integers(void **state)
 }
 
 /* Every code of a type of `bits` bits decodes to a number that encodes to the code again, NaN to some NaN. */
-#define ROUND_TRIP(name, type, bits)                                                  \
-    for (uint32_t code = 0; code < 1u << (bits); code++) {                            \
-        float value = occ_##name##_to_f32((type)code);                                \
-        type  back = occ_f32_to_##name(value);                                        \
-        if (isnan(value))                                                             \
-            assert_true(isnan(occ_##name##_to_f32(back)));                            \
-        else if (!isinf(value))                                                       \
-            assert_int_equal(back, code);                                             \
+#define ROUND_TRIP(name, type, bits) \
+    for (uint32_t code = 0; code < 1u << (bits); code++) { \
+        float value = occ_##name##_to_f32((type)code); \
+        type  back = occ_f32_to_##name(value); \
+        if (isnan(value)) \
+            assert_true(isnan(occ_##name##_to_f32(back))); \
+        else if (!isinf(value)) \
+            assert_int_equal(back, code); \
     }
 
 static void small_floats_survive(void **state)
@@ -133,13 +136,13 @@ static void small_floats_survive(void **state)
 }
 
 /* Halfway between two neighbours goes to the even one, anything else to the nearer one. */
-#define HALFWAY(name, type, codes)                                                                                   \
-    for (uint32_t code = 0; code + 1 < (codes); code++) {                                                            \
-        double lo = (double)occ_##name##_to_f32((type)code), hi = (double)occ_##name##_to_f32((type)(code + 1));      \
-        float  middle = (float)((lo + hi) / 2);                                                                       \
-        assert_int_equal(occ_f32_to_##name(middle), code + (code & 1));                                               \
-        assert_int_equal(occ_f32_to_##name(nextafterf(middle, INFINITY)), code + 1);                                  \
-        assert_int_equal(occ_f32_to_##name(nextafterf(middle, -INFINITY)), code);                                     \
+#define HALFWAY(name, type, codes) \
+    for (uint32_t code = 0; code + 1 < (codes); code++) { \
+        double lo = (double)occ_##name##_to_f32((type)code), hi = (double)occ_##name##_to_f32((type)(code + 1)); \
+        float  middle = (float)((lo + hi) / 2); \
+        assert_int_equal(occ_f32_to_##name(middle), code + (code & 1)); \
+        assert_int_equal(occ_f32_to_##name(nextafterf(middle, INFINITY)), code + 1); \
+        assert_int_equal(occ_f32_to_##name(nextafterf(middle, -INFINITY)), code); \
     }
 
 static void small_floats_round_half_to_even(void **state)
@@ -203,10 +206,15 @@ static void exponents_round_as_they_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exponents_round_as_they_are_told), cmocka_unit_test(integers_neither_trap_nor_overflow), cmocka_unit_test(shifts_by_the_width_leave_nothing),
-        cmocka_unit_test(floats_round_half_to_even), cmocka_unit_test(floats_keep_what_is_no_number),
-        cmocka_unit_test(floats_saturate_as_integers), cmocka_unit_test(small_floats_survive),
-        cmocka_unit_test(small_floats_round_half_to_even), cmocka_unit_test(what_is_too_large_saturates_or_not),
+        cmocka_unit_test(exponents_round_as_they_are_told),
+        cmocka_unit_test(integers_neither_trap_nor_overflow),
+        cmocka_unit_test(shifts_by_the_width_leave_nothing),
+        cmocka_unit_test(floats_round_half_to_even),
+        cmocka_unit_test(floats_keep_what_is_no_number),
+        cmocka_unit_test(floats_saturate_as_integers),
+        cmocka_unit_test(small_floats_survive),
+        cmocka_unit_test(small_floats_round_half_to_even),
+        cmocka_unit_test(what_is_too_large_saturates_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

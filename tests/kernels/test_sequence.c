@@ -1,4 +1,5 @@
-/* test_sequence.c - sequences against plain lists under random insertions and deletions; headers that lie; pieces of text. */
+/* test_sequence.c - sequences against plain lists under random insertions and deletions; headers that lie; pieces of
+ * text. */
 #include "sequence.c"
 #include "text.c"
 
@@ -48,7 +49,8 @@ static void assert_same(const uint8_t *x, const occ_extent *layout, const Member
     }
 }
 
-static void random_edits(const occ_extent *from, const occ_extent *from_limit, const occ_extent *to, const occ_extent *to_limit)
+static void random_edits(const occ_extent *from, const occ_extent *from_limit, const occ_extent *to,
+                         const occ_extent *to_limit)
 {
     static uint8_t x[DATA + CAPACITY * DISTANCE], y[DATA + CAPACITY * DISTANCE];
     Member         list[CAPACITY + 1];
@@ -130,7 +132,9 @@ static void splitting_and_joining_is_the_identity(void **state)
     (void)state;
     for (int i = 0; i < 30; i++)
         x[i] = i * i;
-    assert_int_equal(occ_sequence_split((const uint8_t *)x, y, &(occ_sequence_cut){2, 5, 12, 2, 0}, NULL, 3, dim, 1, layout, limit), 0);
+    assert_int_equal(
+        occ_sequence_split((const uint8_t *)x, y, &(occ_sequence_cut){2, 5, 12, 2, 0}, NULL, 3, dim, 1, layout, limit),
+        0);
     assert_int_equal(occ_word(y, 0), 3);
     assert_int_equal(occ_sequence_joined(y, joined, 3, 1, 0, layout), 0);
     assert_int_equal(joined[1], 5);
@@ -196,7 +200,10 @@ static void letters_change_case(void **state)
     assert_string_equal(y, "az09 \xc3\xa4\xc3\xb1\xc3\x97 \xce\xb1\xcf\x89 \xd0\xb6\xd1\x8f \xe2\x82\xac \xff");
     occ_text_case(y, y, 1);
     assert_string_equal(y, "AZ09 \xc3\x84\xc3\x91\xc3\x97 \xce\x91\xce\xa9 \xd0\x96\xd0\xaf \xe2\x82\xac \xff");
-    assert_true(occ_same_letters("Stra\xc3\x9f" "E", "sTRA\xc3\x9f" "e"));
+    assert_true(occ_same_letters("Stra\xc3\x9f"
+                                 "E",
+                                 "sTRA\xc3\x9f"
+                                 "e"));
     assert_false(occ_same_letters("ab", "abc"));
 }
 

@@ -1,4 +1,5 @@
-/* test_softmax.c - softmax, its logarithm and hardmax along rows, across rows side by side and between, against double precision. */
+/* test_softmax.c - softmax, its logarithm and hardmax along rows, across rows side by side and between, against double
+ * precision. */
 #include "kernel_test.h"
 
 #include "softmax_f32.c"
@@ -11,7 +12,9 @@ typedef struct Case {
 
 static Case draw(uint64_t *seed, int side_by_side)
 {
-    Case          c = {.axis = test_pick(seed, 1, 80), .kind = test_pick(seed, 0, 2), .kdim = {test_pick(seed, 1, 3), test_pick(seed, 1, 40)}};
+    Case          c = {.axis = test_pick(seed, 1, 80),
+                       .kind = test_pick(seed, 0, 2),
+                       .kdim = {test_pick(seed, 1, 3), test_pick(seed, 1, 40)}};
     const int64_t gap = test_pick(seed, 0, 3);
 
     c.sx = side_by_side ? c.kdim[1] + gap : 1;
@@ -41,7 +44,9 @@ static void check_row(const Case *c, const float *y, const float *x)
         sum += exp((double)x[i * c->sx] - top);
     for (int64_t i = 0; i < c->axis; i++) {
         const double shifted = (double)x[i * c->sx] - top, got = (double)y[i * c->sy];
-        const double want = c->kind == OCC_SOFTMAX ? exp(shifted) / sum : c->kind == OCC_SOFTMAX_LOG ? shifted - log(sum) : i == first;
+        const double want = c->kind == OCC_SOFTMAX       ? exp(shifted) / sum
+                            : c->kind == OCC_SOFTMAX_LOG ? shifted - log(sum)
+                                                         : i == first;
 
         if (!(fabs(got - want) <= 2e-6 * (fabs(want) + (c->kind == OCC_SOFTMAX_LOG))))
             fail_msg("element %d of %d is %.9g, not %.9g", (int)i, (int)c->axis, got, want);

@@ -1,5 +1,5 @@
-/* test_svm.c - support vector machines against sums in double precision that are ordered by vector instead of by pair of
- * classes, and coupled probabilities against the exact minimum, from a system of linear equations. */
+/* test_svm.c - support vector machines against sums in double precision that are ordered by vector instead of by pair
+ * of classes, and coupled probabilities against the exact minimum, from a system of linear equations. */
 #include "kernel_test.h"
 
 #include "svm.c"
@@ -33,8 +33,9 @@ static void one_number_for_each_row(void **state)
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         const int64_t kind = round % 4, n = test_pick(&seed, 1, FEATURES), vectors = test_pick(&seed, 1, VECTORS);
-        const float   gamma = 0.25f, offset = 8.0f, degree = 3.0f, rho = test_float(&seed); /* a power of positive numbers */
-        float         x[ROWS * FEATURES], v[VECTORS * FEATURES], coef[VECTORS], y[ROWS], sign[ROWS];
+        const float   gamma = 0.25f, offset = 8.0f, degree = 3.0f,
+                    rho = test_float(&seed); /* a power of positive numbers */
+        float x[ROWS * FEATURES], v[VECTORS * FEATURES], coef[VECTORS], y[ROWS], sign[ROWS];
 
         fill(&seed, x, ROWS * FEATURES);
         fill(&seed, v, VECTORS * FEATURES);
@@ -72,8 +73,8 @@ static void every_two_classes_vote(void **state)
         const int64_t classes = test_pick(&seed, 2, CLASSES), n = test_pick(&seed, 1, FEATURES), kind = round % 4;
         const int64_t pairs = classes * (classes - 1) / 2;
         occ_extent    first[CLASSES + 1] = {0};
-        float         x[ROWS * FEATURES], v[VECTORS * FEATURES], coef[CLASSES * VECTORS], rho[10], y[ROWS * 10], near[VECTORS];
-        int64_t       best[ROWS], votes[CLASSES];
+        float x[ROWS * FEATURES], v[VECTORS * FEATURES], coef[CLASSES * VECTORS], rho[10], y[ROWS * 10], near[VECTORS];
+        int64_t best[ROWS], votes[CLASSES];
 
         for (int64_t c = 0; c < classes; c++)
             first[c + 1] = first[c] + test_pick(&seed, 0, 4);
@@ -81,7 +82,8 @@ static void every_two_classes_vote(void **state)
         fill(&seed, v, VECTORS * FEATURES);
         fill(&seed, coef, CLASSES * VECTORS);
         fill(&seed, rho, 10);
-        occ_svm_pairs(x, v, coef, rho, y, best, near, votes, &(occ_svm_classes){ROWS, n, classes, first, kind, 0.25f, 8.0f, 3.0f});
+        occ_svm_pairs(x, v, coef, rho, y, best, near, votes,
+                      &(occ_svm_classes){ROWS, n, classes, first, kind, 0.25f, 8.0f, 3.0f});
         for (int64_t r = 0; r < ROWS; r++) {
             double want[10], scale = 1.0;
             int    won[CLASSES] = {0}, most = 0;
@@ -112,8 +114,9 @@ static void every_two_classes_vote(void **state)
 
 static void the_greatest_score_wins(void **state)
 {
-    static const float three[] = {0.1f, 0.9f, 0.9f, -1.0f, -2.0f, -3.0f}, two[] = {0.7f, 0.2f, -0.5f, -0.6f, 0.1f, 0.4f};
-    int64_t            best[3];
+    static const float three[] = {0.1f, 0.9f, 0.9f, -1.0f, -2.0f, -3.0f},
+                       two[] = {0.7f, 0.2f, -0.5f, -0.6f, 0.1f, 0.4f};
+    int64_t best[3];
 
     (void)state;
     occ_svm_best(three, best, 2, 3, 0.0f);
@@ -162,7 +165,8 @@ static void coupled_probabilities_are_the_minimum(void **state)
         const int64_t classes = test_pick(&seed, 2, CLASSES), pairs = classes * (classes - 1) / 2;
         const int     n = (int)classes;
         float         x[10], a[10], b[10], y[CLASSES];
-        double        scratch[CLASSES * (CLASSES + 1)], m[CLASSES + 1][CLASSES + 1] = {{0.0}}, want[CLASSES + 1] = {0.0}, sum = 0.0;
+        double scratch[CLASSES * (CLASSES + 1)], m[CLASSES + 1][CLASSES + 1] = {{0.0}}, want[CLASSES + 1] = {0.0},
+                                                                          sum = 0.0;
 
         fill(&seed, x, 10);
         fill(&seed, b, 10);
@@ -182,7 +186,8 @@ static void coupled_probabilities_are_the_minimum(void **state)
         solve(m, want, n + 1);
         occ_svm_couple(x, a, b, y, scratch, 1, classes);
         for (int c = 0; c < n; c++) {
-            test_near((double)y[c], want[c], 1.0, 0.02, "probability", c); /* the kernel stops at a gradient of 0.005 / n */
+            test_near((double)y[c], want[c], 1.0, 0.02, "probability",
+                      c); /* the kernel stops at a gradient of 0.005 / n */
             sum += (double)y[c];
         }
         test_near(sum, 1.0, 1.0, 1e-5, "sum", round);
@@ -191,9 +196,9 @@ static void coupled_probabilities_are_the_minimum(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_number_for_each_row), cmocka_unit_test(every_two_classes_vote),
-                                       cmocka_unit_test(the_greatest_score_wins),
-                                       cmocka_unit_test(coupled_probabilities_are_the_minimum)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_number_for_each_row), cmocka_unit_test(every_two_classes_vote),
+        cmocka_unit_test(the_greatest_score_wins), cmocka_unit_test(coupled_probabilities_are_the_minimum)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

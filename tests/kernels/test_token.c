@@ -23,15 +23,17 @@ static int64_t cut(const occ_text *x, int64_t n, int64_t between, int64_t room, 
     int                   status = occ_text_token_count(x, class_of, next, accepts, &most, n, 3, 1, between, 0, room);
 
     if (!status)
-        status = occ_text_tokens(x, class_of, next, accepts, pad, y, pool, &(occ_tokens){n, most, 3, 1, between, 0, bytes});
+        status =
+            occ_text_tokens(x, class_of, next, accepts, pad, y, pool, &(occ_tokens){n, most, 3, 1, between, 0, bytes});
     return status ? status : most;
 }
 
 static void longest_matches_in_order(void **state)
 {
-    static const occ_text x[] = {"abbxa ab", "x"}, wanted[] = {"abb", "a", "ab", "-", "-", "-"}, around[] = {"x", " ", "x", "-"};
-    occ_text              y[6];
-    char                  pool[9];
+    static const occ_text x[] = {"abbxa ab", "x"}, wanted[] = {"abb", "a", "ab", "-", "-", "-"},
+                          around[] = {"x", " ", "x", "-"};
+    occ_text y[6];
+    char     pool[9];
 
     (void)state;
     assert_int_equal(cut(x, 2, 0, 3, 9, y, pool), 3);

@@ -58,14 +58,15 @@ static void check_function(Vector vector, Exact exact, double most, const char *
         }
     }
     if (!(worst <= most))
-        fail_msg("%s(%.9g) is off by %.3g units in the last place, at most %.3g are stated", name, (double)at, worst, most);
+        fail_msg("%s(%.9g) is off by %.3g units in the last place, at most %.3g are stated", name, (double)at, worst,
+                 most);
 }
 
-#define FUNCTION_TEST(name, exact, most)                   \
-    static void name##_is_close(void **state)              \
-    {                                                      \
-        (void)state;                                       \
-        check_function(occ_v##name, exact, most, #name);   \
+#define FUNCTION_TEST(name, exact, most) \
+    static void name##_is_close(void **state) \
+    { \
+        (void)state; \
+        check_function(occ_v##name, exact, most, #name); \
     }
 FUNCTION_TEST(exp, exp, 1.0)
 FUNCTION_TEST(log, log, 0.9)
@@ -126,16 +127,18 @@ static void pow_is_close(void **state)
 /* Against the C library, sign of zero included: every pair of the numbers that have rules of their own. */
 static void pow_knows_special_numbers(void **state)
 {
-    const float some[] = {0.0f, 1.0f, 2.0f, 3.0f, 0.5f, 1.5f, 8388609.0f, 16777215.0f, 16777216.0f, 3e38f, 1e-45f, 1e-40f,
-                          0.99999994f, 1.0000001f, INFINITY, NAN};
+    const float some[] = {0.0f,        1.0f,  2.0f,   3.0f,   0.5f,        1.5f,       8388609.0f, 16777215.0f,
+                          16777216.0f, 3e38f, 1e-45f, 1e-40f, 0.99999994f, 1.0000001f, INFINITY,   NAN};
     const int   count = (int)(sizeof some / sizeof some[0]);
 
     (void)state;
     for (int i = 0; i < 4 * count * count; i++) {
-        float a = i & 1 ? -some[i / 4 / count] : some[i / 4 / count], b = i & 2 ? -some[i / 4 % count] : some[i / 4 % count];
+        float a = i & 1 ? -some[i / 4 / count] : some[i / 4 / count],
+              b = i & 2 ? -some[i / 4 % count] : some[i / 4 % count];
         float want = powf(a, b), got = power(a, b);
 
-        if (isnan(want) != isnan(got) || (!isnan(want) && (signbit(want) != signbit(got) || ulps(got, (double)want) > 1.5)))
+        if (isnan(want) != isnan(got) ||
+            (!isnan(want) && (signbit(want) != signbit(got) || ulps(got, (double)want) > 1.5)))
             fail_msg("pow(%.9g, %.9g) is %.9g, not %.9g", (double)a, (double)b, (double)got, (double)want);
     }
 }
@@ -144,9 +147,9 @@ static void pow_knows_special_numbers(void **state)
 static void calls_give_the_same_bits(void **state)
 {
     static const Vector inner[] = {occ_vexp, occ_vlog, occ_vtanh, occ_vsigmoid, occ_vsoftplus, occ_verf};
-    static const Vector apart[] = {occ_vexp_apart, occ_vlog_apart, occ_vtanh_apart, occ_vsigmoid_apart, occ_vsoftplus_apart,
-                                   occ_verf_apart};
-    uint64_t seed = 11;
+    static const Vector apart[] = {occ_vexp_apart,     occ_vlog_apart,      occ_vtanh_apart,
+                                   occ_vsigmoid_apart, occ_vsoftplus_apart, occ_verf_apart};
+    uint64_t            seed = 11;
 
     (void)state;
     for (int i = 0; i < 100000; i++) {
@@ -249,14 +252,27 @@ static void stores_saturate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_is_close), cmocka_unit_test(log_is_close), cmocka_unit_test(tanh_is_close),
-        cmocka_unit_test(sigmoid_is_close), cmocka_unit_test(softplus_is_close), cmocka_unit_test(erf_is_close),
-        cmocka_unit_test(sin_is_close), cmocka_unit_test(cos_is_close), cmocka_unit_test(sqrt_is_close),
-        cmocka_unit_test(round_is_close), cmocka_unit_test(floor_is_close), cmocka_unit_test(ceil_is_close),
-        cmocka_unit_test(trunc_is_close), cmocka_unit_test(not_a_number_passes), cmocka_unit_test(zeros_keep_their_sign),
+        cmocka_unit_test(exp_is_close),
+        cmocka_unit_test(log_is_close),
+        cmocka_unit_test(tanh_is_close),
+        cmocka_unit_test(sigmoid_is_close),
+        cmocka_unit_test(softplus_is_close),
+        cmocka_unit_test(erf_is_close),
+        cmocka_unit_test(sin_is_close),
+        cmocka_unit_test(cos_is_close),
+        cmocka_unit_test(sqrt_is_close),
+        cmocka_unit_test(round_is_close),
+        cmocka_unit_test(floor_is_close),
+        cmocka_unit_test(ceil_is_close),
+        cmocka_unit_test(trunc_is_close),
+        cmocka_unit_test(not_a_number_passes),
+        cmocka_unit_test(zeros_keep_their_sign),
         cmocka_unit_test(bounds_are_maxima_and_minima),
-        cmocka_unit_test(pow_is_close), cmocka_unit_test(pow_knows_special_numbers), cmocka_unit_test(calls_give_the_same_bits),
-        cmocka_unit_test(parts_of_vectors_touch_nothing_else), cmocka_unit_test(stores_saturate),
+        cmocka_unit_test(pow_is_close),
+        cmocka_unit_test(pow_knows_special_numbers),
+        cmocka_unit_test(calls_give_the_same_bits),
+        cmocka_unit_test(parts_of_vectors_touch_nothing_else),
+        cmocka_unit_test(stores_saturate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,8 @@ typedef struct Geometry {
     occ_extent xdim[5], xstride[5], ydim[5], ystride[5], kernel[3], stride[3], dilation[3], pad[3], end[3];
 } Geometry;
 
-/* Strides of {batch, all channels, ...} when axes lie in the order of `order`, outermost first; returns the elements. */
+/* Strides of {batch, all channels, ...} when axes lie in the order of `order`, outermost first; returns the
+ * elements. */
 static int64_t lay_out(const occ_extent *dim, int64_t channels, occ_extent *stride, int turned)
 {
     static const int straight[5] = {0, 1, 2, 3, 4}, last[5] = {0, 2, 4, 3, 1};
@@ -54,9 +55,12 @@ static void pick(uint64_t *seed, Geometry *g, int transposed)
         g->end[k] = test_pick(seed, 0, 2);
         g->xdim[2 + k] = in;
         if (transposed)
-            g->ydim[2 + k] = occ_max((in - 1) * g->stride[k] + (g->kernel[k] - 1) * g->dilation[k] + 1 - g->pad[k] - g->end[k], 0);
+            g->ydim[2 + k] =
+                occ_max((in - 1) * g->stride[k] + (g->kernel[k] - 1) * g->dilation[k] + 1 - g->pad[k] - g->end[k], 0);
         else
-            g->ydim[2 + k] = occ_max(in + g->pad[k] + g->end[k] - (g->kernel[k] - 1) * g->dilation[k] - 1 + g->stride[k], 0) / g->stride[k];
+            g->ydim[2 + k] =
+                occ_max(in + g->pad[k] + g->end[k] - (g->kernel[k] - 1) * g->dilation[k] - 1 + g->stride[k], 0) /
+                g->stride[k];
     }
 }
 
@@ -93,7 +97,8 @@ static void spread(const Geometry *g, const double *x, const double *w, double *
 
     for (int64_t n = 0; n < g->xdim[0] * g->groups * g->xdim[1] * pixels * taps * g->ydim[1]; n++) {
         const int64_t o = n % g->ydim[1], t = n / g->ydim[1] % taps, p = n / g->ydim[1] / taps % pixels;
-        const int64_t c = n / g->ydim[1] / taps / pixels % (g->groups * g->xdim[1]), group = c / g->xdim[1], i = c % g->xdim[1];
+        const int64_t c = n / g->ydim[1] / taps / pixels % (g->groups * g->xdim[1]), group = c / g->xdim[1],
+                      i = c % g->xdim[1];
         const int64_t b = n / g->ydim[1] / taps / pixels / (g->groups * g->xdim[1]);
         int64_t       from[3], tap[3], to[3];
 
@@ -101,8 +106,9 @@ static void spread(const Geometry *g, const double *x, const double *w, double *
         place_of(t, g->kernel, tap);
         if (meeting(g, from, tap, transposed, to) == 0)
             want[at5(g->ystride, b, group * g->ydim[1] + o, to)] +=
-                x[at5(g->xstride, b, c, from)] * (transposed ? w[(c * g->ydim[1] + o) * taps + t]
-                                                             : w[((group * g->ydim[1] + o) * g->xdim[1] + i) * taps + t]);
+                x[at5(g->xstride, b, c, from)] * (transposed
+                                                      ? w[(c * g->ydim[1] + o) * taps + t]
+                                                      : w[((group * g->ydim[1] + o) * g->xdim[1] + i) * taps + t]);
     }
 }
 
@@ -111,10 +117,10 @@ static void convolve(int transposed)
     uint64_t seed = 5 + (uint64_t)transposed;
 
     for (int round = 0; round < ROUNDS; round++) {
-        Geometry g;
-        int64_t  nx, ny, nw;
-        double  *x, *w, *bias, *y, *want;
-        int      biased = round % 3 > 0;
+        Geometry   g;
+        int64_t    nx, ny, nw;
+        double    *x, *w, *bias, *y, *want;
+        int        biased = round % 3 > 0;
         occ_image  x_at, y_at;
         occ_window window;
 
@@ -133,7 +139,8 @@ static void convolve(int transposed)
         x_at = image_of(g.xdim, g.xstride, g.groups);
         y_at = image_of(g.ydim, g.ystride, g.groups);
         window = window_of(g.kernel, g.stride, g.dilation, g.pad);
-        (transposed ? occ_convtranspose_f64 : occ_conv_f64)(x, &x_at, w, biased ? bias : NULL, y, &y_at, &window, g.groups);
+        (transposed ? occ_convtranspose_f64 : occ_conv_f64)(x, &x_at, w, biased ? bias : NULL, y, &y_at, &window,
+                                                            g.groups);
         for (int64_t i = 0; i < ny; i++)
             test_near(y[i], want[i], 1.0, 1e-13, transposed ? "transposed" : "convolution", i);
         free(x), free(w), free(bias), free(y), free(want);
@@ -159,12 +166,12 @@ static void pools(void **state)
 
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        const int     kind = round % 3 == 0 ? OCC_POOL_MEAN : round % 3 == 1 ? OCC_POOL_MEAN_PADS : OCC_POOL_LP;
-        Geometry      g;
-        int64_t       nx, ny, pixels, taps;
-        double       *x, *y, *sum, *count, p = (double)test_pick(&seed, 1, 3);
-        occ_image     x_at, y_at;
-        occ_window    window;
+        const int  kind = round % 3 == 0 ? OCC_POOL_MEAN : round % 3 == 1 ? OCC_POOL_MEAN_PADS : OCC_POOL_LP;
+        Geometry   g;
+        int64_t    nx, ny, pixels, taps;
+        double    *x, *y, *sum, *count, p = (double)test_pick(&seed, 1, 3);
+        occ_image  x_at, y_at;
+        occ_window window;
 
         pick(&seed, &g, 0);
         g.groups = 1;
@@ -176,10 +183,12 @@ static void pools(void **state)
         sum = calloc((size_t)ny + 1, sizeof *sum);
         count = calloc((size_t)ny + 1, sizeof *count);
         assert_true(sum && count);
-        pixels = (g.xdim[2] + g.pad[0] + g.end[0]) * (g.xdim[3] + g.pad[1] + g.end[1]) * (g.xdim[4] + g.pad[2] + g.end[2]);
+        pixels =
+            (g.xdim[2] + g.pad[0] + g.end[0]) * (g.xdim[3] + g.pad[1] + g.end[1]) * (g.xdim[4] + g.pad[2] + g.end[2]);
         taps = g.kernel[0] * g.kernel[1] * g.kernel[2];
         for (int64_t n = 0; n < g.xdim[0] * g.xdim[1] * pixels * taps; n++) {
-            const occ_extent padded[3] = {g.xdim[2] + g.pad[0] + g.end[0], g.xdim[3] + g.pad[1] + g.end[1], g.xdim[4] + g.pad[2] + g.end[2]};
+            const occ_extent padded[3] = {g.xdim[2] + g.pad[0] + g.end[0], g.xdim[3] + g.pad[1] + g.end[1],
+                                          g.xdim[4] + g.pad[2] + g.end[2]};
             const int64_t    c = n / taps / pixels % g.xdim[1], b = n / taps / pixels / g.xdim[1];
             int64_t          from[3], tap[3], to[3];
             int              inside = 1;
@@ -209,21 +218,25 @@ static void pools(void **state)
     }
 }
 
-/* A stack of 2 x 3 products whose right matrices are shared along the first axis and turned; rows of zeros are left out. */
+/* A stack of 2 x 3 products whose right matrices are shared along the first axis and turned; rows of zeros are left
+ * out. */
 static void products_of_doubles(void **state)
 {
     uint64_t seed = 3;
 
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        const int64_t    m = test_pick(&seed, 1, 5), n = test_pick(&seed, 1, 5), k = test_pick(&seed, 0, 5);
-        const occ_stack  y_at = {4, {2, 3, m, n}, {3 * m * n, m * n, n, 1}}, a_at = {4, {2, 3, m, k}, {3 * m * k, m * k, k, 1}};
-        const occ_stack  b_at = {4, {2, 3, k, n}, {0, n * k, 1, k}};
-        double          *a = doubles(&seed, 6 * m * k), *b = doubles(&seed, 3 * n * k), *y = doubles(&seed, 6 * m * n), want[6 * 25] = {0};
+        const int64_t   m = test_pick(&seed, 1, 5), n = test_pick(&seed, 1, 5), k = test_pick(&seed, 0, 5);
+        const occ_stack y_at = {4, {2, 3, m, n}, {3 * m * n, m * n, n, 1}},
+                        a_at = {4, {2, 3, m, k}, {3 * m * k, m * k, k, 1}};
+        const occ_stack b_at = {4, {2, 3, k, n}, {0, n * k, 1, k}};
+        double         *a = doubles(&seed, 6 * m * k), *b = doubles(&seed, 3 * n * k), *y = doubles(&seed, 6 * m * n),
+               want[6 * 25] = {0};
 
         for (int64_t i = 0; i < 6 * m * k; i++) /* each element of a meets a row of b */
             for (int64_t c = 0; c < n; c++)
-                want[i / (m * k) * m * n + i % (m * k) / k * n + c] += a[i] * b[i / (m * k) % 3 * n * k + c * k + i % k];
+                want[i / (m * k) * m * n + i % (m * k) / k * n + c] +=
+                    a[i] * b[i / (m * k) % 3 * n * k + c * k + i % k];
         occ_matmul_f64(y, &y_at, a, &a_at, b, &b_at);
         for (int64_t i = 0; i < 6 * m * n; i++)
             test_near(y[i], want[i], 1.0, 1e-14, "product", i);
@@ -233,8 +246,8 @@ static void products_of_doubles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions), cmocka_unit_test(pools),
-                                       cmocka_unit_test(products_of_doubles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions),
+                                       cmocka_unit_test(pools), cmocka_unit_test(products_of_doubles)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,17 @@
 #include "winograd_f32.c"
 
 static const double small[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-static const double large[6][3] = {{0.25, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                   {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+static const double large[6][3] = {{0.25, 0, 0},
+                                   {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                   {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                   {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                   {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                   {0, 0, 1}};
 
 /* Filters in panels, [block][tap][input][32], become transformed filters in panels, [frequency][block][input][32]. */
 static float *transformed(const Conv *c, const float *w, int64_t m)
 {
-    const double (*g)[3] = m == 2 ? small : large;
+    const double(*g)[3] = m == 2 ? small : large;
     int64_t size = m + 2, one = c->outputs * c->inputs;
     float  *to = test_floats(size * size * one + pack_margin(c->outputs));
 
@@ -28,22 +32,27 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
 }
 
 /* name, inputs, outputs, width, pad, m, tiles together */
+/* clang-format off */
 #define LITERALS(WINOGRAD) \
-    WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5) WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25) \
-    WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
+    WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5) \
+    WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25) WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) \
+    WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
     WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3) WINOGRAD(four_many, 16, 200, 9, 1, 4, 3)
+/* clang-format on */
 
 #define LITERAL(name, ic, oc, width, p, m, group) \
-    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, float *y, \
-                             const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
+                             float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
     { \
         enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
-        static const occ_image x_at = {{2, ic, 1, width, width}, {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
-        static const occ_image y_at = {{2, oc, 1, made, made}, {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
+        static const occ_image  x_at = {{2, ic, 1, width, width}, \
+                                        {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
+        static const occ_image  y_at = {{2, oc, 1, made, made}, \
+                                        {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
         static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
-        static const occ_lots lots = {m, group, oc * ic}; \
-        static const occ_fused fused = {2, {oc + 5, 0}, epilogue}; \
-        float *u = transformed(c, w, m), *room = test_floats(scratch); \
+        static const occ_lots   lots = {m, group, oc * ic}; \
+        static const occ_fused  fused = {2, {oc + 5, 0}, epilogue}; \
+        float                  *u = transformed(c, w, m), *room = test_floats(scratch); \
         (void)xs, (void)ys, (void)pitch; \
         occ_winograd_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
         test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
@@ -55,8 +64,20 @@ static void literal_geometry(void **state)
     (void)state;
 #define CHECK(name, ic, oc, width, p, m, group) \
     { \
-        Conv c = {2, 1, ic, oc, {1, width, width}, {1, width + 2 * p - 2, width + 2 * p - 2}, {1, 3, 3}, {1, 1, 1}, \
-                  {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1}; \
+        Conv c = {2, \
+                  1, \
+                  ic, \
+                  oc, \
+                  {1, width, width}, \
+                  {1, width + 2 * p - 2, width + 2 * p - 2}, \
+                  {1, 3, 3}, \
+                  {1, 1, 1}, \
+                  {1, 1, 1}, \
+                  {0, p, p}, \
+                  {0}, \
+                  0, \
+                  0, \
+                  1}; \
         check_within(&c, run_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
     }
     LITERALS(CHECK)

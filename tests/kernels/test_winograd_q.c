@@ -1,5 +1,6 @@
-/* test_winograd_q.c - 3x3 convolutions of integers in the transformed domain against plain loops over 64-bit integers: every sum
- * is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero points and sums. */
+/* test_winograd_q.c - 3x3 convolutions of integers in the transformed domain against plain loops over 64-bit integers:
+ * every sum is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero points and
+ * sums. */
 #include "kernel_test.h"
 
 #include "winograd_q_i8_i8.h"
@@ -24,15 +25,16 @@ static int8_t *bytes_of(uint64_t *seed, int64_t n, int fill)
 
     assert_non_null(p);
     for (int64_t i = 0; i < n; i++)
-        p[i] = (int8_t)(fill == RANDOM ? test_pick(seed, -128, 127)
-                        : fill == ENDS ? (test_pick(seed, 0, 1) ? 127 : -128)
+        p[i] = (int8_t)(fill == RANDOM  ? test_pick(seed, -128, 127)
+                        : fill == ENDS  ? (test_pick(seed, 0, 1) ? 127 : -128)
                         : fill == LEAST ? -128
                                         : 127);
     return p;
 }
 
 /* Sum over the taps inside of (x - zero) * w; x [image][row][column][input], w [output][input][3][3]. */
-static int64_t sum_at(const Case *c, const int8_t *x, const int8_t *w, int zero, int64_t image, int64_t r, int64_t q, int64_t o)
+static int64_t sum_at(const Case *c, const int8_t *x, const int8_t *w, int zero, int64_t image, int64_t r, int64_t q,
+                      int64_t o)
 {
     int64_t sum = 0;
 
@@ -56,7 +58,7 @@ static const int large[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4},
 /* Panels as winograd_q reads them. */
 static int16_t *transformed(const Case *c, const int8_t *w)
 {
-    const int (*g)[3] = c->m == 2 ? small : large;
+    const int(*g)[3] = c->m == 2 ? small : large;
     int64_t  size = c->m + 2, pairs = (c->inputs + 1) / 2;
     int16_t *to = calloc((size_t)((c->outputs + 4) * size * size * pairs), 4), *next = to;
 
@@ -95,22 +97,28 @@ static int rounded(float value, int zero)
 typedef void (*Run)(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e);
 
 /* name, kind, inputs, outputs, width, pad, m, tiles together */
+/* clang-format off */
 #define LITERALS(WINOGRAD) \
-    WINOGRAD(two_whole, BYTES, 32, 32, 8, 1, 2, 16) WINOGRAD(two_odd, SUMS, 13, 43, 7, 1, 2, 5) WINOGRAD(two_bare, FLOATS, 8, 24, 9, 0, 2, 25) \
-    WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9) WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9) \
-    WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7) WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4) \
-    WINOGRAD(four_wide_pad, SUMS, 9, 5, 6, 2, 4, 3) WINOGRAD(four_deep, BYTES, 113, 65, 6, 1, 4, 6)
+    WINOGRAD(two_whole, BYTES, 32, 32, 8, 1, 2, 16) WINOGRAD(two_odd, SUMS, 13, 43, 7, 1, 2, 5) \
+    WINOGRAD(two_bare, FLOATS, 8, 24, 9, 0, 2, 25) WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9) \
+    WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9) WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7) \
+    WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4) WINOGRAD(four_wide_pad, SUMS, 9, 5, 6, 2, 4, 3) \
+    WINOGRAD(four_deep, BYTES, 113, 65, 6, 1, 4, 6)
+/* clang-format on */
 
 #define LITERAL(name, kind, ic, oc, width, p, m, group) \
-    OCC_STEP void run_##name(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e) \
+    OCC_STEP void run_##name(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, \
+                             const occ_expr *e) \
     { \
         enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
-        static const occ_image x_at = {{IMAGES, ic, 1, width, width}, {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
-        static const occ_image y_at = {{IMAGES, oc, 1, made, made}, {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
+        static const occ_image  x_at = {{IMAGES, ic, 1, width, width}, \
+                                        {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
+        static const occ_image  y_at = {{IMAGES, oc, 1, made, made}, \
+                                        {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
         static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
-        static const occ_fused scaled = {1, {0}, third}, plain = {0, {0}, NULL}; \
-        const occ_wq_form form = {m, group, zero, 5}; \
-        int32_t *room = (int32_t *)(void *)test_floats(scratch); \
+        static const occ_fused  scaled = {1, {0}, third}, plain = {0, {0}, NULL}; \
+        const occ_wq_form       form = {m, group, zero, 5}; \
+        int32_t                *room = (int32_t *)(void *)test_floats(scratch); \
         if (kind == BYTES) \
             occ_winograd_q_i8_i8(x, &x_at, u, bias, y, &y_at, room, &window, &form, e, &scaled); \
         else if (kind == SUMS) \
@@ -143,11 +151,13 @@ static int is_in_range(const Case *c, int fill)
 static void check(const Case *c, Run run, int xfill, int wfill, uint64_t *seed)
 {
     const int64_t pixels = IMAGES * c->made * c->made, taps = 9 * c->inputs;
-    const int     zeros[] = {(int)test_pick(seed, 1, 254), 0, 255}, zero = zeros[test_pick(seed, 0, 2)] - (c->kind == BYTES ? 128 : 0);
-    int8_t       *x = bytes_of(seed, IMAGES * c->width * c->width * c->inputs, xfill), *w = bytes_of(seed, c->outputs * taps, wfill);
-    int16_t      *u = transformed(c, w);
-    int32_t      *bias = calloc((size_t)c->outputs + 16, 4), *extra = calloc((size_t)c->outputs + 16, 4);
-    float        *y = test_floats(pixels * c->outputs), *scale = test_floats(c->outputs);
+    const int     zeros[] = {(int)test_pick(seed, 1, 254), 0, 255},
+              zero = zeros[test_pick(seed, 0, 2)] - (c->kind == BYTES ? 128 : 0);
+    int8_t *x = bytes_of(seed, IMAGES * c->width * c->width * c->inputs, xfill),
+           *w = bytes_of(seed, c->outputs * taps, wfill);
+    int16_t       *u = transformed(c, w);
+    int32_t       *bias = calloc((size_t)c->outputs + 16, 4), *extra = calloc((size_t)c->outputs + 16, 4);
+    float         *y = test_floats(pixels * c->outputs), *scale = test_floats(c->outputs);
     const occ_expr e = {{scale}, {0}};
 
     for (int64_t o = 0; o < c->outputs; o++) {
@@ -183,7 +193,7 @@ static void every_sum_is_exact(void **state)
     LITERALS(CHECK)
 }
 
-/* -------------------------------------------------------------------------------------- input and result in one memory */
+/* ----------------------------------------------------------------------------------- input and result in one memory */
 
 static occ_vf smaller(const occ_expr *e, occ_vf acc, int64_t c, int n)
 {
@@ -194,27 +204,30 @@ static occ_vf smaller(const occ_expr *e, occ_vf acc, int64_t c, int n)
 typedef void (*Tiled)(const int8_t *x, const int16_t *u, int8_t *y);
 
 /* name, inputs, outputs, width, padding, side of a tile, tiles together */
+/* clang-format off */
 #define WINOGRADS(TILES) \
     TILES(two_same, 16, 16, 12, 1, 2, 4) TILES(two_wider, 8, 40, 13, 1, 2, 7) TILES(two_bare, 40, 24, 11, 0, 2, 3) \
     TILES(four_same, 32, 32, 16, 1, 4, 4) TILES(four_wider, 16, 64, 13, 1, 4, 3) TILES(four_bare, 36, 20, 15, 0, 4, 5)
+/* clang-format on */
 
 #define TILED(name, ic, oc, width, p, m, group) \
     OCC_STEP void tiled_##name(const int8_t *x, const int16_t *u, int8_t *y) \
     { \
         enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
-        static const occ_image x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
-        static const occ_image y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
-        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_image   x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
+        static const occ_image   y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
+        static const occ_window  window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
         static const occ_wq_form form = {m, group, 3, -4}; \
-        static const occ_fused fused = {0, {0}, smaller}; \
-        int32_t *room = (int32_t *)(void *)test_floats(scratch); \
+        static const occ_fused   fused = {0, {0}, smaller}; \
+        int32_t                 *room = (int32_t *)(void *)test_floats(scratch); \
         occ_winograd_q_i8_i8(x, &x_at, u, NULL, y, &y_at, room, &window, &form, NULL, &fused); \
         test_release((float *)(void *)room, scratch); \
     }
 WINOGRADS(TILED)
 
 /* Whether y is what it should be with x beginning `lag` bytes above it. */
-static int same_bytes(Tiled run, const int8_t *x, const int16_t *u, const int8_t *want, int64_t nx, int64_t ny, int64_t lag)
+static int same_bytes(Tiled run, const int8_t *x, const int16_t *u, const int8_t *want, int64_t nx, int64_t ny,
+                      int64_t lag)
 {
     int8_t *memory = calloc((size_t)(nx + ny + lag), 1);
     int     same;
@@ -236,11 +249,20 @@ static void tiles_are_read_before_they_are_written(void **state)
     { \
         enum { made = width + 2 * p - 2, nx = width * width * ic, ny = made * made * oc }; \
         const Case      c = {ic, oc, width, p, m, made, BYTES}; \
-        const GroupWalk walk = {.rows = made, .columns = made, .side = m, .group = together, .top = p, .left = p, \
-                                .xrow = width * ic, .yrow = made * oc, .xcolumn = ic, .ycolumn = oc, .ytail = oc}; \
+        const GroupWalk walk = {.rows = made, \
+                                .columns = made, \
+                                .side = m, \
+                                .group = together, \
+                                .top = p, \
+                                .left = p, \
+                                .xrow = width * ic, \
+                                .yrow = made * oc, \
+                                .xcolumn = ic, \
+                                .ycolumn = oc, \
+                                .ytail = oc}; \
         const int64_t   lag = lag_of_groups(&walk); \
-        int8_t         *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1); \
-        int16_t        *u = transformed(&c, w); \
+        int8_t  *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1); \
+        int16_t *u = transformed(&c, w); \
         tiled_##name(x, u, want); \
         if (!same_bytes(tiled_##name, x, u, want, nx, ny, lag)) \
             fail_msg(#name ": overwritten at lag %lld", (long long)lag); \
@@ -254,7 +276,8 @@ static void tiles_are_read_before_they_are_written(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_sum_is_exact), cmocka_unit_test(tiles_are_read_before_they_are_written)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_sum_is_exact),
+                                       cmocka_unit_test(tiles_are_read_before_they_are_written)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

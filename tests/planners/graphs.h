@@ -8,7 +8,7 @@
 
 enum { STEPS = 64, VALUES = 96, USES = 512 };
 
-typedef struct Dag {           /* an ordering problem with its arrays */
+typedef struct Dag { /* an ordering problem with its arrays */
     OrderProblem problem;
     OrderValue   value[VALUES];
     OrderUse     use[USES];

@@ -27,8 +27,8 @@ static void add_span(Sample *s, int b, int begin, int end, int64_t lo, int64_t h
 static void add_spans(Sample *s, int b, uint64_t *state, unsigned features)
 {
     int64_t size = s->buffer[b].size;
-    int     begin = oracle_below(state, 6), end = begin + 1 + oracle_below(state, 8 - begin - 1 > 3 ? 3 : 8 - begin - 1);
-    int     kind = oracle_below(state, 3);
+    int begin = oracle_below(state, 6), end = begin + 1 + oracle_below(state, 8 - begin - 1 > 3 ? 3 : 8 - begin - 1);
+    int kind = oracle_below(state, 3);
 
     if (kind == 1 && features & WITH_HOLES && end + 2 <= 8) {
         add_span(s, b, begin, end, 0, size);

@@ -33,7 +33,7 @@ static void every_column_is_read(void **state)
     assert_int_equal(t.problem.buffer[0].align, 4);
     assert_int_equal(t.offset[0], 8);
     assert_int_equal(t.offset[1], -1);
-    assert_int_equal(t.problem.nspan, 5);          /* 1-9; 2-4, 6-8, 8-10 in part, 10-20 */
+    assert_int_equal(t.problem.nspan, 5); /* 1-9; 2-4, 6-8, 8-10 in part, 10-20 */
     assert_int_equal(t.problem.span[3].lo, 5);
     assert_int_equal(t.problem.span[3].hi, 15);
     assert_int_equal(t.problem.span[3].begin, 8 - 1);
@@ -61,7 +61,8 @@ static void times_may_be_any_numbers(void **state)
     char     why[160];
 
     (void)state;
-    assert_int_equal(read_text("id,lower,upper,size\na,-900000000000000000,0,7\nb,0,900000000000000000,7\n", &t, why), 0);
+    assert_int_equal(read_text("id,lower,upper,size\na,-900000000000000000,0,7\nb,0,900000000000000000,7\n", &t, why),
+                     0);
     assert_int_equal(t.problem.nstep, 2);
     csv_free(&t);
 }
@@ -124,7 +125,8 @@ static void bad_text_is_refused_with_its_line(void **state)
 
 static void mutilated_text_never_hurts(void **state)
 {
-    static const char good[] = "id,lower,upper,size,alignment,gaps,offset\na,0,9,10,2,3-5 6-7@1:4,\nb,2,12,8,1,,4\nc,1,5,3,4,2-3@0:1,\n";
+    static const char good[] =
+        "id,lower,upper,size,alignment,gaps,offset\na,0,9,10,2,3-5 6-7@1:4,\nb,2,12,8,1,,4\nc,1,5,3,4,2-3@0:1,\n";
     static const char letters[] = "0123456789,-@:\n\r .azE+";
     uint64_t          seed = 31;
 
@@ -135,8 +137,9 @@ static void mutilated_text_never_hurts(void **state)
         size_t   length = sizeof good - 1;
         memcpy(text, good, sizeof good);
         for (int k = 1 + oracle_below(&seed, 4); k > 0; k--)
-            text[oracle_below(&seed, (int)length)] = oracle_below(&seed, 50) ? letters[oracle_below(&seed, sizeof letters - 1)]
-                                                                             : (char)oracle_below(&seed, 256);
+            text[oracle_below(&seed, (int)length)] = oracle_below(&seed, 50)
+                                                         ? letters[oracle_below(&seed, sizeof letters - 1)]
+                                                         : (char)oracle_below(&seed, 256);
         if (oracle_below(&seed, 4) == 0)
             length = (size_t)oracle_below(&seed, (int)length);
         if (csv_read(text, length, &t, why) == 0) {
@@ -157,7 +160,7 @@ static void mutilated_text_never_hurts(void **state)
     }
 }
 
-/* -- the command ---------------------------------------------------------------------------------------------------- */
+/* -- the command --------------------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/occamplan.XXXXXX";
 
@@ -166,8 +169,8 @@ static int run(const char *arguments)
     const char *command = getenv("OCCAMPLAN");
     char        line[1024];
 
-    snprintf(line, sizeof line, "OCCAMPLAN=%s; D=%s; %s >$D/stdout 2>$D/stderr", command ? command : "build/occamplan", folder,
-             arguments);
+    snprintf(line, sizeof line, "OCCAMPLAN=%s; D=%s; %s >$D/stdout 2>$D/stderr", command ? command : "build/occamplan",
+             folder, arguments);
     return WEXITSTATUS(system(line));
 }
 
@@ -234,8 +237,10 @@ static void the_command_plans_and_checks(void **state)
     the_file_says("stdout", "id,lower,upper,size,offset\n");
     the_file_says("stderr", "peak 12 bytes");
     /* a pipe is written to, not replaced by a file */
-    assert_int_equal(run("mkfifo $D/pipe; cat $D/pipe >$D/piped.csv & $OCCAMPLAN --input=$D/small.csv --output=$D/pipe; "
-                         "wait; test -p $D/pipe && grep -q offset $D/piped.csv"), 0);
+    assert_int_equal(
+        run("mkfifo $D/pipe; cat $D/pipe >$D/piped.csv & $OCCAMPLAN --input=$D/small.csv --output=$D/pipe; "
+            "wait; test -p $D/pipe && grep -q offset $D/piped.csv"),
+        0);
 }
 
 static void the_command_is_deterministic(void **state)

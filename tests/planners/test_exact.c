@@ -8,7 +8,7 @@
 
 #include "oracle.h"
 
-enum { LIMIT = 64 };               /* bytes: above the peak of every sample */
+enum { LIMIT = 64 }; /* bytes: above the peak of every sample */
 
 /* These buffers of a sample alone. */
 static void restrict_to(const Sample *all, const bool *among, Sample *s)
@@ -34,8 +34,8 @@ static void restrict_to(const Sample *all, const bool *among, Sample *s)
         }
 }
 
-/* One sample: the plan is right, the proof true, also of the core alone, the bound below the least peak. Returns 1 if optimality was
- * claimed. */
+/* One sample: the plan is right, the proof true, also of the core alone, the bound below the least peak. Returns 1 if
+ * optimality was claimed. */
 static int agrees(const Sample *s, PlanFn planner)
 {
     int64_t    offset[ORACLE_BUFFERS], least = oracle_least_peak(&s->problem, LIMIT);
@@ -180,7 +180,8 @@ static void a_capacity_below_the_least_peak_is_refuted(void **state)
     }
 }
 
-/* Two buffers of 80 bytes at multiples of 64, and one of 56 anywhere: it is too long for what either leaves of its last cell. */
+/* Two buffers of 80 bytes at multiples of 64, and one of 56 anywhere: it is too long for what either leaves of its last
+ * cell. */
 static void what_fits_into_no_rest_of_a_cell_counts_whole(void **state)
 {
     const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {80, 64, 0, -1, 0}, {56, 8, 0, -1, 0}};
@@ -190,12 +191,12 @@ static void what_fits_into_no_rest_of_a_cell_counts_whole(void **state)
 
     (void)state;
     assert_int_equal(plan_lower_bound(&problem), 128 + 80 + 56);
-    problem.npermit = 1;                       /* 16 bytes of one may lie below the other */
+    problem.npermit = 1; /* 16 bytes of one may lie below the other */
     assert_int_equal(plan_lower_bound(&problem), 64 + 80 + 56);
 }
 
-/* Of 80, 96 and 64 bytes at multiples of 64, and 40 anywhere: these fit only into what the first leaves of its last cell, and then
- * the second may be the topmost, not the first. */
+/* Of 80, 96 and 64 bytes at multiples of 64, and 40 anywhere: these fit only into what the first leaves of its last
+ * cell, and then the second may be the topmost, not the first. */
 static void a_rest_is_taken_once(void **state)
 {
     const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {96, 64, 0, -1, 0}, {64, 64, 0, -1, 0}, {40, 8, 0, -1, 0}};
@@ -247,7 +248,8 @@ static PlanProblem loosen(const Sample *s, PlanSpan *span, uint64_t *seed)
     return looser;
 }
 
-/* What a looser problem needs is a bound, and its plan a hint: the answer is as good as without them and found with less effort. */
+/* What a looser problem needs is a bound, and its plan a hint: the answer is as good as without them and found with
+ * less effort. */
 static void a_looser_problem_helps(void **state)
 {
     uint64_t seed = 31;
@@ -281,7 +283,7 @@ static void a_looser_problem_helps(void **state)
 static void four_peaks_are_those_of_the_four_planners(void **state)
 {
     static const PlanFn four[4] = {plan_first_fit, plan_best_fit, plan_longer_first, plan_bigger_first};
-    uint64_t seed = 43;
+    uint64_t            seed = 43;
 
     (void)state;
     for (int i = 0; i < 300; i++) {

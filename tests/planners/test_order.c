@@ -107,7 +107,8 @@ static int64_t bytes_during(const OrderProblem *p, unsigned done, int t)
 static int ready(const OrderProblem *p, unsigned done, int t)
 {
     for (int i = 0; i < p->nuse; i++)
-        if (p->use[i].step == t && p->value[p->use[i].value].producer >= 0 && !(done >> p->value[p->use[i].value].producer & 1))
+        if (p->use[i].step == t && p->value[p->use[i].value].producer >= 0 &&
+            !(done >> p->value[p->use[i].value].producer & 1))
             return 0;
     for (int i = 0; i < p->nedge; i++)
         if (p->edge[i].then == t && !(done >> p->edge[i].first & 1))

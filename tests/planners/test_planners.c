@@ -53,10 +53,10 @@ static void in_place_shares_a_slot(void **state)
     const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 1, 3, 0, 64}};
     const PlanPermit  permit[] = {{0, 1, 0, 64}};
-    const PlanProblem problem = {.buffer = buffer, .nbuffer = 2, .span = span, .nspan = 2, .permit = permit, .npermit = 1,
-                                 .nstep = 3};
-    int64_t           offset[2];
-    PlanResult        r = place(planner_under_test(state), &problem, offset);
+    const PlanProblem problem = {
+        .buffer = buffer, .nbuffer = 2, .span = span, .nspan = 2, .permit = permit, .npermit = 1, .nstep = 3};
+    int64_t    offset[2];
+    PlanResult r = place(planner_under_test(state), &problem, offset);
 
     assert_int_equal(r.peak, 64);
     assert_int_equal(r.status, PLAN_OPTIMAL);
@@ -68,11 +68,11 @@ static void a_full_region_overflows_into_the_next(void **state)
     const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}, {64, 16, 2, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 0, 2, 0, 64}, {2, 0, 2, 0, 64}};
     const PlanRegion  region[] = {{64, 1}, {0, 64}};
-    const PlanProblem problem = {.buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .region = region, .nregion = 2,
-                                 .nstep = 2};
-    int64_t           offset[3];
-    int32_t           where[3];
-    PlanResult        r = {.offset = offset, .region = where};
+    const PlanProblem problem = {
+        .buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .region = region, .nregion = 2, .nstep = 2};
+    int64_t    offset[3];
+    int32_t    where[3];
+    PlanResult r = {.offset = offset, .region = where};
 
     assert_int_equal(planner_under_test(state)(&problem, NULL, &r), PLAN_OK);
     assert_true(plan_check(&problem, &r));

@@ -33,7 +33,8 @@ static int64_t peak_of_set(const PlanProblem *whole, unsigned set)
         }
     for (int i = 0; i < whole->npermit; i++)
         if ((set >> whole->permit[i].a & 1u) && (set >> whole->permit[i].b & 1u)) {
-            PlanPermit p = {index[whole->permit[i].a], index[whole->permit[i].b], whole->permit[i].d1, whole->permit[i].d2};
+            PlanPermit p = {index[whole->permit[i].a], index[whole->permit[i].b], whole->permit[i].d1,
+                            whole->permit[i].d2};
             part.permit[part.problem.npermit++] = p;
         }
     least = oracle_least_peak(&part.problem, LIMIT);

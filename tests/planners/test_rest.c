@@ -1,4 +1,5 @@
-/* test_rest.c - the last bytes of a plan: who lies on top, and who shares a cell with a buffer of a smaller alignment. */
+/* test_rest.c - the last bytes of a plan: who lies on top, and who shares a cell with a buffer of a smaller
+ * alignment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include "oracle.h"
 #include "planners/rest.h"
 
-enum { LIMIT = 64 };               /* bytes: above the peak of every sample */
+enum { LIMIT = 64 }; /* bytes: above the peak of every sample */
 
 /* Improves a plan towards `enough`; its peak after that. */
 static int64_t improve(const PlanProblem *problem, int64_t enough, int64_t *offset)
@@ -27,7 +28,8 @@ static int64_t improve(const PlanProblem *problem, int64_t enough, int64_t *offs
     return peak;
 }
 
-/* 80 and 96 bytes at multiples of 64, and 40 anywhere: only above the first do these share a cell, and the other must be on top. */
+/* 80 and 96 bytes at multiples of 64, and 40 anywhere: only above the first do these share a cell, and the other must
+ * be on top. */
 static void a_stray_shares_the_cell_of_its_host(void **state)
 {
     const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {96, 64, 0, -1, 0}, {40, 8, 0, -1, 0}};
@@ -40,7 +42,8 @@ static void a_stray_shares_the_cell_of_its_host(void **state)
     assert_int_equal(offset[2], offset[0] + 80);
 }
 
-/* 128 and 72 bytes at multiples of 64, 64 bytes twice: the one with the rest belongs on top, though it lives when the others do not. */
+/* 128 and 72 bytes at multiples of 64, 64 bytes twice: the one with the rest belongs on top, though it lives when the
+ * others do not. */
 static void the_largest_rest_is_on_top(void **state)
 {
     const PlanBuffer buffer[] = {{72, 64, 0, -1, 0}, {128, 64, 0, -1, 0}, {64, 64, 0, -1, 0}, {64, 64, 0, -1, 0}};

@@ -1,6 +1,6 @@
-/* stress.c - occ_queues.h under random tables of units and waits, on fewer, as many and more threads than queues: every unit runs
- * once, after the units before it in its queue and those that it waits for; a code that ends a run is that of the lowest unit
- * that fails. Usage: stress TABLES */
+/* stress.c - occ_queues.h under random tables of units and waits, on fewer, as many and more threads than queues: every
+ * unit runs once, after the units before it in its queue and those that it waits for; a code that ends a run is that of
+ * the lowest unit that fails. Usage: stress TABLES */
 #define _GNU_SOURCE 1
 #include "occ_queues.h"
 
@@ -13,11 +13,11 @@ enum { UNITS = 60, QUEUES = 4, ITEMS = UNITS * QUEUES };
 
 typedef struct Table {
     occ_item item[ITEMS];
-    int first[QUEUES + 1];
-    int queue_of[UNITS], before[UNITS][QUEUES]; /* by queue: the unit that must have ended, or -1 */
-    int fails, queues;                          /* unit that fails, or -1 */
-    int ended[UNITS];                           /* how often; not atomic: waits keep them apart */
-    int bad;
+    int      first[QUEUES + 1];
+    int      queue_of[UNITS], before[UNITS][QUEUES]; /* by queue: the unit that must have ended, or -1 */
+    int      fails, queues;                          /* unit that fails, or -1 */
+    int      ended[UNITS];                           /* how often; not atomic: waits keep them apart */
+    int      bad;
 } Table;
 
 static unsigned long long state = 1;
@@ -42,7 +42,8 @@ static int unit(void *context, int index)
     return index == t->fails || (t->fails >= 0 && index == t->fails + 7) ? -1 - index : 0;
 }
 
-/* The items of one queue: all waits of a unit but the last are items of their own. `ends`: items of its queue up to each unit. */
+/* The items of one queue: all waits of a unit but the last are items of their own. `ends`: items of its queue up to
+ * each unit. */
 static int put_queue(Table *t, int queue, const int *ends, occ_item *item)
 {
     int n = 0;
@@ -93,7 +94,7 @@ static void one_by_one(void *backwards, occ_part part, void *context, int64_t pa
 /* Whether a run did what running by number does. */
 static int is_right(Table *t, occ_parallel_for run, void *with)
 {
-    occ_queue queue[QUEUES];
+    occ_queue  queue[QUEUES];
     occ_queues all = {unit, t, t->item, t->first, queue, t->queues, UNITS};
     int status = occ_queues_run(&all, run, with), right = !t->bad && status == (t->fails < 0 ? 0 : -1 - t->fails);
 
@@ -106,9 +107,9 @@ static int is_right(Table *t, occ_parallel_for run, void *with)
 
 int main(int argc, char **argv)
 {
-    int tables = argc > 1 ? atoi(argv[1]) : 100, wrong = 0;
+    int             tables = argc > 1 ? atoi(argv[1]) : 100, wrong = 0;
     static occ_pool pool[3];
-    static Table t;
+    static Table    t;
 
     for (int p = 0; p < 3; p++)
         if (occ_pool_start(&pool[p], 2 + p))

@@ -3,8 +3,8 @@
 # What is present is left alone, so a second run does nothing. Needs root or sudo only where something is missing.
 set -eu
 
-# The compiler itself: gcc make protobuf-c. The tests: clang, cmocka, Python with virtual environments.
-BASE="gcc libc6-dev make protobuf-c-compiler libprotobuf-c-dev clang libcmocka-dev python3 python3-venv"
+# The compiler itself: gcc make protobuf-c. The tests: clang, clang-format, cmocka, Python with virtual environments.
+BASE="gcc libc6-dev make protobuf-c-compiler libprotobuf-c-dev clang clang-format libcmocka-dev python3 python3-venv"
 
 missing_packages() {
     for package in "$@"; do

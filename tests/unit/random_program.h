@@ -1,5 +1,5 @@
-/* random_program.h - random nested programs, and what running one of their paths keeps alive: the oracle of liveness and
- * plans. It follows single bytes from the step that wrote them to the steps that read them. */
+/* random_program.h - random nested programs, and what running one of their paths keeps alive: the oracle of liveness
+ * and plans. It follows single bytes from the step that wrote them to the steps that read them. */
 #ifndef TEST_RANDOM_PROGRAM_H
 #define TEST_RANDOM_PROGRAM_H
 
@@ -20,15 +20,16 @@ enum { RANDOM_BUFFERS = 7, RANDOM_BYTES = 4, RANDOM_STEPS = 14 };
 static inline void random_operands(World *w, Random *r, int step)
 {
     for (int k = 1 + random_below(r, 3); k > 0; k--) {
-        int buffer = random_below(r, RANDOM_BUFFERS);
-        int size = (int)w->program->buffer[buffer].size;
-        int lo = random_below(r, 3) ? 0 : random_below(r, size), hi = random_below(r, 3) ? size : lo + 1;
+        int  buffer = random_below(r, RANDOM_BUFFERS);
+        int  size = (int)w->program->buffer[buffer].size;
+        int  lo = random_below(r, 3) ? 0 : random_below(r, size), hi = random_below(r, 3) ? size : lo + 1;
         bool used = false;
 
         for (int i = 0; i < w->program->step[step].noperand; i++)
             used |= w->program->step[step].operand[i].buffer == buffer;
         if (!used)
-            world_window(w, step, buffer, lo, hi < lo + 1 ? lo + 1 : hi, random_below(r, 2) ? OPERAND_READS : OPERAND_WRITES);
+            world_window(w, step, buffer, lo, hi < lo + 1 ? lo + 1 : hi,
+                         random_below(r, 2) ? OPERAND_READS : OPERAND_WRITES);
     }
 }
 
@@ -58,7 +59,7 @@ static inline void random_program(World *w, Random *r)
         random_range(w, r, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- one path */
+/* --------------------------------------------------------------------------------------------------------- one path */
 
 /* The steps that one run executes, in order. */
 typedef struct Trace {
@@ -91,17 +92,17 @@ static inline void random_path(const Program *p, Random *r, Range range, Trace *
     }
 }
 
-/* Calls `held` for each byte and each step of the trace through which the byte must be kept: from the step that writes it
- * (or the start, for inputs) to each step that reads it (or the end, for outputs), both included. */
-static inline void random_walk(const Program *p, const Trace *trace, void (*held)(void *data, int buffer, int64_t byte, int step),
-                               void *data)
+/* Calls `held` for each byte and each step of the trace through which the byte must be kept: from the step that writes
+ * it (or the start, for inputs) to each step that reads it (or the end, for outputs), both included. */
+static inline void random_walk(const Program *p, const Trace                                      *trace,
+                               void (*held)(void *data, int buffer, int64_t byte, int step), void *data)
 {
     for (int b = 0; b < p->nbuffer; b++)
         for (int64_t byte = 0; byte < p->buffer[b].size; byte++) {
             int written = p->buffer[b].kind == BUFFER_IN ? 0 : -1; /* position in the trace */
 
             for (int t = 0; t <= trace->length; t++) {
-                bool read = t == trace->length && p->buffer[b].kind == BUFFER_OUT, write = false;
+                bool        read = t == trace->length && p->buffer[b].kind == BUFFER_OUT, write = false;
                 const Step *s = t < trace->length ? &p->step[trace->step[t]] : NULL;
 
                 for (int k = 0; s && k < s->noperand; k++) {

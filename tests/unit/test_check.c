@@ -194,19 +194,20 @@ static void run_time_integers_have_slots_and_values(void **state)
 
 static void expressions_are_checked(void **state)
 {
-    World      *w = *state;
-    ScalarNode  node = {.op = SCALAR_LOAD, .operand = 0, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_U8, .stored = DTYPE_U8};
-    Scalar      expr = {.node = &node, .nnode = 1, .noperand = 1};
+    World     *w = *state;
+    ScalarNode node = {
+        .op = SCALAR_LOAD, .operand = 0, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_U8, .stored = DTYPE_U8};
+    Scalar expr = {.node = &node, .nnode = 1, .noperand = 1};
 
     sound(w);
     w->program->step[1].expr = &expr;
     refuses(w, "takes no expression");
 }
 
-/* ---------------------------------------------------------------------------------------- literals that should be extents */
+/* ---------------------------------------------------------------------------------- literals that should be extents */
 
-/* A step of a kernel over square matrices of floats whose extent n, 2 to 8, is known only while running. An argument is a word:
- * '.' ends it, n and digits are extents. */
+/* A step of a kernel over square matrices of floats whose extent n, 2 to 8, is known only while running. An argument is
+ * a word: '.' ends it, n and digits are extents. */
 typedef struct Square {
     const char *kernel, *words;
     int         operands; /* the first is written */
@@ -265,7 +266,12 @@ static void put_matrix(World *w, Step *step, Extent n, DType dtype, bool is_read
     int      buffer = world_buffer(w, is_read ? BUFFER_IN : BUFFER_OUT, 8 * 8 * 8);
     Operand *x = &step->operand[step->noperand++];
 
-    *x = (Operand){.buffer = buffer, .dtype = dtype, .rank = 2, .dim = {n, n}, .stride = {n, {1, -1}}, .offset = {0, -1},
+    *x = (Operand){.buffer = buffer,
+                   .dtype = dtype,
+                   .rank = 2,
+                   .dim = {n, n},
+                   .stride = {n, {1, -1}},
+                   .offset = {0, -1},
                    .access = is_read ? OPERAND_READS : OPERAND_WRITES};
 }
 
@@ -368,11 +374,12 @@ static void common_axes_are_equal(void **state)
 static void literal_strides_of_expressions_are_held_against_operands(void **state)
 {
     World     *w = *state;
-    ScalarNode node = {.op = SCALAR_LOAD, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_F32, .stored = DTYPE_F32, .stride = 1};
-    Scalar     expr = {.node = &node, .nnode = 1, .noperand = 1, .stored = DTYPE_F32};
-    Step      *step = square_step(w, &squares[1]);
-    Operand   *x = &step->operand[1];
-    Extent    *stride = (Extent *)step->arg[4].ints, n = stride[0];
+    ScalarNode node = {
+        .op = SCALAR_LOAD, .a = -1, .b = -1, .c = -1, .dtype = DTYPE_F32, .stored = DTYPE_F32, .stride = 1};
+    Scalar   expr = {.node = &node, .nnode = 1, .noperand = 1, .stored = DTYPE_F32};
+    Step    *step = square_step(w, &squares[1]);
+    Operand *x = &step->operand[1];
+    Extent  *stride = (Extent *)step->arg[4].ints, n = stride[0];
 
     put_matrix(w, step, n, DTYPE_F32, true);
     step->expr = &expr;

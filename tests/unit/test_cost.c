@@ -1,5 +1,5 @@
-/* test_cost.c - predicted times obey what is known of any machine, order the ways of known layers as they were measured, and
- * the file of choices is read back as it was written or refused with its line. */
+/* test_cost.c - predicted times obey what is known of any machine, order the ways of known layers as they were
+ * measured, and the file of choices is read back as it was written or refused with its line. */
 #include "world.h"
 
 #include "emit/target.h"
@@ -14,18 +14,22 @@ static ConvShape square(int64_t channels, int64_t size, int64_t kernel)
 {
     int64_t pad = kernel / 2;
 
-    return (ConvShape){1, 1, channels, channels, {1, size, size}, {1, size, size}, {1, kernel, kernel}, {1, 1, 1}, {1, 1, 1}, {0, pad, pad}};
+    return (ConvShape){
+        1,         1,         channels,     channels, {1, size, size}, {1, size, size}, {1, kernel, kernel},
+        {1, 1, 1}, {1, 1, 1}, {0, pad, pad}};
 }
 
 /* Nanoseconds of the multiply-adds alone. */
 static double least(const Core *core, const ConvShape *s)
 {
-    return (double)(s->outputs * s->inputs * s->out[1] * s->out[2] * s->kernel[1] * s->kernel[2]) / (core->rate * core->lanes);
+    return (double)(s->outputs * s->inputs * s->out[1] * s->out[2] * s->kernel[1] * s->kernel[2]) /
+           (core->rate * core->lanes);
 }
 
 static void no_prediction_beats_the_peak(void **state)
 {
-    static const char *const names[] = {"portable", "native", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "armv8", "cortex-m"};
+    static const char *const names[] = {"portable",       "native", "x86-64-v3", "x86-64-v4",
+                                        "x86-64-v4-vnni", "armv8",  "cortex-m"};
 
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
@@ -60,12 +64,13 @@ static void one_pixel_waits_for_its_weights(void **state)
     assert_true(cost_direct(core, &s, 0) >= 4.0 * 2048 * 2048 / core->far);
 }
 
-/* Fastest ways as measured on whole networks: F4 at 56 and 28 and from 16 channels on, F2 at 7; direct where channels are few or little is to be
- * saved. */
+/* Fastest ways as measured on whole networks: F4 at 56 and 28 and from 16 channels on, F2 at 7; direct where channels
+ * are few or little is to be saved. */
 static void the_measured_order_is_predicted(void **state)
 {
     const Core *core = core_find("x86-64-v4");
-    ConvShape   wide = square(64, 56, 3), middle = square(128, 28, 3), narrow = square(512, 7, 3), few = square(8, 28, 3), small = square(16, 8, 3);
+    ConvShape wide = square(64, 56, 3), middle = square(128, 28, 3), narrow = square(512, 7, 3), few = square(8, 28, 3),
+              small = square(16, 8, 3);
 
     (void)state;
     assert_int_equal(winograd_plan(WINOGRAD_ON, core, &wide, 4).m, 4);
@@ -91,9 +96,10 @@ static void larger_weights_must_pay(void **state)
  * instruction for pairs, or a sum may be too large. */
 static void bytes_are_transformed_where_their_sums_fit(void **state)
 {
-    static const int64_t side[][3] = {{64, 56, 4}, {128, 28, 4}, {256, 14, 2}, {512, 7, 2}}; /* channels, pixels, tile */
-    const Core          *core = core_find("x86-64-v3");
-    int8_t              *weights = arena_array(((World *)*state)->arena, int8_t, 512 * 512 * 9);
+    static const int64_t side[][3] = {
+        {64, 56, 4}, {128, 28, 4}, {256, 14, 2}, {512, 7, 2}}; /* channels, pixels, tile */
+    const Core *core = core_find("x86-64-v3");
+    int8_t     *weights = arena_array(((World *)*state)->arena, int8_t, 512 * 512 * 9);
 
     for (int i = 0; i < 4; i++) {
         ConvShape s = square(side[i][0], side[i][1], 3);
@@ -106,7 +112,8 @@ static void bytes_are_transformed_where_their_sums_fit(void **state)
     for (int i = 0; i < 4; i += 3) {
         ConvShape s = square(side[i][0], side[i][1], 3);
 
-        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core_find("x86-64-v4-vnni"), &s, DTYPE_U8, weights).m, i ? 0 : 4);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core_find("x86-64-v4-vnni"), &s, DTYPE_U8, weights).m,
+                         i ? 0 : 4);
     }
     for (int i = 0; i < 2; i++) { /* 9 * 128 inputs of 255 times the weight, against 2^25 */
         ConvShape s = square(128, 28, 3);
@@ -160,11 +167,12 @@ static void choices_are_read_as_they_are_written(void **state)
 
 static void a_bad_line_is_named(void **state)
 {
-    static const char good[] = "conv_f32 batch=1 groups=1 inputs=8 outputs=8 in=1,3,3 out=1,3,3 kernel=1,1,1 stride=1,1,1 dilation=1,1,1 pad=0,0,0";
+    static const char good[] = "conv_f32 batch=1 groups=1 inputs=8 outputs=8 in=1,3,3 out=1,3,3 kernel=1,1,1 "
+                               "stride=1,1,1 dilation=1,1,1 pad=0,0,0";
     static const struct {
         const char *rest, *wanted;
-    } lines[] = {{" : winograd 3", "winograd 2"}, {" : direct 2", "winograd 2"}, {"", "a colon"},   {" : direct 3 0", "winograd 2"},
-                 {" : direct 2 0 0", "winograd 2"}, {",1 : direct 2 0", "a colon"}};
+    } lines[] = {{" : winograd 3", "winograd 2"}, {" : direct 2", "winograd 2"},     {"", "a colon"},
+                 {" : direct 3 0", "winograd 2"}, {" : direct 2 0 0", "winograd 2"}, {",1 : direct 2 0", "a colon"}};
     World  *w = *state;
     Choices choices;
 
@@ -174,7 +182,8 @@ static void a_bad_line_is_named(void **state)
         assert_non_null(strstr(w->diag.message[0], "line 2: "));
         assert_non_null(strstr(w->diag.message[0], lines[i].wanted));
     }
-    assert_int_equal(read_text(w, arena_printf(w->arena, "%s : direct 0 0\n%s : direct 1 0\n", good, good), &choices), -1);
+    assert_int_equal(read_text(w, arena_printf(w->arena, "%s : direct 0 0\n%s : direct 1 0\n", good, good), &choices),
+                     -1);
     assert_non_null(strstr(w->diag.message[0], "line 2: found this shape before"));
     assert_int_equal(read_text(w, "matmul_f32 rows=3\n", &choices), -1);
     assert_int_equal(read_text(w, "conv_f32 batch=x\n", &choices), -1);

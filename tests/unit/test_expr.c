@@ -159,7 +159,8 @@ static int64_t worth_of(const Model *model, Extent extent, const int64_t *leaf)
 
 static int64_t plain(ExprOp op, int64_t a, int64_t b)
 {
-    Expr  pair[3] = {{.op = EXPR_CONST, .a = -1, .b = -1, .lo = a}, {.op = EXPR_CONST, .a = -1, .b = -1, .lo = b},
+    Expr  pair[3] = {{.op = EXPR_CONST, .a = -1, .b = -1, .lo = a},
+                     {.op = EXPR_CONST, .a = -1, .b = -1, .lo = b},
                      {.op = op, .a = 0, .b = 1}};
     Model model = {.expr = pair};
 
@@ -169,7 +170,8 @@ static int64_t plain(ExprOp op, int64_t a, int64_t b)
 /* Random expressions: simplified and unsimplified are worth the same, and lie in the stated interval. */
 static void simplification_keeps_the_value(void **state)
 {
-    static const ExprOp op[] = {EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, EXPR_CEILDIV, EXPR_MOD, EXPR_MIN, EXPR_MAX, EXPR_EQ, EXPR_LT};
+    static const ExprOp op[] = {EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, EXPR_CEILDIV,
+                                EXPR_MOD, EXPR_MIN, EXPR_MAX, EXPR_EQ,  EXPR_LT};
     World              *w = *state;
     uint32_t            random = 12345;
 
@@ -180,8 +182,10 @@ static void simplification_keeps_the_value(void **state)
         value[1] = leaf[1];
         value[2] = leaf[2];
         for (int i = 3; i < 9; i++) {
-            ExprOp  how = op[(random = random * 1664525 + 1013904223) >> 16 & 7 ? (random >> 20) % 8 : 8 + (random >> 20) % 2];
-            int     left = (int)((random = random * 1664525 + 1013904223) >> 16) % i, right = (int)((random >> 8) % (unsigned)i);
+            ExprOp how =
+                op[(random = random * 1664525 + 1013904223) >> 16 & 7 ? (random >> 20) % 8 : 8 + (random >> 20) % 2];
+            int left = (int)((random = random * 1664525 + 1013904223) >> 16) % i,
+                right = (int)((random >> 8) % (unsigned)i);
             Extent  b = made[right];
             int64_t bvalue = value[right];
             if ((random >> 28) < 7 || how == EXPR_DIV || how == EXPR_CEILDIV || how == EXPR_MOD) {

@@ -1,4 +1,5 @@
-/* test_infer.c - types and small contents through graphs built by hand: what an exporter's shape arithmetic comes out as. */
+/* test_infer.c - types and small contents through graphs built by hand: what an exporter's shape arithmetic comes out
+ * as. */
 #include "ops/infer.h"
 
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- graphs in a few words */
+/* -------------------------------------------------------------------------------------------- graphs in a few words */
 
 static void bound(World *w, const char *name, int axis, int64_t lo, int64_t hi)
 {
@@ -84,7 +85,8 @@ static Node *node_in(World *w, Graph *graph, OpKind op, int nin, Value **in, int
     return node;
 }
 
-#define NODE(op, ...) node_in(w, w->graph, OP_onnx_##op, sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *), (Value *[]){__VA_ARGS__}, 1)
+#define NODE(op, ...) \
+    node_in(w, w->graph, OP_onnx_##op, sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *), (Value *[]){__VA_ARGS__}, 1)
 #define MAKE(op, ...) NODE(op, __VA_ARGS__)->out[0]
 
 static void attribute(World *w, Node *node, const char *name, int64_t value)
@@ -143,7 +145,7 @@ static Value *batch_input(World *w)
     return input(w, "x", DTYPE_F32, 3, (int64_t[]){-1, 3, 4}, names);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ shape chains */
+/* ----------------------------------------------------------------------------------------------------- shape chains */
 
 static void a_shape_put_together_again_is_the_same_extent(void **state)
 {
@@ -161,8 +163,9 @@ static void a_shape_put_together_again_is_the_same_extent(void **state)
 static void a_constant_index_outside_is_left_to_the_run(void **state)
 {
     static const float numbers[] = {5.0f, 6.0f};
-    World *w = *state;
-    Value *x = constant(w, DTYPE_F32, 1, 2, numbers), *last = MAKE(Gather, x, SCALAR(-1)), *above = MAKE(Gather, x, SCALAR(2));
+    World             *w = *state;
+    Value             *x = constant(w, DTYPE_F32, 1, 2, numbers), *last = MAKE(Gather, x, SCALAR(-1)),
+          *above = MAKE(Gather, x, SCALAR(2));
     Value *below = MAKE(Gather, x, SCALAR(-3));
 
     infer(w);
@@ -254,7 +257,7 @@ static void top_k_of_at_most_300(void **state)
     EXTENTS(top->out[1], "<=300");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ bounds */
+/* ----------------------------------------------------------------------------------------------------------- bounds */
 
 static void an_unbounded_input_is_refused_with_the_flag(void **state)
 {
@@ -262,8 +265,9 @@ static void an_unbounded_input_is_refused_with_the_flag(void **state)
     World                   *w = *state;
 
     input(w, "x", DTYPE_F32, 2, (int64_t[]){-1, -1}, names);
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for 'batch' (extent 0 of 'x'), extent 1 of 'x'; say how large "
-                                 "each may be where 16 stands here: --dim batch=1..16 --dim x:1=1..16");
+    refuses(w, DIAG_UNSUPPORTED,
+            "test.onnx: inputs have no bound for 'batch' (extent 0 of 'x'), extent 1 of 'x'; say how large "
+            "each may be where 16 stands here: --dim batch=1..16 --dim x:1=1..16");
 }
 
 static void a_nameless_extent_is_refused_by_place(void **state)
@@ -271,8 +275,9 @@ static void a_nameless_extent_is_refused_by_place(void **state)
     World *w = *state;
 
     input(w, "x", DTYPE_F32, 1, (int64_t[]){-1}, NULL);
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for extent 0 of 'x'; say how large each may be where 16 "
-                                 "stands here: --dim x:0=1..16");
+    refuses(w, DIAG_UNSUPPORTED,
+            "test.onnx: inputs have no bound for extent 0 of 'x'; say how large each may be where 16 "
+            "stands here: --dim x:0=1..16");
 }
 
 static void a_name_without_bound_is_asked_for_once(void **state)
@@ -282,8 +287,9 @@ static void a_name_without_bound_is_asked_for_once(void **state)
 
     input(w, "a", DTYPE_F32, 1, (int64_t[]){-1}, names);
     input(w, "b", DTYPE_F32, 1, (int64_t[]){-1}, names);
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: inputs have no bound for 'n' (extent 0 of 'a'); say how large each may be where 16 "
-                                 "stands here: --dim n=1..16");
+    refuses(w, DIAG_UNSUPPORTED,
+            "test.onnx: inputs have no bound for 'n' (extent 0 of 'a'); say how large each may be where 16 "
+            "stands here: --dim n=1..16");
 }
 
 static void inputs_that_share_a_name_share_the_extent(void **state)
@@ -338,8 +344,9 @@ static void a_run_time_shape_without_bound_is_refused(void **state)
     Value *shape = input(w, "shape", DTYPE_I64, 1, (int64_t[]){1}, NULL), *made = MAKE(ConstantOfShape, shape);
 
     made->name = "made";
-    refuses(w, DIAG_UNSUPPORTED, "test.onnx: node 0 (ConstantOfShape): output 'made': extent 0 has no bound; declare it in the model "
-                                 "or give --dim made:0=1..N");
+    refuses(w, DIAG_UNSUPPORTED,
+            "test.onnx: node 0 (ConstantOfShape): output 'made': extent 0 has no bound; declare it in the model "
+            "or give --dim made:0=1..N");
 }
 
 static void a_flag_bounds_a_run_time_shape(void **state)
@@ -354,7 +361,7 @@ static void a_flag_bounds_a_run_time_shape(void **state)
     assert_true(w->infer.model->ncheck > 0); /* the run still has to look */
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- rules */
+/* ------------------------------------------------------------------------------------------------------------ rules */
 
 static void the_last_elements_are_as_many_as_asked(void **state)
 {
@@ -371,8 +378,10 @@ static void extents_that_do_not_broadcast_are_named(void **state)
 {
     World *w = *state;
 
-    NODE(Add, input(w, "a", DTYPE_F32, 2, (int64_t[]){2, 3}, NULL), input(w, "b", DTYPE_F32, 2, (int64_t[]){2, 4}, NULL));
-    refuses(w, DIAG_INVALID, "test.onnx: node 0 (Add): extents 3 and 4 of axis 1 do not broadcast; wanted equal ones or a 1");
+    NODE(Add, input(w, "a", DTYPE_F32, 2, (int64_t[]){2, 3}, NULL),
+         input(w, "b", DTYPE_F32, 2, (int64_t[]){2, 4}, NULL));
+    refuses(w, DIAG_INVALID,
+            "test.onnx: node 0 (Add): extents 3 and 4 of axis 1 do not broadcast; wanted equal ones or a 1");
 }
 
 static void a_wrong_element_type_is_named(void **state)
@@ -380,7 +389,8 @@ static void a_wrong_element_type_is_named(void **state)
     World *w = *state;
 
     NODE(Exp, input(w, "a", DTYPE_I32, 1, (int64_t[]){2}, NULL));
-    refuses(w, DIAG_INVALID, "test.onnx: node 0 (Exp): input 0 'a' holds int32, wanted float or double or a smaller float");
+    refuses(w, DIAG_INVALID,
+            "test.onnx: node 0 (Exp): input 0 'a' holds int32, wanted float or double or a smaller float");
 }
 
 static void axes_known_while_running_choose_extents(void **state)
@@ -402,7 +412,8 @@ static void a_known_condition_leaves_one_branch(void **state)
 
     for (int b = 0; b < 2; b++) {
         Graph *branch = choice->body[b] = graph_new(w->infer.model, w->graph, b ? "else" : "then");
-        Node  *inner = node_in(w, branch, b ? OP_onnx_MatMul : OP_onnx_Relu, 1 + b, (Value *[]){w->graph->in[0], rank}, 1);
+        Node  *inner =
+            node_in(w, branch, b ? OP_onnx_MatMul : OP_onnx_Relu, 1 + b, (Value *[]){w->graph->in[0], rank}, 1);
         ARENA_PUSH(w->arena, branch->out, branch->nout, branch->cout, inner->out[0]);
     }
     infer(w);
@@ -415,7 +426,8 @@ static void a_known_condition_leaves_one_branch(void **state)
 static void a_carried_value_that_grows_has_its_bound(void **state)
 {
     World *w = *state;
-    Value *x = input(w, "x", DTYPE_F32, 1, (int64_t[]){3}, NULL), *start = input(w, "start", DTYPE_F32, 1, (int64_t[]){2}, NULL);
+    Value *x = input(w, "x", DTYPE_F32, 1, (int64_t[]){3}, NULL),
+          *start = input(w, "start", DTYPE_F32, 1, (int64_t[]){2}, NULL);
     Node  *loop = NODE(Loop, SCALAR(4), NULL, start);
     Graph *body = loop->body[0] = graph_new(w->infer.model, w->graph, "body");
     Node  *join;
@@ -431,7 +443,7 @@ static void a_carried_value_that_grows_has_its_bound(void **state)
     EXTENTS(body->in[2], "<=14");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- table */
+/* ------------------------------------------------------------------------------------------------------------ table */
 
 static void every_row_is_found_by_its_name(void **state)
 {
@@ -451,7 +463,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_shape_put_together_again_is_the_same_extent),
-        TEST(a_constant_index_outside_is_left_to_the_run), TEST(a_constant_part_of_a_shape_is_a_constant),
+        TEST(a_constant_index_outside_is_left_to_the_run),
+        TEST(a_constant_part_of_a_shape_is_a_constant),
         TEST(an_open_extent_is_divided_and_checked),
         TEST(arithmetic_on_shapes_keeps_intervals),
         TEST(a_scaled_extent_goes_through_floats_within_bounds),

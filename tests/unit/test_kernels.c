@@ -18,7 +18,8 @@ static void no_kernel_has_many_parameters(void **state)
     (void)state;
     for (int i = 0; i < kernel_count; i++)
         if (kernel_table[i].ntaken > MOST_PARAMETERS)
-            fail_msg("%s has %d parameters, of %d at most", kernel_table[i].name, kernel_table[i].ntaken, MOST_PARAMETERS);
+            fail_msg("%s has %d parameters, of %d at most", kernel_table[i].name, kernel_table[i].ntaken,
+                     MOST_PARAMETERS);
 }
 
 /* Arguments are found by their names: no two of a kernel share one. */
@@ -37,7 +38,8 @@ static void names_of_arguments_differ(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_kernel_has_many_parameters), cmocka_unit_test(names_of_arguments_differ)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_kernel_has_many_parameters),
+                                       cmocka_unit_test(names_of_arguments_differ)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

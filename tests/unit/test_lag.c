@@ -58,9 +58,20 @@ static void few_places_tell_the_lag_of_all(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 200000; i++) {
-        RowWalk w = {.rows = 1 + upto(12), .block = 1 + upto(4), .stride = 1 + upto(3), .pad = upto(9), .input_rows = 1 + upto(20),
-                     .xrow = upto(40), .yrow = upto(40), .tile = upto(5), .columns = 1 + upto(12), .across = 1 + upto(3),
-                     .left = upto(9), .xcolumn = upto(6), .ycolumn = upto(6), .ytail = 1 + upto(5)};
+        RowWalk w = {.rows = 1 + upto(12),
+                     .block = 1 + upto(4),
+                     .stride = 1 + upto(3),
+                     .pad = upto(9),
+                     .input_rows = 1 + upto(20),
+                     .xrow = upto(40),
+                     .yrow = upto(40),
+                     .tile = upto(5),
+                     .columns = 1 + upto(12),
+                     .across = 1 + upto(3),
+                     .left = upto(9),
+                     .xcolumn = upto(6),
+                     .ycolumn = upto(6),
+                     .ytail = 1 + upto(5)};
 
         assert_int_equal(lag_of_rows(&w), slow_lag(&w));
     }

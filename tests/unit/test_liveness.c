@@ -1,4 +1,5 @@
-/* test_liveness.c - spans of buffers: pictures of the rules, and random nested programs against byte by byte execution. */
+/* test_liveness.c - spans of buffers: pictures of the rules, and random nested programs against byte by byte
+ * execution. */
 #include "random_program.h"
 
 #include <string.h>
@@ -90,7 +91,8 @@ static void a_concat_parent_is_a_staircase(void **state)
 static void inputs_live_from_the_start_and_outputs_to_the_end(void **state)
 {
     World *w = *state;
-    int    in = world_buffer(w, BUFFER_IN, 8), unread = world_buffer(w, BUFFER_IN, 8), out = world_buffer(w, BUFFER_OUT, 8);
+    int    in = world_buffer(w, BUFFER_IN, 8), unread = world_buffer(w, BUFFER_IN, 8),
+        out = world_buffer(w, BUFFER_OUT, 8);
 
     for (int i = 0; i < 4; i++)
         world_step(w, STEP_KERNEL);
@@ -141,8 +143,8 @@ static void compare(const Seen *seen, int round)
                 if (p->buffer[b].kind == BUFFER_IN && s == 0)
                     held = true; /* the caller fills it before the first step */
                 if (live != held)
-                    fail_msg("program %d: byte %d of b%d in step %d: live %d, some path keeps it %d", round, byte, b, s, live,
-                             held);
+                    fail_msg("program %d: byte %d of b%d in step %d: live %d, some path keeps it %d", round, byte, b, s,
+                             live, held);
             }
 }
 

@@ -197,8 +197,8 @@ static void a_merge_that_costs_nothing_stays(void **state)
     assert_right_spans(w);
 }
 
-/* Step 3 could make c in the place of a, which dies there. One buffer in one place from the first step to the last fits only into
- * 14 bytes beside these others; where c may lie elsewhere than a, 13 do. */
+/* Step 3 could make c in the place of a, which dies there. One buffer in one place from the first step to the last fits
+ * only into 14 bytes beside these others; where c may lie elsewhere than a, 13 do. */
 static void a_merge_that_costs_memory_is_undone(void **state)
 {
     static const struct Other {
@@ -240,12 +240,12 @@ static void a_merge_that_costs_memory_is_undone(void **state)
 static void a_table_at_an_odd_address_is_read(void **state)
 {
     static const int64_t row[4] = {0, 2, 1, -3};
-    World         *w = *state;
-    int64_t        file[5];
-    int            b = world_buffer(w, BUFFER_WEIGHT, sizeof row);
-    Operand        x = {.buffer = b, .dtype = DTYPE_I64, .rank = 1, .access = OPERAND_READS};
-    const int64_t *table;
-    bool           computed;
+    World               *w = *state;
+    int64_t              file[5];
+    int                  b = world_buffer(w, BUFFER_WEIGHT, sizeof row);
+    Operand              x = {.buffer = b, .dtype = DTYPE_I64, .rank = 1, .access = OPERAND_READS};
+    const int64_t       *table;
+    bool                 computed;
 
     memcpy((char *)file + 1, row, sizeof row);
     w->program->buffer[b].source = (char *)file + 1;
@@ -279,7 +279,7 @@ static void copies_of_scratch_and_alignment_count(void **state)
 static void every_planner_is_obeyed(void **state)
 {
     static const char *const name[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    World *w = *state;
+    World                   *w = *state;
 
     chain(w, &test_kernel);
     for (int i = 0; i < 4; i++) {
@@ -317,14 +317,14 @@ static void an_order_that_needs_less_is_found(void **state)
     assert_true(plan.any_order);
 }
 
-/* 0 write a   1 if { 2 read a write t   3 write u }   4 read t. All of a, t and u are never live together, though the steps of the
- * branch move as one: what they need is no bound of any order. */
+/* 0 write a   1 if { 2 read a write t   3 write u }   4 read t. All of a, t and u are never live together, though the
+ * steps of the branch move as one: what they need is no bound of any order. */
 static void branches_prove_nothing_of_orders(void **state)
 {
     World      *w = *state;
     PlanOptions options = {.planner = "auto", .reorder = 1};
-    int         a = world_buffer(w, BUFFER_ACT, 100), t = world_buffer(w, BUFFER_ACT, 10), u = world_buffer(w, BUFFER_ACT, 90);
-    Plan        plan;
+    int  a = world_buffer(w, BUFFER_ACT, 100), t = world_buffer(w, BUFFER_ACT, 10), u = world_buffer(w, BUFFER_ACT, 90);
+    Plan plan;
 
     world_writes(w, world_step(w, STEP_KERNEL), a);
     w->program->step[world_step(w, STEP_IF)].body[0] = (Range){2, 4};

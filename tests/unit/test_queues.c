@@ -1,15 +1,25 @@
-/* test_queues.c - steps on several queues: random programs run in random orders that the waits allow, where every step must read
- * what it reads when all run by number; what happens when a wait is missing; and what is scheduled. */
+/* test_queues.c - steps on several queues: random programs run in random orders that the waits allow, where every step
+ * must read what it reads when all run by number; what happens when a wait is missing; and what is scheduled. */
 #include "planned.h"
 #include "program/queues.h"
 #include "random_program.h"
 
 #include <string.h>
 
-enum { PROGRAMS = 1000, ORDERS = 100, BUFFERS = 14, BYTES = 6, STEPS = 26, MOST_STEPS = 60, MOST_EVENTS = 400,
-       MOST_QUEUES = 3, TURNS = 2, MEMORY = 400 };
+enum {
+    PROGRAMS = 1000,
+    ORDERS = 100,
+    BUFFERS = 14,
+    BYTES = 6,
+    STEPS = 26,
+    MOST_STEPS = 60,
+    MOST_EVENTS = 400,
+    MOST_QUEUES = 3,
+    TURNS = 2,
+    MEMORY = 400
+};
 
-/* ----------------------------------------------------------------------------------------------------- random programs */
+/* -------------------------------------------------------------------------------------------------- random programs */
 
 /* A planner that is quick: many plans are made. */
 static PlanOptions quick_plan(Random *r)
@@ -23,7 +33,8 @@ static PlanOptions quick_plan(Random *r)
 static void touch(World *w, Random *r, int step, int buffer, int access)
 {
     const Step *s = &w->program->step[step];
-    int         size = (int)w->program->buffer[buffer].size, lo = random_below(r, size), hi = lo + 1 + random_below(r, size - lo);
+    int         size = (int)w->program->buffer[buffer].size, lo = random_below(r, size),
+        hi = lo + 1 + random_below(r, size - lo);
 
     for (int i = 0; i < s->noperand; i++)
         if (s->operand[i].buffer == buffer)
@@ -39,7 +50,8 @@ static bool is_read(const World *w, int buffer, int first)
 {
     for (int s = first; s < w->program->nstep; s++)
         for (int k = 0; k < w->program->step[s].noperand; k++)
-            if (w->program->step[s].operand[k].buffer == buffer && w->program->step[s].operand[k].access == OPERAND_READS)
+            if (w->program->step[s].operand[k].buffer == buffer &&
+                w->program->step[s].operand[k].access == OPERAND_READS)
                 return true;
     return false;
 }
@@ -48,7 +60,8 @@ static int last_writer(const World *w, int buffer)
 {
     for (int s = w->program->nstep; s-- > 0;)
         for (int k = 0; k < w->program->step[s].noperand; k++)
-            if (w->program->step[s].operand[k].buffer == buffer && w->program->step[s].operand[k].access == OPERAND_WRITES)
+            if (w->program->step[s].operand[k].buffer == buffer &&
+                w->program->step[s].operand[k].access == OPERAND_WRITES)
                 return s;
     return -1;
 }
@@ -58,7 +71,9 @@ static void random_step(World *w, Random *r, int *made)
 {
     int step = world_step(w, STEP_KERNEL), old = 1 + random_below(r, *made - 1);
 
-    w->program->step[step].kernel = random_below(r, 2) ? &test_kernel : random_below(r, 2) ? &test_in_place : &test_same_place;
+    w->program->step[step].kernel = random_below(r, 2)   ? &test_kernel
+                                    : random_below(r, 2) ? &test_in_place
+                                                         : &test_same_place;
     for (int k = 1 + random_below(r, 2); k > 0; k--)
         touch(w, r, step, *made - 1 - random_below(r, *made < 5 ? *made : 5), OPERAND_READS);
     if (*made < BUFFERS && random_below(r, 4))
@@ -96,7 +111,8 @@ static void random_control(World *w, Random *r, int *made)
 static const Pace *random_pace(World *w, Random *r)
 {
     Pace   *pace = arena_one(w->arena, Pace);
-    double *begin = arena_array(w->arena, double, w->program->nstep + 1), *end = arena_array(w->arena, double, w->program->nstep + 1);
+    double *begin = arena_array(w->arena, double, w->program->nstep + 1),
+           *end = arena_array(w->arena, double, w->program->nstep + 1);
 
     for (int s = 0; s < w->program->nstep; s++) {
         begin[s] = s;
@@ -114,7 +130,11 @@ static void random_queued(World *w, Random *r)
 
     p->nbuffer = p->nstep = p->npermit = 0;
     for (int b = 0; b < BUFFERS; b++)
-        world_buffer(w, b == 0 ? BUFFER_IN : b == 1 || !random_below(r, 4) ? BUFFER_OUT : BUFFER_ACT, 1 + random_below(r, BYTES));
+        world_buffer(w,
+                     b == 0                          ? BUFFER_IN
+                     : b == 1 || !random_below(r, 4) ? BUFFER_OUT
+                                                     : BUFFER_ACT,
+                     1 + random_below(r, BYTES));
     first = world_step(w, STEP_KERNEL);
     world_reads(w, first, 0);
     world_writes(w, first, 1);
@@ -130,7 +150,7 @@ static void random_queued(World *w, Random *r)
     program_find_waits(p, random_below(r, 2) ? NULL : random_pace(w, r));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- execution */
+/* -------------------------------------------------------------------------------------------------------- execution */
 
 /* One step that a run executes: it reads all, and later writes all. */
 typedef struct Event {
@@ -187,7 +207,7 @@ static void write_all(Execution *e, int step, uint64_t read)
 
 /* A queue on its way. */
 typedef struct Runner {
-    int      next;   /* event */
+    int      next; /* event */
     int      turn[MOST_STEPS];
     bool     inside; /* the event has read and not written */
     uint64_t read;
@@ -196,7 +216,8 @@ typedef struct Runner {
 /* Another outermost step than before begins. */
 static bool begins(const Execution *e, const Runner *run, int queue)
 {
-    return !run->inside && (run->next == 0 || e->event[queue][run->next].outermost != e->event[queue][run->next - 1].outermost);
+    return !run->inside &&
+           (run->next == 0 || e->event[queue][run->next].outermost != e->event[queue][run->next - 1].outermost);
 }
 
 static bool has_ended(const Execution *e, const Runner *runner, int outermost)
@@ -214,7 +235,8 @@ static bool may_go_on(const Execution *e, const Runner *runner, int queue)
     if (run->next == e->count[queue])
         return false;
     for (int i = 0; begins(e, run, queue) && i < e->program->nwait; i++)
-        if (e->program->wait[i].step == e->event[queue][run->next].outermost && !has_ended(e, runner, e->program->wait[i].of))
+        if (e->program->wait[i].step == e->event[queue][run->next].outermost &&
+            !has_ended(e, runner, e->program->wait[i].of))
             return false;
     return true;
 }
@@ -260,9 +282,9 @@ static bool advance(Execution *e, Runner *run, int queue, bool learn)
 static bool execute(Execution *e, Random *r, int order, uint64_t *output)
 {
     static const int permutation[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    Runner runner[MOST_QUEUES];
-    int    rank[3], n = 0;
-    bool   good = true;
+    Runner           runner[MOST_QUEUES];
+    int              rank[3], n = 0;
+    bool             good = true;
 
     memset(runner, 0, sizeof runner);
     memset(e->memory, 0, sizeof e->memory);
@@ -282,7 +304,8 @@ static bool execute(Execution *e, Random *r, int order, uint64_t *output)
     }
     *output = 0;
     for (int b = 0; b < e->program->nbuffer; b++)
-        for (int64_t i = 0; e->program->buffer[b].kind == BUFFER_OUT && e->plan->offset[b] >= 0 && i < e->program->buffer[b].size; i++)
+        for (int64_t i = 0;
+             e->program->buffer[b].kind == BUFFER_OUT && e->plan->offset[b] >= 0 && i < e->program->buffer[b].size; i++)
             *output = mix(*output, e->memory[e->plan->offset[b] + i]);
     return good;
 }
@@ -306,7 +329,7 @@ static bool orders_differ(World *w, const Plan *plan, Random *r)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- tests */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 static void settle(World *w, const Plan *plan)
 {
@@ -317,9 +340,9 @@ static void settle(World *w, const Plan *plan)
 
 static void all_orders_that_waits_allow_give_the_same(void **state)
 {
-    World      *w = *state;
-    Random      random = {3};
-    int         waits = 0, implied = 0, permits = 0;
+    World *w = *state;
+    Random random = {3};
+    int    waits = 0, implied = 0, permits = 0;
 
     for (int round = 0; round < PROGRAMS; round++) {
         PlanOptions options;
@@ -341,9 +364,9 @@ static void all_orders_that_waits_allow_give_the_same(void **state)
 
 static void without_a_wait_programs_are_refused_and_orders_differ(void **state)
 {
-    World      *w = *state;
-    Random      random = {17};
-    int         dropped = 0, differ = 0;
+    World *w = *state;
+    Random random = {17};
+    int    dropped = 0, differ = 0;
 
     for (int round = 0; round < PROGRAMS; round++) {
         PlanOptions options;
@@ -370,9 +393,9 @@ static void without_a_wait_programs_are_refused_and_orders_differ(void **state)
 
 static void moved_buffers_are_refused_where_orders_differ(void **state)
 {
-    World      *w = *state;
-    Random      random = {23};
-    int         broken = 0, caught = 0;
+    World *w = *state;
+    Random random = {23};
+    int    broken = 0, caught = 0;
 
     for (int round = 0; round < PROGRAMS; round++) {
         PlanOptions options;
@@ -386,7 +409,8 @@ static void moved_buffers_are_refused_where_orders_differ(void **state)
         plan.offset[random_below(&random, w->program->nbuffer)] = random_below(&random, (int)plan.peak + 2);
         for (int b = 0; b < w->program->nbuffer; b++)
             plan.offset[b] = plan.offset[b] < 0 ? 0 : plan.offset[b];
-        accepted = program_recheck(w->program, &plan, &quiet) == 0 && program_recheck_queues(w->program, &plan, &quiet) == 0;
+        accepted =
+            program_recheck(w->program, &plan, &quiet) == 0 && program_recheck_queues(w->program, &plan, &quiet) == 0;
         differ = orders_differ(w, &plan, &random);
         if (differ && accepted)
             fail_msg("program %d: a plan is accepted under which orders differ", round);
@@ -441,7 +465,8 @@ static void two_chains_take_two_queues(void **state)
     assert_int_equal(w->program->nwait, 2);
     program_liveness(w->program);
     for (int r = 0; r < w->program->nstep; r++) /* readers of x: one of another queue than the main one may be late */
-        for (int s = 0; s < w->program->nstep && w->program->step[r].queue && w->program->step[r].operand[0].buffer == x; s++)
+        for (int s = 0;
+             s < w->program->nstep && w->program->step[r].queue && w->program->step[r].operand[0].buffer == x; s++)
             assert_true(world_live(w, x, 0, s) || !steps_run_beside(w->program, r, s));
 }
 
@@ -487,7 +512,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_orders_that_waits_allow_give_the_same, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(without_a_wait_programs_are_refused_and_orders_differ, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(without_a_wait_programs_are_refused_and_orders_differ, world_setup,
+                                        world_teardown),
         cmocka_unit_test_setup_teardown(moved_buffers_are_refused_where_orders_differ, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_chain_stays_on_one_queue, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(two_chains_take_two_queues, world_setup, world_teardown),

@@ -1,17 +1,17 @@
-/* test_random_plan.c - plans of random programs: the recheck against an execution that tags every byte of the arena with who wrote
- * it, what is proven of the core, and orders that keep what depends in order. */
+/* test_random_plan.c - plans of random programs: the recheck against an execution that tags every byte of the arena
+ * with who wrote it, what is proven of the core, and orders that keep what depends in order. */
 #include "planned.h"
 #include "random_program.h"
 
 #include <string.h>
 
 typedef struct Cell {
-    int buffer, version;
+    int     buffer, version;
     int64_t byte;
 } Cell;
 
-/* Run one path over an arena of tagged bytes; false: a step reads a byte that is not what was last written to it. A byte
- * that nobody wrote may hold anything. */
+/* Run one path over an arena of tagged bytes; false: a step reads a byte that is not what was last written to it. A
+ * byte that nobody wrote may hold anything. */
 static bool execute(const Program *p, const Plan *plan, const Trace *trace)
 {
     static Cell arena[4096];
@@ -24,8 +24,8 @@ static bool execute(const Program *p, const Plan *plan, const Trace *trace)
         for (int writes = 0; writes < 2; writes++)
             for (int b = 0; b < p->nbuffer; b++)
                 for (int64_t byte = 0; byte < p->buffer[b].size && plan->offset[b] >= 0; byte++) {
-                    bool read = t == trace->length && p->buffer[b].kind == BUFFER_OUT;
-                    bool write = t < 0 && p->buffer[b].kind == BUFFER_IN;
+                    bool  read = t == trace->length && p->buffer[b].kind == BUFFER_OUT;
+                    bool  write = t < 0 && p->buffer[b].kind == BUFFER_IN;
                     Cell *cell = &arena[plan->offset[b] + byte];
 
                     for (int k = 0; t >= 0 && t < trace->length && k < p->step[trace->step[t]].noperand; k++) {
@@ -51,7 +51,7 @@ static bool step_is_sound(const Program *p, const Plan *plan)
         for (int i = 0; i < p->step[s].noperand; i++)
             for (int k = 0; k < p->step[s].noperand; k++) {
                 const Operand *a = &p->step[s].operand[i], *b = &p->step[s].operand[k];
-                int64_t        at = plan->offset[a->buffer] + a->offset.max, bt = plan->offset[b->buffer] + b->offset.max;
+                int64_t at = plan->offset[a->buffer] + a->offset.max, bt = plan->offset[b->buffer] + b->offset.max;
 
                 if (i != k && a->access == OPERAND_WRITES && at < bt + b->dim[0].max && bt < at + a->dim[0].max)
                     return false;
@@ -80,11 +80,11 @@ static bool runs_well(World *w, const Plan *plan, Random *random, Trace *trace)
 static void random_plans_in_place_run(void **state)
 {
     static const Kernel *const kernel[] = {&test_kernel, &test_in_place, &test_same_place};
-    World      *w = *state;
-    PlanOptions options = {.planner = "auto", .io_arena = 1};
-    Random      random = {5};
-    Trace      *trace = arena_one(w->arena, Trace);
-    int         permits = 0;
+    World                     *w = *state;
+    PlanOptions                options = {.planner = "auto", .io_arena = 1};
+    Random                     random = {5};
+    Trace                     *trace = arena_one(w->arena, Trace);
+    int                        permits = 0;
 
     for (int round = 0; round < 4000; round++) {
         Plan plan;
@@ -132,7 +132,8 @@ static void random_plans_run_and_broken_ones_are_caught(void **state)
             false_alarms += good && !accepted;
         }
     }
-    print_message("%d plans broken, %d rejected, %d of them without a failing path seen\n", broken, caught, false_alarms);
+    print_message("%d plans broken, %d rejected, %d of them without a failing path seen\n", broken, caught,
+                  false_alarms);
     assert_true(broken > 300);
     assert_true(false_alarms < broken / 5); /* writes beside a wanted byte of the same window count as overwriting */
 }
@@ -214,7 +215,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(reordered_programs_keep_what_depends_in_order, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_in_place_run, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(random_plans_run_and_broken_ones_are_caught, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(what_is_proven_of_random_programs_is_proven_of_their_core, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(what_is_proven_of_random_programs_is_proven_of_their_core, world_setup,
+                                        world_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_regex.c - tables of regular expressions, walked by the kernel that generated code calls, against what Python's re says
- * of the same patterns and texts; broken patterns are refused with a reason. */
+/* test_regex.c - tables of regular expressions, walked by the kernel that generated code calls, against what Python's
+ * re says of the same patterns and texts; broken patterns are refused with a reason. */
 #include "world.h"
 
 #include "ops/regex.h"
@@ -40,8 +40,8 @@ static void stored_answers(void **state)
         if (error)
             fail_msg("'%s': %s", regex_case[i].pattern, error);
         if (matches(&table, regex_case[i].text) != regex_case[i].matches)
-            fail_msg("'%s' and '%s': found %d, wanted %d", regex_case[i].pattern, regex_case[i].text, !regex_case[i].matches,
-                     regex_case[i].matches);
+            fail_msg("'%s' and '%s': found %d, wanted %d", regex_case[i].pattern, regex_case[i].text,
+                     !regex_case[i].matches, regex_case[i].matches);
     }
 }
 
@@ -64,9 +64,10 @@ static void tables_are_closed(void **state)
 
 static void broken_patterns_are_refused(void **state)
 {
-    static const char *const pattern[] = {"(", ")", "a)", "[", "[]", "*", "a{2,1}", "\\", "(?P<n>", "[b-a]", "a{1001}", "x{1000}{1000}", "\\8"};
-    World                   *w = *state;
-    RegexTable               table;
+    static const char *const pattern[] = {
+        "(", ")", "a)", "[", "[]", "*", "a{2,1}", "\\", "(?P<n>", "[b-a]", "a{1001}", "x{1000}{1000}", "\\8"};
+    World     *w = *state;
+    RegexTable table;
 
     for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++)
         if (!regex_compile(w->arena, pattern[i], &table))

@@ -1,5 +1,5 @@
-/* test_run.c - programs executed in process: control flow and run-time integers against plain C, and expressions in both
- * classes against their definition in double precision. */
+/* test_run.c - programs executed in process: control flow and run-time integers against plain C, and expressions in
+ * both classes against their definition in double precision. */
 #include "codegen_templates/c/occ_base.h"
 #include "world.h"
 
@@ -112,11 +112,12 @@ static void integers_divide_as_documented(void **state)
     static const struct {
         ExprOp  op;
         int64_t a, b, wanted;
-    } row[] = {{EXPR_DIV, -7, 2, -4}, {EXPR_DIV, 7, 2, 3},     {EXPR_CEILDIV, 7, 2, 4},  {EXPR_CEILDIV, -7, 2, -3},
-               {EXPR_MOD, -7, 3, 2},  {EXPR_MIN, -2, 5, -2},   {EXPR_MAX, -2, 5, 5},     {EXPR_BCAST, 1, 9, 9},
-               {EXPR_BCAST, 6, 1, 6}, {EXPR_SUB, 4, 9, -5},    {EXPR_LT, 4, 4, 0},       {EXPR_EQ, 4, 4, 1}};
-    World  *w = *state;
-    Extent  a = variable(w, -100, 100), b = variable(w, 1, 100), any = variable(w, -100, 100), y = variable(w, -1000, 1000);
+    } row[] = {{EXPR_DIV, -7, 2, -4}, {EXPR_DIV, 7, 2, 3},   {EXPR_CEILDIV, 7, 2, 4}, {EXPR_CEILDIV, -7, 2, -3},
+               {EXPR_MOD, -7, 3, 2},  {EXPR_MIN, -2, 5, -2}, {EXPR_MAX, -2, 5, 5},    {EXPR_BCAST, 1, 9, 9},
+               {EXPR_BCAST, 6, 1, 6}, {EXPR_SUB, 4, 9, -5},  {EXPR_LT, 4, 4, 0},      {EXPR_EQ, 4, 4, 1}};
+    World *w = *state;
+    Extent a = variable(w, -100, 100), b = variable(w, 1, 100), any = variable(w, -100, 100),
+           y = variable(w, -1000, 1000);
     int64_t dims[4];
 
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -131,16 +132,16 @@ static void integers_divide_as_documented(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- expressions */
+/* ------------------------------------------------------------------------------------------------------ expressions */
 
 /* y[n] = expr over x[n], by the kernel `name`. */
 static int run_map(World *w, const char *name, Scalar *expr, DType dtype, int64_t n, void *y, void *x)
 {
     Program *p = w->program;
-    int      bx = world_buffer(w, BUFFER_IN, n * 8), by = world_buffer(w, BUFFER_OUT, n * 8), s = world_step(w, STEP_KERNEL);
-    Step    *step = &p->step[s];
-    void   **memory;
-    Extent  *ints = arena_array(w->arena, Extent, 8);
+    int bx = world_buffer(w, BUFFER_IN, n * 8), by = world_buffer(w, BUFFER_OUT, n * 8), s = world_step(w, STEP_KERNEL);
+    Step   *step = &p->step[s];
+    void  **memory;
+    Extent *ints = arena_array(w->arena, Extent, 8);
 
     step->kernel = kernel_find(name);
     assert_non_null(step->kernel);
@@ -181,8 +182,14 @@ static Scalar *expression(World *w, int nnode, const ScalarNode *node, DType sto
     return s;
 }
 
-#define LOAD(type) {.op = SCALAR_LOAD, .dtype = type, .stored = type, .a = -1, .b = -1, .c = -1, .operand = 0, .stride = 1}
-#define OP(name, type, x, y) {.op = SCALAR_##name, .dtype = type, .a = x, .b = y, .c = -1}
+#define LOAD(type) \
+    { \
+        .op = SCALAR_LOAD, .dtype = type, .stored = type, .a = -1, .b = -1, .c = -1, .operand = 0, .stride = 1 \
+    }
+#define OP(name, type, x, y) \
+    { \
+        .op = SCALAR_##name, .dtype = type, .a = x, .b = y, .c = -1 \
+    }
 
 /* max(x * 2 - 1, tanh(x)) on vectors, with a remainder. */
 static void vectors_are_interpreted(void **state)
@@ -194,8 +201,8 @@ static void vectors_are_interpreted(void **state)
                                OP(sub, DTYPE_F32, 3, 2),
                                OP(tanh, DTYPE_F32, 0, -1),
                                OP(max, DTYPE_F32, 4, 5)};
-    World *w = *state;
-    float  x[37], y[37];
+    World           *w = *state;
+    float            x[37], y[37];
 
     for (int i = 0; i < 37; i++)
         x[i] = (float)i / 8.0f - 2.0f;
@@ -210,8 +217,8 @@ static void integers_are_interpreted(void **state)
     const ScalarNode node[] = {LOAD(DTYPE_I32),
                                {.op = SCALAR_LITERAL, .dtype = DTYPE_I32, .a = -1, .b = -1, .c = -1, .integer = 7},
                                OP(mod, DTYPE_I32, 0, 1)};
-    World  *w = *state;
-    int32_t x[9] = {-15, -8, -7, -1, 0, 1, 7, 20, INT32_MIN}, y[9];
+    World           *w = *state;
+    int32_t          x[9] = {-15, -8, -7, -1, 0, 1, 7, 20, INT32_MIN}, y[9];
 
     assert_int_equal(run_map(w, "map_i32", expression(w, 3, node, DTYPE_I32, false), DTYPE_I32, 9, y, x), 0);
     for (int i = 0; i < 9; i++)
@@ -237,8 +244,8 @@ static void low_precision_is_converted(void **state)
 static void what_has_no_function_is_refused(void **state)
 {
     const ScalarNode node[] = {LOAD(DTYPE_I32), OP(tanh, DTYPE_I32, 0, -1)};
-    World  *w = *state;
-    int32_t x[2] = {1, 2}, y[2];
+    World           *w = *state;
+    int32_t          x[2] = {1, 2}, y[2];
 
     assert_int_not_equal(run_map(w, "map_i32", expression(w, 2, node, DTYPE_I32, false), DTYPE_I32, 2, y, x), 0);
 }

@@ -1,11 +1,13 @@
-/* test_strip.c - strips of integer convolutions stay small beside the tensors, and hold weights only where many results meet them. */
+/* test_strip.c - strips of integer convolutions stay small beside the tensors, and hold weights only where many results
+ * meet them. */
 #include "world.h"
 
 #include "ops/strip.h"
 
 static StripShape image(int64_t channels, int64_t side, int64_t kernel)
 {
-    return (StripShape){channels, channels, kernel == 1 ? side * side : side, kernel, kernel, 1, 1, 2 * channels * side * side};
+    return (StripShape){channels, channels, kernel == 1 ? side * side : side, kernel, kernel,
+                        1,        1,        2 * channels * side * side};
 }
 
 static void scratch_hardly_counts(void **state)
@@ -40,7 +42,8 @@ static void weights_wait_for_many_results(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scratch_hardly_counts), cmocka_unit_test(weights_wait_for_many_results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scratch_hardly_counts),
+                                       cmocka_unit_test(weights_wait_for_many_results)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,8 @@ static void released_memory_is_zeroed_again(void **state)
 
 static void the_limit_jumps_out(void **state)
 {
-    Arena   *arena = arena_new(1000);
-    jmp_buf  where;
+    Arena       *arena = arena_new(1000);
+    jmp_buf      where;
     volatile int allocated = 0;
 
     (void)state;
@@ -106,7 +106,8 @@ static void a_message_names_file_node_and_operator(void **state)
 {
     Arena *arena = arena_new(0);
     Diag   diag = {.arena = arena, .file = "model.onnx"};
-    Loc    loc = {.node = 12, .name = "conv3", .op = "Conv"}, nested = {.graph = "body", .node = 1, .name = "", .op = "Add"};
+    Loc    loc = {.node = 12, .name = "conv3", .op = "Conv"},
+        nested = {.graph = "body", .node = 1, .name = "", .op = "Add"};
 
     (void)state;
     diag_note(&diag, (Loc){0}, "ran");
@@ -126,8 +127,14 @@ static void a_message_names_file_node_and_operator(void **state)
 
 static void names_become_identifiers(void **state)
 {
-    static const char *const pair[][2] = {{"Plus214_Output_0", "Plus214_Output_0"}, {"a:0", "a_0"}, {"0x", "_0x"}, {"int", "_int"},
-                                          {"", "_"},        {"class", "_class"},   {"/a/b.c", "_a_b_c"}, {"\xc3\xa4", "__"}};
+    static const char *const pair[][2] = {{"Plus214_Output_0", "Plus214_Output_0"},
+                                          {"a:0", "a_0"},
+                                          {"0x", "_0x"},
+                                          {"int", "_int"},
+                                          {"", "_"},
+                                          {"class", "_class"},
+                                          {"/a/b.c", "_a_b_c"},
+                                          {"\xc3\xa4", "__"}};
     Arena                   *arena = arena_new(0);
 
     (void)state;
@@ -219,7 +226,8 @@ static void digests_are_those_of_the_standard(void **state)
     } example[] = {
         {0, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
         {0, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {0, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {0, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
         {1000000, NULL, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
     };
 
