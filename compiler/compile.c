@@ -285,6 +285,16 @@ static void tell_queues(const Compilation *c, Text *text)
                     p->nwait, p->queued_time / p->sum_time);
 }
 
+static void tell_swap(const Swap *swap, Text *text)
+{
+    if (swap)
+        text_printf(text,
+                    "swap     %12" PRId64 " bytes of weights stay, %" PRId64
+                    " are read by a run in %d loads; predicted "
+                    "%.3f ms (resident %.3f, no schedule below %.3f)\n",
+                    swap->kept, swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
+}
+
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
@@ -310,15 +320,14 @@ static int stage_summary(Compilation *c)
         text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->chosen.plan.greedy[i]);
     text_put(text, "\n");
     tell_queues(c, text);
-    text_printf(text,
-                "RAM      %12" PRId64 " bytes: arena %" PRId64 ", state %" PRId64 ", inputs %" PRId64
-                ", outputs %" PRId64,
-                f->ram, f->arena, f->state, f->inputs, f->outputs);
+    text_printf(text, "RAM      %12" PRId64 " bytes: ", f->ram);
+    figures_list(f, text);
     if (f->stack >= 0)
         text_printf(text, ", stack %" PRId64, f->stack);
     if (f->flash >= 0)
         text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
     text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
+    tell_swap(c->chosen.plan.swap, text);
     if (c->gave_way)
         text_put(text, "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
     return 0;

@@ -28,7 +28,12 @@ Figures figures_of(const Program *program, const Plan *plan, const Options *opti
     f.state = program_place_state(program, NULL, NULL);
     f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
     f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
-    f.ram = f.arena + f.state + f.inputs + f.outputs;
+    if (plan->swap) {
+        f.kept = plan->swap->kept;
+        f.constants = target_find(options->target ? options->target : "portable")->roomy ? plan->weight_bytes : 0;
+        f.weights += plan->swap->blocks;
+    }
+    f.ram = f.arena + f.kept + f.constants + f.state + f.inputs + f.outputs;
     return f;
 }
 
@@ -303,16 +308,24 @@ void figures_complain(const Figures *figures, const Emission *emission, const Re
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
 
+void figures_list(const Figures *f, Text *text)
+{
+    text_printf(text, "arena %" PRId64, f->arena);
+    if (f->kept || f->constants)
+        text_printf(text, ", weights that stay %" PRId64 ", small constants %" PRId64, f->kept, f->constants);
+    text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
+}
+
 static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
 {
     const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
+    Text        list = text_new(e->diag->arena);
 
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
         return 0;
-    diag_limit(e->diag,
-               "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": arena %" PRId64 ", state %" PRId64
-               ", inputs %" PRId64 ", outputs %" PRId64 ", stack %s",
-               f->ram, e->options->max_ram, f->arena, f->state, f->inputs, f->outputs, stack);
+    figures_list(f, &list);
+    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": %s, stack %s", f->ram,
+               e->options->max_ram, list.data, stack);
     figures_complain(f, e, remedy);
     return -1;
 }

@@ -7,16 +7,22 @@
 
 /* Bytes; -1: not known. */
 typedef struct Figures {
-    int64_t     arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t kept,
+        constants; /* with --weights=swap: weights that stay, and those that are too small to be loaded, unless
+                                   a microcontroller has them in its flash */
     int64_t     stack;
     int64_t     weights; /* identical ones counted once; 0 until it is known how they are emitted */
     int64_t     flash;   /* code and constants */
-    int64_t     ram;     /* arena, state, inputs, outputs and, where known, stack */
+    int64_t     ram;     /* all of these but weights and flash */
     const char *outside; /* functions whose stack is not counted */
 } Figures;
 
 /* What the plan alone says; stack and flash are -1. */
 Figures figures_of(const Program *program, const Plan *plan, const Options *options);
+
+/* "arena 1000, state 0, inputs 4, outputs 4": what `ram` is the sum of, but for the stack. */
+void figures_list(const Figures *figures, Text *text);
 
 /* With what the target's compiler says. */
 void figures_add(Figures *figures, const Measure *measure, const Options *options);

@@ -2,6 +2,7 @@
 #include "option_value.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool value_number(const char *text, const char *end, int64_t *out)
@@ -36,6 +37,38 @@ bool value_size(const char *text, int64_t *out)
             return true;
         }
     return false;
+}
+
+/* A number above 0 with one of these suffixes, times what that stands for. */
+static bool read_scaled(const char *text, const char *const *suffix, const double *scale, double *out)
+{
+    char  *end;
+    double number = strtod(text, &end);
+
+    if (!isdigit((unsigned char)*text) || !(number > 0.0) || number > 1e12)
+        return false;
+    for (; *suffix; suffix++, scale++)
+        if (!strcmp(end, *suffix)) {
+            *out = number * *scale;
+            return true;
+        }
+    return false;
+}
+
+bool value_loader(Arena *arena, const char *text, Loader *out)
+{
+    static const char *const rates[] = {"", "K", "M", "G", NULL}, *const times[] = {"us", "ms", NULL};
+    static const double per_ns[] = {1e-9, 1e-6, 1e-3, 1.0}, ns[] = {1e3, 1e6};
+    const char         *latency = strchr(text, ':'), *align = latency ? strchr(latency + 1, ':') : NULL;
+
+    if (!read_scaled(latency ? arena_strndup(arena, text, (size_t)(latency - text)) : text, rates, per_ns, &out->rate))
+        return false;
+    if (latency && !read_scaled(align ? arena_strndup(arena, latency + 1, (size_t)(align - latency - 1)) : latency + 1,
+                                times, ns, &out->latency))
+        return false;
+    if (align && !value_size(align + 1, &out->align))
+        return false;
+    return out->align >= 1 && out->align <= 1 << 20 && !(out->align & (out->align - 1));
 }
 
 /* The last occurrence of `c` in [text, end), or NULL. */

@@ -87,7 +87,8 @@ static int find_word(Reader *reader, const OptionRow *row, const char *value, co
 
 static int set_weights(Reader *reader, const OptionRow *row, const char *value)
 {
-    static const char *const word[] = {"auto", "inline", "object", "file", NULL}; /* in the order of WeightForm */
+    static const char *const word[] = {"auto", "inline", "object",
+                                       "file", "swap",   NULL}; /* in the order of WeightForm */
     int                      which = find_word(reader, row, value, word);
 
     reader->options->plan.weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
@@ -227,6 +228,20 @@ static int set_max_ram(Reader *reader, const OptionRow *row, const char *value)
     return read_size(reader, row, value, &reader->options->max_ram);
 }
 
+/* Latency and alignment that are not given: of a disk. */
+static int set_load_rate(Reader *reader, const OptionRow *row, const char *value)
+{
+    Loader loader = {.latency = 80e3, .align = 4096};
+
+    if (!value_loader(reader->diag->arena, value, &loader))
+        return bad_value(
+            reader, row, value,
+            "bytes a second, as 2G, and maybe the time of a load that is alone and the alignment of loads, "
+            "as 20M:300us:512");
+    reader->options->loader = loader;
+    return 0;
+}
+
 static int set_max_flash(Reader *reader, const OptionRow *row, const char *value)
 {
     return read_size(reader, row, value, &reader->options->max_flash);
@@ -345,8 +360,13 @@ static const OptionRow option_row[] = {
     {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
      "pin or bound an extent that is known only at run time; AXIS may be count, elements, bytes, or values: what a "
      "small integer tensor holds; repeatable"},
-    {"--weights", "auto|inline|object|file", false, true, set_weights,
-     "constants as C arrays, as an object made from a side file, or read from a file at init"},
+    {"--weights", "auto|inline|object|file|swap", false, true, set_weights,
+     "constants as C arrays, as an object made from a side file, read from a file at init, or loaded block by block "
+     "while the model runs, within --max-ram (swap)"},
+    {"--load-rate", "RATE[:LATENCY[:ALIGN]]", false, true, set_load_rate,
+     "with --weights=swap: what the plan assumes of loads, as 2G:80us:4096 of a disk (default), 20M:300us:32 of a "
+     "memory "
+     "card (cortex-m)"},
     {"--threads", "N", false, true, set_threads,
      "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
     {"--part-time", "MICROSECONDS", false, true, set_part_time,
@@ -505,6 +525,11 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
                                "of a step run at "
                                "the same time",
                                options->queues, options->threads) < 0;
+    if (options->queues > 1 && options->plan.weights == WEIGHTS_SWAP)
+        failures += diag_usage(diag,
+                               "found --queues=%d with --weights=swap, wanted one of them: loads are waited for by one "
+                               "queue of steps",
+                               options->queues) < 0;
     if (!options->model && !options->help && !options->version && !failures)
         failures +=
             diag_usage(diag,

@@ -34,6 +34,7 @@ typedef struct Options {
     PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
     bool                  explain_peak; /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;
+    Loader                loader;              /* --load-rate; rate 0: the target's */
     const char           *cc;                  /* --cc: the target's compiler */
     const char           *baseline;            /* --baseline */
     const char           *report, *map, *main; /* --report, --map, --main */

@@ -7,6 +7,8 @@
 #include "program/lower.h"
 #include "program/part.h"
 #include "program/queues.h"
+#include "program/slice.h"
+#include "program/swap.h"
 
 #include <string.h>
 
@@ -18,6 +20,14 @@ enum {
     WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
 };
 
+/* How weights are loaded. */
+static SwapForm swap_form(const Lowering *lowering)
+{
+    const Options *options = &lowering->options;
+
+    return swap_form_of(options->loader.rate > 0.0 ? &options->loader : &lowering->target->loader);
+}
+
 int variant_lower(const Lowering *lowering, Variant *variant)
 {
     const Core *core = core_find(lowering->target->name);
@@ -28,6 +38,8 @@ int variant_lower(const Lowering *lowering, Variant *variant)
     if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
                     &variant->program, lowering->diag) < 0)
         return -1;
+    if (options.plan.weights == WEIGHTS_SWAP)
+        program_slice(variant->program, swap_form(lowering).slice);
     program_partition(variant->program, options.threads, options.part_time);
     variant->text = text_new(lowering->diag->arena);
     if (variant->program->cascades)
@@ -216,6 +228,20 @@ static int choose_queues(const Lowering *lowering, Variant *v)
     return 1;
 }
 
+/* Weights that are loaded while the model runs. */
+static int plan_swap(const Lowering *lowering, Variant *v)
+{
+    const Core *core = core_find(lowering->target->name);
+    SwapForm    form = swap_form(lowering);
+
+    if (lowering->options.plan.weights != WEIGHTS_SWAP)
+        return 0;
+    if (program_swap(&v->program, &lowering->options.plan, &form, cost_steps(core, v->program), &v->plan,
+                     lowering->diag) < 0)
+        return -1;
+    return program_check(v->program, lowering->diag);
+}
+
 int variant_plan(const Lowering *lowering, Variant *variant)
 {
     int queues;
@@ -226,6 +252,8 @@ int variant_plan(const Lowering *lowering, Variant *variant)
         return -1;
     queues = choose_queues(lowering, variant);
     if (queues < 0 || (!queues && choose_copies(lowering, variant) < 0)) /* copies would wait for all members */
+        return -1;
+    if (plan_swap(lowering, variant) < 0)
         return -1;
     return program_confirm(variant->program, &lowering->options.plan, &variant->plan, lowering->diag);
 }

@@ -71,7 +71,8 @@ enum { HOST_REGIONS = 8 };
 typedef struct HostBlocks {
     void       *arena[HOST_REGIONS], *state;
     const void *weights;
-    void       *pool; /* of threads; HOST_THREADS 1: there is none */
+    void       *pool;                /* of threads; HOST_THREADS 1: there is none */
+    void       *kept, *swap, *loads; /* HOST_SWAP: weights that stay, what a memory knows, the loader */
 } HostBlocks;
 
 typedef struct HostModel {
@@ -85,6 +86,10 @@ typedef struct HostModel {
     const char       *weights_file; /* NULL: the weights are linked in */
     int (*run)(const HostBlocks *blocks, const void *in, void *out);
     int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */
+    int64_t  kept_size;                             /* from here on: of HOST_SWAP */
+    size_t   swap_size;
+    uint64_t weights_id;
+    int64_t (*read)(const HostBlocks *blocks); /* bytes that the last run loaded */
 } HostModel;
 
 static const HostModel host_model;

@@ -1,6 +1,7 @@
 /* host_main.c - arguments, the run, and what is said about it. */
 #include "host.h"
 #include "host_ports.h"
+#include "host_swap.h"
 
 static void host_usage(void)
 {
@@ -74,6 +75,7 @@ static const char *host_arguments(Host *h, int argc, char **argv)
     return weights;
 }
 
+#ifndef HOST_SWAP
 static void host_load_weights(Host *h, const char *path)
 {
     HostFence      block;
@@ -90,6 +92,7 @@ static void host_load_weights(Host *h, const char *path)
     if (host_model.init(&h->blocks, bytes))
         host_fail(path, "these are not the weights that the model was compiled with");
 }
+#endif
 
 static int64_t host_port_align(const HostPort *port)
 {
@@ -114,8 +117,8 @@ static void host_allocate_ports(Host *h)
  * most. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
-    static const char *const codes[] = {"",          "ENULL",  "EALIGN",   "EEXTENT", "EINDEX",
-                                        "ECAPACITY", "ESHAPE", "EWEIGHTS", "EGUARD",  "ETEXT"};
+    static const char *const codes[] = {"",       "ENULL",    "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY",
+                                        "ESHAPE", "EWEIGHTS", "EGUARD", "ETEXT",   "ELOAD"};
     int                      status;
 
     for (int r = 0; r < host_model.nregion; r++)
@@ -126,7 +129,7 @@ static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
     status = host_model.run(&h->blocks, h->in, h->out);
     if (status) {
         char text[60];
-        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -9 ? codes[-status] : "?", status);
+        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -10 ? codes[-status] : "?", status);
         host_fail("the run failed", text);
     }
     for (int r = 0; r < host_model.nregion; r++)
@@ -215,7 +218,11 @@ int main(int argc, char **argv)
     h->blocks.state = h->state.data;
     h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
+#ifdef HOST_SWAP
+    host_open_weights(&h->blocks, weights);
+#else
     host_load_weights(h, weights);
+#endif
     host_allocate_ports(h);
     host_start_threads(h);
     host_painted_run(h, 1, touched);
@@ -231,5 +238,8 @@ int main(int argc, char **argv)
     host_say_touched(h, touched);
     if (h->repeat > 0)
         host_time(h);
+#ifdef HOST_SWAP
+    host_say_loads(&h->blocks);
+#endif
     return 0;
 }

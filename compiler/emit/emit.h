@@ -104,6 +104,16 @@ void emit_run(Emit *emit);
 void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */
 void emit_init(Emit *emit, Text *text);    /* <name>_init and <name>_verify, where needed */
 
+/* swap.c - weights that are loaded while the model runs; only where the plan has a Swap. */
+void     emit_fetch(Emit *emit, int index, const char *blanks); /* the line of a fetch, to emit->run */
+void     emit_await(Emit *emit, int index, const char *blanks); /* the line in front of a step that waits for one */
+void     emit_swap_run(Emit *emit, Text *text);                 /* the run function around the function of the steps */
+void     emit_swap_file(Emit *emit, Emission *emission);        /* the pieces of the weights file */
+uint64_t emit_swap_id(Emit *emit);                              /* what it says that it is */
+void     emit_swap_sizes(Emit *emit, Text *text);               /* the header's macros, */
+void     emit_swap_type(Emit *emit, Text *text);                /* its type of what a memory knows, */
+void     emit_swap_members(Emit *emit, Text *text);             /* and members of the memory's struct */
+
 /* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 

@@ -271,12 +271,16 @@ static void put_memory(Emit *emit, Text *text)
 {
     for (int r = 0; r < emit->plan->nshare; r++)
         put_share(emit, text, r);
-    if (emit->plan->weight_bytes)
+    if (emit->plan->swap)
+        emit_swap_sizes(emit, text);
+    else if (emit->plan->weight_bytes)
         text_printf(text, "#define %s_WEIGHTS_SIZE %lld /* bytes of constants */\n", emit->upper,
                     (long long)emit->plan->weight_bytes);
     text_put(text, "\n");
     put_state_offsets(emit, text);
     put_offsets(emit, text);
+    if (emit->plan->swap)
+        emit_swap_type(emit, text);
     text_put(text, "typedef struct {\n");
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n",
@@ -285,6 +289,8 @@ static void put_memory(Emit *emit, Text *text)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->plan->state_bytes)
         text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);
+    if (emit->plan->swap)
+        emit_swap_members(emit, text);
     if (options_threads(emit->emission->options) > 1)
         put_parallel_for(emit, text);
     text_printf(text, "} %s_memory;\n\n", emit->name);
@@ -315,18 +321,20 @@ static void put_codes(Emit *emit, Text *text)
         {"EWEIGHTS", "the weights are not those that this code was made for"},
         {"EGUARD", "guarded builds (-DOCC_GUARD) only: a step touched bytes that are not its own"},
         {"ETEXT", "a text is no number, or one too large; the outputs are unspecified"},
+        {"ELOAD", "weights could not be loaded; the outputs are unspecified, the next run may be tried"},
     };
-    int count = (int)(sizeof code / sizeof *code) - !reads_numbers(emit);
+    const bool never[] = {[8] = !reads_numbers(emit), [9] = !emit->plan->swap};
 
     text_put(text, "/* What a call returns: 0, or one of these. */\n");
-    for (int i = 0; i < count; i++)
-        text_printf(text, "#define %s_%s (-%d) /* %s */\n", emit->upper, code[i].name, i + 1, code[i].meaning);
+    for (int i = 0; i < (int)(sizeof code / sizeof *code); i++)
+        if (!never[i])
+            text_printf(text, "#define %s_%s (-%d) /* %s */\n", emit->upper, code[i].name, i + 1, code[i].meaning);
     text_put(text, "\n");
 }
 
 static void put_init(Emit *emit, Text *text)
 {
-    if (!emit->plan->weight_bytes)
+    if (!emit->plan->weight_bytes || emit->plan->swap)
         return;
     if (emit->plan->weight_form == WEIGHTS_FILE)
         text_printf(text,

@@ -109,8 +109,16 @@ static void put_ports(Emit *emit, Text *text, bool in)
 /* The two calls whose types are the model's own. */
 static void put_calls(Emit *emit, Text *text)
 {
-    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    bool        file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    const Swap *swap = emit->plan->swap;
 
+    if (swap)
+        text_printf(text,
+                    "static int64_t host_load(void *context, int64_t from, int64_t bytes, void *to);\n"
+                    "static int     host_wait(void *context, int64_t ticket);\n\n"
+                    "static int64_t host_read(const HostBlocks *blocks)\n{\n"
+                    "    return ((const %s_swap *)blocks->swap)->read;\n}\n\n",
+                    emit->name);
     text_printf(
         text,
         "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n    const %s_memory memory = {",
@@ -119,6 +127,9 @@ static void put_calls(Emit *emit, Text *text)
         text_printf(text, "%sblocks->arena[%d]", r ? ", " : "", r);
     text_put(text, file ? ", blocks->weights" : "");
     text_put(text, emit->plan->state_bytes ? ", blocks->state" : "");
+    if (swap)
+        text_printf(text, "%s, (%s_swap *)blocks->swap, host_load, host_wait, blocks->loads",
+                    swap->kept ? ", blocks->kept" : "", emit->name);
     text_put(text, options_threads(emit->emission->options) > 1 ? ", occ_pool_for, blocks->pool" : "");
     text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name,
                 emit->name, emit->name);
@@ -133,6 +144,7 @@ static void put_tables(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
     const char    *output = emit->emission->options->output;
+    const Swap    *swap = emit->plan->swap;
     bool           file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
     text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit_header_stem(emit));
@@ -150,12 +162,17 @@ static void put_tables(Emit *emit, Text *text)
                 emit->name, p->nin, p->nout, emit->name, emit->name);
     text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->plan->state_bytes,
                 (long long)emit->plan->weight_bytes);
-    if (file)
+    if (file || swap)
         text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
                     strlen(emit_stem(emit->arena, output)) + 8);
     else
         text_put(text, "NULL");
-    text_printf(text, ", host_call, %s,\n};\n\n", file ? "host_check_weights" : "NULL");
+    text_printf(text, ", host_call, %s,\n", file ? "host_check_weights" : "NULL");
+    if (swap)
+        text_printf(text, "    %lld, sizeof(%s_swap), %s_WEIGHTS_ID, host_read,\n};\n\n", (long long)swap->kept,
+                    emit->name, emit->upper);
+    else
+        text_put(text, "    0, 0, 0, NULL,\n};\n\n");
 }
 
 /* The text of a template file with at most one blank line in a row. */
@@ -186,8 +203,11 @@ void emit_host(Emit *emit, Text *text)
                 threads > 1 ? " Link with -pthread." : "");
     if (threads > 1)
         text_printf(text, "#define HOST_THREADS %d\n\n", threads);
+    if (emit->plan->swap)
+        text_put(text, "#define HOST_SWAP\n\n");
     for (int i = 0; i < template_nfile; i++) {
-        if (strncmp(template_file[i].name, "host", 4))
+        if (strncmp(template_file[i].name, "host", 4) ||
+            (!emit->plan->swap && !strcmp(template_file[i].name, "host_swap.h")))
             continue;
         put_file(text, template_file[i].text);
         if (strcmp(template_file[i].name, "host.h"))

@@ -142,7 +142,8 @@ void emit_names(Emit *emit)
         const Buffer *b = &emit->program->buffer[i];
 
         if (b->kind == BUFFER_WEIGHT && emit->plan->same[i] == i &&
-            (emit->plan->weight_form == WEIGHTS_INLINE || b->dtype == DTYPE_TEXT))
+            (emit->plan->weight_form == WEIGHTS_INLINE || emit->plan->weight_form == WEIGHTS_SWAP ||
+             b->dtype == DTYPE_TEXT))
             emit->symbol[i] = weight_symbol(emit, i);
     }
 }
@@ -178,7 +179,8 @@ const char *emit_port_shape(Emit *emit, const Type *type)
 
 const char *emit_origin(Emit *emit, const Step *step)
 {
-    static const char *const kinds[] = {"copy", "extent", "extent", "check", "branch", "loop"}; /* by StepKind */
+    static const char *const kinds[] = {"copy", "extent", "extent", "check",
+                                        "load", "wait",   "branch", "loop"}; /* by StepKind */
     Text                     text = text_new(emit->arena);
 
     text_put(&text, step->norigin ? "" : kinds[step->kind]);

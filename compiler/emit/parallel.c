@@ -10,9 +10,9 @@ static const struct {
 } shared[] = {
     {"unsigned char *", "arena"},         {"const int64_t *", "d"},       {"unsigned char *", "state"},
     {"const unsigned char *", "weights"}, {"const @_inputs *", "in"},     {"const @_outputs *", "out"},
-    {"unsigned char *", "arena_1"},       {"unsigned char *", "arena_2"}, {"unsigned char *", "arena_3"},
-    {"unsigned char *", "arena_4"},       {"unsigned char *", "arena_5"}, {"unsigned char *", "arena_6"},
-    {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
+    {"unsigned char *", "kept"},          {"unsigned char *", "arena_1"}, {"unsigned char *", "arena_2"},
+    {"unsigned char *", "arena_3"},       {"unsigned char *", "arena_4"}, {"unsigned char *", "arena_5"},
+    {"unsigned char *", "arena_6"},       {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
 };
 
 enum { SHARED = (int)(sizeof shared / sizeof *shared), FIRST_REGION = SHARED - MAX_REGIONS + 1 };
@@ -40,6 +40,8 @@ static bool exists(const Emit *emit, int i)
         return emit->plan->state_bytes > 0;
     case 3:
         return emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0;
+    case 6:
+        return emit->plan->swap && emit->plan->swap->kept > 0;
     default:
         return true;
     }

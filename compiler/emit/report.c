@@ -12,8 +12,9 @@
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
 enum { REPORT_VERSION = 1 };
 
-static const char *const kind_names[] = {"activation", "scratch", "extents", "weight", "state", "input", "output"};
-static const char *const step_names[] = {"kernel", "set", "read", "check", "if", "loop"};
+static const char *const kind_names[] = {"activation", "scratch", "extents", "weight",
+                                         "state",      "block",   "input",   "output"};
+static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "if", "loop"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
 {
@@ -73,9 +74,29 @@ static void put_regions(Json *json, const Emission *e)
     json_close(json, ']');
 }
 
+static void put_swap(Json *json, const Swap *swap)
+{
+    if (!swap)
+        return;
+    json_object(json, "swap");
+    json_int(json, "kept", swap->kept);
+    json_int(json, "blocks", swap->blocks);
+    json_int(json, "read", swap->read);
+    json_int(json, "file", swap->file);
+    json_int(json, "loads", swap->loads);
+    json_int(json, "ahead", swap->ahead);
+    json_int(json, "rate", (int64_t)(swap->loader.rate * 1e9 + 0.5));
+    json_int(json, "latency_ns", (int64_t)(swap->loader.latency + 0.5));
+    json_int(json, "align", swap->loader.align);
+    json_int(json, "predicted_ns", (int64_t)swap->time);
+    json_int(json, "resident_ns", (int64_t)swap->resident);
+    json_int(json, "bound_ns", (int64_t)swap->bound);
+    json_close(json, '}');
+}
+
 static void put_memory(Json *json, const Emission *e)
 {
-    static const char *const form[] = {"auto", "inline", "object", "file"}; /* by WeightForm */
+    static const char *const form[] = {"auto", "inline", "object", "file", "swap"}; /* by WeightForm */
     static const char *const greedy[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
     const Plan              *plan = e->plan;
     bool                     io_arena = e->options->plan.io_arena != 0;
@@ -102,6 +123,7 @@ static void put_memory(Json *json, const Emission *e)
     json_int(json, "outputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_OUT));
     json_int(json, "weights", plan->weight_bytes);
     json_text(json, "weights_form", form[plan->weight_form]);
+    put_swap(json, plan->swap);
     json_close(json, '}');
 }
 
@@ -303,6 +325,11 @@ static void put_buffer(Json *json, const Emission *e, int id)
         }
         json_close(json, ']');
         put_over(json, e, id);
+    }
+    if (b->kind == BUFFER_BLOCK) {
+        json_int(json, "from", e->plan->stored[id]);
+        if (b->kept >= 0)
+            json_int(json, "kept", b->kept);
     }
     json_close(json, '}');
 }

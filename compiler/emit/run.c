@@ -77,6 +77,12 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
             put_offset(emit, text, emit->plan->stored[emit->plan->same[operand->buffer]], operand->offset, bytes);
         }
         return;
+    case BUFFER_BLOCK:
+        if (b->kept < 0)
+            break;
+        text_put(text, "kept");
+        put_offset(emit, text, b->kept, operand->offset, bytes);
+        return;
     case BUFFER_STATE:
         text_put(text, "state");
         put_offset(emit, text, emit->plan->stored[operand->buffer], operand->offset, bytes);
@@ -266,6 +272,12 @@ static void put_step(Emit *emit, int index, int depth)
         emit_extent(emit, &emit->run, step->set);
         text_printf(&emit->run, "); /* %d %s */\n", index, emit_origin(emit, step));
         break;
+    case STEP_FETCH:
+        emit_fetch(emit, index, blanks(depth));
+        break;
+    case STEP_AWAIT:
+        emit_await(emit, index, blanks(depth));
+        break;
     case STEP_IF:
         put_if(emit, index, depth);
         break;
@@ -305,6 +317,8 @@ static void put_null_check(Text *text, size_t *line, const char *owner, const ch
 
 static void put_null_checks(Emit *emit, Text *text)
 {
+    static const char *const swap_member[] = {"swap", "load", "wait"};
+
     const Program *p = emit->program;
     size_t         line = text->size;
 
@@ -314,6 +328,10 @@ static void put_null_checks(Emit *emit, Text *text)
             put_null_check(text, &line, "memory", emit_share_member(emit, r));
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         put_null_check(text, &line, "memory", "weights");
+    if (emit->plan->swap && emit->plan->swap->kept)
+        put_null_check(text, &line, "memory", "kept");
+    for (int i = 0; i < 3 && emit->plan->swap; i++)
+        put_null_check(text, &line, "memory", swap_member[i]);
     if (emit->plan->state_bytes)
         put_null_check(text, &line, "memory", "state");
     for (int i = 0; i < p->nin; i++)
@@ -336,6 +354,9 @@ static void put_check_function(Emit *emit, Text *text)
         if (emit->plan->share[r].peak)
             text_printf(text, "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n",
                         emit_share_member(emit, r), emit_share_macro(emit, r));
+    if (emit->plan->swap && emit->plan->swap->kept)
+        text_printf(text, "    if ((uintptr_t)memory->kept %% %s_KEPT_ALIGN)\n        return OCC_EALIGN;\n",
+                    emit->upper);
     if (emit->plan->state_bytes)
         text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n",
                     emit->upper);
@@ -425,6 +446,8 @@ static void put_declarations(Emit *emit, Text *text, const Text *body)
         text_put(text, "    int64_t *d; /* extents found while running */\n");
     if (emit->plan->state_bytes)
         text_put(text, "    unsigned char *state;\n");
+    if (emit->plan->swap && emit->plan->swap->kept)
+        text_put(text, "    unsigned char *kept;\n");
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_put(text, "    const unsigned char *weights;\n");
     for (int i = 0; i < p->nin; i++)
@@ -453,6 +476,8 @@ static void put_values(Emit *emit, Text *text, const Text *body)
                     (long long)emit_share_offset(emit, p->dims));
     if (emit->plan->state_bytes)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
+    if (emit->plan->swap && emit->plan->swap->kept)
+        text_put(text, "    kept = (unsigned char *)memory->kept;\n");
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
 }
@@ -502,8 +527,13 @@ static void put_out_extents(Emit *emit, Text *text)
 static void put_body(Emit *emit, Text *text)
 {
     emit_range(emit, (Range){0, emit->program->nstep}, 1);
-    text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
-    emit_locals(emit, text, &emit->run, "\n    if (status)\n        return status;\n");
+    if (emit->plan->swap) { /* what was given has been checked: see emit_swap_run */
+        text_put(text, "    int status = 0;\n");
+        emit_locals(emit, text, &emit->run, "\n    (void)in;\n    (void)out;\n");
+    } else {
+        text_printf(text, "    int status = %s_check(memory, in, out);\n", emit->name);
+        emit_locals(emit, text, &emit->run, "\n    if (status)\n        return status;\n");
+    }
     text_put(text, "\n");
     text_put(text, emit->run.size ? emit->run.data : "");
 }
@@ -520,10 +550,20 @@ void emit_run(Emit *emit)
     else
         put_body(emit, &body);
     put_check_function(emit, &text);
-    text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
-                emit->name, emit->name, emit->name, emit->name);
+    if (emit->plan->swap)
+        text_printf(&text,
+                    "OCC_CODE static int %s_steps(const %s_memory *memory, const %s_inputs *in, %s_outputs *out, "
+                    "occ_loads *loads)\n{\n",
+                    emit->name, emit->name, emit->name, emit->name);
+    else
+        text_printf(&text, "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
+                    emit->name, emit->name, emit->name, emit->name);
     text_put(&text, body.data);
     text_put(&text, extents.size ? extents.data : "");
     text_put(&text, "    return 0;\n}\n");
+    if (emit->plan->swap) {
+        text_put(&text, "\n");
+        emit_swap_run(emit, &text);
+    }
     emit->run = text;
 }

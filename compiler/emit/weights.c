@@ -186,7 +186,10 @@ void emit_weights(Emit *emit, Text *text)
     for (int i = 0; i < p->nbuffer; i++)
         if (p->buffer[i].kind == BUFFER_WEIGHT && emit->plan->same[i] == i && emit->symbol[i])
             put_array(emit, text, i);
-    if (emit->plan->weight_form == WEIGHTS_INLINE || !emit->plan->weight_bytes)
+    if (emit->plan->swap)
+        emit_swap_file(emit, emit->emission);
+    if (emit->plan->weight_form == WEIGHTS_INLINE || emit->plan->weight_form == WEIGHTS_SWAP ||
+        !emit->plan->weight_bytes)
         return;
     put_block(emit, emit->emission);
     if (emit->plan->weight_form == WEIGHTS_OBJECT)
@@ -227,7 +230,7 @@ static void put_verify(Emit *emit, Text *text)
 
 void emit_init(Emit *emit, Text *text)
 {
-    if (!emit->plan->weight_bytes)
+    if (!emit->plan->weight_bytes || emit->plan->swap)
         return;
     if (emit->plan->weight_form != WEIGHTS_FILE) {
         put_verify(emit, text);

@@ -1,5 +1,6 @@
 /* check.c - every invariant of a program in one list; a failure is a bug of occamyc, never of the model. */
 #include "program/check.h"
+#include "program/fetch.h"
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -334,7 +335,8 @@ static int check_written(const Checker *c)
                 if (pass && (x->access & OPERAND_WRITES) && !first[x->buffer])
                     first[x->buffer] = s + 1;
                 if (!pass && (x->access & OPERAND_READS) && !(x->access & OPERAND_WRITES) && !first[x->buffer] &&
-                    (p->buffer[x->buffer].kind == BUFFER_ACT || p->buffer[x->buffer].kind == BUFFER_OUT))
+                    (p->buffer[x->buffer].kind == BUFFER_ACT || p->buffer[x->buffer].kind == BUFFER_OUT ||
+                     p->buffer[x->buffer].kind == BUFFER_BLOCK))
                     return wrong(c, s, "reads '%s' before anything was written to it", p->buffer[x->buffer].name);
             }
     return 0;
@@ -378,8 +380,8 @@ int program_check(const Program *program, Diag *diag)
     for (int s = 0; s < program->nstep; s++)
         if (check_step(&c, s) < 0)
             return -1;
-    return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_parts(program, diag) < 0 ||
-                   program_check_extents(program, diag) < 0
+    return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_fetches(program, diag) < 0 ||
+                   program_check_parts(program, diag) < 0 || program_check_extents(program, diag) < 0
                ? -1
                : 0;
 }

@@ -71,6 +71,8 @@ static WeightForm choose_form(const Program *p, const PlanOptions *options, cons
 
     for (int i = 0; i < p->nbuffer; i++)
         total += used[i] ? p->buffer[i].size : 0;
+    if (options->weights == WEIGHTS_SWAP) /* what is in no block */
+        return WEIGHTS_INLINE;
     if (options->weights != WEIGHTS_AUTO)
         return options->weights;
     return total <= INLINE_LIMIT || options->one_file ? WEIGHTS_INLINE : WEIGHTS_OBJECT;
@@ -110,6 +112,24 @@ static void place_weight(const Program *p, Plan *plan, int id)
     plan->weight_bytes += b->size;
 }
 
+/* Behind the file's header, in the order in which they are loaded. */
+static void place_blocks(const Program *p, Plan *plan)
+{
+    int64_t at = WEIGHT_HEADER;
+
+    for (int s = 0; s < p->nstep; s++) {
+        int id = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
+
+        if (id < 0)
+            continue;
+        at = int_round_up(at, p->buffer[id].align);
+        plan->stored[id] = at;
+        at += p->buffer[id].size;
+    }
+    plan->swap->file = at;
+    plan->weight_form = WEIGHTS_SWAP;
+}
+
 void program_place_constants(const Program *p, const PlanOptions *options, Plan *plan)
 {
     bool *used = used_weights(p);
@@ -127,5 +147,7 @@ void program_place_constants(const Program *p, const PlanOptions *options, Plan 
         if (plan->same[i] == i)
             place_weight(p, plan, i);
     }
+    if (plan->swap)
+        place_blocks(p, plan);
     plan->state_bytes = program_place_state(p, plan->stored, &plan->state_align);
 }

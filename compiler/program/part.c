@@ -145,8 +145,7 @@ void program_partition(Program *program, int threads, int microseconds)
         partition_step(program, &program->step[s], threads, microseconds);
 }
 
-/* A step of its own: nothing that is changed below is shared with the whole. */
-static Step copy_step(const Program *program, const Step *step)
+Step step_copy(const Program *program, const Step *step)
 {
     Step part = *step;
 
@@ -192,7 +191,7 @@ static void take_with_rest(const PartRule *rule, Step *part, const Cuts *cuts, i
 Step step_part(const Program *program, const Step *step, int index)
 {
     const PartRule *rule = part_rule(step);
-    Step            part = copy_step(program, step);
+    Step            part = step_copy(program, step);
     Cuts            cuts = {.count = 0};
 
     rule->offer(step, &cuts);

@@ -11,6 +11,10 @@
  * kernels without a rule, stay whole. */
 void program_partition(Program *program, int threads, int microseconds);
 
+/* A step of its own: operands and extents may be changed, nothing of them is shared. Memory is the program's
+ * arena's. */
+Step step_copy(const Program *program, const Step *step);
+
 /* Part `index` of a step with parts > 1, as a step. Memory is the program's arena's. */
 Step step_part(const Program *program, const Step *step, int index);
 

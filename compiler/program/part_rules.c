@@ -64,7 +64,17 @@ static int64_t inner_stride(const Step *step, int k)
 static void offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
 {
     if (units > grain && cuts->count < MAX_CUTS)
-        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight};
+        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false};
+}
+
+/* The same, where each unit has weights of its own. */
+static void offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+{
+    int before = cuts->count;
+
+    offer(cuts, axis, units, grain, weight);
+    if (cuts->count > before)
+        cuts->cut[before].weights = true;
 }
 
 static double product(const Step *step, const char *name)
@@ -149,7 +159,7 @@ static void offer_conv(const Step *step, Cuts *cuts)
 
     offer_space(step, cuts, 1, weights > images ? 1.15 : 1.0);
     if (value(step, "groups", 0) == 1)
-        offer(cuts, 1, value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
+        offer_channels(cuts, 1, value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
 }
 
 /* As the convolutions before and after are, which take six channels to one: weights have more channels than images have
@@ -178,7 +188,7 @@ static void offer_winograd(const Step *step, Cuts *cuts)
 
     offer_space(step, cuts, m, 1.0 + 12.0 / tiles + (weights > NEAR ? 0.3 : 0.0));
     if (step_argument(step, "apart"))
-        offer(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
+        offer_channels(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
 }
 
 static void offer_pool(const Step *step, Cuts *cuts)
@@ -487,7 +497,7 @@ static double work_resample(const Step *step)
 /* Columns: each has weights, scales and zero points of its own. */
 static void offer_nbits(const Step *step, Cuts *cuts)
 {
-    offer(cuts, 0, value(step, "columns", 0), 16, 1.0);
+    offer_channels(cuts, 0, value(step, "columns", 0), 16, 1.0);
 }
 
 static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)

@@ -9,7 +9,8 @@
 typedef struct Cut {
     int     axis; /* what the rule means by it; -1: none */
     int64_t units, grain;
-    double  weight; /* at least 1: how much worse this cut is than one that is as even */
+    double  weight;  /* at least 1: how much worse this cut is than one that is as even */
+    bool    weights; /* each piece reads a part of the weights of its own: output channels */
 } Cut;
 
 enum { MAX_CUTS = 8 };

@@ -18,6 +18,8 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena)
 {
     if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT)
         return io_arena;
+    if (buffer->kind == BUFFER_BLOCK)
+        return buffer->kept < 0;
     return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const kind_name[] = {"act",   "scratch", "extents", "weight",
-                                        "state", "in",      "out"}; /* of BufferKind */
+                                        "state", "block",   "in",      "out"}; /* of BufferKind */
 
 static const char *const expr_name[] = {"const",   "dim", "elem", "out", "var",   "+",      "-",  "*", "div",
                                         "ceildiv", "mod", "min",  "max", "bcast", "select", "==", "<"}; /* of ExprOp */
@@ -206,6 +206,12 @@ static void put_step_body(Text *text, const Program *program, const Step *step)
     case STEP_CHECK:
         text_put(text, "check ");
         put_extent(text, step->set);
+        break;
+    case STEP_FETCH:
+    case STEP_AWAIT:
+        text_put(text, step->kind == STEP_FETCH ? "fetch" : "await");
+        for (int k = 0; k < step->noperand; k++)
+            put_operand(text, program, &step->operand[k]);
         break;
     case STEP_IF:
         text_put(text, "if ");

@@ -13,6 +13,7 @@ typedef enum BufferKind {
     BUFFER_DIMS,    /* the run-time integers, int64_t each; live throughout */
     BUFFER_WEIGHT,  /* constant; not in the arena */
     BUFFER_STATE,   /* kept across runs; not in the arena */
+    BUFFER_BLOCK,   /* constants that a STEP_FETCH brings: in the arena, or in a memory of those that stay (fetch.h) */
     BUFFER_IN,      /* the caller's, or in the arena with --io=arena (then live from step 0) */
     BUFFER_OUT      /* likewise (then live to the end) */
 } BufferKind;
@@ -30,6 +31,12 @@ struct Packing {
     void (*make)(const Packing *packing, int64_t from, int64_t bytes, void *to);
 };
 
+/* What lies in a BUFFER_BLOCK: a whole constant. */
+typedef struct Content {
+    int     weight; /* Buffer.id of a BUFFER_WEIGHT */
+    int64_t at;     /* bytes from the block's start */
+} Content;
+
 typedef struct Buffer {
     int            id;
     BufferKind     kind;
@@ -44,6 +51,10 @@ typedef struct Buffer {
     const Packing *packing; /* how they are made */
     bool           lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value   *value;   /* the value that it holds, or NULL */
+    Content       *content; /* BUFFER_BLOCK */
+    int            ncontent, ccontent;
+    int64_t        filled; /* BUFFER_BLOCK: bytes up to the end of the last content; the rest is zeros */
+    int64_t        kept;   /* BUFFER_BLOCK: its place in the memory of blocks that stay, bytes; -1: it is planned */
     int port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
     const char *name; /* for people; unique */
 } Buffer;
@@ -75,6 +86,8 @@ typedef enum StepKind {
     STEP_SET, /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
     STEP_READ,  /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
     STEP_CHECK, /* fail with the extent code unless `set` is non-zero */
+    STEP_FETCH, /* begin to bring operand[0], a whole block: its bytes may change until a STEP_AWAIT reads them all */
+    STEP_AWAIT, /* go on when the blocks that are its operands are there */
     STEP_IF,    /* if (set) run range 0 else run range 1 */
     STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
@@ -171,9 +184,17 @@ typedef struct MemoryRegion {
     int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
 } MemoryRegion;
 
-/* Where the generated code has its constants: as literals, in an object made of a file, or read from that file by the
- * caller. AUTO: a plan never says so. */
-typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE } WeightForm;
+/* Where the generated code has its constants: as literals, in an object made of a file, read from that file by the
+ * caller, or loaded from it block by block while the model runs (small ones are literals then). AUTO: a plan never says
+ * so. */
+typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE, WEIGHTS_SWAP } WeightForm;
+
+/* What brings weights while the model runs. */
+typedef struct Loader {
+    double  rate;    /* bytes a nanosecond; 0: the target's */
+    double  latency; /* nanoseconds of a load that is alone */
+    int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
+} Loader;
 
 /* How to plan; from the command line. */
 typedef struct PlanOptions {
@@ -196,6 +217,18 @@ typedef struct PlanShare {
     int64_t traffic; /* bytes that the steps of a run read and write there; see program_traffic */
 } PlanShare;
 
+/* What a plan with --weights=swap says beside its offsets. */
+typedef struct Swap {
+    int64_t kept;                  /* bytes of blocks that stay */
+    int64_t blocks;                /* bytes of all */
+    int64_t read;                  /* bytes that a run reads when the kept ones are there */
+    int64_t file;                  /* bytes of the weights file */
+    int     loads;                 /* that such a run begins */
+    int     ahead;                 /* loads begun and not yet waited for, at most; 1 at least */
+    Loader  loader;                /* what the plan was made for */
+    double  time, resident, bound; /* nanoseconds: predicted; with all kept; no schedule is faster */
+} Swap;
+
 /* Offsets, as found by the planners. Filled by plan.c. */
 typedef struct Plan {
     int64_t    *offset; /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
@@ -217,6 +250,7 @@ typedef struct Plan {
     int64_t *stored;       /* by Buffer.id: bytes from the start of the constants' or the state's block */
     int64_t  weight_bytes; /* of all distinct constants, gaps included */
     int64_t  state_bytes, state_align;
+    Swap    *swap; /* NULL: no constant is loaded while running */
 } Plan;
 
 struct Text;

@@ -1,4 +1,5 @@
 /* run.c - a program executed in this process, step by step, with the kernels that generated code would call. */
+#include "program/fetch.h"
 #include "program/interpret.h"
 #include "program/operand.h"
 #include "program/program.h"
@@ -234,6 +235,12 @@ static int run_step(Run *run, const Step *step)
         break;
     case STEP_CHECK:
         status = extent_value(run, step->set) ? 0 : OCC_ESHAPE;
+        break;
+    case STEP_FETCH:
+        block_bytes(run->program, &run->program->buffer[step->operand[0].buffer], 0,
+                    run->program->buffer[step->operand[0].buffer].size, address(run, &step->operand[0]));
+        break;
+    case STEP_AWAIT:
         break;
     case STEP_IF:
         status = run_range(run, step->body[extent_value(run, step->set) ? 0 : 1]);

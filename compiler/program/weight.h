@@ -7,8 +7,9 @@
 
 enum {
     WEIGHT_BLOCK =
-        64 * 1024,    /* bytes: what a reader of weights takes at a time, at most, where it goes through all of them */
-    WEIGHT_ALIGN = 64 /* bytes: of the block that holds them all, and of each in it */
+        64 * 1024, /* bytes: what a reader of weights takes at a time, at most, where it goes through all of them */
+    WEIGHT_HEADER = 4096, /* bytes in front of the blocks in a file that is loaded while running */
+    WEIGHT_ALIGN = 64     /* bytes: of the block that holds them all, and of each in it */
 };
 
 /* Bytes [from, from + bytes) of a weight: where they lie, perhaps unaligned, or `room`, aligned for any element, where

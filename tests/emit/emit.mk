@@ -14,7 +14,8 @@ $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/
 	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
 REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim seq=1..16" \
-    "models/tones.onnx --region=fast:256 --region=slow:1M:256"
+    "models/tones.onnx --region=fast:256 --region=slow:1M:256" \
+    "models/digits.onnx --weights=swap --load-rate=1M:1us:16"
 
 check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed

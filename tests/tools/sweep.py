@@ -23,6 +23,7 @@ import dims
 DONE, REFUSED, BUG, HANG = 0, 3, 70, "hang"
 LIMIT = 120                                             # seconds of one compilation; the exact search has a limit of its own
 TWO = ["--region=fast:256", "--region=slow:64M"]
+CARD = ["--load-rate=1M:1us:16"]                         # small blocks: a tiny model has some
 THREE = ["--region=tiny:64", "--region=fast:1K:32", "--region=slow:64M"]
 
 SETS = [
@@ -35,7 +36,12 @@ SETS = [
     ["--io=arena", "--in-place=off", "--overlap=off", "--elision=off", "--order=model", "--weights=object"],
     ["--io=arena", "--cascade=on", "--threads=4", "--weights=file"],
     ["--io=arena", "--queues=3", "--main={out}_main.c", "--report={out}.json", *TWO],
+    ["--weights=swap", *CARD, "--main={out}_main.c", "--report={out}.json", "--map={out}.svg", "--explain-peak"],
+    ["--weights=swap", *CARD, "--io=arena", *TWO], ["--weights=swap", *CARD, "--threads=4", "--cascade=on"],
+    ["--weights=swap", "--code=shared", "--io=arena"],
 ]
+
+AT_ODDS = [("--queues=", "--threads="), ("--queues=", "--weights=swap"), ("--region=", "--region=")]
 
 
 def names_of(occamyc, option):
@@ -86,9 +92,9 @@ def plain_run(arguments, case):
     return flags, status, message
 
 
-def are_at_odds(words):
-    """Options that refuse each other, as a case's own may be."""
-    return all(any(w.startswith(option) for w in words) for option in ("--queues=", "--threads="))
+def are_at_odds(flags, options):
+    """Options that refuse those of the case itself."""
+    return any(any(w.startswith(a) for w in flags) and any(w.startswith(b) for w in options) for pair in AT_ODDS for a, b in (pair, pair[::-1]))
 
 
 def is_bug(status, plain):
@@ -101,7 +107,7 @@ def sweep_case(arguments, sets, folder):
     flags, plain, message = plain_run(arguments, case)
     counts, found = collections.Counter({plain: 1}), []
     tried = [[]] + (sets if arguments.all else chosen(sets, case.name, arguments.count)) if plain == DONE else [[]]
-    tried = [options for options in tried if not are_at_odds(flags + options)]
+    tried = [options for options in tried if not are_at_odds(flags, options)]
     with tempfile.TemporaryDirectory() as work:
         for options in tried:
             options = [o.replace("{out}", os.path.join(work, "m")) for o in options]

@@ -1,0 +1,55 @@
+/* fetch.h - weights that come when they are needed: the constants that a step reads lie in a block, which a
+ * STEP_FETCH brings into the arena. A fetch begins at its place among the steps; its bytes may change until the
+ * STEP_AWAIT in front of the first step that reads the block, which reads all of it: so no plan puts anything there
+ * in between. Loads end in the order in which they begin.
+ *
+ *     step 4: fetch block 1          . . . on its way, while step 5 computes
+ *     step 5: conv  reads block 0
+ *     step 6: await block 1
+ *     step 7: conv  reads block 1
+ *
+ * Knows nothing of offsets, files and times. */
+#ifndef OCC_PROGRAM_FETCH_H
+#define OCC_PROGRAM_FETCH_H
+
+#include "program/program.h"
+
+/* Bytes. */
+typedef struct BlockForm {
+    int64_t least; /* constants of fewer, all those of an outermost step together, stay in the source */
+    int64_t join;  /* steps that follow each other share a block as long as it has no more */
+    int64_t align; /* of a block's place and size, a power of two: what the loader wants */
+} BlockForm;
+
+/* What is known of a block: the outermost steps that read it. */
+typedef struct BlockUse {
+    int     buffer;
+    int64_t bytes;
+    int     first, last; /* the first and the last; a control step counts with all that it owns */
+} BlockUse;
+
+typedef struct BlockUses {
+    BlockUse *use; /* in the order of first use */
+    int       count, capacity;
+} BlockUses;
+
+/* Puts the constants that each outermost step reads into blocks (BUFFER_BLOCK) and makes its operands windows of
+ * these. A constant that several of them read is a block of its own, as is text no part of any. Nothing is fetched
+ * yet. */
+void program_make_blocks(Program *program, const BlockForm *form);
+
+/* The blocks of a program, by the steps that read them. Memory is the arena's. */
+BlockUses program_block_uses(const Program *program);
+
+/* A copy of the program in which block i of `uses` is fetched in front of step place[i], which rises with i and is an
+ * outermost step, the first reader or one before it. Spans and permits must be made. */
+Program *program_with_fetches(const Program *program, const BlockUses *uses, const int *place);
+
+/* Bytes [from, from + bytes) of a block as they lie in memory: contents, and zeros between them. */
+void block_bytes(const Program *program, const Buffer *block, int64_t from, int64_t bytes, void *to);
+
+/* From operands alone: each block is fetched once and whole, awaited once, and read behind that; nothing else
+ * writes it; none of this in a body, but reading. Returns 0, or -1 with a message (a bug of occamyc). */
+int program_check_fetches(const Program *program, Diag *diag);
+
+#endif

@@ -1,0 +1,18 @@
+# Weights that are loaded while the model runs: own cases whose steps have many, in slices of 1 KiB and the smallest blocks.
+# Included by tests.mk.
+
+SWAPPED := $(foreach word,conv gemm matmul lstm gru rnn attention winograd deep nbits transposed single_taps tree table, \
+               $(BUILD)/own_cases/*$(word)*)
+
+check-swap: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
+	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs $(sort $(wildcard $(SWAPPED))) \
+	    --flag=--weights=swap --flag=--load-rate=1M:1us:16
+
+# The same of every own case and every official one: ten minutes.
+check-swap-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs $(BUILD)/own_cases/test_* \
+	    --flag=--weights=swap --flag=--load-rate=1M:1us:16
+	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/official --cases=$(BUILD)/cases \
+	    --list=tests/onnx/supported.txt --flag=--weights=swap --flag=--load-rate=1M:1us:16
+
+.PHONY: check-swap check-swap-all
