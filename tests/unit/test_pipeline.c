@@ -1,0 +1,249 @@
+/* test_pipeline.c - two queues simulated, and what no schedule can beat, against runs watched tick by tick and
+ * against every schedule of small instances. */
+#include "pipelines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static Arena  *arena;
+static jmp_buf exhausted;
+
+/* 4 bytes a nanosecond would load them in 10 ns each; each step computes for 10. */
+static const double        even_time[] = {10, 10, 10, 10};
+static const int64_t       even_live[] = {100, 100, 100, 100};
+static const PipelineBlock even_block[] = {{40, 0, 0, 10}, {40, 1, 1, 10}, {40, 2, 2, 10}, {40, 3, 3, 10}};
+static const Pipeline      even = {even_time, even_live, even_block, 4, 4, 4, 0, 0};
+
+static void a_load_right_before_its_reader_is_waited_for_whole(void **unused)
+{
+    int           place[] = {0, 1, 2, 3};
+    double        to[4], from[4], stall[4];
+    PipelineTrace trace = {to, from, stall};
+    PipelineRun   run = pipeline_run(&even, place, NULL, &trace);
+
+    (void)unused;
+    assert_true(run.time == 80 && run.stall == 40 && run.busy == 40);
+    assert_true(run.read == 160 && run.loads == 4 && run.ahead == 1);
+    for (int i = 0; i < 4; i++)
+        assert_true(stall[i] == 10 && from[i] == 20 * i && to[i] == 20 * i + 10);
+}
+
+static void a_load_one_step_earlier_hides_behind_it(void **unused)
+{
+    int           place[] = {0, 0, 1, 2};
+    double        to[4], stall[4];
+    PipelineTrace trace = {to, NULL, stall};
+    PipelineRun   run = pipeline_run(&even, place, NULL, &trace);
+
+    (void)unused;
+    assert_true(run.time == 50 && run.stall == 10 && stall[0] == 10 && stall[3] == 0 && run.ahead == 2);
+    assert_true(pipeline_peak(&even, place, NULL, arena).bytes == 180);
+    assert_true(pipeline_peak(&even, NULL, NULL, arena).bytes == 140);
+}
+
+static void what_is_kept_is_neither_loaded_nor_counted(void **unused)
+{
+    int           place[] = {0, 1, 2, 3};
+    bool          kept[] = {true, false, true, true};
+    double        to[4];
+    PipelineTrace trace = {to, NULL, NULL};
+    PipelineRun   run = pipeline_run(&even, place, kept, &trace);
+
+    (void)unused;
+    assert_true(run.time == 50 && run.loads == 1 && run.read == 40 && to[0] == 0 && to[1] == 20);
+    memset(kept, true, sizeof kept);
+    assert_true(pipeline_run(&even, place, kept, &trace).time == pipeline_resident(&even));
+    assert_true(pipeline_peak(&even, place, kept, arena).bytes == 100);
+}
+
+/* Alone 7 + 10 ns; many in a row, two served at once, 3.5 + 10 each after the first. */
+static void latency_is_hidden_by_other_loads(void **unused)
+{
+    PipelineBlock block[4];
+    Pipeline      p = even;
+    double        to[4];
+    PipelineTrace trace = {to, NULL, NULL};
+
+    (void)unused;
+    memcpy(block, even_block, sizeof block);
+    for (int i = 0; i < 4; i++)
+        block[i].time = pipeline_load_time(40, 4, 7, 2);
+    p.block = block;
+    p.lead = pipeline_lead(7, 2);
+    pipeline_run(&p, (int[]){0, 0, 0, 0}, NULL, &trace);
+    assert_true(to[0] == 17 && to[1] == 30.5 && to[2] == 44 && to[3] == 57.5);
+    pipeline_run(&p, (int[]){0, 1, 2, 3}, NULL, &trace);
+    assert_true(to[0] == 17 && to[1] == 44);
+}
+
+static void runs_are_those_of_a_clock_that_ticks(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20000; i++) {
+        Instance      x;
+        int           place[MOST_BLOCKS], flying;
+        bool          kept[MOST_BLOCKS] = {false};
+        double        to[MOST_BLOCKS], from[MOST_BLOCKS], stall[MOST_STEPS], sum = 0;
+        PipelineTrace trace = {to, from, stall};
+        PipelineRun   run;
+        int64_t       stalled;
+        char          why[160];
+
+        make_instance(&x, MOST_STEPS, MOST_BLOCKS);
+        make_places(&x, place);
+        for (int b = 0; b < x.p.nblock; b++)
+            kept[b] = !upto(3);
+        assert_int_equal(pipeline_check(&x.p, why), 0);
+        run = pipeline_run(&x.p, place, kept, &trace);
+        assert_int_equal((int64_t)run.time, run_by_ticks(&x, place, kept, &stalled, &flying));
+        assert_int_equal((int64_t)run.stall, stalled);
+        assert_int_equal(run.ahead, flying);
+        assert_true(run.time == run_by_paths(&x, place, kept));
+        assert_true(run.time == pipeline_resident(&x.p) + run.stall && run.busy <= run.time);
+        for (int s = 0; s < x.p.nstep; s++)
+            sum += stall[s];
+        assert_true(sum == run.stall);
+    }
+}
+
+static void no_schedule_beats_the_bound(void **unused)
+{
+    int tight = 0, finite = 0;
+
+    (void)unused;
+    for (int i = 0; i < 2000; i++) {
+        Instance      x;
+        int64_t       least, most, bytes;
+        PipelineBound bound;
+        double        best;
+
+        make_instance(&x, i % 20 ? 8 : MOST_STEPS, i % 20 ? 6 : MOST_BLOCKS);
+        least = pipeline_peak(&x.p, NULL, NULL, arena).bytes;
+        most = pipeline_peak(&x.p, (int[MOST_BLOCKS]){0}, NULL, arena).bytes;
+        bytes = least - 2 + upto((int)(most - least + 4));
+        bound = pipeline_bound(&x.p, bytes, arena);
+        best = best_of_all(&x, bytes, NULL);
+        assert_true(bytes >= least ? best < INFINITY : best == INFINITY);
+        assert_true(bytes >= least ? bound.time <= best + 1e-9 : bound.time == INFINITY);
+        assert_true(bytes < least || bound.time >= pipeline_resident(&x.p));
+        finite += best < INFINITY;
+        tight += best < INFINITY && bound.time > 0.8 * best;
+    }
+    print_message("bound above 0.8 of the best time: %d of %d\n", tight, finite);
+    assert_true(tight > finite / 2);
+}
+
+/* Each of steps 2 to 9 reads 10 MB, which take 10 ms, and computes for 1 ms. While step 2 computes, 15 of 25 MB are
+ * free for what later steps read; the other 55 of their 70 MB come afterwards. */
+static void the_bound_names_the_steps_that_bind(void **unused)
+{
+    double        time[10];
+    int64_t       live[10];
+    PipelineBlock block[8];
+    Pipeline      p = {time, live, block, 10, 8, 1, 0, 0};
+    PipelineBound bound;
+    char          text[160];
+
+    (void)unused;
+    for (int s = 0; s < 10; s++) {
+        time[s] = 1e6;
+        live[s] = 60;
+    }
+    for (int b = 0; b < 8; b++)
+        block[b] = (PipelineBlock){10000000, 2 + b, 2 + b, 1e7};
+    bound = pipeline_bound(&p, 25000060, arena);
+    assert_true(bound.time == 3e6 + 55e6 + 1e6 && bound.windows == 1);
+    pipeline_bound_text(&bound, text);
+    assert_string_equal(text, "steps 3 to 9 read 70.0 MB, of which 15.0 MB may be there before, and compute 6.0 ms");
+    bound = pipeline_bound(&p, 100000000, arena);
+    assert_true(bound.time == 10e6 && bound.first == -1 && bound.windows == 0);
+    pipeline_bound_text(&bound, text);
+    assert_string_equal(text, "computing alone takes that long");
+    assert_true(pipeline_bound(&p, 10000059, arena).time == INFINITY);
+    bound = pipeline_bound(&p, 10000060, arena);
+    assert_true(bound.time == 10e6 + 70e6 && bound.windows == 7); /* the first block might be kept */
+    pipeline_bound_text(&bound, text);
+    assert_string_equal(text, "step 9 reads 10.0 MB, of which 0.0 MB may be there before");
+}
+
+static void what_is_wrong_is_said(void **unused)
+{
+    PipelineBlock block[2] = {{40, 1, 1, 10}, {40, 0, 1, 10}};
+    Pipeline      p = even;
+    char          why[160];
+
+    (void)unused;
+    assert_int_equal(pipeline_check(&even, why), 0);
+    p.rate = 0;
+    assert_int_equal(pipeline_check(&p, why), -1);
+    assert_string_equal(why, "loads need a rate above 0 and a latency of 0 or more");
+    p.rate = 1;
+    p.block = block;
+    p.nblock = 2;
+    assert_int_equal(pipeline_check(&p, why), -1);
+    assert_string_equal(why, "block 1 is read first before the one in front of it");
+    block[1] = (PipelineBlock){40, 1, 4, 10};
+    assert_int_equal(pipeline_check(&p, why), -1);
+    block[1] = (PipelineBlock){0, 1, 1, 10};
+    assert_int_equal(pipeline_check(&p, why), -1);
+    block[1] = (PipelineBlock){40, 1, 1, INFINITY};
+    assert_int_equal(pipeline_check(&p, why), -1);
+    block[1] = (PipelineBlock){40, 1, 1, 10};
+    assert_int_equal(pipeline_check(&p, why), 0);
+    p.time = (double[]){1, 2, NAN, 4};
+    assert_int_equal(pipeline_check(&p, why), -1);
+    assert_string_equal(why, "step 2 needs a finite time and bytes, both 0 or more");
+}
+
+static void nothing_takes_no_time(void **unused)
+{
+    Pipeline      none = {.rate = 1};
+    double        to[1];
+    PipelineTrace trace = {to, NULL, NULL};
+    char          why[160];
+
+    (void)unused;
+    assert_int_equal(pipeline_check(&none, why), 0);
+    assert_true(pipeline_run(&none, NULL, NULL, &trace).time == 0);
+    assert_true(pipeline_bound(&none, 0, arena).time == 0);
+    assert_int_equal(pipeline_peak(&none, NULL, NULL, arena).step, -1);
+}
+
+static int open_arena(void **unused)
+{
+    (void)unused;
+    arena = arena_new(0);
+    if (setjmp(exhausted))
+        abort();
+    arena_on_exhausted(arena, &exhausted);
+    return 0;
+}
+
+static int close_arena(void **unused)
+{
+    (void)unused;
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_load_right_before_its_reader_is_waited_for_whole),
+        cmocka_unit_test(a_load_one_step_earlier_hides_behind_it),
+        cmocka_unit_test(what_is_kept_is_neither_loaded_nor_counted),
+        cmocka_unit_test(latency_is_hidden_by_other_loads),
+        cmocka_unit_test(runs_are_those_of_a_clock_that_ticks),
+        cmocka_unit_test(no_schedule_beats_the_bound),
+        cmocka_unit_test(the_bound_names_the_steps_that_bind),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(nothing_takes_no_time),
+    };
+
+    return cmocka_run_group_tests_name("pipeline", tests, open_arena, close_arena);
+}
