@@ -1,17 +1,19 @@
-/* bound.c - bytes that any plan needs because they are live in the same step.
- * A sweep over the steps at which something is born. Without permits the answer is the sum of the live windows.
- * With permits the union of the live windows is at least both
- *   - the sum less, over each permitted pair, the largest overlap that the permit admits (Bonferroni), and
- *   - the weight of any set of live windows no two of which are permitted to overlap; taken greedily by size.
- * Where offsets are multiples of some grain G, the same holds of cells of G bytes: a window that begins inside a cell
- * gives that one up, and each takes the whole of its last cell. What then is counted but not used (unused_cells) is the
- * rest of the topmost window's last cell, and for each buffer of a smaller alignment one cell, if it can begin where
- * another window ends. */
+/* bound.c - the lower bound by live bytes: what any plan needs because it is live in the same step.
+ * A sweep visits the sections in which something is born. Without overlap constraints the bound is the largest sum of
+ * the live windows. With them the union of the live windows is at least each of these two:
+ *   - the sum, less for each constrained pair the largest overlap that its constraint admits (Bonferroni);
+ *   - the size of any set of live windows no two of which may overlap; the set is chosen greedily by size.
+ *
+ * Alignment raises the bound. Where offsets are multiples of a granule of G bytes, a window occupies whole granules:
+ * with G = 64 a window of 80 bytes occupies two, and its tail slack is 128 - 80 = 48 bytes. The bound counts granules,
+ * less the slack that a plan can still use (unused_granules):
+ *   - nothing need lie above the topmost window, so its tail slack is not needed;
+ *   - a filler, that is a buffer of a smaller alignment, may begin in the tail slack of a window below it. */
 #include "space.h"
 
 #include <stdlib.h>
 
-enum { MOST_GRAINS = 8 }; /* tried, the smallest first */
+enum { MOST_GRANULES = 8 }; /* alignments tried as granules, the smallest first */
 
 static int by_begin(const void *left, const void *right)
 {
@@ -29,36 +31,38 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Where the cells of a window begin and end that no other window can touch unless it overlaps this one. */
-static int64_t first_cell(const PlanSpan *window, int64_t grain)
+/* The granules of a window: from the first that begins in it to the end of the last that it touches. A window that lies
+ * beside it cannot touch them. A granule in which the window begins halfway belongs to its neighbour. */
+static int64_t first_granule(const PlanSpan *window, int64_t granule)
 {
-    return round_up(window->lo, grain);
+    return round_up(window->lo, granule);
 }
 
-static int64_t last_cell(const PlanSpan *window, int64_t grain)
+static int64_t last_granule(const PlanSpan *window, int64_t granule)
 {
-    return round_up(window->hi, grain);
+    return round_up(window->hi, granule);
 }
 
-/* Bytes of the last cell that are not the window's. */
-static int64_t rest_of(const PlanSpan *window, int64_t grain)
+/* Bytes of the window's last granule behind the window. */
+static int64_t tail_slack(const PlanSpan *window, int64_t granule)
 {
-    return last_cell(window, grain) - window->hi;
+    return last_granule(window, granule) - window->hi;
 }
 
-/* The largest overlap of the cells of two windows that some permit of their buffers admits: it is a trapezoid in the
- * distance x = offset[a] - offset[b], so only the admitted x nearest to its plateau count. */
-static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, int64_t grain)
+/* The largest overlap of the granules of two windows that an overlap constraint of their buffers admits. The overlap as
+ * a function of the distance x = offset[a] - offset[b] is a trapezoid, so only the two admitted x nearest to its
+ * plateau matter. */
+static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, int64_t granule)
 {
-    int64_t alo = first_cell(a, grain), ahi = last_cell(a, grain), blo = first_cell(b, grain),
-            bhi = last_cell(b, grain);
+    int64_t alo = first_granule(a, granule), ahi = last_granule(a, granule), blo = first_granule(b, granule),
+            bhi = last_granule(b, granule);
     int64_t left = smaller(blo - alo, bhi - ahi), right = larger(blo - alo, bhi - ahi), best = 0;
 
-    for (int i = s->lag_at[a->buffer]; i < s->lag_at[a->buffer + 1]; i++) {
-        const Lag *lag = &s->lag[i];
-        int64_t    above = larger(lag->above, left), below = smaller(-lag->below, right);
+    for (int i = s->safe_at[a->buffer]; i < s->safe_at[a->buffer + 1]; i++) {
+        const SafeDistance *safe = &s->safe[i];
+        int64_t             above = larger(safe->above, left), below = smaller(-safe->below, right);
 
-        if (lag->other != b->buffer)
+        if (safe->other != b->buffer)
             continue;
         best = larger(best, smaller(ahi + above, bhi) - larger(alo + above, blo));
         best = larger(best, smaller(ahi + below, bhi) - larger(alo + below, blo));
@@ -66,128 +70,130 @@ static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, in
     return best;
 }
 
-/* The live windows of buffers whose offsets are no multiples of the grain: strays. */
-static bool is_stray(const Space *s, const PlanSpan *window, int64_t grain)
+/* A filler: a window whose buffer need not begin at a multiple of the granule. */
+static bool is_filler(const Space *s, const PlanSpan *window, int64_t granule)
 {
-    return space_align(s, window->buffer, 0) % grain != 0;
+    return space_align(s, window->buffer, 0) % granule != 0;
 }
 
-/* The two largest rests among the aligned windows, and how many strays there are. */
-typedef struct Rests {
+/* The two largest tail slacks of aligned windows, and the number of fillers. */
+typedef struct Slacks {
     int64_t first, second;
-    int     strays;
-} Rests;
+    int     fillers;
+} Slacks;
 
-static Rests find_rests(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
+static Slacks find_slacks(const Space *s, PlanSpan *const *live, int nlive, int64_t granule)
 {
-    Rests r = {0, 0, 0};
+    Slacks r = {0, 0, 0};
 
     for (int i = 0; i < nlive; i++) {
-        int64_t rest = rest_of(live[i], grain);
-        if (is_stray(s, live[i], grain)) {
-            r.strays++;
-        } else if (rest > r.first) {
+        int64_t slack = tail_slack(live[i], granule);
+        if (is_filler(s, live[i], granule)) {
+            r.fillers++;
+        } else if (slack > r.first) {
             r.second = r.first;
-            r.first = rest;
+            r.first = slack;
         } else {
-            r.second = larger(r.second, rest);
+            r.second = larger(r.second, slack);
         }
     }
     return r;
 }
 
-/* What its last cell leaves of a stray that begins with a cell. */
-static int64_t own_rest(const PlanSpan *stray, int64_t grain)
+/* The tail slack of a filler that begins at a multiple of the granule. */
+static int64_t own_slack(const PlanSpan *filler, int64_t granule)
 {
-    return round_up(stray->hi - stray->lo, grain) - (stray->hi - stray->lo);
+    return round_up(filler->hi - filler->lo, granule) - (filler->hi - filler->lo);
 }
 
-/* Unused where a single stray begins in a rest of `host` bytes and `other` is the largest of the rests that are
- * left. */
-static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t grain)
+/* Bytes that a plan need not use where the only filler begins in a tail slack of `host` bytes and `other` is the
+ * largest slack that is left. With G = 64, host = 48 and own = 24 the filler saves one granule, because 48 + 24 >= 64,
+ * and the remaining 8 bytes count as slack on top. */
+static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t granule)
 {
     int64_t both = host + own;
 
-    return (both >= grain ? grain : 0) + larger(other, both % grain);
+    return (both >= granule ? granule : 0) + larger(other, both % granule);
 }
 
-/* Of the cells counted for these windows, what need not be covered. A stray touches as many new cells as it counts, or
- * one less where it begins in the rest of another one's last cell and its own rest makes up for the used part of that;
- * the rests of an aligned window are known, those of another stray are not. Of a single stray it counts which rest it
- * takes: the topmost window is another one then. */
-static int64_t unused_cells(const Space *s, PlanSpan *const *live, int nlive, int64_t grain)
+/* Of the granules counted for these windows, the bytes that a plan need not use. A filler needs one new granule less
+ * than it counts if it begins in a tail slack that, with its own, makes up a whole granule. With several fillers one
+ * may begin in the tail slack of another, which can be anything up to G - 1 bytes. A single filler takes the largest
+ * slack or the second largest; if it takes the largest, another window must be on top. */
+static int64_t unused_granules(const Space *s, PlanSpan *const *live, int nlive, int64_t granule)
 {
-    Rests   r = find_rests(s, live, nlive, grain);
-    int64_t shared = 0, top = r.first, rest = r.strays > 1 ? grain - 1 : r.first;
+    Slacks  r = find_slacks(s, live, nlive, granule);
+    int64_t shared = 0, top = r.first, slack = r.fillers > 1 ? granule - 1 : r.first;
 
-    for (int i = 0; i < nlive && r.strays; i++) {
-        int64_t own = own_rest(live[i], grain);
+    for (int i = 0; i < nlive && r.fillers; i++) {
+        int64_t own = own_slack(live[i], granule);
 
-        if (!is_stray(s, live[i], grain))
+        if (!is_filler(s, live[i], granule))
             continue;
-        if (r.strays == 1)
-            return larger(unused_beside(r.first, r.second, own, grain), unused_beside(r.second, r.first, own, grain));
-        shared += rest + own >= grain ? grain : 0;
-        top = larger(top, (rest + own) % grain);
+        if (r.fillers == 1)
+            return larger(unused_beside(r.first, r.second, own, granule),
+                          unused_beside(r.second, r.first, own, granule));
+        shared += slack + own >= granule ? granule : 0;
+        top = larger(top, (slack + own) % granule);
     }
     return shared + top;
 }
 
-/* Bytes of the cells that a window counts; of a stray, wherever it begins. */
-static int64_t cells_of(const Space *s, const PlanSpan *window, int64_t grain)
+/* Bytes of the granules that a window is counted with; those of a filler hold wherever it begins. */
+static int64_t granules_of(const Space *s, const PlanSpan *window, int64_t granule)
 {
-    return is_stray(s, window, grain) ? round_up(window->hi - window->lo, grain)
-                                      : last_cell(window, grain) - first_cell(window, grain);
+    return is_filler(s, window, granule) ? round_up(window->hi - window->lo, granule)
+                                         : last_granule(window, granule) - first_granule(window, granule);
 }
 
-/* Cells that the live windows cover. */
-static int64_t union_with_permits(const Space *s, PlanSpan **live, int nlive, int64_t grain, char *taken)
+/* Bytes of the granules that the live windows cover together. */
+static int64_t union_with_overlaps(const Space *s, PlanSpan **live, int nlive, int64_t granule, char *taken)
 {
-    int64_t sum = 0, apart = 0;
+    int64_t sum = 0, exclusive = 0;
 
     for (int i = 0; i < nlive; i++) { /* live[] is sorted by falling size */
-        bool    free_of_all = true, permitted = s->lag_at[live[i]->buffer] < s->lag_at[live[i]->buffer + 1];
-        int64_t cells = cells_of(s, live[i], grain);
-        if (permitted && is_stray(s, live[i], grain))
-            return 0; /* its cells are not told apart from its partner's */
-        sum += cells;
-        for (int j = 0; j < i && permitted; j++) {
-            int64_t overlap = admitted(s, live[i], live[j], grain);
+        bool    free_of_all = true, constrained = s->safe_at[live[i]->buffer] < s->safe_at[live[i]->buffer + 1];
+        int64_t granules = granules_of(s, live[i], granule);
+        if (constrained && is_filler(s, live[i], granule))
+            return 0; /* a filler may share granules with its partner in ways that are not counted here */
+        sum += granules;
+        for (int j = 0; j < i && constrained; j++) {
+            int64_t overlap = admitted(s, live[i], live[j], granule);
             sum -= overlap;
             if (overlap && taken[j])
                 free_of_all = false;
         }
         taken[i] = free_of_all;
         if (free_of_all)
-            apart += cells;
+            exclusive += granules;
     }
-    return larger(sum, apart) - unused_cells(s, live, nlive, grain);
+    return larger(sum, exclusive) - unused_granules(s, live, nlive, granule);
 }
 
-/* The least alignment of a live buffer above this one; 0: there is none, or regions differ. */
-static int64_t next_grain(const Space *s, int64_t above)
+/* The least alignment of a live buffer above this one; 0 if there is none, or several regions. */
+static int64_t next_granule(const Space *s, int64_t above)
 {
-    int64_t grain = 0;
+    int64_t granule = 0;
 
     for (int b = 0; b < s->n && s->nregion == 1; b++) {
         int64_t align = space_align(s, b, 0);
-        if (space_live(s, b) && align > above && (!grain || align < grain))
-            grain = align;
+        if (space_live(s, b) && align > above && (!granule || align < granule))
+            granule = align;
     }
-    return grain;
+    return granule;
 }
 
-/* Where nothing may overlap: the largest sum of cells over the sections, less what is unused of them, if it is above
- * `best`. sum[] holds nsection + 1 zeroes, live[] has room for all spans. */
-static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, int64_t *sum, PlanSpan **live,
-                                  int32_t *section)
+/* The bound without overlap constraints: the largest sum of granules over the sections, less what a plan need not use
+ * of them, if it is above `best`; else `best`. sum[] holds nsection + 1 zeroes, live[] has room for all spans. */
+static int64_t bound_without_overlaps(const Space *s, int64_t granule, int64_t best, int64_t *sum, PlanSpan **live,
+                                      int32_t *section)
 {
     int count = s->span_at[s->n];
 
     for (int i = 0; i < count; i++) {
-        int64_t cells = cells_of(s, &s->span[i], grain);
-        sum[s->span[i].begin] += cells;
-        sum[s->span[i].end] -= cells;
+        int64_t granules = granules_of(s, &s->span[i], granule);
+        sum[s->span[i].begin] += granules;
+        sum[s->span[i].end] -= granules;
     }
     for (int t = 1; t < s->nsection; t++)
         sum[t] += sum[t - 1];
@@ -195,10 +201,10 @@ static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, i
         int nlive = 0;
         if (sum[t] <= best)
             continue;
-        for (int i = 0; i < count && grain > 1; i++)
+        for (int i = 0; i < count && granule > 1; i++)
             if (span_is_live(&s->span[i], t))
                 live[nlive++] = &s->span[i];
-        sum[t] -= unused_cells(s, live, nlive, grain);
+        sum[t] -= unused_granules(s, live, nlive, granule);
         if (sum[t] > best) {
             best = sum[t];
             *section = t;
@@ -207,7 +213,7 @@ static int64_t bound_of_strangers(const Space *s, int64_t grain, int64_t best, i
     return best;
 }
 
-/* Adds one span to the live ones, keeping them sorted by falling size. */
+/* Adds one span to the live ones, which are sorted by falling size. */
 static void enter(PlanSpan **live, int *nlive, PlanSpan *span)
 {
     int at = (*nlive)++;
@@ -217,24 +223,24 @@ static void enter(PlanSpan **live, int *nlive, PlanSpan *span)
     live[at] = span;
 }
 
-/* Keeps those that live on, and sums up their cells. */
-static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t step, int64_t grain, int64_t *sum)
+/* Drops the spans that end here, and sums up the granules of the others. */
+static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t step, int64_t granule, int64_t *sum)
 {
     int kept = 0;
 
     *sum = 0;
     for (int i = 0; i < nlive; i++)
         if (live[i]->end > step) {
-            *sum += cells_of(s, live[i], grain);
+            *sum += granules_of(s, live[i], granule);
             live[kept++] = live[i];
         }
     return kept;
 }
 
-/* Where permits are: sweep over the sections, spans sorted by their first one; only where they are above `best` side by
- * side, what permits save is asked. */
-static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, PlanSpan *span, PlanSpan **live,
-                                  char *taken, int32_t *section)
+/* The bound with overlap constraints: a sweep over the sections, spans sorted by the first of them. The overlaps are
+ * computed only for sections whose sum without them is above `best`. */
+static int64_t bound_with_overlaps(const Space *s, int64_t granule, int64_t best, PlanSpan *span, PlanSpan **live,
+                                   char *taken, int32_t *section)
 {
     int count = s->span_at[s->n], nlive = 0;
 
@@ -244,14 +250,14 @@ static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, P
     for (int i = 0; i < count;) {
         int32_t now = span[i].begin;
         int64_t sum;
-        nlive = drop_dead(s, live, nlive, now, grain, &sum);
+        nlive = drop_dead(s, live, nlive, now, granule, &sum);
         for (; i < count && span[i].begin == now; i++) {
             enter(live, &nlive, &span[i]);
-            sum += cells_of(s, &span[i], grain);
+            sum += granules_of(s, &span[i], granule);
         }
         if (sum <= best)
             continue;
-        sum = union_with_permits(s, live, nlive, grain, taken);
+        sum = union_with_overlaps(s, live, nlive, granule, taken);
         if (sum > best) {
             best = sum;
             *section = now;
@@ -260,7 +266,7 @@ static int64_t bound_of_permitted(const Space *s, int64_t grain, int64_t best, P
     return best;
 }
 
-/* No buffer is cut: each needs its own size, above the offset at which it may be fixed. */
+/* The bound by single buffers: each needs its own size, above its offset if that is fixed. */
 static int64_t bound_of_one(const Space *s, int64_t best, int32_t *section)
 {
     for (int b = 0; b < s->n; b++) {
@@ -273,8 +279,8 @@ static int64_t bound_of_one(const Space *s, int64_t best, int32_t *section)
     return best;
 }
 
-/* The bound in cells of this grain, and a section that reaches it, where it is above `best`; else that. */
-static int64_t bound_in_cells(const Space *s, int64_t grain, int64_t best, int32_t *section)
+/* The bound with this granule, and a section that reaches it, if it is above `best`; else `best`. */
+static int64_t bound_in_granules(const Space *s, int64_t granule, int64_t best, int32_t *section)
 {
     size_t     count = (size_t)s->span_at[s->n];
     int64_t   *sum = calloc((size_t)s->nsection + 1, sizeof *sum);
@@ -284,10 +290,10 @@ static int64_t bound_in_cells(const Space *s, int64_t grain, int64_t best, int32
 
     if (!sum || !span || !live || !taken)
         best = PLAN_ENOMEM;
-    else if (s->problem->npermit)
-        best = bound_of_permitted(s, grain, best, span, live, taken, section);
+    else if (s->problem->noverlap)
+        best = bound_with_overlaps(s, granule, best, span, live, taken, section);
     else
-        best = bound_of_strangers(s, grain, best, sum, live, section);
+        best = bound_without_overlaps(s, granule, best, sum, live, section);
     free(sum);
     free(span);
     free(live);
@@ -298,10 +304,10 @@ static int64_t bound_in_cells(const Space *s, int64_t grain, int64_t best, int32
 int64_t bound_live(const Space *s, int32_t *witness)
 {
     int32_t section = 0;
-    int64_t best = bound_in_cells(s, 1, 0, &section), grain = 1;
+    int64_t best = bound_in_granules(s, 1, 0, &section), granule = 1;
 
-    for (int tries = 0; best >= 0 && tries < MOST_GRAINS && (grain = next_grain(s, grain)) > 0; tries++)
-        best = bound_in_cells(s, grain, best, &section);
+    for (int tries = 0; best >= 0 && tries < MOST_GRANULES && (granule = next_granule(s, granule)) > 0; tries++)
+        best = bound_in_granules(s, granule, best, &section);
     if (best < 0)
         return PLAN_ENOMEM;
     best = bound_of_one(s, best, &section);

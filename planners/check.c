@@ -1,6 +1,6 @@
-/* check.c - is this a well-formed problem, and is this a right plan for it? Written from the statement in planner.h
- * alone and sharing nothing with the strategies: spans sorted by their first step, each compared with every later one
- * that starts before it ends. */
+/* check.c - is this a well-formed problem, and is this a right plan for it?
+ * The checker is written from the statement in planner.h alone and shares nothing with the strategies. It sorts the
+ * spans by their first step, and compares each with every later one that starts before it ends. */
 #include "planner.h"
 
 #include <stdio.h>
@@ -50,14 +50,14 @@ static int spans_are_well_formed(const PlanProblem *p, char *why)
     return 1;
 }
 
-static int permits_and_regions_are_well_formed(const PlanProblem *p, char *why)
+static int overlaps_and_regions_are_well_formed(const PlanProblem *p, char *why)
 {
-    for (int i = 0; i < p->npermit; i++) {
-        const PlanPermit *q = &p->permit[i];
+    for (int i = 0; i < p->noverlap; i++) {
+        const PlanOverlap *q = &p->overlap[i];
         if (q->a < 0 || q->a >= p->nbuffer || q->b < 0 || q->b >= p->nbuffer || q->a == q->b)
-            return COMPLAIN("permit %d: names no pair of buffers", i);
+            return COMPLAIN("overlap %d: names no pair of buffers", i);
         if (q->d1 > p->buffer[q->b].size || q->d2 > p->buffer[q->a].size || q->d1 < -MOST || q->d2 < -MOST)
-            return COMPLAIN("permit %d: a distance above the default; permits may only lower it", i);
+            return COMPLAIN("overlap %d: a distance above the default; a constraint may only lower it", i);
     }
     for (int r = 0; r < p->nregion; r++)
         if (p->region[r].size < 0 || p->region[r].align < 0 || p->region[r].align > (1 << 30))
@@ -71,7 +71,7 @@ static int by_begin(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-/* The spans that say something, sorted by their first step; the caller frees. NULL on lack of memory. */
+/* The spans that are not empty, sorted by their first step; the caller frees. NULL on lack of memory. */
 static PlanSpan *sorted_spans(const PlanProblem *p, int *count)
 {
     PlanSpan *span = malloc(((size_t)p->nspan + 1) * sizeof *span);
@@ -119,12 +119,12 @@ int plan_validate(const PlanProblem *p, char why[160])
     int good;
 
     why[0] = 0;
-    if (p->nbuffer < 0 || p->nspan < 0 || p->npermit < 0 || p->nregion < 0 || p->nstep < 0 || p->nregion > 32) {
+    if (p->nbuffer < 0 || p->nspan < 0 || p->noverlap < 0 || p->nregion < 0 || p->nstep < 0 || p->nregion > 32) {
         snprintf(why, 160, "a negative count, or more than 32 regions");
         return PLAN_EINVAL;
     }
-    good =
-        buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) && permits_and_regions_are_well_formed(p, why);
+    good = buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) &&
+           overlaps_and_regions_are_well_formed(p, why);
     if (good)
         good = own_spans_are_disjoint(p, why);
     return good < 0 ? good : good ? PLAN_OK : PLAN_EINVAL;
@@ -135,7 +135,7 @@ static int region_of(const PlanResult *result, int b)
     return result->region ? result->region[b] : 0;
 }
 
-/* Each buffer alone: place, alignment, fixed offset, room. */
+/* Checks one buffer by itself: region, alignment, fixed offset, size. */
 static int buffer_is_placed(const PlanProblem *p, const PlanResult *result, int b, char *why)
 {
     const PlanBuffer *x = &p->buffer[b];
@@ -158,10 +158,10 @@ static int buffer_is_placed(const PlanProblem *p, const PlanResult *result, int 
     return 1;
 }
 
-static int permitted(const PlanProblem *p, const int64_t *offset, int a, int b)
+static int may_overlap(const PlanProblem *p, const int64_t *offset, int a, int b)
 {
-    for (int i = 0; i < p->npermit; i++) {
-        const PlanPermit *q = &p->permit[i];
+    for (int i = 0; i < p->noverlap; i++) {
+        const PlanOverlap *q = &p->overlap[i];
         if (!((q->a == a && q->b == b) || (q->a == b && q->b == a)))
             continue;
         if (offset[q->a] >= offset[q->b] + q->d1 || offset[q->b] >= offset[q->a] + q->d2)
@@ -170,7 +170,7 @@ static int permitted(const PlanProblem *p, const int64_t *offset, int a, int b)
     return 0;
 }
 
-/* Two spans that share a step must not share a byte, unless their buffers are permitted to lie so. */
+/* Checks two spans that share a step: they must not share a byte, unless an overlap constraint allows it. */
 static int spans_agree(const PlanProblem *p, const PlanResult *result, const PlanSpan *s, const PlanSpan *t, char *why)
 {
     const int64_t *offset = result->offset;
@@ -178,7 +178,8 @@ static int spans_agree(const PlanProblem *p, const PlanResult *result, const Pla
 
     if (a == b || region_of(result, a) != region_of(result, b))
         return 1;
-    if (offset[a] + s->hi <= offset[b] + t->lo || offset[b] + t->hi <= offset[a] + s->lo || permitted(p, offset, a, b))
+    if (offset[a] + s->hi <= offset[b] + t->lo || offset[b] + t->hi <= offset[a] + s->lo ||
+        may_overlap(p, offset, a, b))
         return 1;
     return COMPLAIN("buffers %d and %d overlap in step %d", a, b, (int)(s->begin > t->begin ? s->begin : t->begin));
 }

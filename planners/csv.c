@@ -1,6 +1,6 @@
 /* csv.c - MiniMalloc's CSV of buffers, read without trust and written back with offsets.
- * One pass over the text cuts lines and fields in place (nothing is copied per field), a second turns the times, which
- * may be any 64-bit numbers, into dense steps. Every number is parsed with overflow checks. */
+ * The first pass over the text splits lines and fields in place, without copies. The second turns the times, which may
+ * be any 64-bit numbers, into dense steps. Every number is parsed with overflow checks. */
 #include "csv.h"
 
 #include <ctype.h>
@@ -23,17 +23,17 @@ static const struct {
     {"traffic", TRAFFIC, 0}, {"regions", REGIONS, 0},     {"region", REGION, 0},
 };
 
-typedef struct Field { /* a stretch of the text */
+typedef struct CsvField { /* a stretch of the text */
     const char *at;
     size_t      length;
-} Field;
+} CsvField;
 
 typedef struct TimedSpan { /* a span before its times are renumbered */
     int32_t buffer;
     int64_t begin, end, lo, hi;
 } TimedSpan;
 
-typedef struct Reader {
+typedef struct CsvReader {
     CsvTable   *table;
     char       *why;
     int         column[COLUMNS]; /* index of each known column, or -1 */
@@ -43,23 +43,23 @@ typedef struct Reader {
     TimedSpan  *span;
     int         nbuffer, nspan;
     int         buffer_room, span_room;
-} Reader;
+} CsvReader;
 
 #define COMPLAIN(r, ...) \
     (complain(r), snprintf((r)->why + strlen((r)->why), 160 - strlen((r)->why), __VA_ARGS__), PLAN_EINVAL)
 
-static void complain(Reader *r)
+static void complain(CsvReader *r)
 {
     snprintf(r->why, 160, "line %d: ", r->line);
 }
 
-static int lack_memory(Reader *r)
+static int lack_memory(CsvReader *r)
 {
     snprintf(r->why, 160, "out of memory");
     return PLAN_ENOMEM;
 }
 
-static Field trimmed(Field f)
+static CsvField trimmed(CsvField f)
 {
     while (f.length && isspace((unsigned char)f.at[0])) {
         f.at++;
@@ -71,10 +71,10 @@ static Field trimmed(Field f)
 }
 
 /* The text up to the next separator; moves *rest behind it. */
-static Field cut(Field *rest, char separator)
+static CsvField cut(CsvField *rest, char separator)
 {
     const char *end = memchr(rest->at, separator, rest->length);
-    Field       first = {rest->at, end ? (size_t)(end - rest->at) : rest->length};
+    CsvField    first = {rest->at, end ? (size_t)(end - rest->at) : rest->length};
 
     rest->at += first.length + (end ? 1 : 0);
     rest->length -= first.length + (end ? 1 : 0);
@@ -82,7 +82,7 @@ static Field cut(Field *rest, char separator)
 }
 
 /* A whole number of at most 18 digits, so that sums of two cannot overflow. */
-static bool parse_number(Field f, int64_t *value)
+static bool parse_number(CsvField f, int64_t *value)
 {
     bool    negative = false;
     int64_t v = 0;
@@ -105,7 +105,7 @@ static bool parse_number(Field f, int64_t *value)
 }
 
 /* Shows a field in a message, without control characters and not too long. */
-static const char *shown(Field f, char out[32])
+static const char *shown(CsvField f, char out[32])
 {
     size_t n = f.length < 24 ? f.length : 24;
 
@@ -115,12 +115,12 @@ static const char *shown(Field f, char out[32])
     return out;
 }
 
-static bool same(Field f, const char *name)
+static bool same(CsvField f, const char *name)
 {
     return f.length == strlen(name) && !memcmp(f.at, name, f.length);
 }
 
-static int read_header(Reader *r, Field line)
+static int read_header(CsvReader *r, CsvField line)
 {
     static const char *const wanted[] = {"id", "lower", "upper", "size"};
     int                      at = 0;
@@ -128,8 +128,8 @@ static int read_header(Reader *r, Field line)
     for (int c = 0; c < COLUMNS; c++)
         r->column[c] = -1;
     for (bool more = true; more; at++) {
-        bool  last = !memchr(line.at, ',', line.length);
-        Field name = trimmed(cut(&line, ','));
+        bool     last = !memchr(line.at, ',', line.length);
+        CsvField name = trimmed(cut(&line, ','));
         if (at == CSV_COLUMNS)
             return COMPLAIN(r, "more than %d columns", CSV_COLUMNS);
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -170,7 +170,7 @@ static bool grow(void **array, int used, int *room, size_t element)
     return true;
 }
 
-static int add_span(Reader *r, int64_t begin, int64_t end, int64_t lo, int64_t hi)
+static int add_span(CsvReader *r, int64_t begin, int64_t end, int64_t lo, int64_t hi)
 {
     void *span = r->span;
 
@@ -184,18 +184,18 @@ static int add_span(Reader *r, int64_t begin, int64_t end, int64_t lo, int64_t h
 }
 
 /* One word of the gaps: "from-to" or "from-to@lo:hi". Gaps must come in order. */
-static int read_gap(Reader *r, Field word, int64_t *begin, int64_t end, int64_t size)
+static int read_gap(CsvReader *r, CsvField word, int64_t *begin, int64_t end, int64_t size)
 {
-    char    text[32];
-    Field   whole = word, times = cut(&word, '@'), from, bytes = word;
-    int64_t first, last, lo = 0, hi = 0;
-    int     status;
+    char     text[32];
+    CsvField whole = word, times = cut(&word, '@'), from, bytes = word;
+    int64_t  first, last, lo = 0, hi = 0;
+    int      status;
 
     from = cut(&times, '-');
     if (!parse_number(from, &first) || !parse_number(times, &last))
         return COMPLAIN(r, "gaps: '%s' is not from-to or from-to@lo:hi", shown(whole, text));
     if (memchr(whole.at, '@', whole.length)) {
-        Field low = cut(&bytes, ':');
+        CsvField low = cut(&bytes, ':');
         if (!parse_number(low, &lo) || !parse_number(bytes, &hi) || lo < 0 || lo > hi || hi > size)
             return COMPLAIN(r, "gaps: '%s' names no bytes of the buffer", shown(whole, text));
     }
@@ -209,11 +209,11 @@ static int read_gap(Reader *r, Field word, int64_t *begin, int64_t end, int64_t 
     return status;
 }
 
-static int read_gaps(Reader *r, Field gaps, int64_t begin, int64_t end, int64_t size)
+static int read_gaps(CsvReader *r, CsvField gaps, int64_t begin, int64_t end, int64_t size)
 {
     while (gaps.length) {
-        Field word = trimmed(cut(&gaps, ' '));
-        int   status = word.length ? read_gap(r, word, &begin, end, size) : 0;
+        CsvField word = trimmed(cut(&gaps, ' '));
+        int      status = word.length ? read_gap(r, word, &begin, end, size) : 0;
         if (status)
             return status;
     }
@@ -221,7 +221,7 @@ static int read_gaps(Reader *r, Field gaps, int64_t begin, int64_t end, int64_t 
 }
 
 /* The number in one column; absent when the table has no such column or the field is empty. */
-static int read_number(Reader *r, const Field *field, Column c, const char *name, int64_t absent, int64_t *value)
+static int read_number(CsvReader *r, const CsvField *field, Column c, const char *name, int64_t absent, int64_t *value)
 {
     char text[32];
 
@@ -233,12 +233,12 @@ static int read_number(Reader *r, const Field *field, Column c, const char *name
     return 0;
 }
 
-static int read_row(Reader *r, Field line)
+static int read_row(CsvReader *r, CsvField line)
 {
-    Field   field[CSV_COLUMNS] = {{NULL, 0}}, rest = line;
-    void   *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset, *region = r->table->region;
-    int64_t lower, upper, size, align, at, traffic, regions, home;
-    int     count = 0, room = r->buffer_room, row_room = room, offset_room = room, region_room = room, status;
+    CsvField field[CSV_COLUMNS] = {{NULL, 0}}, rest = line;
+    void    *buffer = r->buffer, *row = r->table->row, *offset = r->table->offset, *region = r->table->region;
+    int64_t  lower, upper, size, align, at, traffic, regions, home;
+    int      count = 0, room = r->buffer_room, row_room = room, offset_room = room, region_room = room, status;
 
     for (bool more = true; more; count++) {
         more = memchr(rest.at, ',', rest.length) != NULL;
@@ -276,7 +276,7 @@ static int read_row(Reader *r, Field line)
     r->table->row[r->nbuffer] = (size_t)(line.at - r->table->text);
     r->table->offset[r->nbuffer] = at;
     r->table->region[r->nbuffer] = (int32_t)home;
-    status = read_gaps(r, r->column[GAPS] < 0 ? (Field){"", 0} : field[r->column[GAPS]], lower, upper, size);
+    status = read_gaps(r, r->column[GAPS] < 0 ? (CsvField){"", 0} : field[r->column[GAPS]], lower, upper, size);
     r->nbuffer++;
     return status;
 }
@@ -297,7 +297,7 @@ static int32_t step_of(const CsvTable *table, int64_t time)
     return (int32_t)(found - table->time);
 }
 
-/* Which regions there are is not said in the file. */
+/* Validates the problem with 32 regions, since the file does not say which regions there are. */
 static int validate(const PlanProblem *problem, char *why)
 {
     PlanRegion  any[32] = {{0, 0}};
@@ -308,8 +308,8 @@ static int validate(const PlanProblem *problem, char *why)
     return plan_validate(&with, why);
 }
 
-/* Dense steps for the times, and the problem in its final form. */
-static int renumber(Reader *r)
+/* Renumbers the times to steps, and completes the problem. */
+static int renumber(CsvReader *r)
 {
     CsvTable *t = r->table;
     PlanSpan *span = malloc(((size_t)r->nspan + 1) * sizeof *span);
@@ -337,13 +337,13 @@ static int renumber(Reader *r)
     return validate(&t->problem, r->why);
 }
 
-static int read_lines(Reader *r, size_t length)
+static int read_lines(CsvReader *r, size_t length)
 {
-    Field rest = {r->table->text, length};
-    int   status = 0, lines = 0;
+    CsvField rest = {r->table->text, length};
+    int      status = 0, lines = 0;
 
     while (rest.length && !status) {
-        Field line = trimmed(cut(&rest, '\n'));
+        CsvField line = trimmed(cut(&rest, '\n'));
         r->line++;
         if (line.length == 0)
             continue;
@@ -361,8 +361,8 @@ static int read_lines(Reader *r, size_t length)
 
 int csv_read(const char *text, size_t length, CsvTable *table, char why[160])
 {
-    Reader r = {.table = table, .why = why};
-    int    status;
+    CsvReader r = {.table = table, .why = why};
+    int       status;
 
     memset(table, 0, sizeof *table);
     why[0] = 0;
@@ -408,7 +408,7 @@ void csv_fix(CsvTable *table)
 
 const char *csv_id(const CsvTable *t, int buffer, int *length)
 {
-    Field line = {t->text + t->row[buffer], strcspn(t->text + t->row[buffer], "\n")}, field = {line.at, 0};
+    CsvField line = {t->text + t->row[buffer], strcspn(t->text + t->row[buffer], "\n")}, field = {line.at, 0};
 
     for (int c = 0; c <= t->id_column; c++)
         field = trimmed(cut(&line, ','));
@@ -416,15 +416,15 @@ const char *csv_id(const CsvTable *t, int buffer, int *length)
     return field.at;
 }
 
-/* One line with its offset field added or replaced, and one more behind it where there are regions; returns the end of
- * what was written. */
+/* Writes one line with its offset field added or replaced, and the region behind it unless that is empty; returns the
+ * end of the text. */
 static char *write_line(const CsvTable *t, size_t at, const char *value, const char *region, char *out)
 {
-    Field line = {t->text + at, strcspn(t->text + at, "\n")};
+    CsvField line = {t->text + at, strcspn(t->text + at, "\n")};
 
     line = trimmed(line);
     for (int c = 0; c < t->ncolumn; c++) {
-        Field field = cut(&line, ',');
+        CsvField field = cut(&line, ',');
         if (c == t->offset_column)
             out += sprintf(out, "%s%s", c ? "," : "", value);
         else

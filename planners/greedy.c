@@ -1,7 +1,7 @@
-/* greedy.c - place buffers one by one in a fixed order, none ever moved again.
- * The orders by birth, lifetime and size are those of Occamy (DAC 2023); area and pressure (bytes live at the buffer's
- * heaviest step) are two more that cost nothing; the latest first puts what may follow another buffer through the same
- * memory below it. */
+/* greedy.c - greedy placement: buffers are placed one by one in a fixed order, and none is moved again.
+ * The orders by birth, lifetime and size are those of Occamy (DAC 2023). Two more are cheap: by area, and by pressure
+ * (bytes live at the buffer's fullest step). The order by latest birth suits overlap constraints: a result is placed
+ * first, and the input that it overwrites then goes above it. */
 #include "greedy.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int by_rank(const void *left, const void *right)
     return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
-/* load[t]: bytes live in section t. */
+/* load[t] becomes the bytes live in section t. */
 static void fill_load(const Space *s, double *load)
 {
     for (int i = 0; i < s->span_at[s->n]; i++) {
@@ -118,7 +118,7 @@ static void insert(Greedy *g, int b, int region, const int64_t *offset)
     g->placed[low] = b;
 }
 
-/* The first region with room; when none has any, the last that is allowed. */
+/* The buffer goes into the first region with room; when none has room, into the last one that is allowed. */
 static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *region)
 {
     const Space      *s = g->space;
@@ -142,8 +142,9 @@ static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *re
         insert(g, b, home, offset);
 }
 
-/* Most intervals that one buffer can meet: pairs of its spans with all others. */
-static size_t most_clashes(const Space *s)
+/* The most forbidden intervals that one buffer can have: one for each pair of its spans and the other buffers'
+ * spans. */
+static size_t most_intervals(const Space *s)
 {
     size_t most = 1;
 
@@ -154,58 +155,58 @@ static size_t most_clashes(const Space *s)
     return most * ((size_t)s->span_at[s->n] + 1);
 }
 
-static bool open_near(Greedy *g)
+static bool open_conflicts(Greedy *g)
 {
-    int count = g->space->near ? g->space->near_at[g->space->n] : 0;
+    int count = g->space->conflict ? g->space->conflict_at[g->space->n] : 0;
 
-    if (!g->space->near)
+    if (!g->space->conflict)
         return true;
-    g->near = malloc(((size_t)count + 1) * sizeof *g->near);
-    for (int i = 0; i < count && g->near; i++)
-        g->near[i] = i;
-    return g->near != NULL;
+    g->conflict = malloc(((size_t)count + 1) * sizeof *g->conflict);
+    for (int i = 0; i < count && g->conflict; i++)
+        g->conflict[i] = i;
+    return g->conflict != NULL;
 }
 
-/* Everywhere aligned to a power of two, live whole in one span, without a permit; where it is not plain that no buffer
- * has one, the space must list those that may meet. */
-static bool has_simple_shape(const Space *s, int b)
+/* Is the buffer simple (greedy.h)? Where some buffers have overlap constraints the space must list the conflicts, since
+ * those with buffers that are not simple are looked up there. */
+static bool is_simple_box(const Space *s, int b)
 {
     const PlanSpan *span = &s->span[s->span_at[b]];
 
     for (int r = 0; r < s->nregion; r++)
         if (space_align(s, b, r) & (space_align(s, b, r) - 1))
             return false;
-    return (s->near || s->plain) && s->span_at[b + 1] == s->span_at[b] + 1 && s->lag_at[b + 1] == s->lag_at[b] &&
+    return (s->conflict || s->plain) && s->span_at[b + 1] == s->span_at[b] + 1 && s->safe_at[b + 1] == s->safe_at[b] &&
            span->lo == 0 && span->hi == s->problem->buffer[b].size;
 }
 
-static void find_shapes(Greedy *g)
+static void find_boxes(Greedy *g)
 {
     const Space *s = g->space;
 
     for (int b = 0; b < s->n; b++) {
-        g->shape[b] = (Shape){s->problem->buffer[b].size, INT32_MAX, 0};
-        if (has_simple_shape(s, b))
-            g->shape[b] = (Shape){s->problem->buffer[b].size, s->begin[b], s->end[b]};
+        g->box[b] = (Box){s->problem->buffer[b].size, INT32_MAX, 0};
+        if (is_simple_box(s, b))
+            g->box[b] = (Box){s->problem->buffer[b].size, s->begin[b], s->end[b]};
     }
 }
 
-static bool open_shapes(Greedy *g)
+static bool open_boxes(Greedy *g)
 {
     const Space *s = g->space;
-    int          entries = s->near ? s->near_at[s->n] : 0;
+    int          entries = s->conflict ? s->conflict_at[s->n] : 0;
 
-    g->shape = malloc(((size_t)s->n + 1) * sizeof *g->shape);
-    g->odd_at = calloc((size_t)s->n + 1, sizeof *g->odd_at);
-    g->odd = malloc(((size_t)entries + 1) * sizeof *g->odd);
-    if (!g->shape || !g->odd_at || !g->odd)
+    g->box = malloc(((size_t)s->n + 1) * sizeof *g->box);
+    g->mixed_at = calloc((size_t)s->n + 1, sizeof *g->mixed_at);
+    g->mixed = malloc(((size_t)entries + 1) * sizeof *g->mixed);
+    if (!g->box || !g->mixed_at || !g->mixed)
         return false;
-    find_shapes(g);
+    find_boxes(g);
     for (int b = 0, count = 0; b < s->n; b++) {
-        for (int i = s->near_at[b]; i < s->near_at[b + 1] && s->near; i++)
-            if (!greedy_is_simple(g, b) || !greedy_is_simple(g, s->near[i].other))
-                g->odd[count++] = i;
-        g->odd_at[b + 1] = count;
+        for (int i = s->conflict_at[b]; i < s->conflict_at[b + 1] && s->conflict; i++)
+            if (!greedy_is_simple(g, b) || !greedy_is_simple(g, s->conflict[i].other))
+                g->mixed[count++] = i;
+        g->mixed_at[b + 1] = count;
     }
     return true;
 }
@@ -221,8 +222,8 @@ Greedy *greedy_open(const Space *s)
     g->placed = malloc(n * sizeof *g->placed);
     g->home = malloc(n * sizeof *g->home);
     g->stale = malloc(n * sizeof *g->stale);
-    g->clash = malloc(most_clashes(s) * sizeof *g->clash);
-    if (open_near(g) && open_shapes(g) && g->placed && g->home && g->stale && g->clash)
+    g->interval = malloc(most_intervals(s) * sizeof *g->interval);
+    if (open_conflicts(g) && open_boxes(g) && g->placed && g->home && g->stale && g->interval)
         return g;
     greedy_close(g);
     return NULL;
@@ -232,14 +233,14 @@ void greedy_close(Greedy *g)
 {
     if (!g)
         return;
-    free(g->shape);
-    free(g->odd_at);
-    free(g->odd);
+    free(g->box);
+    free(g->mixed_at);
+    free(g->mixed);
     free(g->placed);
     free(g->home);
     free(g->stale);
-    free(g->near);
-    free(g->clash);
+    free(g->conflict);
+    free(g->interval);
     free(g);
 }
 
@@ -259,22 +260,23 @@ void greedy_place_ranked(Greedy *g, const int *buffer, bool tight, int64_t *offs
         place_one(g, buffer[i], tight, offset, region);
 }
 
-/* Another buffer at offset x is not touched by this one's move: it is not in the way now, and was not in the way of
- * anything below x before. The gap is that of this buffer's offset less the other's. */
-static bool is_indifferent(const Clash *gap, int64_t x, int64_t before, int64_t now)
+/* Does the move of this buffer leave another buffer at its lowest gap x? It does if this buffer blocked no offset below
+ * x before, and does not block x now. `gap` holds the forbidden distances, this buffer's offset less the other's. */
+static bool is_indifferent(const Interval *gap, int64_t x, int64_t before, int64_t now)
 {
     return before - gap->to >= x && (now - gap->to >= x || now - gap->from <= x);
 }
 
-/* The buffer has come, or moved from `before`: others may lie elsewhere now. */
-static void mark_near(Greedy *g, int b, int64_t before, const int64_t *offset)
+/* Marks the conflicting buffers whose lowest gap may differ now that b has come, or moved from offset `before`. */
+static void mark_conflicts(Greedy *g, int b, int64_t before, const int64_t *offset)
 {
     const Space *s = g->space;
 
-    for (int i = s->near_at[b]; s->near && i < s->near_at[b + 1]; i++) {
-        const Near *near = &s->near[i];
-        for (int k = 0; k < near->ngap && !g->stale[near->other]; k++)
-            g->stale[near->other] = !is_indifferent(&s->gap[near->gap + k], offset[near->other], before, offset[b]);
+    for (int i = s->conflict_at[b]; s->conflict && i < s->conflict_at[b + 1]; i++) {
+        const Conflict *conflict = &s->conflict[i];
+        for (int k = 0; k < conflict->count && !g->stale[conflict->other]; k++)
+            g->stale[conflict->other] =
+                !is_indifferent(&s->forbidden[conflict->first + k], offset[conflict->other], before, offset[b]);
     }
 }
 
@@ -287,12 +289,12 @@ bool greedy_place_moved(Greedy *g, const int *buffer, int moved, int64_t limit, 
         int     b = buffer[i];
         int64_t before = offset[b];
 
-        if (i == moved || (i > moved && (g->stale[b] || !s->near)))
+        if (i == moved || (i > moved && (g->stale[b] || !s->conflict)))
             place_one(g, b, false, offset, NULL);
         else if (space_live(s, b))
             insert(g, b, 0, offset);
         if (i == moved || offset[b] != before)
-            mark_near(g, b, before, offset);
+            mark_conflicts(g, b, before, offset);
         if (space_live(s, b) && offset[b] + s->problem->buffer[b].size > limit)
             return false;
     }
@@ -312,7 +314,7 @@ int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset,
     return status;
 }
 
-/* Occamy's four: in which order, and whether into the tightest gap. */
+/* The four planners of Occamy: the order, and whether buffers go into the tightest gap. */
 enum { FIRST_FIT, BEST_FIT, LONGER_FIRST, BIGGER_FIRST };
 static const struct {
     GreedyOrder order;
@@ -349,7 +351,7 @@ static int bigger_first(const Space *s, const PlanLimits *limits, PlanResult *re
     return run_greedy(s, BIGGER_FIRST, result);
 }
 
-/* All four on one space. */
+/* The peaks of all four planners on one space. */
 static int greedy_peaks(const Space *s, int64_t peak[4])
 {
     int64_t *offset = calloc((size_t)s->n + 1, sizeof *offset);

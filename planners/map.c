@@ -12,21 +12,21 @@
 
 enum { LEFT = 90, TOP = 40, WIDTH = 1040, HEIGHT = 600, BOTTOM = 40 };
 
-typedef struct Frame {
+typedef struct Picture {
     FILE              *out;
     const PlanProblem *problem;
     const PlanResult  *result;
     const MapLabels   *labels;
     int64_t            base[32]; /* bytes: where each region begins on the picture's axis */
     int64_t            top;      /* bytes: the end of the axis */
-} Frame;
+} Picture;
 
-static double x_of(const Frame *f, int64_t step)
+static double x_of(const Picture *f, int64_t step)
 {
     return LEFT + (double)WIDTH * (double)step / (double)(f->problem->nstep > 0 ? f->problem->nstep : 1);
 }
 
-static double y_of(const Frame *f, int64_t bytes)
+static double y_of(const Picture *f, int64_t bytes)
 {
     return TOP + HEIGHT - (double)HEIGHT * (double)bytes / (double)(f->top > 0 ? f->top : 1);
 }
@@ -42,13 +42,13 @@ static void put_escaped(FILE *out, const char *text)
     }
 }
 
-static int region_of(const Frame *f, int b)
+static int region_of(const Picture *f, int b)
 {
     return f->result->region ? f->result->region[b] : 0;
 }
 
-/* Regions one above the other, each as high as its own peak. */
-static void lay_axis(Frame *f)
+/* Lays out the vertical axis: regions one above the other, each as high as its own peak. */
+static void lay_axis(Picture *f)
 {
     int64_t peak[32] = {0};
 
@@ -66,7 +66,7 @@ static void lay_axis(Frame *f)
         f->top = f->labels->capacity;
 }
 
-static void draw_span(const Frame *f, const PlanSpan *s)
+static void draw_span(const Picture *f, const PlanSpan *s)
 {
     int     b = s->buffer;
     int64_t low = f->base[region_of(f, b)] + f->result->offset[b];
@@ -85,7 +85,7 @@ static void draw_span(const Frame *f, const PlanSpan *s)
             (long long)(f->result->offset[b] + s->hi), (int)s->begin, (int)s->end);
 }
 
-static void draw_line(const Frame *f, int64_t bytes, bool on_the_left, const char *colour, const char *what)
+static void draw_line(const Picture *f, int64_t bytes, bool on_the_left, const char *colour, const char *what)
 {
 
     fprintf(f->out, "<path d=\"M%d %.2fh%d\" stroke=\"%s\" stroke-dasharray=\"6 4\"/>\n", LEFT, y_of(f, bytes), WIDTH,
@@ -95,7 +95,7 @@ static void draw_line(const Frame *f, int64_t bytes, bool on_the_left, const cha
             (long long)bytes);
 }
 
-static void draw_axes(const Frame *f)
+static void draw_axes(const Picture *f)
 {
     fprintf(f->out, "<path fill=\"none\" d=\"M%d %dv%dh%d\" stroke=\"#333\"/>\n", LEFT, TOP, HEIGHT, WIDTH);
     for (int i = 0; i <= 4; i++) {
@@ -113,8 +113,8 @@ static int by_time(const void *left, const void *right)
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-/* The bytes that are live, over the steps. */
-static int draw_load(const Frame *f)
+/* Draws the live bytes over the steps. */
+static int draw_load(const Picture *f)
 {
     int64_t(*event)[2] = malloc(((size_t)f->problem->nspan * 2 + 1) * sizeof *event);
     int64_t sum = 0;
@@ -146,7 +146,7 @@ static int draw_load(const Frame *f)
 
 int map_write(FILE *out, const PlanProblem *problem, const PlanResult *result, const MapLabels *labels)
 {
-    Frame f = {.out = out, .problem = problem, .result = result, .labels = labels};
+    Picture f = {.out = out, .problem = problem, .result = result, .labels = labels};
 
     lay_axis(&f);
     fprintf(out,

@@ -1,11 +1,10 @@
-/* order.c - the order of steps with the least peak: cut, search, beam, windows.
- * 1. Cut: sorted by the number of ancestors, the first k steps must all precede the rest if every later step has at
- * least
- *    k ancestors. Stretches between cuts are independent; the peak of the whole is the largest of theirs.
+/* order.c - the order of execution with the least peak: cut, search, beam, windows.
+ * 1. Cut. If each step from position k on has at least k ancestors, then all of the first k steps precede it: k is a
+ *    cut. Stretches between cuts are independent, and the peak of the whole is the largest of theirs.
  * 2. Each stretch of at most RANGE_STEPS steps goes to the exact search (order_range.c) with a share of the states.
- * 3. What remains unproven goes through a beam (order_beam.c), then exact search in overlapping windows around its peak
- *    until no window gains.
- * A stretch need not be better than the bound of another: that peak is passed down as enough. */
+ * 3. A stretch that remains unproven goes through a beam search (order_beam.c), then through exact search in
+ *    overlapping windows around its peak until no window gains.
+ * A stretch need not become better than the bound of another: that peak is its target. */
 #include "order_range.h"
 
 #include <stdio.h>
@@ -16,17 +15,17 @@
 
 enum { WINDOW = 40, WINDOW_STATES = 3000, MOST_CLOSURE = 30000 };
 
-typedef struct Planner {
+typedef struct OrderSearch {
     const OrderGraph *graph;
     int32_t          *order;  /* [nstep] the order being improved */
     char             *done;   /* [nstep] */
     int64_t           live;   /* bytes after the steps that are done */
-    int64_t           enough; /* bytes: a stretch with this peak needs no more attention */
-    int64_t           bound;  /* bytes: proven of the whole */
-    int64_t           states; /* that may still be looked at */
-} Planner;
+    int64_t           target; /* bytes: a stretch with this peak needs no improvement */
+    int64_t           bound;  /* bytes: proven for the whole order */
+    int64_t           states; /* states left */
+} OrderSearch;
 
-/* Bytes live during t, with everything in done[] executed; moves done and live past it. */
+/* Executes step t after the steps in done[]: updates done[] and *live, returns the bytes live during t. */
 static int64_t execute(const OrderGraph *g, char *done, int64_t *live, int t)
 {
     const OrderProblem *p = g->problem;
@@ -48,8 +47,8 @@ static int64_t execute(const OrderGraph *g, char *done, int64_t *live, int t)
     return during;
 }
 
-/* The peak of a stretch; done and live are moved past it if asked, else left as they are. */
-static int64_t stretch_peak(Planner *q, const int32_t *order, int count, bool stay)
+/* The peak of a stretch. With `stay` done[] and live remain as they are, else they move past it. */
+static int64_t stretch_peak(OrderSearch *q, const int32_t *order, int count, bool stay)
 {
     int64_t live = q->live, peak = live;
 
@@ -64,8 +63,8 @@ static int64_t stretch_peak(Planner *q, const int32_t *order, int count, bool st
     return peak;
 }
 
-/* Exact search in one window of a stretch; returns 1 if the window's peak fell, 0 if not, PLAN_ENOMEM. */
-static int improve_window(Planner *q, int32_t *order, int from, int count)
+/* Exact search in one window of a stretch: 1 if the window's peak fell, 0 if not, PLAN_ENOMEM. */
+static int improve_window(OrderSearch *q, int32_t *order, int from, int count)
 {
     int64_t live = q->live, peak, found, states = WINDOW_STATES;
     Range   r;
@@ -75,7 +74,7 @@ static int improve_window(Planner *q, int32_t *order, int from, int count)
     peak = found = stretch_peak(q, order + from, count, true);
     status = range_open(&r, q->graph, order + from, count, q->live, q->done);
     if (!status) {
-        status = range_solve(&r, &found, q->enough, &states);
+        status = range_solve(&r, &found, q->target, &states);
         if (status == 1 && found < peak)
             memcpy(order + from, r.step, (size_t)count * sizeof *order);
         status = status < 0 ? status : status == 1 && found < peak;
@@ -88,8 +87,8 @@ static int improve_window(Planner *q, int32_t *order, int from, int count)
     return status;
 }
 
-/* Where in a stretch its peak is met first. */
-static int peak_at(Planner *q, const int32_t *order, int count, int64_t peak)
+/* The position in a stretch at which its peak occurs first. */
+static int peak_at(OrderSearch *q, const int32_t *order, int count, int64_t peak)
 {
     int64_t live = q->live;
     int     at = 0, i;
@@ -105,12 +104,12 @@ static int peak_at(Planner *q, const int32_t *order, int count, int64_t peak)
     return at;
 }
 
-/* Windows that hold the peak, until none of them gains. */
-static int improve_windows(Planner *q, int32_t *order, int count, int64_t *peak)
+/* Improves windows that hold the peak, until none of them gains. */
+static int improve_windows(OrderSearch *q, int32_t *order, int count, int64_t *peak)
 {
     int status = 0;
 
-    for (bool gained = true; gained && *peak > q->enough && q->states > 0 && status >= 0;) {
+    for (bool gained = true; gained && *peak > q->target && q->states > 0 && status >= 0;) {
         int at = peak_at(q, order, count, *peak);
         gained = false;
         for (int shift = 1; shift <= 5 && !gained && status >= 0; shift++) {
@@ -124,15 +123,15 @@ static int improve_windows(Planner *q, int32_t *order, int count, int64_t *peak)
     return status < 0 ? status : PLAN_OK;
 }
 
-/* One stretch; *bound becomes what is proven of it. */
-static int solve_stretch(Planner *q, int32_t *order, int count, int64_t *bound)
+/* Improves one stretch; *bound becomes what is proven for it. */
+static int solve_stretch(OrderSearch *q, int32_t *order, int count, int64_t *bound)
 {
     int64_t peak = stretch_peak(q, order, count, true), share = q->states / 2;
     Range   r;
     int     status;
 
     *bound = 0;
-    if (peak <= q->enough || count == 1) {
+    if (peak <= q->target || count == 1) {
         *bound = count == 1 ? peak : 0;
         return PLAN_OK;
     }
@@ -141,7 +140,7 @@ static int solve_stretch(Planner *q, int32_t *order, int count, int64_t *bound)
         status = range_open(&r, q->graph, order, count, q->live, q->done);
         if (status)
             return status;
-        status = range_solve(&r, &peak, q->enough, &left);
+        status = range_solve(&r, &peak, q->target, &left);
         *bound = status == 1 ? peak : r.bound;
         memcpy(order, r.step, (size_t)count * sizeof *order);
         range_close(&r);
@@ -158,7 +157,7 @@ static int solve_stretch(Planner *q, int32_t *order, int count, int64_t *bound)
     return improve_windows(q, order, count, &peak);
 }
 
-/* Ancestors of every step, counted by transitive closure. False on lack of memory. */
+/* Counts the ancestors of every step by transitive closure. False on lack of memory. */
 static bool count_ancestors(const OrderGraph *g, int *count)
 {
     int       n = g->problem->nstep;
@@ -182,7 +181,7 @@ static bool count_ancestors(const OrderGraph *g, int *count)
     return set != NULL;
 }
 
-/* cut[k] for every k at which a stretch may begin, in the given order. */
+/* Sets cut[k] for every position k at which a stretch may begin, in the given order. */
 static int find_cuts(const OrderGraph *g, char *cut)
 {
     int  n = g->problem->nstep, least = n;
@@ -200,7 +199,7 @@ static int find_cuts(const OrderGraph *g, char *cut)
     return good ? PLAN_OK : PLAN_ENOMEM;
 }
 
-/* What any order needs at step t: what it reads, makes and scratches. */
+/* Bytes that any order needs at step t: what it reads and makes, and its scratch. */
 static int64_t local_need(const OrderGraph *g, int t)
 {
     const OrderProblem *p = g->problem;
@@ -214,8 +213,8 @@ static int64_t local_need(const OrderGraph *g, int t)
     return need - (reuse < g->made[t] ? reuse : g->made[t]);
 }
 
-/* Stretch by stretch along the order. */
-static int improve(Planner *q, const char *cut)
+/* Improves stretch by stretch along the order. */
+static int improve(OrderSearch *q, const char *cut)
 {
     int n = q->graph->problem->nstep, status = PLAN_OK;
 
@@ -226,7 +225,7 @@ static int improve(Planner *q, const char *cut)
             to++;
         status = solve_stretch(q, q->order + from, to - from, &bound);
         q->bound = bound > q->bound ? bound : q->bound;
-        q->enough = q->bound > q->enough ? q->bound : q->enough;
+        q->target = q->bound > q->target ? q->bound : q->target;
         stretch_peak(q, q->order + from, to - from, false);
     }
     return status;
@@ -235,7 +234,7 @@ static int improve(Planner *q, const char *cut)
 static void conclude(const OrderProblem *p, OrderResult *result)
 {
     result->peak = order_peak(p, result->order);
-    if (result->peak > result->given || result->peak < 0) { /* cannot be: the given order is where it began */
+    if (result->peak > result->given || result->peak < 0) { /* defensive: the search starts from the given order */
         for (int t = 0; t < p->nstep; t++)
             result->order[t] = t;
         result->peak = result->given;
@@ -250,17 +249,17 @@ static void conclude(const OrderProblem *p, OrderResult *result)
 
 int order_best(const OrderProblem *p, const OrderLimits *limits, OrderResult *result)
 {
-    OrderGraph graph;
-    Planner    q = {.graph = &graph, .order = result->order, .states = ORDER_DEFAULT_STATES};
-    char      *cut;
-    int        status;
+    OrderGraph  graph;
+    OrderSearch q = {.graph = &graph, .order = result->order, .states = ORDER_DEFAULT_STATES};
+    char       *cut;
+    int         status;
 
     result->why[0] = 0;
     if (order_malformed(p, result->why))
         return PLAN_EINVAL;
     if (limits && limits->states > 0)
         q.states = limits->states;
-    q.enough = limits ? limits->enough : 0;
+    q.target = limits ? limits->target : 0;
     result->states = q.states;
     status = order_graph_open(&graph, p);
     if (status)
@@ -276,7 +275,7 @@ int order_best(const OrderProblem *p, const OrderLimits *limits, OrderResult *re
     q.bound = q.live;
     for (int t = 0; t < p->nstep; t++)
         q.bound = local_need(&graph, t) > q.bound ? local_need(&graph, t) : q.bound;
-    q.enough = q.bound > q.enough ? q.bound : q.enough;
+    q.target = q.bound > q.target ? q.bound : q.target;
     if (!status) {
         result->given = order_peak(p, result->order);
         status = improve(&q, cut);

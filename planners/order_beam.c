@@ -1,8 +1,8 @@
-/* order_beam.c - reordering of a long stretch by a beam: of all sets of k executed steps only the most promising are
- * kept. Level by level every kept state is extended by each ready step; equal sets are merged; the least (peak so far,
- * live bytes) survive. A state with a ready step that fits below its peak and frees at least what it makes takes that
- * step and no other: no order is lost by it. Each state carries how often each value is still wanted and how many
- * predecessors each step still waits for, so an extension costs only what the step touches. */
+/* order_beam.c - beam search for a long stretch: of all sets of k executed steps only the most promising are kept.
+ * Level by level each kept state is extended by each ready step. Equal sets are merged, and the states of least (peak
+ * so far, live bytes) survive. If a ready step fits below a state's peak and frees at least what it makes, the state
+ * takes that step and no other: this loses no better order. A state counts how many uses of each value are still to
+ * come, and how many predecessors each step still waits for, so an extension costs only what its step touches. */
 #include "order_range.h"
 
 #include <stdlib.h>
@@ -10,14 +10,14 @@
 
 #include "planner.h"
 
-typedef struct State {
+typedef struct BeamState {
     int64_t  live, peak;
     uint64_t set;    /* hash of the executed steps */
     int32_t *wanted; /* [nvalue] uses to come */
     int32_t *waits;  /* [nstep] predecessors to come */
     int32_t *ready;  /* steps that wait for nothing */
     int      nready;
-} State;
+} BeamState;
 
 typedef struct Extension {
     int64_t  live, peak;
@@ -25,7 +25,7 @@ typedef struct Extension {
     int32_t  parent, step;
 } Extension;
 
-typedef struct Weight { /* of a value that a step reads and that is not kept */
+typedef struct Weight { /* a value that a step reads and that is not kept */
     int32_t value;
     int64_t bytes, reuse;
 } Weight;
@@ -35,7 +35,7 @@ typedef struct Beam {
     Weight           *weight; /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
     int              *weight_at;
     int               width, nstate;
-    State            *state, *next; /* [width] */
+    BeamState        *state, *next; /* [width] */
     Extension        *extension;
     int               nextension, room;
     struct Past {
@@ -52,7 +52,7 @@ static uint64_t mix(uint64_t z)
 }
 
 /* Bytes live during step t and after it. */
-static void weigh(const Beam *b, const State *s, int t, int64_t *during, int64_t *after)
+static void weigh(const Beam *b, const BeamState *s, int t, int64_t *during, int64_t *after)
 {
     const int64_t *scratch = b->graph->problem->scratch;
     int64_t        made = b->graph->made[t], freed = b->graph->unread[t], reuse = 0;
@@ -99,11 +99,11 @@ static bool add_extension(Beam *b, Extension one)
     return true;
 }
 
-/* All extensions of one state, or the one that costs nothing. */
+/* Adds all extensions of one state, or only the one that costs nothing. */
 static bool extend(Beam *b, int parent)
 {
-    const State *s = &b->state[parent];
-    int          first = b->nextension;
+    const BeamState *s = &b->state[parent];
+    int              first = b->nextension;
 
     for (int i = 0; i < s->nready; i++) {
         int       t = s->ready[i];
@@ -136,7 +136,7 @@ static bool is_better(const Extension *a, const Extension *b)
     return a->parent != b->parent ? a->parent < b->parent : a->step < b->step;
 }
 
-/* Restores a heap, the best on top, all of which but `at` is in order. */
+/* Restores a heap with the best on top, where only heap[at] may be out of order. */
 static void sift(Extension *heap, int count, int at)
 {
     Extension one = heap[at];
@@ -152,11 +152,11 @@ static void sift(Extension *heap, int count, int at)
     heap[at] = one;
 }
 
-/* One extension becomes a state of the next level. */
-static void adopt(Beam *b, const Extension *e, State *to)
+/* Makes a state of the next level from an extension. */
+static void adopt(Beam *b, const Extension *e, BeamState *to)
 {
     const OrderGraph *g = b->graph;
-    const State      *from = &b->state[e->parent];
+    const BeamState  *from = &b->state[e->parent];
 
     to->live = e->live;
     to->peak = e->peak;
@@ -174,11 +174,11 @@ static void adopt(Beam *b, const Extension *e, State *to)
             to->ready[to->nready++] = g->after[k];
 }
 
-/* From level to level + 1; false when nothing below the known peak is left. */
+/* Keeps the best extensions as the next level; false when none has a peak below the known one. */
 static bool next_level(Beam *b, int level)
 {
-    State *swap = b->state;
-    int    kept = 0;
+    BeamState *swap = b->state;
+    int        kept = 0;
 
     for (int i = b->nextension / 2; i-- > 0;)
         sift(b->extension, b->nextension, i);
@@ -201,20 +201,20 @@ static bool next_level(Beam *b, int level)
     return kept > 0;
 }
 
-/* The state before the stretch: steps outside it are done, or never become ready. */
+/* Makes the state before the stretch. Steps outside it are done, or never become ready. */
 static void begin(Beam *b, const int32_t *order, int count, int64_t start, const char *done)
 {
     const OrderGraph *g = b->graph;
-    State            *s = &b->state[0];
+    BeamState        *s = &b->state[0];
 
-    *s = (State){start, 0, 0, s->wanted, s->waits, s->ready, 0};
+    *s = (BeamState){start, 0, 0, s->wanted, s->waits, s->ready, 0};
     for (int v = 0; v < g->problem->nvalue; v++) {
         s->wanted[v] = 0;
         for (int k = g->user_at[v]; k < g->user_at[v + 1]; k++)
             s->wanted[v] += !done[g->user[k]];
     }
     for (int t = 0; t < g->problem->nstep; t++) {
-        s->waits[t] = 1; /* a step outside the stretch keeps one predecessor that never comes */
+        s->waits[t] = 1; /* a step outside the stretch waits for one predecessor that never comes */
         for (int k = g->before_at[t]; k < g->before_at[t + 1]; k++)
             s->waits[t] += !done[g->before[k]];
     }
@@ -236,7 +236,7 @@ static bool reserve(Beam *b, int count)
     if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at)
         return false;
     for (int i = 0; i < 2 * b->width; i++) {
-        State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
+        BeamState *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
         s->wanted = malloc(v * sizeof *s->wanted);
         s->waits = malloc(n * sizeof *s->waits);
         s->ready = malloc(n * sizeof *s->ready);
@@ -249,7 +249,7 @@ static bool reserve(Beam *b, int count)
 static void give_back(Beam *b)
 {
     for (int i = 0; i < 2 * b->width && b->state && b->next; i++) {
-        State *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
+        BeamState *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
         free(s->wanted);
         free(s->waits);
         free(s->ready);

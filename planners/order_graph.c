@@ -1,5 +1,4 @@
-/* order_graph.c - the checker of orders, and the problem indexed for the strategies. The checker reads the problem
- * only. */
+/* order_graph.c - the checker of orders, which reads the problem only, and the problem indexed for the search. */
 #include "order_range.h"
 
 #include <stdio.h>
@@ -22,13 +21,14 @@ static int follows(const OrderProblem *p, const int *position)
     return 1;
 }
 
-/* What one step does to the bytes that are live. */
+/* What one step adds to the live bytes and takes from them. */
 typedef struct Turn {
-    int64_t made, unread, freed, reuse; /* unread: of what it makes, what nobody needs; reuse: the largest it may */
+    int64_t made, unread, freed,
+        reuse; /* unread: bytes of its results that nobody reads; reuse: the largest reuse of a value that dies */
 } Turn;
 
-/* turn[t] of every step, and what is live before the first; last[v] is the position of the last use of value v, or
- * -1. */
+/* Fills turn[t] of every step; returns the bytes live before the first. last[v] becomes the position of the last use of
+ * value v, or -1. */
 static int64_t take_turns(const OrderProblem *p, const int *position, int *last, Turn *turn)
 {
     int64_t live = 0;
@@ -73,7 +73,7 @@ static int64_t walk(const OrderProblem *p, const int32_t *order, int64_t live, c
     return peak;
 }
 
-/* position[t] of every step; 0 if the order leaves one out or names one twice. */
+/* Fills position[t] of every step; 0 if the order omits a step or names one twice. */
 static int find_positions(const OrderProblem *p, const int32_t *order, int *position)
 {
     for (int t = 0; t < p->nstep; t++)
@@ -129,7 +129,8 @@ int order_malformed(const OrderProblem *p, char *why)
     return 0;
 }
 
-/* Lists by key: at[k] .. at[k+1]-1 hold the items of key k in order. One pass counts, one fills. */
+/* A list of items for each key: those of key k are item[at[k]] .. item[at[k+1]-1]. One pass counts, a second one
+ * fills. */
 typedef struct Filing {
     int *at, *item;
 } Filing;
@@ -148,7 +149,7 @@ static void filing_sum(Filing f, int keys)
         f.at[k + 1] += f.at[k];
 }
 
-/* Counts, or fills in, everything there is to file. */
+/* Counts all items, or fills them in. */
 static void file_all(const OrderProblem *p, const Filing f[5], bool fill)
 {
     enum { MAKE, READ, USER, BEFORE, AFTER };

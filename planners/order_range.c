@@ -1,9 +1,9 @@
 /* order_range.c - exact reordering of a stretch: best-first search over the sets of executed steps.
- * What is live after a set of steps depends on the set alone. The distance of a set is the least peak on any way to it;
- * sets are taken by rising distance, larger sets first among equals, so the first time that the full set is taken its
+ * The bytes live after a set of steps depend on the set alone. The distance of a set is the least peak over all orders
+ * of its steps. Sets are taken by rising distance, larger sets first among equals; when the full set is taken, its
  * distance is the least peak. A ready step that fits below the distance and frees at least what it makes is executed at
- * once: by monotony of what it frees no order is lost. Sets that reach the peak already known are dropped.
- * Sets are kept in a hash table; the way back is the chain of predecessors. */
+ * once: this loses no better order, since executing it earlier never frees less. Sets that reach the known peak are
+ * dropped. The sets lie in a hash table; the order is read back along the chain of parents. */
 #include "order_range.h"
 
 #include <stdlib.h>
@@ -11,28 +11,28 @@
 
 #include "planner.h"
 
-typedef struct Node {
-    StepSet done, ready; /* ready: to be executed next, without those that are done */
+typedef struct OrderNode {
+    StepSet done, ready; /* ready: steps that may be executed next */
     int64_t live, peak;
     int32_t parent; /* node, or -1 */
     int16_t count;  /* steps done */
-    int16_t step;   /* executed first after the parent; the rest were executed at once */
-} Node;
+    int16_t step;   /* the step executed after the parent; the others were executed at once */
+} OrderNode;
 
-typedef struct Waiting { /* a node as it was when it was pushed */
+typedef struct Waiting { /* an entry of the heap: a node as it was when it was pushed */
     int64_t peak, live;
     int32_t count, node;
 } Waiting;
 
 typedef struct Frontier {
-    Range   *range;
-    Node    *node;
-    int32_t  nnode, node_room;
-    int32_t *slot; /* hash table of nodes + 1 */
-    uint32_t mask;
-    Waiting *heap;
-    int32_t  nheap, heap_room;
-    int64_t  below; /* only smaller peaks are of interest */
+    Range     *range;
+    OrderNode *node;
+    int32_t    nnode, node_room;
+    int32_t   *slot; /* hash table of nodes + 1 */
+    uint32_t   mask;
+    Waiting   *heap;
+    int32_t    nheap, heap_room;
+    int64_t    below; /* bytes: only smaller peaks are of use */
 } Frontier;
 
 void range_execute(const Range *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
@@ -64,9 +64,9 @@ static bool sooner(const Waiting *x, const Waiting *y)
 
 static bool heap_push(Frontier *f, int32_t node)
 {
-    const Node *x = &f->node[node];
-    Waiting     one = {x->peak, x->live, x->count, node};
-    int32_t     i = f->nheap;
+    const OrderNode *x = &f->node[node];
+    Waiting          one = {x->peak, x->live, x->count, node};
+    int32_t          i = f->nheap;
 
     if (f->nheap == f->heap_room) {
         int32_t  room = f->heap_room ? f->heap_room * 2 : 1024;
@@ -114,9 +114,9 @@ static uint64_t hash_of(const StepSet *set)
 /* Doubles the room for nodes; the hash table stays twice as large. */
 static bool grow(Frontier *f)
 {
-    int32_t  room = f->node_room ? f->node_room * 2 : 1024;
-    Node    *node = realloc(f->node, (size_t)room * sizeof *node);
-    int32_t *slot = node ? calloc((size_t)room * 2, sizeof *slot) : NULL;
+    int32_t    room = f->node_room ? f->node_room * 2 : 1024;
+    OrderNode *node = realloc(f->node, (size_t)room * sizeof *node);
+    int32_t   *slot = node ? calloc((size_t)room * 2, sizeof *slot) : NULL;
 
     f->node = node ? node : f->node;
     if (!slot)
@@ -135,14 +135,14 @@ static bool grow(Frontier *f)
 }
 
 /* Adds a state, or a better way to a known one. False on lack of memory. */
-static bool reach(Frontier *f, const Node *state)
+static bool reach(Frontier *f, const OrderNode *state)
 {
     uint32_t at;
 
     if (f->nnode == f->node_room && !grow(f))
         return false;
     for (at = (uint32_t)hash_of(&state->done) & f->mask; f->slot[at]; at = (at + 1) & f->mask) {
-        Node *known = &f->node[f->slot[at] - 1];
+        OrderNode *known = &f->node[f->slot[at] - 1];
         if (memcmp(&known->done, &state->done, sizeof known->done) != 0)
             continue;
         if (state->peak >= known->peak)
@@ -166,8 +166,8 @@ static int next_in(const Range *r, const StepSet *set, int i)
     return r->n;
 }
 
-/* A step is done: those after it may have become ready. */
-static void step_done(const Range *r, Node *state, int i, int64_t live)
+/* Executes a step: steps after it may become ready. */
+static void step_done(const Range *r, OrderNode *state, int i, int64_t live)
 {
     const StepSet *after = &r->after[i];
 
@@ -180,9 +180,9 @@ static void step_done(const Range *r, Node *state, int i, int64_t live)
             step_add(&state->ready, k);
 }
 
-static Node before_all(const Range *r, int64_t peak)
+static OrderNode before_all(const Range *r, int64_t peak)
 {
-    Node state = {.live = r->start, .peak = peak, .parent = -1, .step = -1};
+    OrderNode state = {.live = r->start, .peak = peak, .parent = -1, .step = -1};
 
     for (int i = 0; i < r->n; i++)
         if (step_within(&r->before[i], &state.done))
@@ -190,8 +190,8 @@ static Node before_all(const Range *r, int64_t peak)
     return state;
 }
 
-/* Executes one step; false if the peak passes what is of interest. */
-static bool advance(const Frontier *f, Node *state, int i)
+/* Executes one step; false if the peak reaches the known one. */
+static bool advance(const Frontier *f, OrderNode *state, int i)
 {
     int64_t during, after;
 
@@ -201,8 +201,8 @@ static bool advance(const Frontier *f, Node *state, int i)
     return state->peak < f->below;
 }
 
-/* Executes what costs nothing; notes the steps when asked to. */
-static void settle(const Frontier *f, Node *state, int *noted, int *nnoted)
+/* Executes all steps that cost nothing, and records them in noted[] unless it is NULL. */
+static void settle(const Frontier *f, OrderNode *state, int *noted, int *nnoted)
 {
     const Range *r = f->range;
     StepSet      open = step_both(&state->ready, &r->frugal);
@@ -226,7 +226,7 @@ static bool expand(Frontier *f, int32_t from)
     StepSet      ready = f->node[from].ready;
 
     for (int i = next_in(r, &ready, 0); i < r->n; i = next_in(r, &ready, i + 1)) {
-        Node next = f->node[from];
+        OrderNode next = f->node[from];
         next.parent = from;
         next.step = (int16_t)i;
         if (!advance(f, &next, i))
@@ -238,12 +238,12 @@ static bool expand(Frontier *f, int32_t from)
     return true;
 }
 
-/* The steps on the way to a node, in order. What was executed at once is found again with the same distance. */
+/* The order that leads to a node. Steps executed at once are found again, with the same distance. */
 static void trace(const Frontier *f, int32_t node, int32_t *order)
 {
     const Range *r = f->range;
     int          way[RANGE_STEPS + 1], length = 0, count = 0, steps[RANGE_STEPS];
-    Node         state = before_all(r, 0);
+    OrderNode    state = before_all(r, 0);
 
     for (int32_t at = node; at >= 0; at = f->node[at].parent)
         way[length++] = at;
@@ -262,8 +262,8 @@ static void trace(const Frontier *f, int32_t node, int32_t *order)
 
 static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
 {
-    Range *r = f->range;
-    Node   root = before_all(r, floor);
+    Range    *r = f->range;
+    OrderNode root = before_all(r, floor);
 
     settle(f, &root, NULL, NULL);
     if (!reach(f, &root))
@@ -287,13 +287,13 @@ static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
     return 1;
 }
 
-int range_solve(Range *r, int64_t *peak, int64_t enough, int64_t *states)
+int range_solve(Range *r, int64_t *peak, int64_t target, int64_t *states)
 {
     Frontier f = {.range = r, .below = *peak};
     int64_t  floor = r->start > r->bound ? r->start : r->bound;
     int      status;
 
-    floor = enough > floor ? enough : floor;
+    floor = target > floor ? target : floor;
     if (*peak <= floor)
         return 1;
     status = search(&f, peak, floor, states);
@@ -310,7 +310,8 @@ typedef struct Numbering { /* from the whole problem to the stretch */
     int *value;            /* [nvalue] or -1 */
 } Numbering;
 
-/* The local number of a value; a new one is measured: who uses it inside, does it outlive the stretch? */
+/* The local number of a value. A new one is examined: which steps of the stretch read it, does it outlive the
+ * stretch? */
 static int number_value(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int v)
 {
     const OrderValue *global = &g->problem->value[v];
@@ -331,8 +332,8 @@ static int number_value(Range *r, const OrderGraph *g, const Numbering *number, 
     return r->nvalue++;
 }
 
-/* What step i of the stretch needs at the least: what it reads and makes, and what its ancestors leave for it and its
- * descendants. */
+/* Bytes that step i of the stretch needs in any order: what it reads and makes, and values of its ancestors that are
+ * still wanted by it or its descendants. */
 static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const StepSet *descendants,
                           const int *producer, int64_t base)
 {
@@ -376,7 +377,7 @@ static void find_bound(Range *r, const int *producer)
     }
 }
 
-/* Steps that may cost nothing once they are the last to read their values. */
+/* Finds the frugal steps: those that cost nothing if they are the last to read their values. */
 static void find_frugal(Range *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -388,7 +389,7 @@ static void find_frugal(Range *r)
     }
 }
 
-/* Step i of the stretch: its values and what must precede it. */
+/* Fills in step i of the stretch: its values, and what must precede it. */
 static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int i, int *producer)
 {
     const OrderProblem *p = g->problem;

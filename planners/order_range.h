@@ -1,4 +1,4 @@
-/* order_range.h - a stretch of consecutive steps of an order, to be reordered within itself. Private to order*.c. */
+/* order_range.h - a stretch: consecutive steps of an order, to be reordered among themselves. Private to order*.c. */
 #ifndef OCC_ORDER_RANGE_H
 #define OCC_ORDER_RANGE_H
 
@@ -9,7 +9,7 @@
 
 enum { RANGE_STEPS = 128, RANGE_WORDS = RANGE_STEPS / 64 };
 
-/* The problem, indexed: which values a step reads and makes, and the reverse. */
+/* The problem, indexed by step and by value. */
 typedef struct OrderGraph {
     const OrderProblem *problem;
     int                *make_at, *make;     /* values that step t makes */
@@ -17,10 +17,10 @@ typedef struct OrderGraph {
     int                *user_at, *user;     /* steps that read value v */
     int                *before_at, *before; /* steps that must precede step t, with repetitions */
     int                *after_at, *after;   /* steps that must follow step t, with repetitions */
-    int64_t            *made, *unread;      /* [nstep] bytes of a step's results, and of those that die at once */
+    int64_t            *made, *unread; /* [nstep] bytes of a step's results, and of those results that nobody reads */
 } OrderGraph;
 
-/* Does somebody read value v, or is it kept? Else it dies with the step that makes it. */
+/* Is value v read or kept? Else it dies with the step that makes it. */
 static inline bool order_is_wanted(const OrderGraph *g, int v)
 {
     return g->user_at[v] < g->user_at[v + 1] || g->problem->value[v].keep;
@@ -33,7 +33,7 @@ void order_graph_close(OrderGraph *graph);
 /* 0, or nonzero with the reason in why. */
 int order_malformed(const OrderProblem *problem, char *why);
 
-typedef struct StepSet { /* of a stretch */
+typedef struct StepSet { /* a set of steps of a stretch, by local number */
     uint64_t word[RANGE_WORDS];
 } StepSet;
 
@@ -51,35 +51,35 @@ typedef struct RangeRead {
 
 typedef struct Range {
     int         n;                 /* steps */
-    int32_t     step[RANGE_STEPS]; /* as they stand now */
+    int32_t     step[RANGE_STEPS]; /* in their present order */
     StepSet     before[RANGE_STEPS], after[RANGE_STEPS];
     int64_t     made[RANGE_STEPS];   /* bytes of a step's results */
-    int64_t     unread[RANGE_STEPS]; /* of these, bytes that die at once */
+    int64_t     unread[RANGE_STEPS]; /* of these, bytes that nobody reads */
     int64_t     scratch[RANGE_STEPS];
     int         read_at[RANGE_STEPS + 1];
     RangeRead  *read;
     RangeValue *value;
     int         nvalue;
-    StepSet     frugal; /* steps that make no more than what they read, and so may free as much */
+    StepSet     frugal; /* steps that may free as many bytes as they make */
     int64_t     start;  /* bytes live before the stretch */
-    int64_t     bound;  /* bytes: the least that the hungriest step needs */
+    int64_t     bound;  /* bytes: the largest need of a single step in any order */
 } Range;
 
-/* order[0..count-1] is a stretch whose first step finds start bytes live; done[t] tells the steps before it. PLAN_OK or
- * PLAN_ENOMEM; the caller gives it back with range_close. */
+/* Opens order[0..count-1] as a stretch. `start` bytes are live before it; done[t] marks the steps executed before it.
+ * PLAN_OK or PLAN_ENOMEM; range_close frees it. */
 int range_open(Range *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start, const char *done);
 void range_close(Range *range);
 
-/* Bytes live during step i after the set was executed, and after it. */
+/* Bytes live during step i, executed after the set `done`, and after it. */
 void range_execute(const Range *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
 
-/* Reorders range->step by exact search for a peak below *peak. Returns 1 if it was found or refuted (then *peak and the
- * steps are optimal), 0 if the states ran out (then nothing changed), PLAN_ENOMEM. *states falls by what was spent. A
- * peak of at most enough is as good as any. */
-int range_solve(Range *range, int64_t *peak, int64_t enough, int64_t *states);
+/* Reorders range->step by exact search for a peak below *peak. Returns 1 if the least peak is known, and then *peak and
+ * the steps have it; 0 if the states ran out, and then nothing changed; PLAN_ENOMEM. *states falls by what was spent. A
+ * peak of at most `target` needs no improvement. */
+int range_solve(Range *range, int64_t *peak, int64_t target, int64_t *states);
 
-/* Reorders a stretch of any length by a beam of that width; returns its peak, or PLAN_ENOMEM. order[] is unchanged
- * unless the peak found is below peak. */
+/* Reorders a stretch of any length by a beam search of that width; returns its peak, or PLAN_ENOMEM. order[] changes
+ * only if the peak found is below `peak`. */
 int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
                    int width, int64_t *states);
 
@@ -102,7 +102,7 @@ static inline StepSet step_both(const StepSet *a, const StepSet *b)
     return both;
 }
 
-/* a \ b is empty. */
+/* Is a a subset of b? */
 static inline bool step_within(const StepSet *a, const StepSet *b)
 {
     for (int w = 0; w < RANGE_WORDS; w++)

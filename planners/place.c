@@ -1,17 +1,17 @@
-/* place.c - the best plan found by every strategy together.
- * Greedy orders first, cheapest first; then the skyline's; then exact search from the best of them. All stop as soon as
- * the peak equals the bound, or fits where nothing more is asked for. */
-#include "apart.h"
+/* place.c - the best plan that all strategies find together.
+ * The greedy orders come first, then the skyline's, then exact search and local search from the best of these plans.
+ * All of them stop as soon as the peak equals the bound, or fits where nothing more is asked for. */
+#include "disjunctive.h"
 #include "exact.h"
-#include "general.h"
+#include "local_search.h"
 #include "regions.h"
-#include "rest.h"
+#include "slack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_FOR_GREEDY = 6000 };
-enum { LITTLE = 1024 }; /* to gain: one part in so many */
+enum { LITTLE = 1024 }; /* 1/LITTLE of the peak is little to gain */
 
 typedef struct Portfolio {
     const Space      *space;
@@ -22,25 +22,25 @@ typedef struct Portfolio {
     Effort            effort;
 } Portfolio;
 
-/* The peak below which nothing more is asked for. */
-static int64_t enough(const Portfolio *f)
+/* The target: a plan with this peak needs no improvement. */
+static int64_t target_peak(const Portfolio *f)
 {
     bool fit = f->limits->fit && f->space->nregion == 1 && f->space->region[0].size < INT64_MAX;
     return fit && f->space->region[0].size > f->result->bound ? f->space->region[0].size : f->result->bound;
 }
 
-/* The peak above which a plan is of no use. */
-static int64_t worth(const Portfolio *f)
+/* The upper bound: a plan with a larger peak is of no use. */
+static int64_t upper_bound(const Portfolio *f)
 {
-    return f->limits->worth > 0 && f->space->nregion == 1 ? f->limits->worth : INT64_MAX;
+    return f->limits->upper_bound > 0 && f->space->nregion == 1 ? f->limits->upper_bound : INT64_MAX;
 }
 
 static bool satisfied(const Portfolio *f)
 {
-    return f->result->bound > worth(f) || f->result->peak <= enough(f);
+    return f->result->bound > upper_bound(f) || f->result->peak <= target_peak(f);
 }
 
-/* Keeps the plan being made if it is the smallest yet. */
+/* Keeps the new plan if it is the smallest so far. */
 static void keep_best(Portfolio *f)
 {
     int64_t peak = space_peak(f->space, f->offset, f->region);
@@ -53,7 +53,7 @@ static void keep_best(Portfolio *f)
         memcpy(f->result->region, f->region, (size_t)f->space->n * sizeof *f->region);
 }
 
-/* What a search has proven of the whole problem. */
+/* Raises the bound to what a search has proven of the whole problem. */
 static void raise_bound(Portfolio *f, int64_t bound)
 {
     if (bound <= f->result->bound)
@@ -70,12 +70,12 @@ static bool is_spent(const Portfolio *f)
     return effort_is_over(&left);
 }
 
-/* From the bottom to the top of the plan of a similar problem. */
-static int try_like(Portfolio *f)
+/* Warm start: a greedy placement in the order of the plan of a similar problem, from its bottom to its top. */
+static int try_warm_start(Portfolio *f)
 {
     Greedy *greedy = greedy_open(f->space);
     int    *buffer = malloc(((size_t)f->space->n + 1) * sizeof *buffer);
-    int     status = greedy && buffer ? greedy_rank_plan(f->space, f->limits->like, buffer) : PLAN_ENOMEM;
+    int     status = greedy && buffer ? greedy_rank_plan(f->space, f->limits->warm_start, buffer) : PLAN_ENOMEM;
 
     if (!status) {
         greedy_place_ranked(greedy, buffer, false, f->offset, f->region);
@@ -127,7 +127,7 @@ static int try_exact(Portfolio *f)
     if (satisfied(f) || (f->space->nregion == 1 && bound > f->space->region[0].size))
         return PLAN_OK;
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
-    status = exact_improve(f->space, &f->effort, enough(f), f->offset, &bound, f->result->core);
+    status = exact_improve(f->space, &f->effort, target_peak(f), f->offset, &bound, f->result->core);
     f->result->nodes += before - f->effort.nodes;
     if (status)
         return status;
@@ -137,37 +137,38 @@ static int try_exact(Portfolio *f)
     return PLAN_OK;
 }
 
-/* Exact search from the plan being made. */
-static int try_apart(Portfolio *f)
+/* Disjunctive search from the new plan. */
+static int try_disjunctive(Portfolio *f)
 {
     int64_t bound = f->result->bound;
-    int     status = apart_improve(f->space, &f->effort, enough(f), worth(f), f->offset, &bound, f->result->core);
+    int     status =
+        disjunctive_improve(f->space, &f->effort, target_peak(f), upper_bound(f), f->offset, &bound, f->result->core);
 
     keep_best(f);
     raise_bound(f, bound);
     return status;
 }
 
-/* A walk to a peak, and exact search from what it gains. */
-static int try_walk(Portfolio *f, int64_t peak)
+/* Local search down to a peak, then disjunctive search if it gained. */
+static int try_local_search(Portfolio *f, int64_t peak)
 {
-    int status = general_improve(f->space, &f->effort, peak, f->offset);
+    int status = local_search_improve(f->space, &f->effort, peak, f->offset);
 
-    return status || space_peak(f->space, f->offset, NULL) >= f->result->peak ? status : try_apart(f);
+    return status || space_peak(f->space, f->offset, NULL) >= f->result->peak ? status : try_disjunctive(f);
 }
 
-/* What is on top and what shares a cell, where only the last bytes are missing. */
-static int try_rests(Portfolio *f)
+/* Tail slack: wins the last bytes, where less than two granules are missing. */
+static int try_slack(Portfolio *f)
 {
-    int status = rest_improve(f->space, &f->effort, f->result->witness, enough(f), f->offset);
+    int status = slack_improve(f->space, &f->effort, f->result->witness, target_peak(f), f->offset);
 
     keep_best(f);
     return status;
 }
 
-/* Problems with windows or permits: proof or a better plan by exact search; where it does not end, a walk until little
- * is left to gain, while there is effort for a proof, and then a further one. */
-static int try_general(Portfolio *f)
+/* Problems with windows or overlap constraints: disjunctive search; if it neither ends nor succeeds, local search until
+ * little is left to gain, so that effort for a proof is left, and then local search to the end. */
+static int try_constrained(Portfolio *f)
 {
     int64_t before = f->effort.nodes;
     int     status;
@@ -176,13 +177,13 @@ static int try_general(Portfolio *f)
         return PLAN_OK;
     memcpy(f->offset, f->result->offset, (size_t)f->space->n * sizeof *f->offset);
     memset(f->region, 0, (size_t)f->space->n * sizeof *f->region);
-    status = try_apart(f);
+    status = try_disjunctive(f);
     if (!status && !satisfied(f))
-        status = try_rests(f);
+        status = try_slack(f);
     if (!status && !satisfied(f))
-        status = try_walk(f, enough(f) + enough(f) / LITTLE);
+        status = try_local_search(f, target_peak(f) + target_peak(f) / LITTLE);
     if (!status && !satisfied(f))
-        status = try_walk(f, enough(f));
+        status = try_local_search(f, target_peak(f));
     f->result->nodes += before - f->effort.nodes;
     return status;
 }
@@ -216,8 +217,8 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
     f.region = calloc((size_t)s->n + 1, sizeof *f.region);
     result->peak = INT64_MAX;
     status = f.offset && f.region ? PLAN_OK : PLAN_ENOMEM;
-    if (!status && limits->like)
-        status = try_like(&f);
+    if (!status && limits->warm_start)
+        status = try_warm_start(&f);
     if (!status && (result->peak == INT64_MAX || !satisfied(&f)))
         status = try_greedy(&f);
     if (!status)
@@ -225,7 +226,7 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
     if (!status)
         status = try_exact(&f);
     if (!status)
-        status = try_general(&f);
+        status = try_constrained(&f);
     free(f.offset);
     free(f.region);
     return status;

@@ -15,14 +15,14 @@
 enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
 enum { MOST_NAMED = 16 }; /* buffers of a core */
 
-typedef struct Options {
+typedef struct CommandLine {
     const char        *input, *output, *map, *check;
     const PlanPlanner *planner;
     PlanLimits         limits;
     PlanRegion         region[32]; /* fast to slow */
     int                nregion;
     int                minimize, help;
-} Options;
+} CommandLine;
 
 static const char usage[] =
     "occamplan places buffers in memory and says how good the placement is.\n"
@@ -81,7 +81,7 @@ static int parse_seconds(const char *text, double *value)
 }
 
 /* "SIZE" or "SIZE:ALIGN". */
-static int parse_region(Options *o, const char *value)
+static int parse_region(CommandLine *o, const char *value)
 {
     char        size[32] = "";
     const char *colon = strchr(value, ':');
@@ -98,7 +98,7 @@ static int parse_region(Options *o, const char *value)
 }
 
 /* One option with a value; 0 if it is not understood. */
-static int parse_value(Options *o, const char *name, size_t length, const char *value)
+static int parse_value(CommandLine *o, const char *name, size_t length, const char *value)
 {
     int64_t number = 0;
 
@@ -129,9 +129,9 @@ static int parse_value(Options *o, const char *name, size_t length, const char *
     return 0;
 }
 
-static int parse_options(Options *o, int count, char **argument)
+static int parse_options(CommandLine *o, int count, char **argument)
 {
-    *o = (Options){.planner = plan_planner("best")};
+    *o = (CommandLine){.planner = plan_planner("best")};
     for (int i = 1; i < count; i++) {
         const char *one = argument[i], *equals = strchr(one, '=');
         if (!strcmp(one, "--help") || !strcmp(one, "-h"))
@@ -204,7 +204,7 @@ static int read_table(const char *name, CsvTable *table)
 
 typedef int (*Writer)(FILE *out, const void *what);
 
-/* What is there and no plain file (a device, a pipe) is written to; it must not be replaced. */
+/* Does the name belong to a device or a pipe? Then it is written to, and must not be replaced. */
 static int is_special(const char *name)
 {
     struct stat found;
@@ -224,7 +224,7 @@ static int write_through(const char *name, Writer write, const void *what)
     return failed ? NOT_WRITTEN : FOUND;
 }
 
-/* A file appears whole or not at all: it is written beside itself and renamed. */
+/* Writes a file whole or not at all: under another name beside it, which is then renamed. */
 static int write_whole(const char *name, Writer write, const void *what)
 {
     size_t length = strlen(name) + 16;
@@ -258,7 +258,7 @@ static int write_text(FILE *out, const void *text)
     return fputs(text, out) < 0 || fflush(out) != 0;
 }
 
-/* -- the work ------------------------------------------------------------------------------------------------------ */
+/* -- planning ------------------------------------------------------------------------------------------------------ */
 
 typedef struct Drawing {
     const CsvTable   *table;
@@ -272,7 +272,7 @@ static int write_map(FILE *out, const void *what)
     return map_write(out, &d->table->problem, d->result, &d->labels);
 }
 
-static int draw(const Options *o, const CsvTable *table, const PlanResult *result)
+static int draw(const CommandLine *o, const CsvTable *table, const PlanResult *result)
 {
     char        title[512];
     const char *name = o->input ? o->input : "standard input", *slash = strrchr(name, '/');
@@ -283,7 +283,7 @@ static int draw(const Options *o, const CsvTable *table, const PlanResult *resul
     return write_whole(o->map, write_map, &d);
 }
 
-static int emit(const Options *o, const CsvTable *table, const PlanResult *result)
+static int emit(const CommandLine *o, const CsvTable *table, const PlanResult *result)
 {
     char *text = csv_write(table, result->offset, o->nregion ? result->region : NULL);
     int   status;
@@ -298,8 +298,8 @@ static int emit(const Options *o, const CsvTable *table, const PlanResult *resul
     return status;
 }
 
-/* What lies in each region: its peak and the traffic that it serves. */
-static void tell_regions(const Options *o, const CsvTable *table, const PlanResult *result, FILE *report)
+/* Prints each region's peak and the traffic that it serves. */
+static void tell_regions(const CommandLine *o, const CsvTable *table, const PlanResult *result, FILE *report)
 {
     const PlanProblem *p = &table->problem;
 
@@ -318,7 +318,7 @@ static void tell_regions(const Options *o, const CsvTable *table, const PlanResu
     }
 }
 
-/* The buffers of which the bound is proven. */
+/* Prints the core: the buffers that need the bound even without the others. */
 static void tell_core(const CsvTable *table, const PlanResult *result, FILE *report)
 {
     int count = 0, told = 0, length;
@@ -335,7 +335,7 @@ static void tell_core(const CsvTable *table, const PlanResult *result, FILE *rep
     fputs(count > told ? ", ...\n" : "\n", report);
 }
 
-static int plan(const Options *o, CsvTable *table, PlanResult *result)
+static int plan(const CommandLine *o, CsvTable *table, PlanResult *result)
 {
     clock_t began = clock();
     FILE   *report = o->output ? stdout : stderr;
@@ -359,8 +359,8 @@ static int plan(const Options *o, CsvTable *table, PlanResult *result)
     return status;
 }
 
-/* The offsets of one table for the problem of another, which may be the same. */
-static int check(const Options *o, const CsvTable *problem, const CsvTable *placement, PlanResult *result)
+/* Checks the offsets of one table as a plan for the problem of another, which may be the same. */
+static int check(const CommandLine *o, const CsvTable *problem, const CsvTable *placement, PlanResult *result)
 {
     const PlanProblem *p = &problem->problem;
     int64_t            peak[32] = {0};
@@ -394,8 +394,8 @@ static int check(const Options *o, const CsvTable *problem, const CsvTable *plac
     return o->map ? draw(o, problem, result) : FOUND;
 }
 
-/* Reads what the options name and does what they say. */
-static int run(const Options *o)
+/* Reads the input, and plans or checks. */
+static int run(const CommandLine *o)
 {
     CsvTable   table, placement;
     PlanResult result = {0};
@@ -425,8 +425,8 @@ static int run(const Options *o)
 
 int main(int count, char **argument)
 {
-    Options o;
-    int     status = parse_options(&o, count, argument);
+    CommandLine o;
+    int         status = parse_options(&o, count, argument);
 
     if (status)
         return status;

@@ -1,6 +1,20 @@
 /* planner.h - place buffers in memory: windows of bytes over steps in, offsets out, with a lower bound and a proof.
  * Knows nothing of graphs, tensors or C; includes the C library only.
  *
+ * A running example: four steps, three buffers a, b, c of 64, 32 and 48 bytes, and the plan that is proven least.
+ *
+ *   bytes                                  PlanBuffer {size, ...}         a: 64   b: 32   c: 48
+ *    96 +-------+                          PlanSpan {buffer, begin, end, lo, hi}
+ *       |   +-------+   <- peak 96           {a, 0, 2, 0, 64}   bytes [0,64) of a are live in steps 0 and 1
+ *    64 +---|---b---+                        {b, 1, 3, 0, 32}
+ *       |   a   +-------+                    {c, 2, 4, 0, 48}
+ *       |       |   c   |                  PlanResult.offset   a: 0   b: 64   c: 0
+ *     0 +-------+-------+                  PlanResult.bound    96: a and b are both live in step 1 (the witness)
+ *       0   1   2   3   4  steps           PlanResult.core     {a, b}: these two alone need 96 bytes
+ *
+ * c may lie where a lay, because no step needs both. With PlanOverlap {c, b, d1, d2} c could also share bytes with b:
+ * a kernel that reads b from low to high addresses may write c behind the bytes that it has read already.
+ *
  * Units: sizes, offsets, alignments and distances are bytes; times are steps; every interval is half-open.
  * The library keeps no state and allocates only for the length of a call. The caller owns every array it passes.
  * Effort is counted in nodes (decisions tried), so the same problem, seed and node limit give the same plan on every
@@ -11,54 +25,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes [lo,hi) of a buffer are live in steps [begin,end). A plain tensor has one span with lo = 0, hi = size; one that
- * is born or dies piece by piece has several (a staircase). A span that is empty in steps or in bytes says nothing. */
+/* A window: bytes [lo,hi) of a buffer are live in steps [begin,end). A tensor that is made whole and dies whole has one
+ * span with lo = 0, hi = size. A tensor that is born or dies piece by piece has several (a staircase). A span that is
+ * empty in steps or in bytes is ignored. */
 typedef struct PlanSpan {
     int32_t buffer, begin, end; /* index of the buffer; steps, 0 <= begin <= end <= nstep */
     int64_t lo, hi;             /* bytes from the buffer's start, 0 <= lo <= hi <= size */
 } PlanSpan;
 
-/* a and b may overlap if offset[a] >= offset[b] + d1, or offset[b] >= offset[a] + d2. A permit never forces anything:
- * windows that do not touch are always allowed. Without a permit d1 is the size of b and d2 the size of a. */
-typedef struct PlanPermit {
+/* An overlap constraint: a and b may share bytes while both are live if offset[a] >= offset[b] + d1, or if
+ * offset[b] >= offset[a] + d2. d1 and d2 are the safe overlap distances. Without a constraint d1 is the size of b and
+ * d2 the size of a, that is, no overlap. A constraint never forces an overlap: windows that do not touch are always
+ * allowed. */
+typedef struct PlanOverlap {
     int32_t a, b;   /* indices of two different buffers */
     int64_t d1, d2; /* bytes; d1 <= size of b, d2 <= size of a */
-} PlanPermit;
+} PlanOverlap;
 
 typedef struct PlanBuffer {
     int64_t  size;    /* bytes, >= 0 */
     int64_t  align;   /* the offset is a multiple of it; 0 and 1: any offset */
-    uint32_t regions; /* bit r: may live in region r; 0: in any */
-    int64_t  fixed;   /* offset it must have, or -1: free */
-    int64_t  traffic; /* bytes read and written over its life; 0 for all: which region serves it is all the same */
+    uint32_t regions; /* bit r: the buffer may live in region r; 0: in any */
+    int64_t  fixed;   /* the offset that the caller demands, or -1: the planner chooses */
+    int64_t  traffic; /* bytes read and written over its life; 0 for all buffers: no region is better than another */
 } PlanBuffer;
 
 typedef struct PlanRegion {
     int64_t size;  /* bytes; 0: unlimited */
-    int64_t align; /* every offset in the region is a multiple of it too; 0 and 1: any */
+    int64_t align; /* every offset in the region is a multiple of this one too; 0 and 1: any */
 } PlanRegion;
 
 typedef struct PlanProblem {
-    const PlanBuffer *buffer;
-    int               nbuffer;
-    const PlanSpan   *span; /* in any order; no byte of a buffer twice in one step */
-    int               nspan;
-    const PlanPermit *permit; /* in any order; NULL when npermit is 0 */
-    int               npermit;
-    const PlanRegion *region; /* at most 32, fast to slow; NULL when nregion is 0: one unlimited region */
-    int               nregion;
-    int               nstep;
+    const PlanBuffer  *buffer;
+    int                nbuffer;
+    const PlanSpan    *span; /* in any order; no byte of a buffer twice in one step */
+    int                nspan;
+    const PlanOverlap *overlap; /* in any order; NULL when noverlap is 0 */
+    int                noverlap;
+    const PlanRegion  *region; /* at most 32, fast to slow; NULL when nregion is 0: one unlimited region */
+    int                nregion;
+    int                nstep;
 } PlanProblem;
 
 typedef struct PlanLimits {
-    int64_t        capacity; /* bytes that no region's peak may pass; 0: none */
-    int64_t        nodes;    /* effort; 0: none given, see plan_place */
-    double         seconds;  /* processor time; 0: none, and then the answer is reproducible */
-    uint64_t       seed;     /* of the restarts; any value */
-    int64_t        worth;    /* bytes: of no use is a plan of more, and none may be looked for; 0: none */
-    int64_t        least;    /* bytes: the caller has a proof that no plan needs less; 0: none */
-    int            fit;      /* nonzero: the first plan within capacity will do, smaller ones are not looked for */
-    const int64_t *like;     /* [nbuffer] offsets of a plan of a similar problem, which is tried first; NULL: none */
+    int64_t        capacity;    /* bytes: no region's peak may exceed it; 0: no capacity */
+    int64_t        nodes;       /* effort; 0: none given, see plan_place */
+    double         seconds;     /* processor time; 0: none, and then the answer is reproducible */
+    uint64_t       seed;        /* of the restarts; any value */
+    int64_t        upper_bound; /* bytes: a larger plan is of no use, so none is searched for; 0: any is of use */
+    int64_t        lower_bound; /* bytes: the caller has a proof that no plan needs less; 0: none */
+    int            fit; /* nonzero: the first plan within capacity is the answer; no smaller one is searched for */
+    const int64_t *warm_start; /* [nbuffer] offsets of a plan of a similar problem, which is tried first; NULL: none */
 } PlanLimits;
 
 typedef enum PlanStatus {
@@ -72,7 +89,7 @@ typedef enum PlanStatus {
 typedef enum PlanProof {
     PLAN_PROOF_NONE,
     PLAN_PROOF_BOUND, /* the peak equals the bytes that must be live at one step, see plan_lower_bound */
-    PLAN_PROOF_SEARCH /* every smaller plan was excluded by search */
+    PLAN_PROOF_SEARCH /* a search has excluded every smaller plan */
 } PlanProof;
 
 typedef struct PlanResult {
@@ -84,9 +101,9 @@ typedef struct PlanResult {
     int64_t    nodes;    /* effort spent */
     char       why[160]; /* one sentence: the proof, the gap, or what is wrong with the problem */
     PlanProof  proof;
-    int32_t    witness; /* a step whose live bytes reach the live bound, or -1 */
-    bool      *core; /* [nbuffer] caller-owned, or NULL: buffers that need `bound` bytes even alone; none of them where
-                                    * it is limits->least */
+    int32_t    witness; /* a step whose live bytes reach the bound of plan_lower_bound, or -1 */
+    bool      *core;    /* [nbuffer] caller-owned, or NULL: a set of buffers that needs `bound` bytes even without the
+                                    * others; empty where the bound is limits->lower_bound */
 } PlanResult;
 
 /* What every function below returns; the problem and the limits are never changed. */
@@ -110,21 +127,22 @@ int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits,
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
                       PlanResult *result); /* by size; lowest gap */
 
-/* The peaks of these four, in this order. Returns as they do, without a reason. */
+/* The peaks of these four planners, in this order. Returns as they do, without a reason. */
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
 
-/* Lowest support first (skyline.c): O((n + p) log n), p retries; about a second for 10^5 buffers. Problems with
- * windows, permits, fixed buffers or several regions fall back to the greedy orders. nodes = n. */
+/* The skyline heuristic, lowest support first (skyline.c): O((n + p) log n) for p retries; about a second for 10^5
+ * buffers. Problems with windows, overlap constraints, fixed buffers or several regions fall back to the greedy orders.
+ * nodes = n. */
 int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
 /* Exact search for the smallest peak, or with limits->fit for any plan within capacity: see exact.c. Exponential in the
  * worst case; stops at limits->nodes with the best plan so far. */
 int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
-/* The best plan found by every planner of this library together, always checked by plan_check. Of several regions, fast
- * to slow, the first serves the most traffic that any plan admits, then the second, and so on (regions.c); optimal then
- * means that this is proven. Without any traffic the sum of the regions' peaks is made small instead. With neither a
- * node nor a second limit the effort is PLAN_DEFAULT_NODES; INT64_MAX nodes search until the proof. */
+/* The best plan that all planners of this library find together, always checked by plan_check. Of several regions, fast
+ * to slow, the first serves the most traffic that any plan admits, then the second, and so on (regions.c); "optimal"
+ * then means that this is proven. Without any traffic the planner minimises the sum of the regions' peaks. With neither
+ * a node nor a second limit the effort is PLAN_DEFAULT_NODES; INT64_MAX nodes search until the proof. */
 int plan_place(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
 enum { PLAN_DEFAULT_NODES = 200000 };
@@ -138,20 +156,19 @@ typedef struct PlanPlanner {
 extern const PlanPlanner plan_planners[];                /* ends with a row of NULLs */
 const PlanPlanner       *plan_planner(const char *name); /* NULL when there is none of that name */
 
-/* Is this plan right? Tests alignment, fixed offsets, regions, sizes, peak, and every pair of windows that share a
- * step, from the problem statement alone. Returns 1 if so, else 0. O(s^2) for s spans in the worst case, no allocation
- * beyond one sorted copy of the spans. Does not judge bound, status or proof. */
+/* The checker: is this plan right? It tests alignment, fixed offsets, regions, sizes, peak, and every pair of windows
+ * that share a step, from the problem statement alone. Returns 1 if so, else 0. O(s^2) for s spans in the worst case,
+ * no allocation beyond one sorted copy of the spans. Does not judge bound, status or proof. */
 int plan_check(const PlanProblem *problem, const PlanResult *result);
 
-/* The same; on 0 writes one sentence naming the buffers at fault into why. Negative codes as above. */
+/* The same check; on 0 `why` names the buffers at fault in one sentence. Negative codes as above. */
 int plan_verify(const PlanProblem *problem, const PlanResult *result, char why[160]);
 
-/* The same of what a planner answered: where its status says that nothing fits, the regions' sizes do not count. */
+/* The same check for a planner's answer: where its status says that nothing fits, the regions' sizes are ignored. */
 int plan_verify_answer(const PlanProblem *problem, const PlanResult *result, char why[160]);
 
-/* Bytes that any plan needs: the largest number of bytes live in one step, where permitted overlaps count once as far
- * as they are permitted (planning by live sets; with several regions, of all of them together). O(s log s).
- * Negative codes as above. */
+/* A lower bound in bytes: the largest number of bytes live in one step. Bytes that two buffers may share by an overlap
+ * constraint count once. With several regions it bounds the sum of their peaks. O(s log s). Negative codes as above. */
 int64_t plan_lower_bound(const PlanProblem *problem);
 
 /* 0 if the problem is well formed, else PLAN_EINVAL with one sentence in why. */

@@ -1,10 +1,12 @@
 /* regions.c - which buffer lies in which memory.
- * A knapsack with packing: buffers are taken into the fastest region one after another, the one with the most traffic
- * first, and left out where they do not fit any more; then each of those decisions is tried the other way (depth-first
- * branch and bound). What one region can hold is asked of plan_place. What is left out goes to the next region in the
- * same way, and all of it into the last. A branch ends where even the best of what may still come would not be better:
- * of the bytes live in a step that are more than the region has, those with the least traffic must stay outside, in
- * fractions (Dantzig's bound of the knapsack). Larger problems are decided once in each of a few orders. */
+ * The problem is a knapsack whose content must also be packed. Regions are filled one after another, the fastest first.
+ * Depth-first branch and bound: buffers are decided by falling traffic per byte; each is taken into the region if
+ * plan_place can pack it with those taken before, then the branch without it is searched. What is left out goes to the
+ * next region in the same way, and all that is left into the last.
+ * A branch ends where even its upper bound is not better than the incumbent. In each step the live bytes above the
+ * region's size must stay outside, at best those with the least traffic, in fractions (Dantzig's bound of the
+ * knapsack). Problems of more than MOST_FOR_SEARCH buffers are decided once in each of a few orders, without going
+ * back. */
 #include "regions.h"
 
 #include <stdlib.h>
@@ -14,13 +16,13 @@ enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DI
 
 typedef enum Outcome { FITS, DOES_NOT_FIT, NOT_KNOWN, NO_MEMORY } Outcome;
 
-typedef struct Split { /* what two neighbouring regions share out, and all behind them */
+typedef struct Split { /* the decision which buffers lie in a region and which go to later ones */
     int      level;    /* the region that is filled */
     int     *order;    /* [n] buffers in the order of decision */
     int      n;
     int64_t *best;      /* [nregion] traffic of the best plan by region, from level on; best[level] -1: none yet */
-    bool     once;      /* the first completed choice is enough */
-    int      decisions; /* that may still be made then */
+    bool     once;      /* the first complete decision is enough */
+    int      decisions; /* decisions left, if `once` */
 } Split;
 
 typedef struct Filling {
@@ -28,8 +30,8 @@ typedef struct Filling {
     Effort      *effort;
     int64_t     *offset; /* [space->n] best plan so far */
     int32_t     *region; /* [space->n] */
-    int32_t     *choice; /* [space->n] region being filled, -1: left to later ones, -2: not decided */
-    bool         exact;  /* nothing was given up so far */
+    int32_t     *choice; /* [space->n] the region that takes the buffer, -1: a later one, -2: not decided */
+    bool         exact;  /* no branch was cut for lack of effort so far */
     int64_t     *trial;  /* [space->n] offsets of the region being filled */
 } Filling;
 
@@ -40,33 +42,33 @@ static int64_t traffic_of(const Filling *f, int b)
 
 /* ------------------------------------------------------------------------------------------------- one region alone */
 
-typedef struct Packing {
-    PlanBuffer *buffer;
-    PlanSpan   *span;
-    PlanPermit *permit;
-    int        *origin, *index;
-    PlanProblem problem;
-} Packing;
+typedef struct RegionProblem {
+    PlanBuffer  *buffer;
+    PlanSpan    *span;
+    PlanOverlap *overlap;
+    int         *origin, *index;
+    PlanProblem  problem;
+} RegionProblem;
 
-static void close_packing(Packing *k)
+static void close_packing(RegionProblem *k)
 {
     free(k->buffer);
     free(k->span);
-    free(k->permit);
+    free(k->overlap);
     free(k->origin);
     free(k->index);
 }
 
-/* The problem of the buffers whose choice is `level`. */
-static bool open_packing(Packing *k, const Filling *f, int level, const PlanRegion *region)
+/* Makes the packing problem of the buffers that region `level` takes. */
+static bool open_packing(RegionProblem *k, const Filling *f, int level, const PlanRegion *region)
 {
     const PlanProblem *p = f->space->problem;
 
-    *k = (Packing){
-        malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer), malloc(((size_t)p->nspan + 1) * sizeof *k->span),
-        malloc(((size_t)p->npermit + 1) * sizeof *k->permit), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
-        malloc(((size_t)p->nbuffer + 1) * sizeof(int)),       {.region = region, .nregion = 1, .nstep = p->nstep}};
-    if (!k->buffer || !k->span || !k->permit || !k->origin || !k->index)
+    *k = (RegionProblem){
+        malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer),   malloc(((size_t)p->nspan + 1) * sizeof *k->span),
+        malloc(((size_t)p->noverlap + 1) * sizeof *k->overlap), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
+        malloc(((size_t)p->nbuffer + 1) * sizeof(int)),         {.region = region, .nregion = 1, .nstep = p->nstep}};
+    if (!k->buffer || !k->span || !k->overlap || !k->origin || !k->index)
         return false;
     for (int b = 0; b < p->nbuffer; b++) {
         k->index[b] = f->choice[b] == level ? k->problem.nbuffer : -1;
@@ -81,26 +83,27 @@ static bool open_packing(Packing *k, const Filling *f, int level, const PlanRegi
             k->span[k->problem.nspan] = p->span[i];
             k->span[k->problem.nspan++].buffer = k->index[p->span[i].buffer];
         }
-    for (int i = 0; i < p->npermit; i++)
-        if (k->index[p->permit[i].a] >= 0 && k->index[p->permit[i].b] >= 0) {
-            PlanPermit moved = {k->index[p->permit[i].a], k->index[p->permit[i].b], p->permit[i].d1, p->permit[i].d2};
-            k->permit[k->problem.npermit++] = moved;
+    for (int i = 0; i < p->noverlap; i++)
+        if (k->index[p->overlap[i].a] >= 0 && k->index[p->overlap[i].b] >= 0) {
+            PlanOverlap moved = {k->index[p->overlap[i].a], k->index[p->overlap[i].b], p->overlap[i].d1,
+                                 p->overlap[i].d2};
+            k->overlap[k->problem.noverlap++] = moved;
         }
     k->problem.buffer = k->buffer;
     k->problem.span = k->span;
-    k->problem.permit = k->permit;
+    k->problem.overlap = k->overlap;
     return true;
 }
 
-/* Can the buffers whose choice is `level` lie in that region? Their offsets go to trial. least: the smallest peak is
+/* Can the buffers that region `level` takes be packed into it? Their offsets go to trial[]. least: the smallest peak is
  * wanted. */
 static Outcome pack(Filling *f, int level, bool least)
 {
-    PlanRegion region = f->space->region[level];
-    PlanLimits limits = {.nodes = NODES_OF_PACKING, .seed = f->effort->seed, .fit = !least};
-    PlanResult result = {0};
-    Packing    k;
-    Outcome    outcome = NO_MEMORY;
+    PlanRegion    region = f->space->region[level];
+    PlanLimits    limits = {.nodes = NODES_OF_PACKING, .seed = f->effort->seed, .fit = !least};
+    PlanResult    result = {0};
+    RegionProblem k;
+    Outcome       outcome = NO_MEMORY;
 
     region.size = region.size == INT64_MAX ? 0 : region.size;
     limits.capacity = region.size;
@@ -121,19 +124,20 @@ static Outcome pack(Filling *f, int level, bool least)
 
 /* -------------------------------------------------------------------------------------------------------- the bound */
 
-/* Traffic that must stay outside because of one step: bytes above the region's size, of the least traffic each. Buffers
- * that may overlap others do not count. The order of the split falls in traffic of each byte. */
+/* The least traffic that must stay outside the region because of one section: its live bytes above the region's size,
+ * of the least traffic per byte. Buffers with overlap constraints do not count. The order of the split falls in traffic
+ * per byte, so it is walked from its end. */
 static double loss_at(const Filling *f, const Split *s, int section)
 {
     const Space *space = f->space;
     double       excess = -(double)space->region[s->level].size, loss = 0;
 
     for (int pass = 0; pass < 2; pass++)
-        for (int i = s->n; i-- > 0 && (pass == 0 || excess > 0);) { /* the order falls: from its end it rises */
+        for (int i = s->n; i-- > 0 && (pass == 0 || excess > 0);) { /* from the least traffic per byte */
             int     b = s->order[i];
             int64_t bytes = 0;
 
-            if (f->choice[b] == -1 || space->lag_at[b] < space->lag_at[b + 1])
+            if (f->choice[b] == -1 || space->safe_at[b] < space->safe_at[b + 1])
                 continue;
             for (int k = space->span_at[b]; k < space->span_at[b + 1]; k++)
                 if (span_is_live(&space->span[k], section))
@@ -152,7 +156,7 @@ static double loss_at(const Filling *f, const Split *s, int section)
     return loss;
 }
 
-/* No plan that completes the choices has more traffic in the region than this. */
+/* An upper bound of the region's traffic over all plans that complete the decisions. */
 static double most_traffic(const Filling *f, const Split *s)
 {
     double all = 0, loss = 0;
@@ -179,14 +183,14 @@ static bool is_better(const int64_t *a, const int64_t *b, int from, int count)
     return false;
 }
 
-/* The region is chosen and packed; the rest goes on. Keeps the plan if it is better than the best. */
+/* Packs a region whose buffers are decided, and fills the later ones. Keeps the plan if it beats the incumbent. */
 static Outcome close_region(Filling *f, const Split *s)
 {
-    int     *rest = calloc((size_t)s->n + 1, sizeof *rest), count = 0;
+    int     *left = calloc((size_t)s->n + 1, sizeof *left), count = 0;
     int64_t  found[32] = {0}, *offset = malloc(((size_t)f->space->n + 1) * sizeof *offset);
     int32_t *region = malloc(((size_t)f->space->n + 1) * sizeof *region);
     size_t   n = (size_t)f->space->n;
-    Outcome  outcome = rest && offset && region ? FITS : NO_MEMORY;
+    Outcome  outcome = left && offset && region ? FITS : NO_MEMORY;
 
     if (outcome == FITS)
         outcome = pack(f, s->level, false);
@@ -197,16 +201,16 @@ static Outcome close_region(Filling *f, const Split *s)
             int b = s->order[i];
 
             if (f->choice[b] != s->level) {
-                rest[count++] = b;
+                left[count++] = b;
                 continue;
             }
             f->offset[b] = f->trial[b];
             f->region[b] = s->level;
             found[s->level] += traffic_of(f, b);
         }
-        outcome = fill(f, s->level + 1, rest, count, found);
+        outcome = fill(f, s->level + 1, left, count, found);
         for (int i = 0; i < count; i++)
-            f->choice[rest[i]] = -1;
+            f->choice[left[i]] = -1;
         if (outcome == FITS && (s->best[s->level] < 0 || is_better(found, s->best, s->level, f->space->nregion))) {
             memcpy(s->best + s->level, found + s->level, (size_t)(f->space->nregion - s->level) * sizeof *found);
         } else {
@@ -214,16 +218,16 @@ static Outcome close_region(Filling *f, const Split *s)
             memcpy(f->region, region, n * sizeof *region);
         }
     }
-    free(rest);
+    free(left);
     free(offset);
     free(region);
     return outcome;
 }
 
-/* Whether completing the choices could still be worth it. */
+/* Can no completion of the decisions beat the incumbent? */
 static bool is_hopeless(const Filling *f, const Split *s)
 {
-    bool   ties = f->space->nregion - s->level > 2; /* the same here may be better in a later region */
+    bool   ties = f->space->nregion - s->level > 2; /* equal traffic here may come with more in a later region */
     double most;
 
     if (s->best[s->level] < 0)
@@ -232,7 +236,7 @@ static bool is_hopeless(const Filling *f, const Split *s)
     return most < (double)s->best[s->level] || (!ties && most < (double)s->best[s->level] + 1);
 }
 
-/* Decides order[at] and all behind it. FITS: a plan was found here. */
+/* Decides for order[at] and all buffers behind it. FITS: a plan was found. */
 static Outcome decide(Filling *f, Split *s, int at)
 {
     Outcome result = DOES_NOT_FIT;
@@ -279,7 +283,7 @@ static int by_key(const void *left, const void *right)
     return a->key != b->key ? (a->key < b->key) - (a->key > b->key) : a->buffer - b->buffer;
 }
 
-/* The buffers by falling traffic of each byte (0), of each byte and step (1), or whole (2). */
+/* Sorts the buffers by falling traffic per byte (0), per byte and step (1), or in sum (2). */
 static bool rank(const Filling *f, const int *buffer, int n, int which, int *order)
 {
     Ranked *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
@@ -298,7 +302,7 @@ static bool rank(const Filling *f, const int *buffer, int n, int which, int *ord
     return ranked != NULL;
 }
 
-/* All that is left, in the last region. */
+/* The last region takes all that is left. */
 static Outcome fill_last(Filling *f, int level, const int *buffer, int n, int64_t *best)
 {
     Outcome outcome = FITS;
@@ -318,7 +322,7 @@ static Outcome fill_last(Filling *f, int level, const int *buffer, int n, int64_
     return outcome;
 }
 
-/* The best plan of these buffers in the regions from level on; best[] of those. */
+/* The best plan of these buffers in the regions from `level` on; best[] becomes the traffic of each. */
 static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *best)
 {
     Split   s = {level, malloc(((size_t)n + 1) * sizeof(int)), n, best, n > MOST_FOR_SEARCH, 0};
@@ -349,7 +353,7 @@ static Outcome fill(Filling *f, int level, const int *buffer, int n, int64_t *be
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
-/* The smallest peak of each region, its buffers given. */
+/* Packs each region anew for its smallest peak; its buffers are decided. */
 static Outcome compact(Filling *f)
 {
     Outcome outcome = FITS;
@@ -381,7 +385,8 @@ static int place_all(Filling *f, int *buffer, bool *proven)
         return PLAN_OK;
     if (outcome == NO_MEMORY)
         return PLAN_ENOMEM;
-    return greedy_place(f->space, GREEDY_BIGGER, false, f->offset, f->region); /* each in the first region with room */
+    return greedy_place(f->space, GREEDY_BIGGER, false, f->offset,
+                        f->region); /* each buffer in the first region with room */
 }
 
 int regions_place(const Space *s, Effort *effort, int64_t *offset, int32_t *region, bool *proven)

@@ -1,17 +1,21 @@
-/* search.c - is there a placement of this part below a capacity? Complete, bottom up, in nondecreasing offset.
+/* search.c - is there a placement of this partition below a capacity? A complete search, bottom up.
  *
- * Among all placements take the first in the order "lowest offset, then rank": every buffer of it rests on the ground
- * or on a buffer placed before it, and none could be put lower. Only that one is looked for, so
+ * Of all placements the search looks only for the first one in the order "lowest offset, then rank". In that placement
+ * every buffer rests on the ground or on a buffer placed before it, and none could be lowered. Hence:
  *   - a buffer is placed only at its support, the highest end of what is placed in its sections;
- *   - after b is placed at x all others have low >= x (above x where their rank is smaller);
- *   - the next offset is below support + size of every unplaced buffer, which could else have been slid underneath.
- * What a placement implies for the others: search_state.c. Where no unplaced buffer crosses from one section to the
- * next the halves are solved alone. A buffer that spans all sections of its piece can be moved to the top: it is set
- * aside and the piece's capacity shrinks by its size. Twins (same sections and size) keep their index order. Refuted
- * states, that is (set, lows, supports), are remembered: all that the search does below depends on them alone.
- * The rank prefers what lies in heavy sections; weight grows where refutations were found, so that restarts turn to the
- * sections that decide (after dom/wdeg, Boussemart et al. 2004).
- * The bottom-up order, splitting and section floors follow MiniMalloc (Moffitt, ASPLOS 2024). */
+ *   - after b is placed at x all others have low >= x, and above x where their rank is smaller;
+ *   - the next offset is below support + size of every unplaced buffer; else that buffer could slide underneath.
+ *
+ * Four things make it small:
+ *   - Propagation: what a placement implies for the other buffers (search_state.c).
+ *   - Splitting: where no unplaced buffer crosses from one section to the next, both sides are solved alone.
+ *   - Setting aside: a buffer that spans all sections of its component can move to the top; the component's capacity
+ *     shrinks by its size.
+ *   - Memory: refuted states (buffers, lows, supports) are remembered, since all that follows depends on them alone.
+ *     Twins, that is buffers of the same sections and size, keep their index order.
+ * The rank prefers buffers in heavy sections. A section's weight grows with the refutations found there, so restarts
+ * turn to the sections that decide (after dom/wdeg, Boussemart et al. 2004). The bottom-up order, splitting and section
+ * floors follow MiniMalloc (Moffitt, ASPLOS 2024). */
 #include "search_state.h"
 
 #include <stdlib.h>
@@ -27,14 +31,14 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-Search *search_open(const Part *p)
+Search *search_open(const Partition *p)
 {
     Search *s = calloc(1, sizeof *s);
     size_t  n = (size_t)p->n + 1, m = (size_t)p->m + 1, k = (size_t)p->section_at[p->n] + 1;
 
     if (!s)
         return NULL;
-    s->part = p;
+    s->partition = p;
     s->item = calloc(n, sizeof *s->item);
     s->rank = calloc(n, sizeof *s->rank);
     s->offset = calloc(n, sizeof *s->offset);
@@ -53,14 +57,14 @@ Search *search_open(const Part *p)
     s->memo = calloc((size_t)2 << MEMO_BITS, sizeof *s->memo);
     s->trail_room = 1 << 12;
     s->trail = malloc(s->trail_room * sizeof *s->trail);
-    s->choice_room = n + 64;
-    s->choice = malloc(s->choice_room * sizeof *s->choice);
-    s->piece_room = m + 64;
-    s->piece = malloc(s->piece_room * sizeof *s->piece);
+    s->candidate_room = n + 64;
+    s->candidate = malloc(s->candidate_room * sizeof *s->candidate);
+    s->component_room = m + 64;
+    s->component = malloc(s->component_room * sizeof *s->component);
     s->list = malloc(n * sizeof *s->list);
     if (!s->item || !s->rank || !s->offset || !s->placed || !s->rem || !s->cap || !s->shrunk || !s->weights ||
         !s->late || !s->active || !s->member || !s->spot || !s->cross || !s->queue || !s->queued || !s->memo ||
-        !s->trail || !s->choice || !s->piece || !s->list) {
+        !s->trail || !s->candidate || !s->component || !s->list) {
         search_close(s);
         return NULL;
     }
@@ -69,28 +73,28 @@ Search *search_open(const Part *p)
 
 void search_close(Search *s)
 {
-    void *all[] = {s->item,    s->rank, s->offset, s->placed, s->rem,   s->cap,   s->shrunk,
-                   s->weights, s->late, s->active, s->member, s->spot,  s->cross, s->queue,
-                   s->queued,  s->memo, s->trail,  s->choice, s->piece, s->list};
+    void *all[] = {s->item,    s->rank, s->offset, s->placed,    s->rem,       s->cap,   s->shrunk,
+                   s->weights, s->late, s->active, s->member,    s->spot,      s->cross, s->queue,
+                   s->queued,  s->memo, s->trail,  s->candidate, s->component, s->list};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(s);
 }
 
-/* -- pieces -------------------------------------------------------------------------------------------------------- */
+/* -- components ---------------------------------------------------------------------------------------------------- */
 
 static bool solve(Search *s, int *list, int count);
 
-/* A state: which buffers are left, and all that the search reads of them. */
+/* The fingerprint of a state: which buffers are left, and all that the search reads of them. */
 static void fingerprint(const Search *s, const int *list, int count, uint64_t key[2])
 {
-    uint64_t a = s->epoch, b = (uint64_t)s->cap[s->part->first[list[0]]];
+    uint64_t a = s->epoch, b = (uint64_t)s->cap[s->partition->first[list[0]]];
 
     for (int i = 0; i < count; i++) {
-        const Item *x = &s->item[list[i]];
-        uint64_t    h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
-                            mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
+        const BufferState *x = &s->item[list[i]];
+        uint64_t           h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
+                                   mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
         a += h;
         b += mix(h ^ UINT64_C(0x2545f4914f6cdd1d));
     }
@@ -111,11 +115,11 @@ static void remember(Search *s, const uint64_t key[2])
     slot[1] = key[1];
 }
 
-/* Sets aside the buffers that span the whole piece, at its top. Returns how many stay, at the front of list[]. */
+/* Sets aside the buffers that span the whole component, at its top. Returns how many stay, at the front of list[]. */
 static int set_aside(Search *s, int *list, int count, int first, int last)
 {
-    const Part *p = s->part;
-    int64_t     taken = 0;
+    const Partition *p = s->partition;
+    int64_t          taken = 0;
 
     for (int i = 0; i < count;) {
         int b = list[i];
@@ -132,35 +136,35 @@ static int set_aside(Search *s, int *list, int count, int first, int last)
     for (int t = first; t < last && taken; t++) {
         state_change(s, &s->cap[t], s->cap[t] - taken);
         state_change(s, &s->shrunk[t], s->shrunk[t] + taken);
-        state_look_again(s, t);
+        state_queue_section(s, t);
     }
     return count;
 }
 
 static int by_offset_and_rank(const void *left, const void *right)
 {
-    const Choice *a = left, *b = right;
+    const Candidate *a = left, *b = right;
     if (a->low != b->low)
         return a->low < b->low ? -1 : 1;
     return a->rank - b->rank;
 }
 
-/* Pushes the buffers that can come next, first things first; returns how many. */
+/* Pushes the buffers that can be placed next, in the order of trial; returns how many. */
 static int choose(Search *s, const int *list, int count, int first, int last)
 {
-    const Part *p = s->part;
-    int64_t     below = INT64_MAX, latest = INT64_MAX;
-    int         n = 0;
-    void       *stack = s->choice;
-    Choice     *choice;
+    const Partition *p = s->partition;
+    int64_t          below = INT64_MAX, latest = INT64_MAX;
+    int              n = 0;
+    void            *stack = s->candidate;
+    Candidate       *candidate;
 
-    if (!state_make_room(s, &stack, &s->choice_room, s->nchoice, (size_t)count, sizeof *choice))
+    if (!state_make_room(s, &stack, &s->candidate_room, s->ncandidate, (size_t)count, sizeof *candidate))
         return 0;
-    s->choice = stack;
-    choice = s->choice + s->nchoice;
+    s->candidate = stack;
+    candidate = s->candidate + s->ncandidate;
 
     for (int i = 0; i < count; i++) {
-        const Item *x = &s->item[list[i]];
+        const BufferState *x = &s->item[list[i]];
         if (p->fixed[list[i]] < 0 && x->support + x->size < below)
             below = x->support + x->size;
     }
@@ -168,16 +172,16 @@ static int choose(Search *s, const int *list, int count, int first, int last)
         if (s->active[t] && s->cap[t] - s->rem[t] < latest)
             latest = s->cap[t] - s->rem[t];
     for (int i = 0; i < count; i++) {
-        int         b = list[i];
-        const Item *x = &s->item[b];
+        int                b = list[i];
+        const BufferState *x = &s->item[b];
         if (p->fixed[b] < 0 ? x->low != x->support : x->low != p->fixed[b])
             continue;
         if (x->low >= below || x->low > latest || (p->twin[b] >= 0 && !s->placed[p->twin[b]]))
             continue;
-        choice[n++] = (Choice){x->low, s->rank[b], b};
+        candidate[n++] = (Candidate){x->low, s->rank[b], b};
     }
-    qsort(choice, (size_t)n, sizeof *choice, by_offset_and_rank);
-    s->nchoice += (size_t)n;
+    qsort(candidate, (size_t)n, sizeof *candidate, by_offset_and_rank);
+    s->ncandidate += (size_t)n;
     return n;
 }
 
@@ -192,16 +196,16 @@ static void move_last(int *list, int count, int b)
     list[count - 1] = b;
 }
 
-/* Tries every buffer that can come next. */
+/* Tries every buffer that can be placed next. */
 static bool branch(Search *s, int *list, int count, int first, int last)
 {
-    size_t base = s->nchoice;
+    size_t base = s->ncandidate;
     int    n = choose(s, list, count, first, last);
     bool   found = false;
 
     for (int i = 0; i < n && !found && !s->stopped; i++) {
         size_t mark = s->ntrail;
-        int    b = s->choice[base + (size_t)i].buffer;
+        int    b = s->candidate[base + (size_t)i].buffer;
         if (++s->nodes > s->limit || (s->nodes % 256 == 0 && s->deadline && clock() > s->deadline)) {
             s->late_already = s->nodes <= s->limit;
             s->stopped = true;
@@ -214,16 +218,16 @@ static bool branch(Search *s, int *list, int count, int first, int last)
             state_put_back(s, b);
         }
     }
-    s->nchoice = base;
+    s->ncandidate = base;
     return found;
 }
 
-/* After the piece shrank: do all lows still leave room below its top? */
+/* Do all buffers still fit below the top of a component that shrank? */
 static bool still_fits(Search *s, const int *list, int count)
 {
     for (int i = 0; i < count; i++) {
-        const Item *x = &s->item[list[i]];
-        int64_t     over = x->low - (x->limit - s->shrunk[s->part->first[list[i]]]);
+        const BufferState *x = &s->item[list[i]];
+        int64_t            over = x->low - (x->limit - s->shrunk[s->partition->first[list[i]]]);
         if (over > 0) {
             state_exceeded(s, over);
             return false;
@@ -232,7 +236,7 @@ static bool still_fits(Search *s, const int *list, int count)
     return true;
 }
 
-/* One connected piece in sections [first,last), nothing of it spanning all of them. */
+/* Solves one connected component in sections [first,last) none of whose buffers spans all of them. */
 static bool solve_core(Search *s, int *list, int count, int first, int last)
 {
     uint64_t key[2];
@@ -247,13 +251,13 @@ static bool solve_core(Search *s, int *list, int count, int first, int last)
     return found;
 }
 
-static bool solve_piece(Search *s, int *list, int count, int first, int last)
+static bool solve_component(Search *s, int *list, int count, int first, int last)
 {
     size_t mark = s->ntrail;
     int    kept = count;
     bool   found;
 
-    if (s->part->uniform && s->capacity % s->part->grain == 0)
+    if (s->partition->uniform && s->capacity % s->partition->granule == 0)
         kept = set_aside(s, list, count, first, last);
     if (kept == count)
         return solve_core(s, list, count, first, last);
@@ -268,29 +272,30 @@ static bool solve_piece(Search *s, int *list, int count, int first, int last)
 
 static int by_count(const void *left, const void *right)
 {
-    const Piece *a = left, *b = right;
+    const Component *a = left, *b = right;
     return a->count != b->count ? a->count - b->count : a->first - b->first;
 }
 
-/* Cuts list[] where no unplaced buffer crosses from one section to the next, pushes the pieces, smallest first. */
+/* Splits list[] where no unplaced buffer crosses from one section to the next; pushes the components, smallest
+ * first. */
 static int cut(Search *s, int *list, int count)
 {
-    const Part *p = s->part;
-    int         first = p->m, last = 0, n = 0, at = 0;
-    void       *stack = s->piece;
-    Piece      *piece;
+    const Partition *p = s->partition;
+    int              first = p->m, last = 0, n = 0, at = 0;
+    void            *stack = s->component;
+    Component       *component;
 
     for (int i = 0; i < count; i++) {
         first = p->first[list[i]] < first ? p->first[list[i]] : first;
         last = p->last[list[i]] > last ? p->last[list[i]] : last;
     }
-    if (!state_make_room(s, &stack, &s->piece_room, s->npiece, (size_t)(last > first ? last - first : 0),
-                         sizeof *piece))
+    if (!state_make_room(s, &stack, &s->component_room, s->ncomponent, (size_t)(last > first ? last - first : 0),
+                         sizeof *component))
         return 0;
-    s->piece = stack;
-    piece = s->piece + s->npiece;
+    s->component = stack;
+    component = s->component + s->ncomponent;
     for (int t = first; t < last; t++) {
-        Piece one = {at, 0, t, t};
+        Component one = {at, 0, t, t};
         while (t + 1 < last && s->cross[t] > 0)
             t++;
         one.last = t + 1;
@@ -302,25 +307,25 @@ static int cut(Search *s, int *list, int count)
             }
         one.count = at - one.begin;
         if (one.count)
-            piece[n++] = one;
+            component[n++] = one;
     }
-    qsort(piece, (size_t)n, sizeof *piece, by_count);
-    s->npiece += (size_t)n;
+    qsort(component, (size_t)n, sizeof *component, by_count);
+    s->ncomponent += (size_t)n;
     return n;
 }
 
-/* All of list[], none of it placed. On success all are; else nothing has changed but the order of list[]. */
+/* Places all of list[], of which nothing is placed yet. On failure only the order of list[] has changed. */
 static bool solve(Search *s, int *list, int count)
 {
-    size_t base = s->npiece, mark = s->ntrail;
+    size_t base = s->ncomponent, mark = s->ntrail;
     int    n = cut(s, list, count);
     bool   found = !s->stopped;
 
     for (int k = 0; k < n && found; k++) {
-        Piece one = s->piece[base + (size_t)k];
-        found = solve_piece(s, list + one.begin, one.count, one.first, one.last);
+        Component one = s->component[base + (size_t)k];
+        found = solve_component(s, list + one.begin, one.count, one.first, one.last);
     }
-    s->npiece = base;
+    s->ncomponent = base;
     if (!found) {
         state_undo(s, mark);
         for (int i = 0; i < count; i++)
@@ -330,7 +335,7 @@ static bool solve(Search *s, int *list, int count)
     return found;
 }
 
-/* -- the way in ---------------------------------------------------------------------------------------------------- */
+/* -- restarts ----------------------------------------------------------------------------------------------------- */
 
 typedef struct Key {
     double key[3];
@@ -347,11 +352,11 @@ static int by_key(const void *left, const void *right)
     return a->buffer - b->buffer;
 }
 
-/* The weight of the heaviest section of b, made heavier by the share of refutations found there. */
+/* The load of the fullest section of b, where sections count more by their share of refutations. */
 static double heaviest(const Search *s, int b, int64_t most_refutations)
 {
-    const Part *p = s->part;
-    double      load = 0;
+    const Partition *p = s->partition;
+    double           load = 0;
 
     for (int i = p->section_at[b]; i < p->section_at[b + 1]; i++) {
         int    t = p->section[i];
@@ -361,7 +366,7 @@ static double heaviest(const Search *s, int b, int64_t most_refutations)
     return load;
 }
 
-/* One way of ordering buffers that could lie at the same offset: sections, life in steps, size and load, larger
+/* What orders buffers that could lie at the same offset: number of sections, lifetime in steps, area, load; larger
  * first. */
 typedef enum Measure { SECTIONS, STEPS, AREA, LOAD } Measure;
 
@@ -373,7 +378,7 @@ static const struct Lane {
 
 static double measure(const Search *s, int b, Measure what, int64_t most_refutations)
 {
-    const Part *p = s->part;
+    const Partition *p = s->partition;
 
     switch (what) {
     case SECTIONS:
@@ -389,9 +394,9 @@ static double measure(const Search *s, int b, Measure what, int64_t most_refutat
 
 static bool rank_buffers(Search *s, const struct Lane *lane, uint64_t seed)
 {
-    const Part *p = s->part;
-    Key        *key = malloc((size_t)p->n * sizeof *key + 1);
-    int64_t     most = 1;
+    const Partition *p = s->partition;
+    Key             *key = malloc((size_t)p->n * sizeof *key + 1);
+    int64_t          most = 1;
 
     if (!key)
         return false;
@@ -410,11 +415,11 @@ static bool rank_buffers(Search *s, const struct Lane *lane, uint64_t seed)
     return true;
 }
 
-/* One descent with backtracking, cut off after so many nodes. */
+/* One depth-first search, cut off after so many nodes. */
 static SearchAnswer run_lane(Search *s, int64_t capacity, int lane, uint64_t seed, int64_t nodes)
 {
-    const Part *p = s->part;
-    bool        good = state_reset(s, capacity), found;
+    const Partition *p = s->partition;
+    bool             good = state_reset(s, capacity), found;
 
     s->weight = s->weights + (size_t)lane * ((size_t)p->m + 1);
     s->nodes = 0;
@@ -422,7 +427,7 @@ static SearchAnswer run_lane(Search *s, int64_t capacity, int lane, uint64_t see
     if (!rank_buffers(s, &lanes[lane], seed))
         return SEARCH_NO_MEMORY;
     for (int t = 0; t < p->m; t++)
-        state_look_again(s, t);
+        state_queue_section(s, t);
     found = state_propagate(s, good) && solve(s, s->list, p->n);
     return s->no_memory ? SEARCH_NO_MEMORY : found ? SEARCH_FOUND : s->stopped ? SEARCH_STOPPED : SEARCH_NONE;
 }
@@ -437,8 +442,8 @@ static int64_t luby(int64_t i)
     return (INT64_C(1) << k) - 1 == i + 1 ? INT64_C(1) << (k - 1) : luby(i - (INT64_C(1) << (k - 1)) + 1);
 }
 
-/* The least capacity >= c at which some buffer may lie higher than just below it. */
-static int64_t next_capacity(const Part *p, int64_t c)
+/* The least capacity >= c at which the highest offset of some buffer grows. */
+static int64_t next_capacity(const Partition *p, int64_t c)
 {
     int64_t best = INT64_MAX;
 
@@ -462,7 +467,7 @@ SearchAnswer search_run(Search *s, int64_t capacity, Effort *effort, int64_t *of
         effort->nodes -= s->nodes + 1;
     }
     if (answer == SEARCH_FOUND)
-        memcpy(offset, s->offset, (size_t)s->part->n * sizeof *offset);
-    *next = s->least == INT64_MAX ? INT64_MAX : next_capacity(s->part, capacity + s->least);
+        memcpy(offset, s->offset, (size_t)s->partition->n * sizeof *offset);
+    *next = s->least == INT64_MAX ? INT64_MAX : next_capacity(s->partition, capacity + s->least);
     return answer;
 }

@@ -1,14 +1,14 @@
-/* search.h - exact search for a placement of one part below a capacity. Private to planners/. */
+/* search.h - exact search for a placement of one partition below a capacity. Private to planners/. */
 #ifndef OCC_SEARCH_H
 #define OCC_SEARCH_H
 
 #include <time.h>
 
-#include "part.h"
+#include "partition.h"
 
 typedef enum SearchAnswer { SEARCH_FOUND, SEARCH_NONE, SEARCH_STOPPED, SEARCH_NO_MEMORY } SearchAnswer;
 
-typedef struct Search Search; /* the working state for one part: search_state.h */
+typedef struct Search Search; /* the working state for one partition: search_state.h */
 
 typedef struct Effort {
     int64_t  nodes;    /* that may still be spent */
@@ -26,12 +26,13 @@ enum {
     SEARCH_RESTART = 1000 /* nodes of the shortest try */
 };
 
-Search *search_open(const Part *part); /* NULL on lack of memory */
+Search *search_open(const Partition *partition); /* NULL on lack of memory */
 void    search_close(Search *search);
 
-/* Looks for offset[0 .. part->n-1] with no end above capacity, by tries of growing length in several orders; what one
- * try learns about refuted states and decisive sections serves the later ones. Takes what it spends from effort->nodes.
- * On SEARCH_NONE there is no placement at any capacity below *next (INT64_MAX: at none at all). */
+/* Searches for offset[0 .. n-1] of the partition's buffers with no end above capacity. Tries of growing length use
+ * several orders in turn; what a try learns about refuted states and decisive sections serves the later ones. The nodes
+ * spent are subtracted from effort->nodes. On SEARCH_NONE there is no placement at any capacity below *next (INT64_MAX:
+ * at none). */
 SearchAnswer search_run(Search *search, int64_t capacity, Effort *effort, int64_t *offset, int64_t *next);
 
 #endif

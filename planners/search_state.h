@@ -1,5 +1,5 @@
-/* search_state.h - the state that the exact search walks through: what is placed, what that implies, how to undo it.
- * Private to search.c and search_state.c. */
+/* search_state.h - the state of the exact search: what is placed, what that implies, how to undo it. Private to
+ * search.c and search_state.c. */
 #ifndef OCC_SEARCH_STATE_H
 #define OCC_SEARCH_STATE_H
 
@@ -7,68 +7,70 @@
 
 #include "search.h"
 
-typedef struct Item { /* what the inner loops read of a buffer; bytes */
-    int64_t low;      /* proven floor of its offset */
+typedef struct BufferState { /* what the inner loops read of a buffer; bytes */
+    int64_t low;             /* lower bound of its offset */
     int64_t size;
-    int64_t support; /* highest end of what is placed in its sections */
-    int64_t limit;   /* highest offset at this capacity, before its piece shrinks */
-} Item;
+    int64_t support; /* highest end of the buffers placed in its sections: where it would rest */
+    int64_t limit;   /* highest offset at this capacity, before its component shrinks */
+} BufferState;
 
-typedef struct Change { /* one entry of the trail */
+typedef struct TrailEntry { /* one change of a number, to be undone */
     int64_t *where, old;
-} Change;
+} TrailEntry;
 
-typedef struct Choice { /* a buffer to try next */
+typedef struct Candidate { /* a buffer to try next */
     int64_t low;
     int     rank, buffer;
-} Choice;
+} Candidate;
 
-typedef struct Piece { /* unplaced buffers list[begin] .. list[begin+count-1] in sections [first,last) */
+typedef struct Component { /* unplaced buffers list[begin] .. list[begin+count-1] in sections [first,last) */
     int begin, count, first, last;
-} Piece;
+} Component;
 
 struct Search {
-    const Part *part;
-    Item       *item;               /* [n] */
-    int        *rank;               /* [n] position in the order that breaks ties */
-    int64_t    *offset;             /* [n] of what is placed */
-    char       *placed;             /* [n] */
-    int64_t    *rem, *cap, *shrunk; /* [m] unplaced bytes; capacity; what was set aside on top of it */
-    int64_t    *weights, *weight;   /* [SEARCH_LANES][m+1] refutations found in each section so far; this lane's row */
-    int        *active;             /* [m] unplaced members stand first in the section's list */
-    int        *member, *spot;      /* the sections' lists; where a buffer stands in each, parallel to Part.section */
-    int        *cross;              /* [m] unplaced buffers in both section s and s + 1 */
-    int        *queue;              /* sections to look at again; a ring of m + 1 */
-    char       *queued;             /* [m] */
-    Item       *late;               /* [n] scratch of one look */
-    int         head, waiting;
-    Change     *trail;
-    Choice     *choice; /* what is still to try, along the path */
-    Piece      *piece;  /* what is still to solve, along the path */
-    size_t      ntrail, nchoice, npiece, trail_room, choice_room, piece_room;
-    int        *list;            /* [n] all buffers; every call permutes its own stretch of it */
-    uint64_t   *memo;            /* refuted states, two words each */
-    uint64_t    epoch;           /* makes states of different capacities different */
-    int64_t     capacity, least; /* least: how much more capacity might change some conclusion */
-    int64_t     loss;            /* bytes lost by rounding a limit down, at most */
-    int64_t     nodes, limit;
-    clock_t     deadline; /* of clock(); 0: none */
-    bool        stopped, no_memory;
-    bool        late_already; /* the deadline is over */
+    const Partition *partition;
+    BufferState     *item;               /* [n] */
+    int             *rank;               /* [n] position in the order that breaks ties between equal offsets */
+    int64_t         *offset;             /* [n] offsets of placed buffers */
+    char            *placed;             /* [n] */
+    int64_t         *rem, *cap, *shrunk; /* [m] by section: unplaced bytes; capacity; bytes set aside at its top */
+    int64_t *weights, *weight; /* [SEARCH_LANES][m+1] refutations found in each section so far; the row of this lane */
+    int     *active;           /* [m] number of unplaced members, which stand first in the section's list */
+    int     *member,
+        *spot; /* lists of members by section; position of a buffer in each list, parallel to Partition.section */
+    int         *cross;  /* [m] unplaced buffers in both section s and s + 1 */
+    int         *queue;  /* sections to propagate; a ring of m + 1 */
+    char        *queued; /* [m] */
+    BufferState *late;   /* [n] scratch of propagate_section */
+    int          head, waiting;
+    TrailEntry  *trail;
+    Candidate   *candidate; /* stack: buffers still to try, along the path */
+    Component   *component; /* stack: components still to solve, along the path */
+    size_t       ntrail, ncandidate, ncomponent, trail_room, candidate_room, component_room;
+    int         *list;            /* [n] all buffers; every call permutes its own part of it */
+    uint64_t    *memo;            /* refuted states, two words each */
+    uint64_t     epoch;           /* salt of the fingerprints: states of different capacities differ */
+    int64_t      capacity, least; /* least: bytes of additional capacity that might change some conclusion */
+    int64_t      loss;            /* the most bytes that rounding a limit down to an alignment loses */
+    int64_t      nodes, limit;
+    clock_t      deadline; /* of clock(); 0: none */
+    bool         stopped, no_memory;
+    bool         late_already; /* the deadline has passed */
 };
 
-/* Everything unplaced, at this capacity. False when some buffer has no room at all. */
+/* Resets the state to nothing placed, at this capacity. False when some buffer has no room at all. */
 bool state_reset(Search *search, int64_t capacity);
 
-/* Room for extra more elements of a growing stack; on lack of memory the search stops. */
+/* Makes room for `extra` more elements of a growing stack; on lack of memory the search stops. */
 bool state_make_room(Search *search, void **stack, size_t *room, size_t used, size_t extra, size_t element);
 
-/* Sets *where and notes the old value; undo returns to an earlier length of the trail. */
+/* Sets *where and records the old value on the trail; state_undo returns to an earlier length of the trail. */
 void state_change(Search *search, int64_t *where, int64_t value);
 void state_undo(Search *search, size_t mark);
 
-/* A conclusion stands only because something passes a limit by excess bytes (> 0). Limits are multiples of alignments,
- * so with some more capacity they may grow by up to loss bytes more than it. */
+/* Records that a conclusion holds only because something exceeds a limit by `excess` bytes (> 0): that much more
+ * capacity might change it. Limits are multiples of alignments, so they may grow by up to `loss` bytes more than the
+ * capacity. */
 static inline void state_exceeded(Search *s, int64_t excess)
 {
     excess = excess > s->loss ? excess - s->loss : 1;
@@ -76,18 +78,18 @@ static inline void state_exceeded(Search *s, int64_t excess)
         s->least = excess;
 }
 
-void state_look_again(Search *search, int section);
+void state_queue_section(Search *search, int section);
 
-/* Empties the queue of sections, drawing conclusions; false if one refutes the state. With good false it only
- * empties. */
+/* Propagates the queued sections; false if one of them refutes the state. With `good` false it only empties the
+ * queue. */
 bool state_propagate(Search *search, bool good);
 
-/* Takes b out of the lists of its sections, or undoes the latest take_out that is not undone yet. */
+/* Takes b out of the lists of its sections; state_put_back undoes the latest call that is not undone yet. */
 void state_take_out(Search *search, int b);
 void state_put_back(Search *search, int b);
 
-/* Places b at its low; false if that is refuted. list[0..count-1] are the buffers of its piece. Undo: state_undo, then
- * state_put_back. */
+/* Places b at its low; false if that is refuted. list[0..count-1] are the buffers of its component. To undo it, call
+ * state_undo, then state_put_back. */
 bool state_put_down(Search *search, int b, const int *list, int count);
 
 #endif

@@ -1,25 +1,31 @@
-/* skyline.c - lowest support first: a plan built upward that scales to 10^5 buffers.
- * The skyline is the highest end of what is placed in each section. A queue holds the unplaced buffers by (support,
- * rank), where the support is the skyline's maximum over the buffer's sections. The lowest is taken; if the skyline has
- * risen under it since it was pushed, it goes back with its new support, else it is placed there. Every hole below the
- * skyline is lost, so the rank decides how good the plan becomes: six orders of life (W), area (A), load of the
- * heaviest section (T) and size (Z). The skyline is a segment tree with range assignment and range maximum: O(log m)
- * each. */
+/* skyline.c - the skyline heuristic, lowest support first: a plan built upward that scales to 10^5 buffers.
+ *
+ *   bytes                     The skyline is the highest end of what is placed in each section. The support of a buffer
+ *     |    +-----+            is the skyline's maximum over the buffer's sections: buffer x, live in all three, would
+ *     | +--+  b  |            rest on b.
+ *     | |a |     +--+
+ *     | |  |     |c |
+ *     +-------------------> sections
+ *
+ * A queue holds the unplaced buffers by (support, rank). The lowest is taken. If the skyline has risen under it since
+ * it was pushed, it goes back with its new support; else it is placed there. Holes below the skyline are lost, so the
+ * rank decides how good the plan becomes: six orders by lifetime (W), area (A), load of the fullest section (T) and
+ * size (Z). The skyline is a segment tree with range assignment and range maximum: O(log m) each. */
 #include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer is placed at the maximum of its sections, so an assignment only ever raises: it is kept as a floor of whole
- * subtrees that is never pushed down. */
-typedef struct Cell {
+/* A node of the segment tree. A buffer is placed at the maximum of its sections, so an assignment only ever raises. It
+ * is kept as a floor of whole subtrees that is never pushed down. */
+typedef struct Maximum {
     int64_t high;  /* maximum over the subtree, floors of its ancestors aside */
     int64_t floor; /* least value anywhere in the subtree */
-} Cell;
+} Maximum;
 
 typedef struct Skyline {
-    int   leaves; /* a power of two */
-    Cell *cell;   /* [2*leaves] */
+    int      leaves; /* a power of two */
+    Maximum *node;   /* [2*leaves] */
 } Skyline;
 
 typedef struct Entry {
@@ -49,8 +55,8 @@ static bool skyline_open(Skyline *k, int sections)
     k->leaves = 1;
     while (k->leaves < sections)
         k->leaves *= 2;
-    k->cell = calloc((size_t)k->leaves * 2, sizeof *k->cell);
-    return k->cell != NULL;
+    k->node = calloc((size_t)k->leaves * 2, sizeof *k->node);
+    return k->node != NULL;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -61,41 +67,41 @@ static int64_t larger(int64_t a, int64_t b)
 /* The maximum over sections [begin,end), not empty. */
 static int64_t highest(const Skyline *k, int begin, int end)
 {
-    const Cell *cell = k->cell;
-    int         first = begin + k->leaves, last = end + k->leaves - 1, l = first, r = last + 1;
-    int64_t     most = 0;
+    const Maximum *node = k->node;
+    int            first = begin + k->leaves, last = end + k->leaves - 1, l = first, r = last + 1;
+    int64_t        most = 0;
 
     for (; l < r; l /= 2, r /= 2) {
         if (l & 1)
-            most = larger(most, cell[l++].high);
+            most = larger(most, node[l++].high);
         if (r & 1)
-            most = larger(most, cell[--r].high);
+            most = larger(most, node[--r].high);
         first /= 2;
         last /= 2;
-        most = larger(most, larger(cell[first].floor, cell[last].floor));
+        most = larger(most, larger(node[first].floor, node[last].floor));
     }
     for (first /= 2; first > 0; first /= 2) /* from here on both have the same ancestors, or neighbours' */
-        most = larger(most, cell[first].floor);
+        most = larger(most, node[first].floor);
     for (last /= 2; last > 0; last /= 2)
-        most = larger(most, cell[last].floor);
+        most = larger(most, node[last].floor);
     return most;
 }
 
 /* Raises sections [begin,end) to value, which is no less than their maximum. */
 static void raise_to(Skyline *k, int begin, int end, int64_t value)
 {
-    Cell *cell = k->cell;
-    int   first = begin + k->leaves, last = end + k->leaves - 1;
+    Maximum *node = k->node;
+    int      first = begin + k->leaves, last = end + k->leaves - 1;
 
     for (int l = first, r = last + 1; l < r; l /= 2, r /= 2) {
         if (l & 1)
-            cell[l++] = (Cell){value, value};
+            node[l++] = (Maximum){value, value};
         if (r & 1)
-            cell[--r] = (Cell){value, value};
+            node[--r] = (Maximum){value, value};
     }
     for (first /= 2, last /= 2; first > 0; first /= 2, last /= 2) {
-        cell[first].high = larger(cell[first].high, value);
-        cell[last].high = larger(cell[last].high, value);
+        node[first].high = larger(node[first].high, value);
+        node[last].high = larger(node[last].high, value);
     }
 }
 
@@ -164,7 +170,7 @@ static int by_keys(const void *left, const void *right)
     return a->buffer - b->buffer;
 }
 
-/* Bytes live in each section; and of each buffer's heaviest section, by a tree of maxima. */
+/* heaviest[b] becomes the bytes live in the fullest section of buffer b, by a tree of maxima. */
 static bool fill_loads(const Space *s, double *heaviest)
 {
     Skyline  k = {0};
@@ -177,14 +183,14 @@ static bool fill_loads(const Space *s, double *heaviest)
     }
     for (int t = 0; t < s->nsection && good; t++) {
         load[t + 1] += load[t];
-        k.cell[k.leaves + t].high = load[t];
+        k.node[k.leaves + t].high = load[t];
     }
     for (int i = k.leaves - 1; i > 0 && good; i--)
-        k.cell[i].high = larger(k.cell[2 * i].high, k.cell[2 * i + 1].high);
+        k.node[i].high = larger(k.node[2 * i].high, k.node[2 * i + 1].high);
     for (int b = 0; b < s->n && good; b++)
         heaviest[b] = space_live(s, b) ? (double)highest(&k, s->begin[b], s->end[b]) : 0;
     free(load);
-    free(k.cell);
+    free(k.node);
     return good;
 }
 
@@ -212,17 +218,17 @@ static bool rank_all(const Space *s, int order, int *rank)
     return good;
 }
 
-typedef struct Dive {
+typedef struct SkylineRun {
     Skyline  skyline;
-    int64_t *top; /* [nsection] the skyline again, for looks at single sections */
+    int64_t *top; /* [nsection] the skyline as an array, for single sections */
     Queue    queue;
     int     *rank;
-    int     *watch; /* [n] the section that last held a buffer's support */
+    int     *watch; /* [n] the section that determined the buffer's support when it was last computed */
     int64_t *align;
-} Dive;
+} SkylineRun;
 
-/* The support of a buffer whose watched section no longer tells; finds another section to watch. */
-static int64_t look_up(const Space *s, Dive *d, int b)
+/* Recomputes the support of a buffer, and the section that determines it. */
+static int64_t look_up(const Space *s, SkylineRun *d, int b)
 {
     int64_t support = 0;
 
@@ -239,7 +245,7 @@ static int64_t look_up(const Space *s, Dive *d, int b)
     return d->align[b] > 1 ? round_up(support, d->align[b]) : support;
 }
 
-static void place_at(const Space *s, Dive *d, int b, int64_t end)
+static void place_at(const Space *s, SkylineRun *d, int b, int64_t end)
 {
     for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++) {
         raise_to(&d->skyline, s->span[i].begin, s->span[i].end, end);
@@ -248,8 +254,8 @@ static void place_at(const Space *s, Dive *d, int b, int64_t end)
     }
 }
 
-/* Places what the lowest entries stand for, or puts them back higher up. */
-static bool place_lowest(const Space *s, Dive *d, int64_t *offset)
+/* Places the buffers of the lowest entries, or puts them back with a higher support. */
+static bool place_lowest(const Space *s, SkylineRun *d, int64_t *offset)
 {
     Bucket *lowest = &d->queue.bucket[0];
     bool    good = true;
@@ -258,7 +264,7 @@ static bool place_lowest(const Space *s, Dive *d, int64_t *offset)
         Entry   one = lowest->entry[k];
         int     b = one.buffer;
         int64_t support = d->top[d->watch[b]];
-        if (support <= one.support) /* nearly always the watched section has risen further */
+        if (support <= one.support) /* usually the watched section has risen, and the tree need not be asked */
             support = look_up(s, d, b);
         if (support > one.support) {
             good = push(&d->queue, (Entry){support, one.rank, b});
@@ -271,7 +277,7 @@ static bool place_lowest(const Space *s, Dive *d, int64_t *offset)
     return good;
 }
 
-static void dive_close(Dive *d)
+static void dive_close(SkylineRun *d)
 {
     for (int i = 0; i < 65; i++)
         free(d->queue.bucket[i].entry);
@@ -279,13 +285,13 @@ static void dive_close(Dive *d)
     free(d->align);
     free(d->watch);
     free(d->top);
-    free(d->skyline.cell);
+    free(d->skyline.node);
 }
 
 int skyline_place_some(const Space *s, int order, int first, const bool *left_out, int64_t *offset)
 {
-    Dive d = {.queue = {.last = -1}};
-    bool good;
+    SkylineRun d = {.queue = {.last = -1}};
+    bool       good;
 
     d.rank = malloc(((size_t)s->n + 1) * sizeof *d.rank);
     d.align = malloc(((size_t)s->n + 1) * sizeof *d.align);

@@ -36,7 +36,7 @@ int32_t space_section(const Space *s, int32_t step)
     return low;
 }
 
-/* Steps between two events are all alike: from here on time is counted in sections. */
+/* Renumbers time from steps to sections: steps between two births or deaths are all alike. */
 static void compress_time(Space *s, int count)
 {
     int kept = 0;
@@ -56,7 +56,7 @@ static void compress_time(Space *s, int count)
     }
 }
 
-/* Copies the spans that say something, in order, and finds each buffer's lifetime. */
+/* Copies the spans that are not empty, sorted, and finds each buffer's lifetime. */
 static void collect_spans(Space *s)
 {
     const PlanProblem *p = s->problem;
@@ -84,32 +84,32 @@ static void collect_spans(Space *s)
 
 static int by_other(const void *left, const void *right)
 {
-    const Lag *a = left, *b = right;
+    const SafeDistance *a = left, *b = right;
     return (a->other > b->other) - (a->other < b->other);
 }
 
-/* Each permit is filed under both of its buffers. */
-static void collect_permits(Space *s)
+/* Files each overlap constraint under both of its buffers. */
+static void collect_overlaps(Space *s)
 {
     const PlanProblem *p = s->problem;
 
-    for (int i = 0; i < p->npermit; i++) {
-        s->lag_at[p->permit[i].a + 1]++;
-        s->lag_at[p->permit[i].b + 1]++;
+    for (int i = 0; i < p->noverlap; i++) {
+        s->safe_at[p->overlap[i].a + 1]++;
+        s->safe_at[p->overlap[i].b + 1]++;
     }
     for (int b = 0; b < s->n; b++)
-        s->lag_at[b + 1] += s->lag_at[b];
-    for (int i = 0; i < p->npermit; i++) {
-        const PlanPermit *q = &p->permit[i];
-        s->lag[s->lag_at[q->a]++] = (Lag){q->b, q->d1, q->d2};
-        s->lag[s->lag_at[q->b]++] = (Lag){q->a, q->d2, q->d1};
+        s->safe_at[b + 1] += s->safe_at[b];
+    for (int i = 0; i < p->noverlap; i++) {
+        const PlanOverlap *q = &p->overlap[i];
+        s->safe[s->safe_at[q->a]++] = (SafeDistance){q->b, q->d1, q->d2};
+        s->safe[s->safe_at[q->b]++] = (SafeDistance){q->a, q->d2, q->d1};
     }
     for (int b = s->n; b > 0; b--) /* each start had moved to the next buffer's */
-        s->lag_at[b] = s->lag_at[b - 1];
-    s->lag_at[0] = 0;
+        s->safe_at[b] = s->safe_at[b - 1];
+    s->safe_at[0] = 0;
     for (int b = 0; b < s->n; b++)
-        qsort(s->lag + s->lag_at[b], (size_t)(s->lag_at[b + 1] - s->lag_at[b]), sizeof *s->lag, by_other);
-    if (p->npermit)
+        qsort(s->safe + s->safe_at[b], (size_t)(s->safe_at[b + 1] - s->safe_at[b]), sizeof *s->safe, by_other);
+    if (p->noverlap)
         s->plain = false;
 }
 
@@ -143,7 +143,7 @@ static void collect_regions(Space *s, int64_t capacity)
     }
 }
 
-/* What offsets are multiples of, by buffer and region. */
+/* Alignments by buffer and region: the common multiple of the buffer's and the region's. */
 static void collect_alignments(Space *s)
 {
     for (int b = 0; b < s->n; b++)
@@ -165,20 +165,20 @@ int space_open(Space *s, const PlanProblem *problem, int64_t capacity)
     s->span_at = calloc(n + 1, sizeof *s->span_at);
     s->span = calloc((size_t)problem->nspan + 1, sizeof *s->span);
     s->step_at = calloc((size_t)problem->nspan * 2 + 1, sizeof *s->step_at);
-    s->lag_at = calloc(n + 2, sizeof *s->lag_at);
-    s->lag = calloc((size_t)problem->npermit * 2 + 1, sizeof *s->lag);
+    s->safe_at = calloc(n + 2, sizeof *s->safe_at);
+    s->safe = calloc((size_t)problem->noverlap * 2 + 1, sizeof *s->safe);
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->end = calloc(n + 1, sizeof *s->end);
     collect_regions(s, capacity);
     s->align = calloc(n * (size_t)s->nregion + 1, sizeof *s->align);
-    if (!s->span_at || !s->span || !s->step_at || !s->lag_at || !s->lag || !s->begin || !s->end || !s->align) {
+    if (!s->span_at || !s->span || !s->step_at || !s->safe_at || !s->safe || !s->begin || !s->end || !s->align) {
         space_close(s);
         return PLAN_ENOMEM;
     }
     collect_spans(s);
-    collect_permits(s);
+    collect_overlaps(s);
     collect_alignments(s);
-    if (near_open(s)) {
+    if (conflicts_open(s)) {
         space_close(s);
         return PLAN_ENOMEM;
     }
@@ -190,30 +190,30 @@ void space_close(Space *s)
     free(s->span_at);
     free(s->span);
     free(s->step_at);
-    free(s->lag_at);
-    free(s->lag);
+    free(s->safe_at);
+    free(s->safe);
     free(s->begin);
     free(s->end);
     free(s->align);
-    near_close(s);
+    conflicts_close(s);
     memset(s, 0, sizeof *s);
 }
 
-int space_clashes(const Space *s, int b, int j, int64_t offset_j, Clash *clash)
+int space_forbidden(const Space *s, int b, int j, int64_t offset_j, Interval *interval)
 {
     int64_t above = INT64_MAX, below = INT64_MAX;
     int     count = 0;
 
-    for (int i = s->lag_at[b]; i < s->lag_at[b + 1]; i++)
-        if (s->lag[i].other == j) { /* several permits for one pair: any of them will do */
-            above = s->lag[i].above < above ? s->lag[i].above : above;
-            below = s->lag[i].below < below ? s->lag[i].below : below;
+    for (int i = s->safe_at[b]; i < s->safe_at[b + 1]; i++)
+        if (s->safe[i].other == j) { /* several constraints for one pair: satisfying one is enough */
+            above = s->safe[i].above < above ? s->safe[i].above : above;
+            below = s->safe[i].below < below ? s->safe[i].below : below;
         }
     for (int x = s->span_at[b]; x < s->span_at[b + 1]; x++) {
         const PlanSpan *mine = &s->span[x];
         for (int y = s->span_at[j]; y < s->span_at[j + 1] && s->span[y].begin < mine->end; y++) {
             const PlanSpan *other = &s->span[y];
-            Clash           c = {other->lo - mine->hi, other->hi - mine->lo};
+            Interval        c = {other->lo - mine->hi, other->hi - mine->lo};
             if (other->end <= mine->begin)
                 continue;
             if (above < c.to)
@@ -221,7 +221,7 @@ int space_clashes(const Space *s, int b, int j, int64_t offset_j, Clash *clash)
             if (below != INT64_MAX && -below > c.from)
                 c.from = -below;
             if (c.from + 1 < c.to)
-                clash[count++] = (Clash){offset_j + c.from, offset_j + c.to};
+                interval[count++] = (Interval){offset_j + c.from, offset_j + c.to};
         }
     }
     return count;
@@ -262,20 +262,20 @@ static bool fits(const Space *s, const PlanResult *result)
     return true;
 }
 
-/* Two live buffers of one region fixed on each other: then there is no plan at all. */
+/* Do two fixed buffers of one region collide? Then there is no plan at all. */
 static bool fixed_collide(const Space *s, int a, int b)
 {
     const PlanBuffer *x = &s->problem->buffer[a], *y = &s->problem->buffer[b];
     bool              hit = false;
     size_t            pairs = (size_t)(s->span_at[a + 1] - s->span_at[a]) * (size_t)(s->span_at[b + 1] - s->span_at[b]);
-    Clash            *clash;
+    Interval         *interval;
 
     if (x->fixed < 0 || y->fixed < 0 || s->nregion > 1 || s->begin[a] >= s->end[b] || s->begin[b] >= s->end[a])
         return false;
-    clash = malloc((pairs + 1) * sizeof *clash);
-    for (int i = clash ? space_clashes(s, a, b, y->fixed, clash) : 0; i-- > 0;)
-        hit |= clash[i].from < x->fixed && x->fixed < clash[i].to;
-    free(clash);
+    interval = malloc((pairs + 1) * sizeof *interval);
+    for (int i = interval ? space_forbidden(s, a, b, y->fixed, interval) : 0; i-- > 0;)
+        hit |= interval[i].from < x->fixed && x->fixed < interval[i].to;
+    free(interval);
     return hit;
 }
 
@@ -292,7 +292,7 @@ static bool hopeless(const Space *s, PlanResult *result)
     return false;
 }
 
-/* Turns peak, bound and fit into a status and a sentence. */
+/* States what is known: peak, bound and fit become a status and a sentence. */
 static void conclude(const Space *s, PlanResult *result)
 {
     long long peak = result->peak, bound = result->bound;
@@ -328,7 +328,7 @@ static void conclude(const Space *s, PlanResult *result)
         result->proof = PLAN_PROOF_NONE;
 }
 
-/* The buffers whose live bytes are the bound; of several regions all. */
+/* The core of the bound by live bytes: the buffers live at the witness; with several regions, all buffers. */
 static void note_core(const PlanProblem *problem, PlanResult *result)
 {
     for (int b = 0; b < problem->nbuffer && result->core; b++)
@@ -368,8 +368,8 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
         space_close(&space);
         return PLAN_OK;
     }
-    if (!status && limits->least > result->bound && space.nregion == 1) {
-        result->bound = limits->least;
+    if (!status && limits->lower_bound > result->bound && space.nregion == 1) {
+        result->bound = limits->lower_bound;
         for (int b = 0; b < problem->nbuffer && result->core; b++)
             result->core[b] = false;
         result->proof = PLAN_PROOF_SEARCH;

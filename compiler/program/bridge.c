@@ -11,15 +11,15 @@
 /* ------------------------------------------------------------------------------------------------------ the problem */
 
 struct Bridge {
-    Program    *program;
-    PlanBuffer *buffer;
-    PlanSpan   *span; /* buffer by buffer */
-    PlanPermit *permit;
-    int        *index;   /* by Buffer.id: position in the problem, or -1 */
-    int        *origin;  /* by position: Buffer.id */
-    int        *span_at; /* by position: its first span; one more for the end */
-    PlanRegion  region[MAX_REGIONS];
-    PlanProblem problem;
+    Program     *program;
+    PlanBuffer  *buffer;
+    PlanSpan    *span; /* buffer by buffer */
+    PlanOverlap *overlap;
+    int         *index;   /* by Buffer.id: position in the problem, or -1 */
+    int         *origin;  /* by position: Buffer.id */
+    int         *span_at; /* by position: its first span; one more for the end */
+    PlanRegion   region[MAX_REGIONS];
+    PlanProblem  problem;
 };
 
 struct Solved {
@@ -55,7 +55,7 @@ static void add_permit(Bridge *bridge, const Permit *permit)
     int a = bridge->index[permit->a], b = bridge->index[permit->b];
 
     if (a >= 0 && b >= 0)
-        bridge->permit[bridge->problem.npermit++] = (PlanPermit){a, b, permit->d1, permit->d2};
+        bridge->overlap[bridge->problem.noverlap++] = (PlanOverlap){a, b, permit->d1, permit->d2};
 }
 
 static void build_problem(Bridge *bridge, int io_arena)
@@ -70,7 +70,7 @@ static void build_problem(Bridge *bridge, int io_arena)
     bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
     bridge->span_at = arena_array(program->arena, int, program->nbuffer + 2);
     bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
-    bridge->permit = arena_array(program->arena, PlanPermit, program->npermit + 1);
+    bridge->overlap = arena_array(program->arena, PlanOverlap, program->npermit + 1);
     for (int b = 0; b < program->nbuffer; b++) {
         bridge->index[b] = -1;
         if (buffer_is_planned(&program->buffer[b], io_arena) &&
@@ -81,7 +81,7 @@ static void build_problem(Bridge *bridge, int io_arena)
         add_permit(bridge, &program->permit[i]);
     bridge->problem.buffer = bridge->buffer;
     bridge->problem.span = bridge->span;
-    bridge->problem.permit = bridge->permit;
+    bridge->problem.overlap = bridge->overlap;
     bridge->problem.nstep = program->nstep;
 }
 
@@ -199,8 +199,8 @@ static bool same_spans(const PlanProblem *a, const PlanProblem *b)
 
 static bool same_permits(const PlanProblem *a, const PlanProblem *b)
 {
-    for (int i = 0; i < a->npermit; i++) {
-        const PlanPermit *x = &a->permit[i], *y = &b->permit[i];
+    for (int i = 0; i < a->noverlap; i++) {
+        const PlanOverlap *x = &a->overlap[i], *y = &b->overlap[i];
 
         if (x->a != y->a || x->b != y->b || x->d1 != y->d1 || x->d2 != y->d2)
             return false;
@@ -221,7 +221,7 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
         const PlanProblem *other = &planning->solved[i].bridge->problem;
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan &&
-            problem->npermit == other->npermit && problem->nstep == other->nstep &&
+            problem->noverlap == other->noverlap && problem->nstep == other->nstep &&
             is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) &&
             same_spans(problem, other) && same_permits(problem, other))
             return &planning->solved[i];
@@ -250,15 +250,15 @@ static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
 /* What b permits between these buffers a permits as well. Both are in the order of the steps. */
 static bool has_permits(const Bridge *a, const bool *among, const Bridge *b)
 {
-    for (int i = 0, k = 0; k < b->problem.npermit; k++) {
-        const PlanPermit *wanted = &b->permit[k];
-        int               x = a->index[b->origin[wanted->a]], y = a->index[b->origin[wanted->b]];
+    for (int i = 0, k = 0; k < b->problem.noverlap; k++) {
+        const PlanOverlap *wanted = &b->overlap[k];
+        int                x = a->index[b->origin[wanted->a]], y = a->index[b->origin[wanted->b]];
 
         if (x < 0 || y < 0 || !among[x] || !among[y])
             continue;
-        while (i < a->problem.npermit && (a->permit[i].a != x || a->permit[i].b != y))
+        while (i < a->problem.noverlap && (a->overlap[i].a != x || a->overlap[i].b != y))
             i++;
-        if (i == a->problem.npermit || a->permit[i].d1 > wanted->d1 || a->permit[i].d2 > wanted->d2)
+        if (i == a->problem.noverlap || a->overlap[i].d1 > wanted->d1 || a->overlap[i].d2 > wanted->d2)
             return false;
     }
     return true;
@@ -317,10 +317,10 @@ static int solve(const Planning *planning, const Bridge *bridge, const char *ask
     const Solved      *looser = solved_looser(planning, bridge);
     bool               same = looser && looser->bridge->problem.nbuffer == bridge->problem.nbuffer;
     PlanLimits         limits = {.seconds = planning->options->seconds,
-                                 .worth = planning->worth,
+                                 .upper_bound = planning->worth,
                                  .nodes = planning->nodes,
-                                 .least = looser ? looser->result.bound : 0,
-                                 .like = same ? looser->result.offset : NULL};
+                                 .lower_bound = looser ? looser->result.bound : 0,
+                                 .warm_start = same ? looser->result.offset : NULL};
     char               why[160];
 
     *solved =

@@ -50,7 +50,7 @@ void oracle_sample(Sample *s, uint64_t *state, int nbuffer, unsigned features)
     memset(s, 0, sizeof *s);
     s->problem.buffer = s->buffer;
     s->problem.span = s->span;
-    s->problem.permit = s->permit;
+    s->problem.overlap = s->overlap;
     s->problem.nstep = 8;
     s->problem.nbuffer = 1 + oracle_below(state, nbuffer);
     for (int b = 0; b < s->problem.nbuffer; b++) {
@@ -65,8 +65,8 @@ void oracle_sample(Sample *s, uint64_t *state, int nbuffer, unsigned features)
     for (int i = 0; features & WITH_PERMITS && s->problem.nbuffer > 1 && i < s->problem.nbuffer / 2; i++) {
         int a = oracle_below(state, s->problem.nbuffer), b = oracle_below(state, s->problem.nbuffer);
         if (a != b)
-            s->permit[s->problem.npermit++] = (PlanPermit){a, b, s->buffer[b].size - oracle_below(state, 9),
-                                                           s->buffer[a].size - oracle_below(state, 4)};
+            s->overlap[s->problem.noverlap++] = (PlanOverlap){a, b, s->buffer[b].size - oracle_below(state, 9),
+                                                              s->buffer[a].size - oracle_below(state, 4)};
     }
 }
 
@@ -82,8 +82,8 @@ static int byte_is_live(const PlanProblem *p, int b, int step, int64_t byte)
 
 int oracle_pair_agrees(const PlanProblem *p, int a, int b, const int64_t *offset)
 {
-    for (int i = 0; i < p->npermit; i++) {
-        const PlanPermit *q = &p->permit[i];
+    for (int i = 0; i < p->noverlap; i++) {
+        const PlanOverlap *q = &p->overlap[i];
         if (((q->a == a && q->b == b) || (q->a == b && q->b == a)) &&
             (offset[q->a] - offset[q->b] >= q->d1 || offset[q->b] - offset[q->a] >= q->d2))
             return 1;
@@ -153,12 +153,12 @@ static int extend(Trial *t, int b, int64_t peak)
     return 0;
 }
 
-/* Bytes live in the heaviest step; nothing can be said so easily where overlap is permitted. */
+/* The bytes live in the heaviest step: a lower bound where there are no overlap constraints. */
 static int64_t heaviest_step(const PlanProblem *p)
 {
     int64_t heaviest = 0;
 
-    for (int step = 0; step < p->nstep && p->npermit == 0; step++) {
+    for (int step = 0; step < p->nstep && p->noverlap == 0; step++) {
         int64_t sum = 0;
         for (int i = 0; i < p->nspan; i++)
             if (p->span[i].begin <= step && step < p->span[i].end)

@@ -5,7 +5,7 @@
 
 #include "planners/planner.h"
 
-enum { ORACLE_BUFFERS = 12, ORACLE_SPANS = 36, ORACLE_PERMITS = 12, ORACLE_REACH = 80 };
+enum { ORACLE_BUFFERS = 12, ORACLE_SPANS = 36, ORACLE_OVERLAPS = 12, ORACLE_REACH = 80 };
 
 enum OracleFeature {                   /* what a random problem may contain besides plain buffers */
                      WITH_WINDOWS = 1, /* several spans with windows of bytes */
@@ -21,7 +21,7 @@ typedef struct Sample {
     PlanProblem problem;
     PlanBuffer  buffer[ORACLE_BUFFERS];
     PlanSpan    span[ORACLE_SPANS];
-    PlanPermit  permit[ORACLE_PERMITS];
+    PlanOverlap overlap[ORACLE_OVERLAPS];
 } Sample;
 
 uint64_t oracle_random(uint64_t *state);           /* splitmix64 */

@@ -15,7 +15,8 @@ static void restrict_to(const Sample *all, const bool *among, Sample *s)
 {
     int index[ORACLE_BUFFERS];
 
-    s->problem = (PlanProblem){.buffer = s->buffer, .span = s->span, .permit = s->permit, .nstep = all->problem.nstep};
+    s->problem =
+        (PlanProblem){.buffer = s->buffer, .span = s->span, .overlap = s->overlap, .nstep = all->problem.nstep};
     for (int b = 0; b < all->problem.nbuffer; b++)
         if (among[b]) {
             index[b] = s->problem.nbuffer;
@@ -26,11 +27,11 @@ static void restrict_to(const Sample *all, const bool *among, Sample *s)
             s->span[s->problem.nspan] = all->span[i];
             s->span[s->problem.nspan++].buffer = index[all->span[i].buffer];
         }
-    for (int i = 0; i < all->problem.npermit; i++)
-        if (among[all->permit[i].a] && among[all->permit[i].b]) {
-            s->permit[s->problem.npermit] = all->permit[i];
-            s->permit[s->problem.npermit].a = index[all->permit[i].a];
-            s->permit[s->problem.npermit++].b = index[all->permit[i].b];
+    for (int i = 0; i < all->problem.noverlap; i++)
+        if (among[all->overlap[i].a] && among[all->overlap[i].b]) {
+            s->overlap[s->problem.noverlap] = all->overlap[i];
+            s->overlap[s->problem.noverlap].a = index[all->overlap[i].a];
+            s->overlap[s->problem.noverlap++].b = index[all->overlap[i].b];
         }
 }
 
@@ -95,7 +96,7 @@ static void fixed_buffers_stay(void **state)
     compare(WITH_FIXED | WITH_ALIGNMENT | WITH_HOLES, 3000, 6, 14);
 }
 
-static void windows_and_permits_are_solved(void **state)
+static void windows_and_overlap_constraints_are_solved(void **state)
 {
     (void)state;
     compare(WITH_ALL, 3000, 6, 15);
@@ -184,14 +185,14 @@ static void a_capacity_below_the_least_peak_is_refuted(void **state)
  * cell. */
 static void what_fits_into_no_rest_of_a_cell_counts_whole(void **state)
 {
-    const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {80, 64, 0, -1, 0}, {56, 8, 0, -1, 0}};
-    const PlanSpan   span[] = {{0, 0, 2, 0, 80}, {1, 0, 2, 0, 80}, {2, 0, 2, 0, 56}};
-    const PlanPermit permit[] = {{0, 1, 64, 64}};
-    PlanProblem      problem = {.buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .permit = permit, .nstep = 2};
+    const PlanBuffer  buffer[] = {{80, 64, 0, -1, 0}, {80, 64, 0, -1, 0}, {56, 8, 0, -1, 0}};
+    const PlanSpan    span[] = {{0, 0, 2, 0, 80}, {1, 0, 2, 0, 80}, {2, 0, 2, 0, 56}};
+    const PlanOverlap overlap[] = {{0, 1, 64, 64}};
+    PlanProblem problem = {.buffer = buffer, .nbuffer = 3, .span = span, .nspan = 3, .overlap = overlap, .nstep = 2};
 
     (void)state;
     assert_int_equal(plan_lower_bound(&problem), 128 + 80 + 56);
-    problem.npermit = 1; /* 16 bytes of one may lie below the other */
+    problem.noverlap = 1; /* 16 bytes of one may lie below the other */
     assert_int_equal(plan_lower_bound(&problem), 64 + 80 + 56);
 }
 
@@ -207,8 +208,8 @@ static void a_rest_is_taken_once(void **state)
     assert_int_equal(plan_lower_bound(&problem), 128 + 64 + 96);
 }
 
-/* A plan worth having is as good as without the limit, and any other is a right one at least. */
-static void a_plan_of_more_than_it_is_worth_is_not_searched_for(void **state)
+/* A plan within the upper bound is as good as without that bound; any other plan is at least a right one. */
+static void a_plan_above_the_upper_bound_is_not_searched_for(void **state)
 {
     uint64_t seed = 19;
     int      spared = 0;
@@ -223,10 +224,10 @@ static void a_plan_of_more_than_it_is_worth_is_not_searched_for(void **state)
         least = oracle_least_peak(&s.problem, LIMIT);
         if (least < 2)
             continue;
-        limits.worth = least;
+        limits.upper_bound = least;
         assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
         assert_int_equal(r.peak, least);
-        limits.worth = least - 1;
+        limits.upper_bound = least - 1;
         assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
         assert_true(plan_check(&s.problem, &r) && r.peak >= least && r.bound <= least);
         spared += r.status == PLAN_FEASIBLE;
@@ -268,8 +269,8 @@ static void a_looser_problem_helps(void **state)
         assert_int_equal(plan_place(&looser, NULL, &loose), PLAN_OK);
         assert_int_equal(plan_place(&s.problem, NULL, &r), PLAN_OK);
         alone += r.nodes;
-        limits.least = loose.bound;
-        limits.like = hint;
+        limits.lower_bound = loose.bound;
+        limits.warm_start = hint;
         assert_int_equal(plan_place(&s.problem, &limits, &r), PLAN_OK);
         assert_int_equal(r.peak, oracle_least_peak(&s.problem, LIMIT));
         assert_int_equal(r.bound, r.peak);
@@ -306,13 +307,13 @@ int main(void)
         cmocka_unit_test(holes_are_used),
         cmocka_unit_test(mixed_alignment_is_kept),
         cmocka_unit_test(fixed_buffers_stay),
-        cmocka_unit_test(windows_and_permits_are_solved),
+        cmocka_unit_test(windows_and_overlap_constraints_are_solved),
         cmocka_unit_test(perfect_packings_are_found),
         cmocka_unit_test(the_same_limits_give_the_same_plan),
         cmocka_unit_test(a_capacity_below_the_least_peak_is_refuted),
         cmocka_unit_test(what_fits_into_no_rest_of_a_cell_counts_whole),
         cmocka_unit_test(a_rest_is_taken_once),
-        cmocka_unit_test(a_plan_of_more_than_it_is_worth_is_not_searched_for),
+        cmocka_unit_test(a_plan_above_the_upper_bound_is_not_searched_for),
         cmocka_unit_test(a_looser_problem_helps),
         cmocka_unit_test(four_peaks_are_those_of_the_four_planners),
     };

@@ -52,9 +52,9 @@ static void in_place_shares_a_slot(void **state)
 {
     const PlanBuffer  buffer[] = {{64, 16, 0, -1, 0}, {64, 16, 0, -1, 0}};
     const PlanSpan    span[] = {{0, 0, 2, 0, 64}, {1, 1, 3, 0, 64}};
-    const PlanPermit  permit[] = {{0, 1, 0, 64}};
+    const PlanOverlap overlap[] = {{0, 1, 0, 64}};
     const PlanProblem problem = {
-        .buffer = buffer, .nbuffer = 2, .span = span, .nspan = 2, .permit = permit, .npermit = 1, .nstep = 3};
+        .buffer = buffer, .nbuffer = 2, .span = span, .nspan = 2, .overlap = overlap, .noverlap = 1, .nstep = 3};
     int64_t    offset[2];
     PlanResult r = place(planner_under_test(state), &problem, offset);
 
@@ -175,7 +175,7 @@ static void malformed_problems_are_refused(void **state)
     const PlanSpan    fine[] = {{0, 0, 2, 0, 64}};
     const PlanSpan    late[] = {{0, 0, 9, 0, 64}}, wide[] = {{0, 0, 2, 0, 65}}, stray[] = {{2, 0, 2, 0, 64}};
     const PlanSpan    twice[] = {{0, 0, 2, 0, 64}, {0, 1, 3, 0, 1}};
-    const PlanPermit  raised[] = {{0, 1, 65, 0}}, same[] = {{1, 1, 0, 0}};
+    const PlanOverlap raised[] = {{0, 1, 65, 0}}, same[] = {{1, 1, 0, 0}};
     const PlanProblem bad[] = {
         {.buffer = negative, .nbuffer = 2, .span = fine, .nspan = 1, .nstep = 4},
         {.buffer = crooked, .nbuffer = 2, .span = fine, .nspan = 1, .nstep = 4},
@@ -184,8 +184,8 @@ static void malformed_problems_are_refused(void **state)
         {.buffer = good, .nbuffer = 2, .span = wide, .nspan = 1, .nstep = 4},
         {.buffer = good, .nbuffer = 2, .span = stray, .nspan = 1, .nstep = 4},
         {.buffer = good, .nbuffer = 2, .span = twice, .nspan = 2, .nstep = 4},
-        {.buffer = good, .nbuffer = 2, .span = fine, .nspan = 1, .permit = raised, .npermit = 1, .nstep = 4},
-        {.buffer = good, .nbuffer = 2, .span = fine, .nspan = 1, .permit = same, .npermit = 1, .nstep = 4},
+        {.buffer = good, .nbuffer = 2, .span = fine, .nspan = 1, .overlap = raised, .noverlap = 1, .nstep = 4},
+        {.buffer = good, .nbuffer = 2, .span = fine, .nspan = 1, .overlap = same, .noverlap = 1, .nstep = 4},
     };
 
     (void)state;

@@ -19,7 +19,7 @@ static int64_t peak_of_set(const PlanProblem *whole, unsigned set)
     int64_t least;
 
     memset(&part, 0, sizeof part);
-    part.problem = (PlanProblem){part.buffer, 0, part.span, 0, part.permit, 0, NULL, 0, whole->nstep};
+    part.problem = (PlanProblem){part.buffer, 0, part.span, 0, part.overlap, 0, NULL, 0, whole->nstep};
     for (int b = 0; b < whole->nbuffer; b++)
         if (set >> b & 1u) {
             index[b] = part.problem.nbuffer;
@@ -31,11 +31,11 @@ static int64_t peak_of_set(const PlanProblem *whole, unsigned set)
             part.span[part.problem.nspan] = whole->span[i];
             part.span[part.problem.nspan++].buffer = index[whole->span[i].buffer];
         }
-    for (int i = 0; i < whole->npermit; i++)
-        if ((set >> whole->permit[i].a & 1u) && (set >> whole->permit[i].b & 1u)) {
-            PlanPermit p = {index[whole->permit[i].a], index[whole->permit[i].b], whole->permit[i].d1,
-                            whole->permit[i].d2};
-            part.permit[part.problem.npermit++] = p;
+    for (int i = 0; i < whole->noverlap; i++)
+        if ((set >> whole->overlap[i].a & 1u) && (set >> whole->overlap[i].b & 1u)) {
+            PlanOverlap p = {index[whole->overlap[i].a], index[whole->overlap[i].b], whole->overlap[i].d1,
+                             whole->overlap[i].d2};
+            part.overlap[part.problem.noverlap++] = p;
         }
     least = oracle_least_peak(&part.problem, LIMIT);
     return least < 0 ? LIMIT + 1 : least;

@@ -1,21 +1,23 @@
-/* apart_stack.c - what several windows of one section say together.
- * Those that may not overlap lie one above the other like tasks on a machine, with memory as the time: what a set of
- * them needs between its lowest begin and its highest end must be there; and one that cannot lie below or within a set
- * lies above it. (Edge finding as by Nuijten 1994, in the form of Baptiste, Le Pape and Nuijten, "Constraint-Based
- * Scheduling", 2001; also upside down. That one which cannot lie lowest lies above the least end of the others,
- * not-first, excludes hardly more here and costs time.) Where windows may overlap as far as a permit admits, the
- * smaller one is cut by that first. Where offsets are multiples of a grain, so are the ends of layers; what lies at
- * other offsets gives up what it may find unused of a layer's last cell. */
-#include "apart_net.h"
+/* edge_finding.c - what several windows of one section imply together.
+ * Windows that must not overlap lie one above the other, like tasks on a machine, with memory as the time. Three
+ * windows of 64, 48 and 32 bytes between offset 0 and 150 leave 6 bytes of freedom; none of them can begin at 60.
+ * Edge finding: a set of windows needs the sum of their sizes between its lowest begin and its highest end. A window
+ * that cannot lie below or within a set lies above it. (Nuijten 1994, in the form of Baptiste, Le Pape and Nuijten,
+ * "Constraint-Based Scheduling", 2001; applied also upside down. The not-first rule excludes hardly more here and costs
+ * time.)
+ * Where an overlap constraint lets two windows share bytes, the smaller one is cut by these bytes first. Where offsets
+ * are multiples of a granule the layers are rounded to granules, and fillers are cut by the largest tail slack that
+ * they may use. */
+#include "propagate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAYERS = 16 }; /* of a stack; larger ones say too little for what they cost */
+enum { MOST_LAYERS = 16 }; /* of a stack; larger stacks exclude too little for their cost */
 
 /* ------------------------------------------------------------------------------------------------------- the layers */
 
-/* Adds a window, joined with those of the same buffer that it touches. */
+/* Adds a window, merged with windows of the same buffer that it touches. */
 static int add_window(Layer *layer, int count, Layer one)
 {
     for (int k = count; k-- > 0 && layer[k].buffer == one.buffer;)
@@ -28,14 +30,14 @@ static int add_window(Layer *layer, int count, Layer one)
     return count;
 }
 
-/* The buffers in question by their first section, and of those the ones that are live in the present one, by index. */
-typedef struct Sweep {
+/* A sweep over the sections: included buffers sorted by their first section, and those live now, by index. */
+typedef struct SectionSweep {
     int *order, next, count;
     int *alive, nalive;
-} Sweep;
+} SectionSweep;
 
-/* Goes on to the next section: its live windows, and how many; more than MOST_LAYERS if it is too many. */
-static int live_windows(const Space *s, Sweep *w, int section, Layer layer[MOST_LAYERS + 1])
+/* Moves the sweep to a section and lists its live windows; returns how many, more than MOST_LAYERS if too many. */
+static int live_windows(const Space *s, SectionSweep *w, int section, Layer layer[MOST_LAYERS + 1])
 {
     int count = 0, kept = 0;
 
@@ -79,18 +81,18 @@ static int by_size(const void *left, const void *right)
     return a->buffer != b->buffer ? a->buffer - b->buffer : (a->from > b->from) - (a->from < b->from);
 }
 
-/* Cuts x by what it may share with y: the distances of their offsets at which the two would meet are to lie within one
- * gap. Of several the one that leaves most of it; empty if none leaves anything. */
+/* Cuts x by the bytes that it may share with y. For each interval of forbidden distances the part of x that meets y at
+ * all these distances is exclusive to x; the largest such part stays. It is empty if every part may be shared. */
 static void cut(const Space *s, Layer *x, const Layer *y)
 {
     Layer best = {x->buffer, 0, 0};
 
-    for (int i = s->near_at[x->buffer]; i < s->near_at[x->buffer + 1]; i++) {
-        if (s->near[i].other != y->buffer)
+    for (int i = s->conflict_at[x->buffer]; i < s->conflict_at[x->buffer + 1]; i++) {
+        if (s->conflict[i].other != y->buffer)
             continue;
-        for (int k = 0; k < s->near[i].ngap; k++) {
-            const Clash *gap = &s->gap[s->near[i].gap + k];
-            Layer        one = {x->buffer, y->to - gap->to, y->from - gap->from};
+        for (int k = 0; k < s->conflict[i].count; k++) {
+            const Interval *gap = &s->forbidden[s->conflict[i].first + k];
+            Layer           one = {x->buffer, y->to - gap->to, y->from - gap->from};
             one.from = one.from > x->from ? one.from : x->from;
             one.to = one.to < x->to ? one.to : x->to;
             if (one.to - one.from > best.to - best.from)
@@ -100,7 +102,7 @@ static void cut(const Space *s, Layer *x, const Layer *y)
     *x = best;
 }
 
-/* Cuts the layers so that no way to lie lets two of them overlap; returns how many are left. */
+/* Cuts the layers so that no plan lets two of them overlap; returns how many are left. */
 static int cut_all(const Space *s, Layer *layer, int count)
 {
     int kept = 0;
@@ -126,33 +128,33 @@ static int64_t bytes_of(const Layer *layer, int count)
     return sum;
 }
 
-/* In cells of the largest alignment, if that makes more of them. */
-static int round_to_cells(const Space *s, Layer *layer, int count)
+/* Rounds the layers to granules of the largest alignment, if that makes them larger in sum. */
+static int round_to_granules(const Space *s, Layer *layer, int count)
 {
-    Layer   cell[MOST_LAYERS];
-    int64_t grain = 1, rest = 0;
+    Layer   rounded[MOST_LAYERS];
+    int64_t granule = 1, slack = 0;
     int     kept = 0;
 
     for (int i = 0; i < count; i++)
-        grain = space_align(s, layer[i].buffer, 0) > grain ? space_align(s, layer[i].buffer, 0) : grain;
+        granule = space_align(s, layer[i].buffer, 0) > granule ? space_align(s, layer[i].buffer, 0) : granule;
     for (int i = 0; i < count; i++) {
-        Layer one = {layer[i].buffer, round_up(layer[i].from, grain), round_up(layer[i].to, grain)};
-        if (space_align(s, one.buffer, 0) % grain)
+        Layer one = {layer[i].buffer, round_up(layer[i].from, granule), round_up(layer[i].to, granule)};
+        if (space_align(s, one.buffer, 0) % granule)
             continue;
-        rest = one.to - layer[i].to > rest ? one.to - layer[i].to : rest;
+        slack = one.to - layer[i].to > slack ? one.to - layer[i].to : slack;
         if (one.from < one.to)
-            cell[kept++] = one;
+            rounded[kept++] = one;
     }
     for (int i = 0; i < count; i++)
-        if (space_align(s, layer[i].buffer, 0) % grain && layer[i].from + rest < layer[i].to)
-            cell[kept++] = (Layer){layer[i].buffer, layer[i].from + rest, layer[i].to};
-    if (bytes_of(cell, kept) < bytes_of(layer, count))
+        if (space_align(s, layer[i].buffer, 0) % granule && layer[i].from + slack < layer[i].to)
+            rounded[kept++] = (Layer){layer[i].buffer, layer[i].from + slack, layer[i].to};
+    if (bytes_of(rounded, kept) < bytes_of(layer, count))
         return count;
-    memcpy(layer, cell, (size_t)kept * sizeof *cell);
+    memcpy(layer, rounded, (size_t)kept * sizeof *rounded);
     return kept;
 }
 
-static bool add_stack(Net *net, size_t *room, const Layer *layer, int count)
+static bool add_stack(Network *net, size_t *room, const Layer *layer, int count)
 {
     if ((size_t)net->nlayer + MOST_LAYERS > *room) {
         size_t larger = 2 * *room + MOST_LAYERS;
@@ -168,8 +170,8 @@ static bool add_stack(Net *net, size_t *room, const Layer *layer, int count)
     return true;
 }
 
-/* A stack for every section, unless that before or after it says as much. */
-static bool add_stacks(Net *net, Sweep *sweep)
+/* Adds a stack for every section, unless the section before or after implies as much. */
+static bool add_stacks(Network *net, SectionSweep *sweep)
 {
     Layer  now[MOST_LAYERS + 1], after[MOST_LAYERS + 1], before[MOST_LAYERS + 1];
     int    count = live_windows(net->space, sweep, 0, now), nafter, nbefore = 0;
@@ -181,9 +183,9 @@ static bool add_stacks(Net *net, Sweep *sweep)
             (nafter > MOST_LAYERS || !is_covered(now, count, after, nafter))) {
             memcpy(before, now, (size_t)count * sizeof *now);
             nbefore = count;
-            count = round_to_cells(net->space, now, cut_all(net->space, now, count));
+            count = round_to_granules(net->space, now, cut_all(net->space, now, count));
             if (count > 2 && !add_stack(net, &room, now, count))
-                return false; /* of two the pair says as much */
+                return false; /* two windows: their pair implies as much */
         }
         memcpy(now, after, (size_t)nafter * sizeof *now);
     }
@@ -200,16 +202,16 @@ static int by_birth(const void *left, const void *right)
     return a->section != b->section ? a->section - b->section : a->buffer - b->buffer;
 }
 
-/* The stacks of all sections; false on lack of memory. */
-static bool find_stacks(Net *net)
+/* Makes the stacks of all sections; false on lack of memory. */
+static bool find_stacks(Network *net)
 {
-    size_t n = (size_t)net->space->n + 1;
-    Birth *birth = malloc(n * sizeof *birth);
-    Sweep  sweep = {.order = malloc(n * sizeof(int)), .alive = malloc(n * sizeof(int))};
-    bool   good = birth && sweep.order && sweep.alive;
+    size_t       n = (size_t)net->space->n + 1;
+    Birth       *birth = malloc(n * sizeof *birth);
+    SectionSweep sweep = {.order = malloc(n * sizeof(int)), .alive = malloc(n * sizeof(int))};
+    bool         good = birth && sweep.order && sweep.alive;
 
     for (int b = 0; good && b < net->space->n; b++)
-        if (net->in[b])
+        if (net->included[b])
             birth[sweep.count++] = (Birth){net->space->begin[b], b};
     if (good)
         qsort(birth, (size_t)sweep.count, sizeof *birth, by_birth);
@@ -222,8 +224,8 @@ static bool find_stacks(Net *net)
     return good;
 }
 
-/* stack_at and stack_of from the stacks. */
-static void index_stacks(Net *net)
+/* Fills stack_at and stack_of: the stacks of each buffer. */
+static void index_stacks(Network *net)
 {
     int n = net->space->n;
 
@@ -238,7 +240,7 @@ static void index_stacks(Net *net)
     net->stack_at[n] = net->nlayer;
 }
 
-int stacks_open(Net *net)
+int stacks_open(Network *net)
 {
     size_t n = (size_t)net->space->n + 2, most = (size_t)net->space->nsection + 1;
 
@@ -255,7 +257,7 @@ int stacks_open(Net *net)
     return PLAN_OK;
 }
 
-void stacks_close(Net *net)
+void stacks_close(Network *net)
 {
     free(net->stack);
     free(net->layer);
@@ -267,10 +269,10 @@ void stacks_close(Net *net)
 
 /* -------------------------------------------------------------------------------------------------------- narrowing */
 
-/* A layer as a task: it takes `length` bytes, begins at `begin` or above and ends at `end` or below. */
+/* A layer as a task on the machine: `length` bytes, within [begin, end). */
 typedef struct Task {
     int64_t begin, end, length;
-    int64_t raised; /* what is proven of its begin */
+    int64_t raised; /* the lowest begin that is proven so far */
     int     layer;
 } Task;
 
@@ -285,8 +287,8 @@ static void sort_by_falling_begin(Task *task, int count)
     }
 }
 
-/* Edge finding for the tasks that end at `end` or below: of the sets of all of them that begin at some height or above.
- * False when one of these does not fit. */
+/* Edge finding for the tasks that end at `end` or below: for each height the set of those that begin there or above.
+ * False when one of these sets does not fit. */
 static bool find_edges(Task *task, int count, int64_t end)
 {
     int64_t sum = 0, least = INT64_MIN, within[MOST_LAYERS], highest = INT64_MIN;
@@ -315,7 +317,7 @@ static bool find_edges(Task *task, int count, int64_t end)
     return true;
 }
 
-/* Raises begins; false when the tasks do not fit. */
+/* Edge finding for every end of a task; false when the tasks do not fit. */
 static bool raise(Task *task, int count)
 {
     sort_by_falling_begin(task, count);
@@ -329,29 +331,30 @@ static bool raise(Task *task, int count)
     return true;
 }
 
-/* Raises the ranges of the layers' buffers, or lowers them: then everything is looked at upside down. */
-static bool narrow_from(Net *net, const Layer *layer, int count, bool below)
+/* Raises the ranges of the layers' buffers; with `upward` false it lowers them, by the same rules upside down. */
+static bool narrow_from(Network *net, const Layer *layer, int count, bool upward)
 {
     Task task[MOST_LAYERS];
 
     for (int i = 0; i < count; i++) {
         const Layer *one = &layer[i];
         int64_t      begin = net->lo[one->buffer] + one->from, end = net->hi[one->buffer] + one->to;
-        task[i] = (Task){below ? begin : -end, below ? end : -begin, one->to - one->from, below ? begin : -end, i};
+        task[i] = (Task){upward ? begin : -end, upward ? end : -begin, one->to - one->from, upward ? begin : -end, i};
     }
     if (!raise(task, count))
         return false;
     for (int i = 0; i < count; i++) {
         const Layer *one = &layer[task[i].layer];
         int64_t      lo = net->lo[one->buffer], hi = net->hi[one->buffer];
-        if (task[i].raised > task[i].begin && !net_narrow(net, one->buffer, below ? task[i].raised - one->from : lo,
-                                                          below ? hi : -task[i].raised - one->to))
+        if (task[i].raised > task[i].begin &&
+            !network_narrow(net, one->buffer, upward ? task[i].raised - one->from : lo,
+                            upward ? hi : -task[i].raised - one->to))
             return false;
     }
     return true;
 }
 
-bool stack_narrow(Net *net, int stack)
+bool stack_narrow(Network *net, int stack)
 {
     const Layer *layer = net->layer + net->stack[stack].layer_at;
     int          count = net->stack[stack].nlayer;

@@ -1,5 +1,5 @@
-/* test_rest.c - the last bytes of a plan: who lies on top, and who shares a cell with a buffer of a smaller
- * alignment. */
+/* test_slack.c - the last bytes of a plan: which buffer lies on top, and whose tail slack holds a filler, that is a buffer
+ * of a smaller alignment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,12 +8,12 @@
 #include <cmocka.h>
 
 #include "oracle.h"
-#include "planners/rest.h"
+#include "planners/slack.h"
 
 enum { LIMIT = 64 }; /* bytes: above the peak of every sample */
 
-/* Improves a plan towards `enough`; its peak after that. */
-static int64_t improve(const PlanProblem *problem, int64_t enough, int64_t *offset)
+/* Improves a plan towards `target`; returns the peak that it reaches. */
+static int64_t improve(const PlanProblem *problem, int64_t target, int64_t *offset)
 {
     Space   space;
     Effort  effort = {.nodes = 100000};
@@ -22,15 +22,15 @@ static int64_t improve(const PlanProblem *problem, int64_t enough, int64_t *offs
 
     assert_int_equal(space_open(&space, problem, 0), PLAN_OK);
     assert_true(bound_live(&space, &step) >= 0);
-    assert_int_equal(rest_improve(&space, &effort, step, enough, offset), PLAN_OK);
+    assert_int_equal(slack_improve(&space, &effort, step, target, offset), PLAN_OK);
     peak = space_peak(&space, offset, NULL);
     space_close(&space);
     return peak;
 }
 
-/* 80 and 96 bytes at multiples of 64, and 40 anywhere: only above the first do these share a cell, and the other must
+/* 80 and 96 bytes at multiples of 64, and a filler of 40 bytes: only the slack of the first holds it, so the other must
  * be on top. */
-static void a_stray_shares_the_cell_of_its_host(void **state)
+static void a_filler_lies_in_the_slack_of_its_host(void **state)
 {
     const PlanBuffer buffer[] = {{80, 64, 0, -1, 0}, {96, 64, 0, -1, 0}, {40, 8, 0, -1, 0}};
     const PlanSpan   span[] = {{0, 0, 2, 0, 80}, {1, 0, 2, 0, 96}, {2, 0, 2, 0, 40}};
@@ -42,9 +42,9 @@ static void a_stray_shares_the_cell_of_its_host(void **state)
     assert_int_equal(offset[2], offset[0] + 80);
 }
 
-/* 128 and 72 bytes at multiples of 64, 64 bytes twice: the one with the rest belongs on top, though it lives when the
+/* 128 and 72 bytes at multiples of 64, 64 bytes twice: the one with tail slack belongs on top, though it lives when the
  * others do not. */
-static void the_largest_rest_is_on_top(void **state)
+static void the_largest_slack_is_on_top(void **state)
 {
     const PlanBuffer buffer[] = {{72, 64, 0, -1, 0}, {128, 64, 0, -1, 0}, {64, 64, 0, -1, 0}, {64, 64, 0, -1, 0}};
     const PlanSpan   span[] = {{0, 0, 4, 0, 72}, {1, 2, 4, 0, 128}, {2, 0, 2, 0, 64}, {3, 1, 4, 0, 64}};
@@ -83,8 +83,8 @@ static void plans_stay_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stray_shares_the_cell_of_its_host),
-        cmocka_unit_test(the_largest_rest_is_on_top),
+        cmocka_unit_test(a_filler_lies_in_the_slack_of_its_host),
+        cmocka_unit_test(the_largest_slack_is_on_top),
         cmocka_unit_test(plans_stay_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;

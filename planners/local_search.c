@@ -1,24 +1,24 @@
-/* general.c - search over the orders of placement, for problems with windows or permits that apart.c cannot prove in
- * time. A plan is what first fit makes of an order of the buffers; every plan in which nothing can be lowered is made
- * by some order. From the best order known, a buffer that ends at the peak is moved to an earlier place; what is not
- * worse stays. Where that leads nowhere for a while, the search goes back to the best plan and shakes it. */
-#include "general.h"
+/* local_search.c - local search over orders of placement, for problems with windows or overlap constraints where exact
+ * search does not end in time. First fit turns an order of the buffers into a plan, and some order yields a best plan.
+ * A move takes a buffer that ends at the peak to an earlier place in the order, and is kept if the peak does not grow.
+ * After many moves without gain the search goes back to the best plan and shakes it. */
+#include "local_search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PATIENCE = 120, SHAKES = 40 }; /* moves without gain before a shake; shakes without gain before the end */
 
-typedef struct Walk {
+typedef struct LocalSearch {
     const Space *space;
     Effort      *effort;
     uint64_t     seed;
-    int          fixed;         /* buffers that stand first in every order */
+    int          fixed;         /* number of fixed buffers, which come first in every order */
     int         *order, *trial; /* [n] */
     int64_t     *offset;        /* [n] of the trial */
     Greedy      *greedy;
     int64_t      peak; /* of order */
-} Walk;
+} LocalSearch;
 
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
@@ -29,7 +29,7 @@ static uint64_t next_random(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-static int below(Walk *w, int count)
+static int below(LocalSearch *w, int count)
 {
     return count > 0 ? (int)(next_random(&w->seed) % (uint64_t)count) : 0;
 }
@@ -42,8 +42,8 @@ static void move(int *order, int from, int to)
     order[to] = buffer;
 }
 
-/* The place in the trial order of a buffer that ends at the peak, any of them; -1: only fixed ones do. */
-static int place_at_peak(Walk *w, const int64_t *offset)
+/* The place in the trial order of a random buffer that ends at the peak; -1 if only fixed ones do. */
+static int place_at_peak(LocalSearch *w, const int64_t *offset)
 {
     const Space *s = w->space;
     int          found = -1, count = 0;
@@ -56,9 +56,9 @@ static int place_at_peak(Walk *w, const int64_t *offset)
     return found;
 }
 
-/* Moves from w->order until nothing is gained for PATIENCE of them; best[] follows. Returns whether the best peak
+/* Moves from w->order until PATIENCE of them gained nothing; best[] and *best_peak follow. *gained: the best peak
  * fell. */
-static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, bool *gained)
+static int descend(LocalSearch *w, int64_t target, int64_t *best, int64_t *best_peak, bool *gained)
 {
     size_t   bytes = (size_t)w->space->n * sizeof *w->order;
     int64_t *now = malloc(((size_t)w->space->n + 1) * sizeof *now);
@@ -67,7 +67,7 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
     *gained = false;
     if (now)
         memcpy(now, w->offset, (size_t)w->space->n * sizeof *now);
-    for (int idle = 0; now && idle<PATIENCE && * best_peak> enough && !effort_is_over(w->effort); idle++) {
+    for (int idle = 0; now && idle<PATIENCE && * best_peak> target && !effort_is_over(w->effort); idle++) {
         int64_t peak;
         int     from, to;
         bool    good;
@@ -98,8 +98,8 @@ static int descend(Walk *w, int64_t enough, int64_t *best, int64_t *best_peak, b
     return status;
 }
 
-/* The order of the best plan with a few buffers moved to the bottom. */
-static int shake(Walk *w, const int64_t *best, int times)
+/* Shakes the best plan: a few buffers of its order are moved to the bottom. */
+static int shake(LocalSearch *w, const int64_t *best, int times)
 {
     int status = greedy_rank_plan(w->space, best, w->trial);
 
@@ -114,28 +114,28 @@ static int shake(Walk *w, const int64_t *best, int times)
     return PLAN_OK;
 }
 
-int general_improve(const Space *s, Effort *effort, int64_t enough, int64_t *offset)
+int local_search_improve(const Space *s, Effort *effort, int64_t target, int64_t *offset)
 {
-    size_t  n = (size_t)s->n + 1;
-    Walk    w = {s,
-                 effort,
-                 effort->seed,
-                 0,
-                 malloc(n * sizeof(int)),
-                 malloc(n * sizeof(int)),
-                 malloc(n * sizeof(int64_t)),
-                 greedy_open(s),
-                 0};
-    int64_t peak = space_peak(s, offset, NULL);
-    int     status = w.order && w.trial && w.offset && w.greedy ? PLAN_OK : PLAN_ENOMEM;
+    size_t      n = (size_t)s->n + 1;
+    LocalSearch w = {s,
+                     effort,
+                     effort->seed,
+                     0,
+                     malloc(n * sizeof(int)),
+                     malloc(n * sizeof(int)),
+                     malloc(n * sizeof(int64_t)),
+                     greedy_open(s),
+                     0};
+    int64_t     peak = space_peak(s, offset, NULL);
+    int         status = w.order && w.trial && w.offset && w.greedy ? PLAN_OK : PLAN_ENOMEM;
 
     for (int b = 0; b < s->n; b++)
         w.fixed += s->problem->buffer[b].fixed >= 0;
-    for (int idle = 0; !status && idle < SHAKES && peak > enough && !effort_is_over(effort); idle++) {
+    for (int idle = 0; !status && idle < SHAKES && peak > target && !effort_is_over(effort); idle++) {
         bool gained;
         status = shake(&w, offset, idle % 4);
         if (!status)
-            status = descend(&w, enough, offset, &peak, &gained);
+            status = descend(&w, target, offset, &peak, &gained);
         idle = !status && gained ? -1 : idle;
     }
     free(w.order);

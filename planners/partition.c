@@ -1,28 +1,33 @@
-/* part.c - reduces a plain problem to independent parts, each with as few sections as say everything.
- * A section matters only if its live set is contained in no other's. For intervals those are the sections that follow a
- * birth and end with a death, with no death in between (maximal cliques of an interval graph). A buffer that is live
- * several times counts as several intervals here, which keeps a section too many at worst.
- * Parts: cuts where no buffer's lifetime, holes included, crosses from one kept section to the next. */
-#include "part.h"
+/* partition.c - reduces a plain problem to independent partitions, each with as few sections as decide it.
+ * A section matters only if its live set is contained in no other's. For intervals these are the sections that follow a
+ * birth and end with a death, with no death in between (the maximal cliques of an interval graph):
+ *
+ *    a -----            sections   0 1 2 3
+ *    b   -------        live sets  a, ab, b, bc: sections 1 (ab) and 3 (bc) are kept,
+ *    c       ---        and a partition ends between two kept sections that no buffer crosses
+ *
+ * A buffer that is live several times counts as several intervals here, which at worst keeps a section too many. Its
+ * whole lifetime, holes included, counts as crossing. */
+#include "partition.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Stretch { /* sections [begin,end) in which a buffer is live without a break */
+typedef struct LiveStretch { /* sections [begin,end) in which a buffer is live without a break */
     int     buffer, begin, end;
     int64_t life; /* steps */
-} Stretch;
+} LiveStretch;
 
 typedef struct Reduction {
     const Space *space;
-    Stretch     *stretch; /* by buffer, then begin; first in sections of the space, then in kept ones */
+    LiveStretch *stretch; /* by buffer, then begin; first in sections of the space, then in kept ones */
     int          nstretch;
     int         *kept_before; /* [nsection+1] kept sections before each */
     int          nkept;
-    int         *cut_before; /* [nkept+1] parts that begin before or at each kept section */
-    int          npart;
+    int         *cut_before; /* [nkept+1] partitions that begin before or at each kept section */
+    int          npartition;
     int64_t      rounding; /* common divisor of all alignments */
-    int64_t      grain;
+    int64_t      granule;
 } Reduction;
 
 /* Spans that touch in time become one stretch. */
@@ -32,11 +37,11 @@ static void collect_stretches(Reduction *r)
 
     for (int i = 0; i < s->span_at[s->n]; i++) {
         const PlanSpan *x = &s->span[i];
-        Stretch        *before = r->nstretch ? &r->stretch[r->nstretch - 1] : NULL;
+        LiveStretch    *before = r->nstretch ? &r->stretch[r->nstretch - 1] : NULL;
         if (before && before->buffer == x->buffer && before->end == x->begin)
             before->end = x->end;
         else
-            r->stretch[r->nstretch++] = (Stretch){x->buffer, x->begin, x->end, 0};
+            r->stretch[r->nstretch++] = (LiveStretch){x->buffer, x->begin, x->end, 0};
     }
 }
 
@@ -65,8 +70,8 @@ static void keep_sections(Reduction *r, char *birth, char *death)
     }
 }
 
-/* Numbers the parts: cut_before[t] - 1 is the part of kept section t. */
-static void number_parts(Reduction *r)
+/* Numbers the partitions: cut_before[t] - 1 is the partition of kept section t. */
+static void number_partitions(Reduction *r)
 {
     int crossing = 0;
 
@@ -74,17 +79,17 @@ static void number_parts(Reduction *r)
         int hull_end = r->stretch[i].end, begin = r->stretch[i].begin;
         while (i + 1 < r->nstretch && r->stretch[i + 1].buffer == r->stretch[i].buffer)
             hull_end = r->stretch[++i].end;
-        if (begin + 1 < hull_end) { /* crosses the boundaries begin+1 .. hull_end-1 */
+        if (begin + 1 < hull_end) { /* the buffer crosses the boundaries begin+1 .. hull_end-1 */
             r->cut_before[begin + 1]++;
             r->cut_before[hull_end]--;
         }
     }
-    for (int t = 0, part = 0; t <= r->nkept; t++) {
+    for (int t = 0, partition = 0; t <= r->nkept; t++) {
         crossing += r->cut_before[t];
         if (t < r->nkept)
-            part += crossing == 0;
-        r->cut_before[t] = part;
-        r->npart = part;
+            partition += crossing == 0;
+        r->cut_before[t] = partition;
+        r->npartition = partition;
     }
 }
 
@@ -98,9 +103,10 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Every offset of a placement in which nothing can be lowered is a sum of rounded sizes, or a multiple of an alignment,
- * or fixed: hence a multiple of the grain. With one alignment for all, sizes rounded up to it are all that matters. */
-static void find_grain(Reduction *r)
+/* Finds the granule. In a placement where nothing can be lowered every offset is a sum of rounded sizes, a multiple of
+ * an alignment, or fixed, hence a multiple of their common divisor. With one alignment for all buffers only sizes
+ * rounded up to it matter. */
+static void find_granule(Reduction *r)
 {
     const Space *s = r->space;
     bool         mixed = false;
@@ -121,11 +127,11 @@ static void find_grain(Reduction *r)
         if (buffer->fixed > 0)
             sum = common_divisor(buffer->fixed, sum);
     }
-    r->grain = sum ? sum : 1;
+    r->granule = sum ? sum : 1;
 }
 
-/* Arrays of one part, for n buffers, m sections and k pairs of both. */
-static bool part_reserve(Part *p, int n, int m, int k)
+/* Allocates one partition, for n buffers, m sections and k pairs of both. */
+static bool partition_reserve(Partition *p, int n, int m, int k)
 {
     size_t wide = (size_t)n + 1;
 
@@ -146,20 +152,20 @@ static bool part_reserve(Part *p, int n, int m, int k)
            p->section_at && p->section && p->member_at && p->member;
 }
 
-void parts_close(Part *part, int count)
+void partitions_close(Partition *partition, int count)
 {
     for (int i = 0; i < count; i++) {
-        Part *p = &part[i];
-        void *all[] = {p->origin, p->size, p->need,       p->align,   p->fixed,     p->life,  p->first,
-                       p->last,   p->twin, p->section_at, p->section, p->member_at, p->member};
+        Partition *p = &partition[i];
+        void      *all[] = {p->origin, p->size, p->need,       p->align,   p->fixed,     p->life,  p->first,
+                            p->last,   p->twin, p->section_at, p->section, p->member_at, p->member};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             free(all[k]);
     }
-    free(part);
+    free(partition);
 }
 
 /* The members of every section, from the sections of every buffer. */
-static void transpose(Part *p)
+static void transpose(Partition *p)
 {
     for (int i = 0; i < p->section_at[p->n]; i++)
         p->member_at[p->section[i] + 1]++;
@@ -173,7 +179,7 @@ static void transpose(Part *p)
     p->member_at[0] = 0;
 }
 
-static bool are_twins(const Part *p, int a, int b)
+static bool are_twins(const Partition *p, int a, int b)
 {
     int count = p->section_at[a + 1] - p->section_at[a];
 
@@ -184,7 +190,7 @@ static bool are_twins(const Part *p, int a, int b)
 }
 
 /* The nearest twin before each buffer is a member of its first section. */
-static void find_twins(Part *p)
+static void find_twins(Partition *p)
 {
     for (int b = 0; b < p->n; b++) {
         int s = p->first[b];
@@ -195,8 +201,8 @@ static void find_twins(Part *p)
     }
 }
 
-/* The same bound as bound_live, for this part alone. */
-static void measure(Part *p)
+/* The same bound as bound_live, for this partition alone. */
+static void measure(Partition *p)
 {
     p->bound = 0;
     for (int s = 0; s < p->m; s++) {
@@ -212,8 +218,8 @@ static void measure(Part *p)
     }
 }
 
-/* One stretch of a buffer into its part; sections are renumbered from the part's first. */
-static void add_stretch(const Reduction *r, Part *p, const Stretch *x, int base)
+/* Adds one stretch of a buffer to its partition; sections are renumbered from the partition's first. */
+static void add_stretch(const Reduction *r, Partition *p, const LiveStretch *x, int base)
 {
     const PlanBuffer *buffer = &r->space->problem->buffer[x->buffer];
     bool              more = p->n > 0 && p->origin[p->n - 1] == x->buffer;
@@ -223,13 +229,13 @@ static void add_stretch(const Reduction *r, Part *p, const Stretch *x, int base)
         p->origin[b] = x->buffer;
         p->size[b] = round_up(buffer->size, r->rounding);
         p->need[b] = buffer->size;
-        p->align[b] = common_divisor(space_align(r->space, x->buffer, 0), r->grain) == r->grain
+        p->align[b] = common_divisor(space_align(r->space, x->buffer, 0), r->granule) == r->granule
                           ? space_align(r->space, x->buffer, 0)
-                          : r->grain;
+                          : r->granule;
         p->fixed[b] = buffer->fixed;
         p->first[b] = x->begin - base;
         p->section_at[b + 1] = p->section_at[b];
-        p->uniform = p->uniform && buffer->fixed < 0 && p->align[b] == r->grain;
+        p->uniform = p->uniform && buffer->fixed < 0 && p->align[b] == r->granule;
     }
     p->life[b] += x->life;
     for (int t = x->begin; t < x->end; t++)
@@ -237,8 +243,8 @@ static void add_stretch(const Reduction *r, Part *p, const Stretch *x, int base)
     p->last[b] = x->end - base;
 }
 
-/* Fills all parts; counts: [npart] x {buffers, sections, pairs}, first section of each part in base[]. */
-static bool fill_parts(const Reduction *r, Part *part, int (*count)[3], int *base)
+/* Fills all partitions. count[]: buffers, sections and pairs of both of each; base[]: the first section of each. */
+static bool fill_partitions(const Reduction *r, Partition *partition, int (*count)[3], int *base)
 {
     for (int t = r->nkept; t-- > 0;) {
         count[r->cut_before[t] - 1][1]++;
@@ -249,46 +255,46 @@ static bool fill_parts(const Reduction *r, Part *part, int (*count)[3], int *bas
         count[k][0] += i == 0 || r->stretch[i - 1].buffer != r->stretch[i].buffer;
         count[k][2] += r->stretch[i].end - r->stretch[i].begin;
     }
-    for (int k = 0; k < r->npart; k++) {
-        if (!part_reserve(&part[k], count[k][0], count[k][1], count[k][2]))
+    for (int k = 0; k < r->npartition; k++) {
+        if (!partition_reserve(&partition[k], count[k][0], count[k][1], count[k][2]))
             return false;
-        part[k].m = count[k][1];
-        part[k].grain = r->grain;
-        part[k].uniform = true;
+        partition[k].m = count[k][1];
+        partition[k].granule = r->granule;
+        partition[k].uniform = true;
     }
     for (int i = 0; i < r->nstretch; i++) {
         int k = r->cut_before[r->stretch[i].begin] - 1;
-        add_stretch(r, &part[k], &r->stretch[i], base[k]);
+        add_stretch(r, &partition[k], &r->stretch[i], base[k]);
     }
-    for (int k = 0; k < r->npart; k++) {
-        transpose(&part[k]);
-        find_twins(&part[k]);
-        measure(&part[k]);
+    for (int k = 0; k < r->npartition; k++) {
+        transpose(&partition[k]);
+        find_twins(&partition[k]);
+        measure(&partition[k]);
     }
     return true;
 }
 
-static int reduce(Reduction *r, Part **part, int *count)
+static int reduce(Reduction *r, Partition **partition, int *count)
 {
     int(*counts)[3];
     int *base;
     bool good;
 
-    find_grain(r);
-    number_parts(r);
-    counts = calloc((size_t)r->npart + 1, sizeof *counts);
-    base = calloc((size_t)r->npart + 1, sizeof *base);
-    *part = calloc((size_t)r->npart + 1, sizeof **part);
-    *count = r->npart;
-    good = counts && base && *part && fill_parts(r, *part, counts, base);
+    find_granule(r);
+    number_partitions(r);
+    counts = calloc((size_t)r->npartition + 1, sizeof *counts);
+    base = calloc((size_t)r->npartition + 1, sizeof *base);
+    *partition = calloc((size_t)r->npartition + 1, sizeof **partition);
+    *count = r->npartition;
+    good = counts && base && *partition && fill_partitions(r, *partition, counts, base);
     free(counts);
     free(base);
-    if (!good && *part)
-        parts_close(*part, r->npart);
+    if (!good && *partition)
+        partitions_close(*partition, r->npartition);
     return good ? PLAN_OK : PLAN_ENOMEM;
 }
 
-int parts_open(const Space *s, Part **part, int *count)
+int partitions_open(const Space *s, Partition **partition, int *count)
 {
     size_t    wide = (size_t)s->nsection + 2;
     Reduction r = {.space = s};
@@ -298,12 +304,12 @@ int parts_open(const Space *s, Part **part, int *count)
     r.stretch = calloc((size_t)s->span_at[s->n] + 1, sizeof *r.stretch);
     r.kept_before = calloc(wide, sizeof *r.kept_before);
     r.cut_before = calloc(wide, sizeof *r.cut_before);
-    *part = NULL;
+    *partition = NULL;
     *count = 0;
     if (birth && death && r.stretch && r.kept_before && r.cut_before) {
         collect_stretches(&r);
         keep_sections(&r, birth, death);
-        status = reduce(&r, part, count);
+        status = reduce(&r, partition, count);
     }
     free(birth);
     free(death);
