@@ -1,5 +1,5 @@
-/* test_slack.c - the last bytes of a plan: which buffer lies on top, and whose tail slack holds a filler, that is a buffer
- * of a smaller alignment. */
+/* test_slack.c - the last bytes of a plan: which buffer lies on top, and whose tail slack holds a filler, that is, a
+ * buffer of a smaller alignment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
