@@ -1,11 +1,10 @@
 /* budget.h - the search: which blocks stay and where the loads of the others begin, so that a run in a budget of
  * bytes is predicted to take least time. Deterministic: effort is counted, not timed.
  *
- * How, after FlexNN's (MobiCom 2024) idea to plan preloading and what stays together: for several sizes of the arena
- * (levels) the loads get their places, blocks are kept in the order of what they save per byte, and the best of
- * level and kept blocks that go into the budget wins, improved by small changes. Whether buffers and blocks really
- * fit is asked of the caller (BudgetPack), since sums of bytes are only what is needed at least. Knows nothing of
- * kernels, files and text. */
+ * How, after FlexNN's (MobiCom 2024) idea to plan preloading and what stays together: blocks are kept in the order
+ * of what they save per byte (keep.h), loads begin as late as costs no time (places.h), and where the caller, who lays
+ * out buffers and blocks (BudgetPack), finds that they do not fit, some begin later. Knows nothing of kernels, files
+ * and text. */
 #ifndef OCC_PLAN_BUDGET_H
 #define OCC_PLAN_BUDGET_H
 
@@ -44,32 +43,34 @@ typedef struct BudgetPlan {
 
 typedef struct BudgetOptions {
     double margin; /* of a load's time by which it begins before it must, where there is room; 0.25 is usual */
-    int    packs;  /* layouts tried for each level, and for a plan; 0: 64 */
+    int    packs;  /* layouts tried for a set of kept blocks; 0: 64 */
     int    trials; /* kept sets tried to improve a plan, 0: 2000 */
 } BudgetOptions;
 
 typedef struct Budget Budget;
 
 /* Prepares the search; *pipeline, its arrays and *pack must outlive it. pack NULL: whatever the sums of bytes allow
- * fits. NULL: the first layout failed. Memory is the arena's. */
+ * fits. NULL: a layout failed. Memory is the arena's. */
 Budget *budget_open(Arena *arena, const Pipeline *pipeline, const BudgetPack *pack, const BudgetOptions *options);
 
 /* Bytes of the smallest layout: no kept blocks, each load right before its reader. */
 int64_t budget_least(const Budget *budget);
 
-/* Bytes from which on nothing is gained any more. */
+/* Bytes in which all blocks are kept; more gain nothing. */
 int64_t budget_most(const Budget *budget);
 
-/* The best plan found in `bytes` of arena and kept blocks together. 0; 1: fewer than budget_least, *plan is not set;
- * -1: a layout failed. */
+/* The best plan found in `bytes` of arena and kept blocks together. It was laid out in at.arena bytes with these
+ * places and the same blocks kept, or fewer: blocks that went into what was left over are kept, too, and only leave
+ * gaps. 0; 1: fewer than budget_least, *plan is not set; -1: a layout failed. */
 int budget_plan(Budget *budget, int64_t bytes, BudgetPlan *plan);
 
-/* The same for `count` budgets, which rise: times never do, so a plan of fewer bytes is taken where it is no worse.
- * Layouts are those of the levels, so that 32 points cost little more than one. 0 or -1, as above. */
+/* Points for `count` budgets, which rise; times never do. Every point is a plan that was laid out, with none of its own
+ * beside those of some sizes of the arena, so that 32 points cost little more than one: budget_plan may find better
+ * ones. 0; -1: a layout failed. */
 int budget_curve(Budget *budget, const int64_t *bytes, int count, BudgetPoint *point);
 
-/* What to take when nobody says how much: the point of the curve that lies furthest below the line from its first
- * point to its last; the first where the line falls by less than 1 %. -1: a layout failed. */
+/* What to take when nobody says how much: the point of the curve that lies furthest below the line from its first point
+ * to its last; the first where that line falls by less than 1 %. -1: a layout failed. */
 int64_t budget_knee(Budget *budget);
 
 #endif

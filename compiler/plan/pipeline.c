@@ -105,7 +105,7 @@ PipelineRun pipeline_run(const Pipeline *p, const int *place, const bool *kept, 
     for (int s = 0; s < p->nstep; s++) {
         double there = run.time;
 
-        for (; begun < p->nblock && place[begun] <= s; begun++)
+        for (; begun < p->nblock && (is_kept(kept, begun) || place[begun] <= s); begun++)
             if (!is_kept(kept, begun)) {
                 load(p, begun, run.time, &free, &run, trace);
                 flying++;

@@ -62,7 +62,8 @@ typedef struct PipelineTrace {
 
 /* A run with these places: the load of block b may begin when step place[b] - 1 has ended and the load before it has;
  * step s begins when step s - 1 has ended and all blocks that it reads are there. place[b] rises with b and is at most
- * block[b].first. kept: [nblock] blocks that are there already and are not loaded; NULL: none. */
+ * block[b].first. kept: [nblock] blocks that are there already and are not loaded, whatever their places; NULL:
+ * none. */
 PipelineRun pipeline_run(const Pipeline *pipeline, const int *place, const bool *kept, const PipelineTrace *trace);
 
 /* Bytes in use at most, and the step: those of `live` and of the blocks that are not kept, each from its place to its

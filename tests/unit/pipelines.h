@@ -1,5 +1,5 @@
-/* pipelines.h - random instances of compiler/plan/pipeline.h, and what tests hold its answers against: runs watched
- * tick by tick, runs as longest paths, and every set of kept blocks with every list of places. */
+/* pipelines.h - random instances of compiler/plan/pipeline.h, and what tests hold its answers against: runs as
+ * longest paths, and every set of kept blocks with every list of places. */
 #ifndef OCC_TESTS_PIPELINES_H
 #define OCC_TESTS_PIPELINES_H
 
@@ -59,69 +59,7 @@ static void make_instance(Instance *x, int steps, int blocks)
         x->block[b].last = x->block[b].first + (upto(4) ? 0 : upto(x->p.nstep - 1 - x->block[b].first));
 }
 
-/* Places that rise and come before the readers. */
-static void make_places(const Instance *x, int *place)
-{
-    for (int b = x->p.nblock; b-- > 0;) {
-        int most = x->block[b].first;
-
-        if (b + 1 < x->p.nblock && place[b + 1] < most)
-            most = place[b + 1];
-        place[b] = upto(3) ? upto(most) : most;
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------------------- runs */
-
-/* One machine with two workers, looked at once a tick: what does each do now? Returns the ticks until all is done. */
-static int64_t run_by_ticks(const Instance *x, const int *place, const bool *kept, int64_t *stalled, int *flying)
-{
-    const Pipeline *p = &x->p;
-    bool            there[MOST_BLOCKS] = {false};
-    int64_t         issued[MOST_BLOCKS], left = 0, now = 0, computed = 0, loaded = 0;
-    int             step = 0, loading = 0; /* which each worker is at */
-
-    memset(issued, -1, sizeof issued);
-    *stalled = *flying = 0;
-    for (int b = 0; b < p->nblock; b++)
-        there[b] = kept && kept[b];
-    while (step < p->nstep) {
-        bool ready = true;
-        int  count = 0;
-
-        for (int b = 0; b < p->nblock; b++)
-            if (issued[b] < 0 && place[b] <= step)
-                issued[b] = now;
-        for (int b = 0; b < p->nblock; b++)
-            count += issued[b] >= 0 && x->block[b].first >= step && !(kept && kept[b]);
-        *flying = count > *flying ? count : *flying;
-        for (bool more = true; more;) { /* loads that take no time follow each other at once */
-            more = false;
-            while (loading < p->nblock && there[loading])
-                loading++;
-            if (loading == p->nblock || issued[loading] < 0 || now < issued[loading] + (int64_t)p->lead)
-                break;
-            left = (int64_t)x->block[loading].time - loaded;
-            if (left == 0) {
-                there[loading] = more = true;
-                loaded = 0;
-            }
-        }
-        for (int b = 0; b < p->nblock; b++)
-            ready = ready && (x->block[b].first != step || there[b]);
-        if (ready && computed == (int64_t)x->time[step]) {
-            step++;
-            computed = 0;
-            continue; /* the next step begins in the same tick */
-        }
-        if (loading < p->nblock && issued[loading] >= 0 && now >= issued[loading] + (int64_t)p->lead)
-            loaded++;
-        computed += ready;
-        *stalled += !ready;
-        now++;
-    }
-    return now;
-}
 
 /* The longest chain of steps and loads, each of which waits for others. */
 static double end_of_step(const Instance *x, const int *place, const bool *kept, double *step, double *load, int s);
