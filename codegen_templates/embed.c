@@ -1,7 +1,7 @@
-/* embed.c - build-time tool: kernel template files in, one C file of tables (program/kernels.h) out.
+/* embed.c - build-time tool: it turns kernel template files into one C file of tables (program/kernels.h).
  * Usage: embed FILE... > templates.c. Files of a folder c/ are templates; all others are kept whole for --main.
- * Splits templates into top-level pieces at blank lines, writes the element types in for the TPL_ names, and reads the
- * signatures of the kernels that schemas/kernels.def lists. Knows the tokens of C, not its grammar. */
+ * It splits templates into top-level pieces at blank lines, replaces the TPL_ names by element types, and reads the
+ * signatures of the kernels that schemas/kernels.def lists. It knows the tokens of C, not its grammar. */
 #include "embed.h"
 
 /* ------------------------------------------------------------------------------------------------------- the tables */
@@ -31,7 +31,7 @@ static const Type *type_find(const char *suffix, size_t length)
     return NULL;
 }
 
-/* Whether `types` of a row names the variant. */
+/* Does the row name the variant among its `types`? */
 static bool row_has_variant(const Row *row, const Variant *v)
 {
     char   word[80];

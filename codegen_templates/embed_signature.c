@@ -3,7 +3,7 @@
  * computes. */
 #include "embed.h"
 
-/* A declaration cut apart: "const occ_extent *pitch", "occ_extent pad[3]". */
+/* A declaration in its parts: "const occ_extent *pitch", "occ_extent pad[3]". */
 typedef struct Declared {
     char ctype[80];
     char name[40];
@@ -196,8 +196,8 @@ static int pointer_of(const Signature *s, int count, const char *name, const Pie
     return -1;
 }
 
-/* A struct of extents and strides alone, perhaps behind their number, says where the elements of a pointer lie: one
- * row, whose values are the operand's. */
+/* Folds a struct of nothing but extents and strides (perhaps with their number) into one row: it describes where the
+ * elements of a pointer lie, and its values come from the operand. */
 static void fold_shape(Signature *s, int first, const Declared *d, const Piece *piece)
 {
     bool          ranked = s->nparam == first + 3 && !strcmp(s->param[first].name, "rank");

@@ -1,16 +1,17 @@
-/* pool.h - a small pool of POSIX threads for code generated with --threads: include it, start it once, pass
- * occ_pool_for and the pool as the model's parallel_for. Allocates nothing after its threads are started. Link with
+/* pool.h - a small pool of POSIX threads for code generated with --threads. Include it, start it once, and pass
+ * occ_pool_for and the pool as the model's parallel_for. It allocates nothing after its threads are started. Link with
  * -pthread.
  *
  *     static occ_pool pool;
  *     if (occ_pool_start(&pool, 4) == 0)
  *         memory.parallel_for = occ_pool_for, memory.parallel_context = &pool;
- *     occ_pool_bind(&pool); (if it may have processors to itself: with _GNU_SOURCE, and does nothing elsewhere)
+ *     occ_pool_bind(&pool);  // optional: a processor for each thread; needs _GNU_SOURCE, and does nothing elsewhere
  *
- * One pool serves one run at a time. Work is handed over by counters that waiting threads read for a while before they
- * sleep, since the steps of a network follow each other within microseconds. Each thread has a range of the parts of
- * its own, near in memory to what it made in the step before, and takes from the others' when that is empty: one that
- * is held up by another program holds up one part, and the caller waits only for parts that were begun. */
+ * One pool serves one run at a time. Work is handed over by atomic counters, which waiting threads poll for a while
+ * before they sleep, since the steps of a network follow each other within microseconds. Each thread has its own range
+ * of the slices of a step, so that it reads what it wrote in the step before. A thread whose range is empty takes
+ * slices from the end of the others' ranges. So a thread that another program interrupts delays one slice only, and the
+ * caller waits only for slices that were begun. */
 #ifndef OCC_POOL_H
 #define OCC_POOL_H
 
@@ -20,16 +21,16 @@
 
 enum {
     OCC_POOL_MOST = 64,
-    OCC_POOL_SPINS = 4000,   /* looks before a worker sleeps, some 100 microseconds */
-    OCC_POOL_PATIENCE = 2000 /* looks before one that waits lets other programs have the processor between looks */
+    OCC_POOL_SPINS = 4000,   /* polls before a worker sleeps, some 100 microseconds */
+    OCC_POOL_PATIENCE = 2000 /* polls before a waiting thread yields its processor between polls */
 };
 
 typedef struct occ_pool_worker {
     struct occ_pool *pool;
     int              index;     /* 0: the caller; 1 to threads - 1 */
-    int              processor; /* where it stays, while the pool is bound */
-    uint64_t left; /* atomic: parts of its range that nobody took: the first in the lower half, the end in the upper */
-    char     apart[128 - 32]; /* so that owners of neighbouring ranges do not share a line of cache */
+    int              processor; /* the processor that it is bound to, while the pool is bound */
+    uint64_t left; /* atomic: slices of its range that are left: the first in the lower half, the end in the upper */
+    char     apart[128 - 32]; /* a cache line of its own, against false sharing */
 } occ_pool_worker;
 
 typedef struct occ_pool {
@@ -44,10 +45,10 @@ typedef struct occ_pool {
     void (*part)(void *context, int64_t index);
     void    *context;
     unsigned round;   /* atomic: counts the jobs */
-    int64_t  pending; /* atomic: parts of the job that are not done */
+    int64_t  pending; /* atomic: slices of the job that are not done */
 } occ_pool;
 
-/* Look number `i` of a thread that waits. */
+/* Pauses after poll number `i` of a waiting thread. */
 static inline void occ_pool_pause(int i)
 {
     if (i >= OCC_POOL_PATIENCE && i % 64 == 0)
@@ -59,8 +60,8 @@ static inline void occ_pool_pause(int i)
 #endif
 }
 
-/* The first part of a range, or its last one; -1: none is left. Read what the job is only after that: its caller waits
- * for it. */
+/* Takes the first slice of a range, or its last one; -1: none is left. The job must be read only after that, since its
+ * caller waits for the slice from then on. */
 static inline int64_t occ_pool_take(uint64_t *range, int last)
 {
     uint64_t seen = __atomic_load_n(range, __ATOMIC_RELAXED), less;
@@ -73,8 +74,8 @@ static inline int64_t occ_pool_take(uint64_t *range, int last)
     return last ? (int64_t)(less >> 32) : (int64_t)(uint32_t)seen;
 }
 
-/* Parts until none is left: those of the thread's own range from its first on, then those of others from their last
- * on. */
+/* Runs slices until none is left: those of the thread's own range from its start, then those of others from their
+ * end. */
 static inline void occ_pool_share(occ_pool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {
@@ -87,7 +88,7 @@ static inline void occ_pool_share(occ_pool *pool, int index)
     }
 }
 
-/* Wait for another round than `seen`: look, let others run, sleep. */
+/* Waits for a round other than `seen`: polls, yields, sleeps. */
 static inline unsigned occ_pool_wait(occ_pool *pool, unsigned seen)
 {
     unsigned round;
@@ -120,7 +121,7 @@ static inline void *occ_pool_work(void *argument)
     }
 }
 
-/* Every worker sees a new round; sleepers are woken. */
+/* Announces a new round to every worker, and wakes the sleepers. */
 static inline void occ_pool_call(occ_pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);
@@ -141,7 +142,7 @@ static inline void occ_pool_place(occ_pool *pool, int index, int processor)
     (void)pthread_setaffinity_np(pool->thread[index], sizeof set, &set);
 }
 
-/* The worker whose processor the caller has come to goes where the caller was. */
+/* Moves the worker on the caller's processor to the processor that the caller came from. */
 static inline void occ_pool_make_way(occ_pool *pool)
 {
     int here = pool->processor < 0 ? -1 : sched_getcpu();
@@ -154,9 +155,9 @@ static inline void occ_pool_make_way(occ_pool *pool)
     pool->processor = here;
 }
 
-/* Each worker stays on a processor of its own, one that the caller may use and is not on: else the system may give two
- * threads the same one for long. The caller itself stays free. Returns 0, or -1 where there are fewer processors than
- * threads. */
+/* Binds each worker to a processor of its own, one that the caller may use and is not on: else the system may run two
+ * threads on the same one for long. The caller itself stays free. Returns 0, or -1 where there are fewer processors
+ * than threads. */
 static inline int occ_pool_bind(occ_pool *pool)
 {
     cpu_set_t may;
@@ -183,7 +184,7 @@ static inline int occ_pool_bind(occ_pool *pool)
 }
 #endif
 
-/* Run part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; return when all are
+/* Runs part(context, 0), ..., part(context, parts - 1), in any order and some at the same time; returns when all are
  * done. parts < 2^31. */
 static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t index), void *context, int64_t parts)
 {
@@ -205,7 +206,7 @@ static inline void occ_pool_for(void *pool_, void (*part)(void *context, int64_t
         occ_pool_pause(i);
 }
 
-/* End the workers; the pool may be started again. */
+/* Ends the workers; the pool may be started again. */
 static inline void occ_pool_stop(occ_pool *pool)
 {
     __atomic_store_n(&pool->stop, 1, __ATOMIC_RELAXED);
@@ -216,7 +217,7 @@ static inline void occ_pool_stop(occ_pool *pool)
     pthread_mutex_destroy(&pool->mutex);
 }
 
-/* Start threads - 1 workers. Returns 0, or the error of pthread_create; then nothing runs. */
+/* Starts threads - 1 workers. Returns 0, or the error of pthread_create; then nothing runs. */
 static inline int occ_pool_start(occ_pool *pool, int threads)
 {
     int status = 0;

@@ -1,20 +1,20 @@
-/* attention_f32.c - attention by blocks of queries, so that the scores of a block stay in the cache and those of all
- * queries are never in memory at once. The softmax is exact where a block has all of its keys. Of very many keys it
- * takes some after the other, with the largest score and the sum of weights so far (Milakov and Gimelshein, 2018; Dao
- * et al., 2022), so that scratch does not grow with them.
+/* attention_f32.c - attention by blocks of queries: the scores of one block stay in the cache, and the scores of all
+ * queries are never in memory at once. The softmax is exact where a block has all of its keys. Very many keys are taken
+ * part by part, with a running maximum and a running sum of weights (Milakov and Gimelshein, 2018; Dao et al., 2022),
+ * so that scratch does not grow with the number of keys.
  * Knows nothing of masks: they are part of the expression. */
 #include "matmul_f32.c"
 #include "softmax_f32.c"
 
-/* Floats of scratch in a row of scores. */
+/* Floats of scratch that a row of scores takes. */
 #define OCC_SCORES(keys) (((keys) + 15) / 16 * 16)
 
-/* One place of the stack. */
+/* The attention of one place of the stack: one head of one batch member, say. */
 typedef struct occ_attention {
     occ_matrix k, v;
     int64_t    keys, depth, width, yrow;
     int64_t    block, part, group; /* queries and keys that are taken together; part 0: all keys */
-    int64_t    turn;               /* keys are copied first, to columns that are neighbours */
+    int64_t    turn;               /* 1: keys are copied first, transposed so that columns are neighbours */
     float     *scores, *turned; /* [block][line], [depth][line], where a line holds the keys that are taken together */
     float     *top, *sum,
         *factor; /* [group] each, of every query: the largest score yet, the weights relative to that, and what
@@ -22,7 +22,7 @@ typedef struct occ_attention {
     occ_epilogue p;
 } occ_attention;
 
-/* Queries m to m + rows - 1, all keys; y and q begin at the first of them. */
+/* Results of queries m to m + rows - 1 over all keys; y and q point to the first of them. */
 OCC_HOT void occ_attention_block(const occ_attention *g, float *y, occ_matrix q, int64_t m, int64_t rows)
 {
     const occ_epilogue none = {{{0}, {0}}, 0, 0, 0, 0, 0};
@@ -35,7 +35,7 @@ OCC_HOT void occ_attention_block(const occ_attention *g, float *y, occ_matrix q,
     occ_matmul_matrix(y, g->yrow, weights, &g->v, 0, rows, g->width, g->keys, &none);
 }
 
-/* The results of the keys before, as much as they still count, and those of these keys. */
+/* Adds the results of these keys to those of the keys before, which are scaled to the new maximum. */
 OCC_HOT occ_vf occ_attention_join(const occ_expr *e, occ_vf acc, int64_t c, int n)
 {
     const float *y = (const float *)e->x[0] + e->at[0] + c, *factor = (const float *)e->x[1] + e->at[1];
@@ -43,8 +43,8 @@ OCC_HOT occ_vf occ_attention_join(const occ_expr *e, occ_vf acc, int64_t c, int 
     return occ_vfma(occ_vload(y, n), occ_vset(*factor), acc);
 }
 
-/* Scores of n more keys of query i of a group become weights relative to the largest of all yet. A mask may hide all of
- * them: minus infinity is no offset. */
+/* Turns the scores of n more keys into weights relative to the largest score so far, for query i of a group. A mask may
+ * hide all keys: then the maximum is minus infinity, which must not be subtracted. */
 OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t n, int64_t i)
 {
     const occ_extent dim[1] = {n}, one[1] = {1};
@@ -57,7 +57,8 @@ OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t 
     g->sum[i] = g->sum[i] * g->factor[i] + occ_softmax_weights(scores, scores, n, offset, OCC_SOFTMAX);
 }
 
-/* Queries m to m + rows - 1, the `at`-th of their group on; keys first to first + n - 1, to which k and v point. */
+/* Results of queries m to m + rows - 1, the first of which is number `at` of its group, over keys first to first + n -
+ * 1, to which k and v point. */
 OCC_HOT void occ_attention_part(const occ_attention *g, float *y, occ_matrix q, const occ_matrix *k,
                                 const occ_matrix *v, int64_t m, int64_t at, int64_t rows, int64_t first, int64_t n)
 {
@@ -74,7 +75,7 @@ OCC_HOT void occ_attention_part(const occ_attention *g, float *y, occ_matrix q, 
     occ_matmul_matrix(y, g->yrow, weights, v, 0, rows, g->width, n, &join);
 }
 
-/* to [depth][line], from keys of k, whose columns are no neighbours. */
+/* Transposes keys into `to` [depth][line] where the columns of k are not neighbours. */
 OCC_HOT void occ_attention_turn(float *to, int64_t line, const occ_matrix *k, int64_t keys, int64_t depth)
 {
     for (int64_t first = 0; first < keys; first += 16)
@@ -103,7 +104,7 @@ OCC_HOT void occ_attention_end(const occ_attention *g, float *y, int64_t i)
     }
 }
 
-/* Queries m to m + rows - 1, at most a group, some keys after the other. */
+/* Queries m to m + rows - 1, at most a group; the keys are taken part by part. */
 OCC_HOT void occ_attention_group(const occ_attention *g, float *y, occ_matrix q, int64_t m, int64_t rows)
 {
     const int64_t whole = rows - rows % g->block;

@@ -1,5 +1,5 @@
-/* conv_after_f32.c - a convolution of single pixels whose input is an expression: it is computed for one block of
- * pixels at a time, so that it never lies in memory as a whole. Knows nothing of what the expression computes. */
+/* conv_after_f32.c - a 1x1 convolution whose input is an expression. The expression is computed for one block of pixels
+ * at a time, so its whole result is never in memory. Knows nothing of what the expression computes. */
 #include "conv_f32.c"
 #include "occ_nest.h"
 
@@ -10,7 +10,7 @@ OCC_HOT occ_vf occ_conv_after_relu(const occ_expr *e, occ_vf acc, int64_t c, int
     return occ_vmax(acc, occ_vset(0.0f));
 }
 
-/* The expression at `rows` pixels, densely. row: at the first of them, and behind the last one afterwards. */
+/* Computes the expression at `rows` pixels into a dense block. row: of the first pixel, moved behind the last one. */
 OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, const occ_fused *fused, occ_expr *row)
 {
     for (int64_t r = 0; r < rows; r++) {

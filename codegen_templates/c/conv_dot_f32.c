@@ -1,5 +1,5 @@
-/* conv_dot_f32.c - convolution with few output channels: the lanes of a vector run along the inputs of a row of taps,
- * which lie one after the other, and are added up at the end. Knows nothing of ONNX's padding modes. */
+/* conv_dot_f32.c - convolution with few output channels. The lanes of a vector run along the inputs of a row of taps,
+ * which are neighbours in memory, and are added up at the end. Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
@@ -35,7 +35,7 @@ OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const floa
         occ_dot_step(acc, x + k, across, w + k, plane, (int)(depth - k), pixels, outputs);
 }
 
-/* One tile of `pixels` of a row from column c on, all of which see taps t. */
+/* One tile of `pixels` pixels of a row from column c on, all of which see the taps t. */
 OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps t, int pixels,
                           int outputs)
 {

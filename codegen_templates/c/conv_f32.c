@@ -4,9 +4,10 @@
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-/* Floats of input and results of a block of rows; where a line of pixels has more inputs than OCC_LINE_LEAST, tiles and
- * steps of k taken together: that part of a panel of weights takes a third of the nearest cache, or of the second where
- * a tile of wide vectors is longer at each row of the panel than that row is on its way from there. */
+/* Sizes of blocks. OCC_BLOCK: floats of input and results in a block of rows. Where a line of pixels has more inputs
+ * than OCC_LINE_LEAST, tiles and steps of k are taken in blocks, too: a block of a panel of weights takes a third of
+ * the nearest cache, or of the second one where a tile of wide vectors works longer on a row of the panel than that row
+ * needs to arrive. */
 #define OCC_BLOCK (32 * 1024)
 #define OCC_LINE_TILES 24
 #define OCC_LINE_LEAST 96
@@ -14,7 +15,7 @@
 
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
-/* One row: a tile at either edge where columns miss taps, and the tiles between. */
+/* One row: a tile at either edge, where columns miss taps, and full tiles between them. */
 OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, occ_taps d,
                           occ_taps h)
 {
@@ -41,7 +42,7 @@ OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, i
         occ_conv_tile(g, b, image, z, r, g->out[2] - last, d, h, all, 1, 1, last);
 }
 
-/* Rows r to end - 1, which see the same taps; of narrow images several rows make one tile. */
+/* Rows r to end - 1, which all see the same taps; of narrow images several rows form one tile. */
 OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                            occ_taps d, occ_taps h)
 {
@@ -55,7 +56,7 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
         occ_conv_row(g, b, image, z, r, d, h);
 }
 
-/* One block of channels over rows begin to end - 1 of some images; rows that see all taps go together. */
+/* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band. */
 OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin,
                            int64_t end)
 {
@@ -68,7 +69,7 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
             }
 }
 
-/* Steps from..end of k for one tile of pixels in a line; between the parts its sums are in `kept`. */
+/* Steps from..end of k for one tile of pixels in a line; between the blocks of k its sums are kept in `kept`. */
 OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end,
                            int columns)
 {
@@ -93,7 +94,7 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
         kept[i] = acc[i];
 }
 
-/* The weights of the channels from `from` on, of which a tile takes `count` (1 to 4 vectors). */
+/* The weights of a tile's channels: `count` of them (1 to 4 vectors) from `from` on. */
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
     const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
@@ -109,7 +110,8 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
     return b;
 }
 
-/* One tile of pixels and one part of k for the channels from..last - 1 of a panel, `vectors` (literal) at a time. */
+/* One tile of pixels and one block of k for channels from..last - 1 of a panel, `vectors` (literal) vectors at a
+ * time. */
 OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
                                     int64_t c, int64_t begin, int64_t end, int columns)
 {
@@ -120,8 +122,8 @@ OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, in
     }
 }
 
-/* The channels from..last - 1 of a panel over pixels in a line, k in parts: a part of the panel stays in the nearest
- * cache for several tiles, and the next one is fetched meanwhile. */
+/* Channels from..last - 1 of a panel over pixels in a line, k in blocks: one block of the panel stays in the nearest
+ * cache for several tiles, and the next one is prefetched meanwhile. */
 OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
     const occ_conv_cut   cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(vectors));
@@ -137,7 +139,7 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
         const int64_t stop = occ_min(first + together, cut.tiles), middle = occ_min(occ_max(cut.larger, first), stop);
         for (int64_t begin = 0; begin < g->inputs; begin += depth) {
             const int64_t end = occ_min(begin + depth, g->inputs);
-            if (together == cut.tiles) /* of several lots of tiles, only the first reads the panel from far away */
+            if (together == cut.tiles) /* only the first group of tiles reads the panel from far away */
                 g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
             for (int64_t t = first; t < middle; t++)
                 occ_conv_part_of_panel(g, group, from, last, vectors, kept + (t - first) * sums, t * more, begin, end,
@@ -173,19 +175,18 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
 }
 
 /* ------------------------------------------------------------------------------------------ small images, deep windows
- * One tap and a part of its inputs after the other is multiplied for all pixels and the channels of a panel, so that
- * this part of the weights stays in the nearest cache. Sums wait in memory, [pixel][channel of the panel]. A tile takes
- * pixels in row-major order of those that see the tap: rows need be no multiple of it, and edges no tiles of their
- * own. */
+ * For many inputs and few pixels the weights are the traffic. So the outermost loop runs over taps and blocks of
+ * inputs; each block of weights stays in the nearest cache while it is multiplied with all pixels that see the tap. The
+ * sums are kept in memory, [pixel][channel of the panel]. A tile takes pixels in row-major order of those that see the
+ * tap, so rows need not be a multiple of the tile, and edges need no tiles of their own. */
 
-/* Pixels whose sums wait, at most; steps of k in a part. */
+/* The most pixels whose sums are kept; steps of k in a block. */
 #define OCC_DEEP_PIXELS 196
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
-/* A part of one tap: the pixel in hand, the columns that see the tap, the input at row 0 and column 0 and elements from
- * row to row and column to column, weights, the sums from row `first` on, `width` pixels a row, and what is fetched for
- * later. */
+/* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
+ * the weights, the sums from row `first` on with `width` pixels a row, and what is prefetched. */
 typedef struct occ_deep {
     int64_t      row, column, depth, first, width, down, across, pace;
     occ_taps     columns;
@@ -193,7 +194,7 @@ typedef struct occ_deep {
     occ_vf      *kept;
 } occ_deep;
 
-/* Places along an axis that see a tap of it. */
+/* The output positions along an axis that see a tap of it. */
 OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
 {
     const int64_t from = g->pad[axis] - tap * g->dilation[axis];
@@ -250,7 +251,7 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
     p->next = next;
 }
 
-/* All tiles of a part, `full` of them of as many pixels as the registers hold, the others of one less. One copy serves
+/* All tiles of a block: `full` of them have as many pixels as the registers hold, the others one less. One copy serves
  * all convolutions: what differs between them is read from p. */
 OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
 {
@@ -321,8 +322,8 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
     }
 }
 
-/* Whether that is faster than rows: one image, weights that do not stay in the cache, and in every block of rows enough
- * pixels that see each tap to be cut into full tiles and those of one pixel less. */
+/* Is the loop over taps faster than the loop over rows? It is for one image, weights that do not stay in the cache, and
+ * enough pixels in every block of rows that see each tap to be cut into full tiles and tiles of one pixel less. */
 OCC_HOT int occ_conv_is_deep(const occ_conv *g)
 {
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
@@ -336,7 +337,7 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
 
 /* ------------------------------------------------------------------------------------- geometry known while running */
 
-/* As many pixels of a row as the registers hold, all of whose taps are inside, times a full block. */
+/* A full tile, all of whose taps lie inside the image, times a full block of channels. */
 OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                                  occ_taps d, occ_taps h, occ_taps t)
 {
@@ -391,7 +392,7 @@ OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, i
 
 /* ------------------------------------------------------------------------------------------------------- the kernel */
 
-/* conv_f32 for any geometry, without instances of its own; rows: of a block, as in tile[1]. */
+/* conv_f32 for any geometry, one copy for all calls; rows: of a block, as in tile[1]. */
 OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                               const occ_image *y_at, const occ_window *window, int64_t groups, int64_t rows,
                               const occ_expr *e, const occ_fused *fused)
@@ -406,7 +407,8 @@ OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float
             occ_conv_group_shared(&g, group, r, flat ? 1 : occ_min(r + high, g.out[1]));
 }
 
-/* Rows of a block: all, unless the image is too large for the cache and the weights are not; then as many as fit. */
+/* Rows of a block: all rows, unless the image is too large for the cache and the weights are not; then as many as
+ * fit. */
 OCC_HOT int64_t occ_conv_rows_of(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t groups)
 {
     const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
@@ -418,7 +420,7 @@ OCC_HOT int64_t occ_conv_rows_of(const occ_image *x_at, const occ_image *y_at, c
     return occ_max(OCC_BLOCK / row, 1);
 }
 
-/* Whether rows of a literal geometry can be cut into the tiles that its channels take. */
+/* Can rows of a literal geometry be cut into the tiles of its channels? */
 OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t outputs,
                           int vectors)
 {
@@ -427,15 +429,15 @@ OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const oc
     return whole && (rest == 0 || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(last)));
 }
 
-/* Whether one vector of channels takes a whole row, which two would have to cut: the weights are then read once for a
- * row. */
+/* Is a row so narrow that a tile of one vector takes it whole, and two vectors would have to cut it? Then the weights
+ * are read once for a row. */
 OCC_HOT int occ_conv_is_narrow(int64_t width)
 {
     return OCC_W == 8 && width > OCC_TILE_ROWS(2) && width <= OCC_TILE_ROWS(1);
 }
 
-/* Whether the pixels of a tile of two vectors would share one set of the nearest cache, and are more than its ways: a
- * line of input is read anew for each of its floats then. */
+/* Do the pixels of a tile of two vectors map to one set of the nearest cache, and are they more than its ways? Then
+ * each float reads its line of input anew. */
 OCC_HOT int occ_conv_is_crowded(const occ_image *x_at, const occ_window *window)
 {
     return OCC_W == 16 && OCC_KNOWN(x_at->stride[4]) && x_at->stride[4] * window->stride[2] % 1024 == 0;

@@ -7,7 +7,7 @@
 #define TPL_T float
 #endif
 
-#define OCC_COPY_AHEAD 32 /* elements of each row of x between those that are read and those that are fetched */
+#define OCC_COPY_AHEAD 32 /* elements of each row of x by which prefetching is ahead of reading */
 
 /* One block of a plane, as below, of 4 x 4 elements at a time where those follow each other on both sides. */
 OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
@@ -28,7 +28,7 @@ OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t 
 OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
                                     int64_t xs0, int64_t xs1)
 {
-    const int far = n0 >= 512 && n1 >= 32; /* processors do not foresee lines of so many rows */
+    const int far = n0 >= 512 && n1 >= 32; /* hardware prefetchers do not follow so many rows */
 
     for (int64_t i = 0; i < n0; i += 16)
         for (int64_t k = 0; k < n1; k += 16) {

@@ -7,7 +7,8 @@
 #define OCC_DEPTH_REACH 64  /* columns of the input that a tile may span */
 
 /* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all
- * pixels that it reaches; of an edge tile, whose first pixel is at column `at` (literal), those inside.
+ * pixels that it contributes to. In an edge tile, whose first pixel is at column `at` (literal), columns outside the
+ * image are left out.
  *   x  of tap 0 at the tile's first pixel; w  the row's taps, `lanes` channels of each */
 OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, const float *w, int edge, int64_t at,
                                 int columns, int lanes)
@@ -22,7 +23,7 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
     OCC_UNROLL(OCC_DEPTH_REACH)
     for (int64_t p = first; p < last; p++) {
         occ_vf v = occ_vload(x + p * g->xaxis[2], lanes);
-        if (step == 1) /* most pixels reach it from every tap */
+        if (step == 1) /* a column contributes to as many pixels as there are taps */
             OCC_HOLD(v);
         OCC_UNROLL(OCC_DEPTH_COLUMNS)
         for (int c = 0; c < columns; c++) {

@@ -1,5 +1,5 @@
-/* fourier.c - Fourier transforms of signals and of windows that slide over them; filters of the mel scale.
- * All computed in double, whatever the elements are. */
+/* fourier.c - Fourier transforms of signals and of windows that slide over them; filters of the mel scale. All of them
+ * compute in double, whatever the element type. */
 #include "occ_base.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ OCC_HOT void occ_fourier_roots(double *root, int64_t n, int64_t inverse)
     }
 }
 
-/* One stage of Stockham's algorithm: transforms of p elements, m apart; n = p * m, s transforms lie beside each other,
- * and s * n = total. Each result is turned by its root. */
+/* One stage of Stockham's algorithm: transforms of p elements, m apart, with n = p * m; s transforms lie side by side,
+ * and s * n = total. Each result is multiplied by its root. */
 OCC_HOT void occ_fourier_stage(const double *a, double *b, const double *root, int64_t n, int64_t p, int64_t s,
                                int64_t total)
 {
@@ -44,8 +44,9 @@ OCC_HOT void occ_fourier_stage(const double *a, double *b, const double *root, i
             }
 }
 
-/* The transform of n complex numbers in work[0 .. 2n), which has 6n: two halves that take turns, and the roots at 4n.
- * Returns where the result lies. Stages for the prime factors of n, as many operations as n times their sum. */
+/* The transform of n complex numbers in work[0 .. 2n). work has 6n numbers: two halves that the stages use in turn, and
+ * the roots at 4n. Returns where the result lies. There is a stage for each prime factor of n, so the operations are n
+ * times the sum of these. */
 OCC_HOT const double *occ_fourier(double *work, int64_t n)
 {
     double       *a = work, *b = work + 2 * n;

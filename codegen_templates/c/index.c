@@ -15,7 +15,7 @@ OCC_HOT int64_t occ_index(int64_t index, int64_t n)
     return index >= 0 && index < n ? index : -1;
 }
 
-/* Whether the indices are 0, 0, 1, 1, ... to axis - 1, as where an image becomes twice as large. */
+/* Are the indices 0, 0, 1, 1, ... to axis - 1, as where an image becomes twice as large? */
 OCC_HOT int occ_gather_doubles_TPL_N(const int64_t *index, int64_t axis, int64_t count)
 {
     int64_t k = 0;
@@ -110,7 +110,7 @@ OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *inde
     return 0;
 }
 
-/* How a scattered element meets the one that is there. */
+/* How a scattered element is combined with the element that is there. */
 #define OCC_SCATTER_SET 0
 #define OCC_SCATTER_ADD 1
 #define OCC_SCATTER_MUL 2
@@ -209,7 +209,7 @@ OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, in
     }
 }
 
-/* Of a row of `extent` elements: what is put in front, itself, what is put behind. */
+/* One row: the padding in front, the `extent` elements of x, the padding behind. */
 OCC_HOT void occ_pad_row_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t count, int64_t extent,
                                int64_t before, int64_t ystride, int64_t xstride, int64_t mode)
 {

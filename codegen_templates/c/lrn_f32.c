@@ -1,19 +1,19 @@
-/* lrn_f32.c - each element over a power of the sum of squares of its neighbours along one axis: by vectors along that
- * axis where its elements follow each other, else by vectors of what does. */
+/* lrn_f32.c - local response normalisation: each element divided by a power of the sum of squares of its neighbours
+ * along one axis. Vectors run along that axis where its elements are neighbours in memory, else along an axis where
+ * they are. */
 #include "occ_vapart.h"
 #include "occ_walk.h"
 
 #define OCC_LRN_CHUNK 256 /* elements that are made together */
-#define OCC_LRN_REACH 64  /* neighbours on one side, at most, where the squares of a chunk wait in a line */
+#define OCC_LRN_REACH 64  /* the most neighbours on one side for which the squares of a chunk are kept in a line */
 
-/* How far the windows reach along an axis of `axis` elements, and what becomes of a sum u: (factor * u + bias)^beta
- * divides. */
+/* How far the windows extend along an axis of `axis` elements, and the divisor (factor * u + bias)^beta for a sum u. */
 typedef struct occ_lrn {
     int64_t axis, before, behind;
     float   factor, bias, beta;
 } occ_lrn;
 
-/* Roots where the usual exponents allow them. */
+/* x divided by that power of the sum; square roots serve the usual exponents. */
 OCC_HOT occ_vf occ_lrn_divide(occ_vf x, occ_vf sum, const occ_lrn *l)
 {
     const occ_vf base = occ_vfma(sum, occ_vset(l->factor), occ_vset(l->bias));

@@ -1,4 +1,4 @@
-/* matmul_f32.c - stacks of matrix products whose factors are both computed while running. */
+/* matmul_f32.c - stacks of matrix products both of whose factors are computed at run time. */
 #include "occ_conv.h"
 #include "occ_stack.h"
 
@@ -16,8 +16,8 @@ typedef struct occ_stack_fused {
     occ_fn_vf         fn;
 } occ_stack_fused;
 
-/* What is done to each result: the expression at the first row of the matrix, and what row i adds: i * row[k * step];
- * the first column counts as column `first` there. */
+/* The epilogue: the expression at the first row of the matrix, and the offsets of row i: i * row[k * step]. The first
+ * column of y counts as column `first` of the expression. */
 typedef struct occ_epilogue {
     occ_expr          e;
     occ_fn_vf         fn;
@@ -95,7 +95,7 @@ OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const 
     }
 }
 
-/* All rows of a few columns. Known rows are cut evenly, others into full tiles and single rows. */
+/* All rows of a few columns. A known number of rows is cut evenly, else into full tiles and single rows. */
 OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows,
                                 int64_t c, int64_t depth, int vectors, int lanes, const occ_epilogue *p)
 {
@@ -111,8 +111,8 @@ OCC_HOT void occ_matmul_columns(float *y, int64_t yrow, occ_matrix a, const occ_
         occ_matmul_tile(y + i * yrow, yrow, &a, b, m + i, c, depth, size, vectors, lanes, p);
 }
 
-/* Rows m to m + rows - 1 of one product, two vectors of columns at a time, so that those of b stay in the nearest
- * cache; then what is left. */
+/* Rows m to m + rows - 1 of one product: two vectors of columns at a time, so that these columns of b stay in the
+ * nearest cache; then the remainder. */
 OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_matrix *b, int64_t m, int64_t rows,
                                int64_t columns, int64_t depth, const occ_epilogue *p)
 {

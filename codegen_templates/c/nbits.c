@@ -1,7 +1,8 @@
-/* nbits.c - products with weights of 2, 4 or 8 bits, which stay packed: a block of them at a time becomes floats. */
+/* nbits.c - matrix products with weights of 2, 4 or 8 bits. The weights stay packed; a block of them at a time is
+ * decoded to floats. */
 #include "occ_bytes.h"
 
-/* Rows of x that meet the same decoded weights; weights that are decoded together. */
+/* Rows of x that are multiplied with the same decoded weights; weights that are decoded together. */
 #define OCC_NBITS_ROWS 4
 #define OCC_NBITS_LINE 256
 
@@ -13,7 +14,7 @@ OCC_HOT int32_t occ_nbits_at(const uint8_t *from, int64_t i, int64_t bits)
     return (from[i / each] >> (i % each * bits)) & ((1 << bits) - 1);
 }
 
-/* The lower halves of a and b by turns, a[0] b[0] a[1] b[1] ..., or the upper ones. */
+/* The lower halves of a and b interleaved, a[0] b[0] a[1] b[1] ..., or the upper ones. */
 OCC_HOT occ_vf occ_nbits_zip(occ_vf a, occ_vf b, int upper)
 {
 #if OCC_W == 16 && defined(__clang__)
@@ -33,7 +34,7 @@ OCC_HOT occ_vf occ_nbits_zip(occ_vf a, occ_vf b, int upper)
 #endif
 }
 
-/* Two weights in each byte, a vector of bytes at a time. */
+/* Decodes two weights from each byte, a vector of bytes at a time. */
 OCC_HOT void occ_nbits_decode_four(float *to, const uint8_t *from, int64_t count, occ_vf zero, occ_vf scale)
 {
     for (int64_t i = 0; i < count; i += 2 * OCC_W) {
@@ -47,7 +48,7 @@ OCC_HOT void occ_nbits_decode_four(float *to, const uint8_t *from, int64_t count
     }
 }
 
-/* (integer - zero) * scale of `count` weights, a multiple of 16, from the start of a byte on. */
+/* Decodes `count` weights, a multiple of 16, that begin with a byte: (integer - zero) * scale. */
 OCC_HOT void occ_nbits_decode(float *to, const uint8_t *from, int64_t count, int64_t bits, float zero, float scale)
 {
     const occ_vf z = occ_vset(zero), s = occ_vset(scale);
@@ -62,7 +63,7 @@ OCC_HOT void occ_nbits_decode(float *to, const uint8_t *from, int64_t count, int
             to[i] = ((float)occ_nbits_at(from, i, bits) - zero) * scale;
 }
 
-/* The zero point of block b of a column: a float, packed like the weights, or half of what the bits can say. */
+/* The zero point of block b of a column: a float, or packed like the weights; without either, half of the range. */
 OCC_HOT float occ_nbits_zero(const float *zero, const uint8_t *packed, int64_t b, int64_t bits)
 {
     if (zero)
@@ -70,7 +71,7 @@ OCC_HOT float occ_nbits_zero(const float *zero, const uint8_t *packed, int64_t b
     return packed ? (float)occ_nbits_at(packed, b, bits) : (float)(1 << (bits - 1));
 }
 
-/* The same where each weight names its block of scales. */
+/* Decodes weights each of which names its block of scales. */
 OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, int64_t bits, const int32_t *group,
                                  const float *scale, const float *zero, const uint8_t *packed)
 {
@@ -78,7 +79,7 @@ OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, 
         to[i] = ((float)occ_nbits_at(from, i, bits) - occ_nbits_zero(zero, packed, group[i], bits)) * scale[group[i]];
 }
 
-/* sum[r] += x[r] . line, for `count` places of some rows; one row has all the sums, by turns. */
+/* sum[r] += x[r] . line over `count` elements, for some rows; a single row uses all sums in turn. */
 OCC_HOT void occ_nbits_add(occ_vf *sum, const float *x, int64_t rows, int64_t k, const float *line, int64_t count)
 {
     int64_t i = 0;

@@ -33,7 +33,7 @@ OCC_HOT occ_box occ_nms_box(const float *p, int64_t center)
     return b;
 }
 
-/* Whether the intersection over the union of two boxes is above the limit. */
+/* Is the intersection over union of two boxes above the limit? */
 OCC_HOT int occ_nms_overlap(occ_box a, occ_box b, float limit)
 {
     const float y1 = a.y1 > b.y1 ? a.y1 : b.y1, x1 = a.x1 > b.x1 ? a.x1 : b.x1;
@@ -44,13 +44,13 @@ OCC_HOT int occ_nms_overlap(occ_box a, occ_box b, float limit)
     return area_a > 0.0f && area_b > 0.0f && both > 0.0f && both / (area_a + area_b - both) > limit;
 }
 
-/* Whether box i comes after box k: lower score, or the later of equals. */
+/* Does box i come after box k: by a lower score, or as the later of equals? */
 OCC_HOT int occ_nms_after(const float *score, int64_t i, int64_t k)
 {
     return score[i] < score[k] || (!(score[k] < score[i]) && i > k);
 }
 
-/* Let the box at `at` sink in a heap of n boxes whose root comes last. */
+/* Restores a heap of n boxes, whose root is the last in order, after the box at `at` changed. */
 OCC_HOT void occ_nms_sink(int64_t *order, const float *score, int64_t at, int64_t n)
 {
     for (int64_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {

@@ -93,7 +93,7 @@
 #define OCC_ROLL
 #endif
 
-/* Results of kernels that can fail, and of a run. */
+/* The codes of kernels that can fail, and of a run; 0 is success. */
 #define OCC_ENULL (-1)     /* a pointer is null */
 #define OCC_EALIGN (-2)    /* the arena is not aligned */
 #define OCC_EEXTENT (-3)   /* an input extent is outside its bounds */

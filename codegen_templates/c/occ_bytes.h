@@ -1,5 +1,6 @@
-/* occ_bytes.h - vectors of integers and bytes of memory: widened to 32 bits or to floats on the way in, cut to their
- * low bytes on the way out. n lanes, 1 <= n <= OCC_W; those from n on are 0 when loaded. Knows nothing of kernels. */
+/* occ_bytes.h - loads and stores of vectors: bytes of memory are widened to 32-bit integers or to floats, and cut to
+ * their low bytes when stored. Each handles n lanes, 1 <= n <= OCC_W; loads fill the lanes from n on with 0. Knows
+ * nothing of kernels. */
 #ifndef OCC_BYTES_H
 #define OCC_BYTES_H
 
@@ -14,11 +15,11 @@ typedef int32_t occ_viu __attribute__((vector_size(4 * OCC_W), aligned(1), may_a
 typedef int32_t occ_viu __attribute__((aligned(1), may_alias)); /* copies are calls on small processors */
 #endif
 #if OCC_W == 8 && defined(__AVX2__) && !defined(OCC_FORCE_WIDTH)
-#define OCC_BYTES_AVX2 /* compilers make long detours of vectors of 8 bytes */
+#define OCC_BYTES_AVX2 /* compilers generate long code for vectors of 8 bytes */
 typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #endif
 #if OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
-#define OCC_BYTES_AVX512 /* the same of widening 16 bytes */
+#define OCC_BYTES_AVX512 /* and for widening 16 bytes */
 #endif
 
 /* Bytes as integers. */

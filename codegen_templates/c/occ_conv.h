@@ -53,7 +53,7 @@ OCC_HOT occ_taps occ_conv_interior(const occ_conv *g, int axis)
     return t;
 }
 
-/* How one row is cut into `tiles` tiles as even as can be: `larger` of size + 1, then the others of size. */
+/* The cut of one row into `tiles` tiles of nearly equal size: `larger` tiles of size + 1, then the others of `size`. */
 typedef struct occ_conv_cut {
     int64_t tiles, size, larger;
 } occ_conv_cut;
@@ -67,7 +67,7 @@ OCC_HOT occ_conv_cut occ_conv_cut_row(int64_t width, int64_t most)
     return cut;
 }
 
-/* Whether only the first and the last tile of a row miss taps, cut into tiles of `most` pixels. */
+/* Do only the first and the last tile of a row miss taps, if it is cut into tiles of `most` pixels? */
 OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window, int64_t most)
 {
     const int64_t kernel = window->kernel[2], stride = window->stride[2], pad = window->pad[2];
@@ -77,7 +77,7 @@ OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window
     return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= cut.size && right <= cut.size));
 }
 
-/* Of `outputs` channels, those that are left when tiles of `vectors` vectors have taken theirs. */
+/* The remainder of `outputs` channels after the tiles of `vectors` vectors. */
 OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
 {
     const int64_t wide = vectors * OCC_W, tail = outputs % OCC_PANEL;
@@ -85,8 +85,8 @@ OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
     return three ? tail : outputs % wide;
 }
 
-/* Steps of k for each line of the next panel that is fetched, so that it is there when the `tiles` tiles of this one
- * are done; 0 where `weights` floats stay in the cache anyway. */
+/* The pace of prefetching: steps of k for each cache line of the next panel, so that the panel has arrived when the
+ * `tiles` tiles of this one are done; 0 where `weights` floats stay in the cache anyway. */
 OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
 {
     const int64_t pace = tiles * OCC_PANEL / (vectors * OCC_W) / 2; /* two lines for each row of a panel */
@@ -95,8 +95,8 @@ OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
     return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
 }
 
-/* Whether every tap is the pixel itself, none lies in padding behind the image, and pixels lie evenly: then it is one
- * long row. */
+/* Is the convolution flat: 1x1, without padding behind the image, and evenly spaced pixels? Then the image is one long
+ * row. */
 OCC_HOT int occ_conv_is_flat(const occ_image *x_at, const occ_image *y_at, const occ_window *window)
 {
     const int64_t plane = y_at->dim[3] * y_at->dim[4];
@@ -143,7 +143,8 @@ OCC_HOT occ_conv occ_conv_make(const float *x, const occ_image *x_at, const floa
     return g;
 }
 
-/* acc += all taps in the given ranges, every column seeing all of `t`; x is that of tap 0 at the tile's first pixel. */
+/* acc += all taps in the given ranges, where every column sees all taps of `t`; x is the input of tap 0 at the tile's
+ * first pixel. */
 OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h,
                           occ_taps t, int rows, int columns)
 {
@@ -161,7 +162,8 @@ OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, 
         }
 }
 
-/* The same for a tile at column `at` (literal) some of whose columns miss taps: each tap takes those that see it. */
+/* The same for an edge tile at column `at` (literal), where some columns miss taps: each tap takes the columns that see
+ * it. */
 OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d,
                                occ_taps h, int64_t at, int rows, int columns)
 {
@@ -218,7 +220,7 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
     }
 }
 
-/* Operands that the tile's expression reads pixel by pixel, fetched while its sums are made. */
+/* Prefetches the operands that the tile's expression reads pixel by pixel, while its sums are computed. */
 OCC_HOT void occ_conv_fetch(const occ_conv *g, const occ_conv_block *b, int64_t pixel, int rows, int columns)
 {
     OCC_UNROLL(8)
@@ -235,7 +237,7 @@ OCC_HOT void occ_conv_fetch(const occ_conv *g, const occ_conv_block *b, int64_t 
     }
 }
 
-/* The bias for every pixel of a tile. */
+/* Starts the sums of every pixel of a tile with the bias. */
 OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *acc, int pixels)
 {
     OCC_UNROLL(4)

@@ -23,8 +23,8 @@ typedef struct occ_q_form {
     occ_window window;
     int64_t    groups, xzero, yzero;
     int64_t    safe;  /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
-    int64_t    strip; /* results of a row whose inputs the scratch holds widened, or 0 */
-    int64_t    kept;  /* 1: the scratch holds the weights of a block, too */
+    int64_t    strip; /* results of a row whose widened inputs are in the scratch, or 0 */
+    int64_t    kept;  /* 1: the widened weights of a block are in the scratch, too */
 } occ_q_form;
 
 /* One convolution. */
@@ -59,8 +59,8 @@ OCC_HOT int occ_q_lanes(int count, int vector)
 }
 
 #if OCC_W == 1
-/* acc[j] += x . w for four inputs, of which `n` (literal) are there, at one pixel: weights are widened when they are
- * met, since the few registers of a small processor do not hold all of them. */
+/* acc[j] += x . w for four inputs, of which `n` (literal) exist, at one pixel. Weights are widened at their use, since
+ * the few registers of a small processor do not hold all of them. */
 OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
                         int64_t across, const int32_t *w, int n, int columns)
 {
@@ -72,7 +72,7 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
                          how.kind);
 }
 #else
-/* acc[c][j] += x . w for four inputs, of which `n` (literal) are there. */
+/* acc[c][j] += x . w for four inputs, of which `n` (literal) exist. */
 OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
                         int64_t across, const int32_t *w, int n, int columns)
 {
@@ -93,7 +93,7 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 }
 #endif
 
-/* `taps` that follow each other in x and w (or one), the inputs of each rounded up to four. */
+/* One tap, or `taps` of them that are consecutive in x and w; the inputs of each are rounded up to four. */
 OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
                        int64_t across, const int32_t *w, int64_t taps, int columns)
 {
@@ -165,8 +165,8 @@ OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     }
 }
 
-/* The biases, less what the zero point adds where that is not in them already; the taps outside that all pixels
- * share. */
+/* Starts the sums: the biases, less the zero point's share where the bias does not contain it, and the taps outside the
+ * image that all pixels share. */
 OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *start, occ_taps d,
                          occ_taps h, occ_taps t)
 {
@@ -188,7 +188,7 @@ OCC_HOT void occ_q_start(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         }
 }
 
-/* The sums of `columns` pixels begin alike. */
+/* Copies these starts to the sums of `columns` pixels. */
 OCC_HOT void occ_q_fill(occ_vi *acc, const occ_vi *start, int vectors, int columns)
 {
     OCC_UNROLL(32)

@@ -1,6 +1,6 @@
-/* occ_dot.h - dot products of four bytes in each 32-bit lane: what integer convolutions and products consist of.
- * Weights are signed; what they meet is signed, or unsigned. Every path gives the same exact sums.
- * Knows nothing of scales, windows or images. */
+/* occ_dot.h - dot products of four bytes in each 32-bit lane, the core of integer convolutions and matrix products.
+ * Weights are signed; the other factor is signed or unsigned. Every path gives the same exact sums. Knows nothing of
+ * scales, windows or images. */
 #ifndef OCC_DOT_H
 #define OCC_DOT_H
 
@@ -15,7 +15,7 @@
 #define OCC_DOT_UNSIGNED 1
 #define OCC_DOT_SAFE 2
 
-/* Instructions for four products at once, for sums of two products from bytes and from 16 bits. */
+/* Which instructions exist: for four products at once, for sums of two products of bytes, and of 16 bits. */
 #if OCC_W > 1 && !defined(OCC_FORCE_WIDTH)
 #if (OCC_W == 16 && defined(__AVX512VNNI__)) || (OCC_W == 8 && defined(__AVXVNNI__))
 #define OCC_DOT_FOUR
@@ -32,12 +32,13 @@ typedef int16_t  occ_vh __attribute__((vector_size(4 * OCC_W)));
 typedef uint16_t occ_vuh __attribute__((vector_size(4 * OCC_W)));
 #endif
 
-/* Lanes of four bytes as the dot product takes them: whole, or the even and the odd ones widened to 16 bits. */
+/* Lanes of four bytes in the form that the dot product takes: whole, or the even and the odd bytes widened to 16
+ * bits. */
 typedef struct occ_quads {
     occ_vi even, odd;
 } occ_quads;
 
-/* Whether bytes are taken whole. */
+/* Does the dot product take bytes whole? */
 OCC_HOT int occ_dot_whole(int kind)
 {
 #if defined(OCC_DOT_FOUR)
@@ -105,8 +106,8 @@ OCC_HOT occ_vi occ_dot_words(occ_vi a, occ_vi b)
 #endif
 }
 
-/* acc + sums of two products of 16 bits, for tiles that fill all registers: GCC orders what it may take apart anew and
- * runs out of them. */
+/* acc + sums of two products of 16 bits, for tiles that fill all registers. It is one instruction of assembler, since
+ * GCC reorders two separate ones and runs out of registers. */
 OCC_HOT occ_vi occ_dot_add(occ_vi acc, occ_vi a, occ_vi b)
 {
 #if OCC_W == 8
@@ -153,7 +154,7 @@ OCC_HOT occ_vi occ_dot(occ_vi acc, occ_quads x, occ_quads w, int kind)
 #endif
 }
 
-/* Four bytes, of which n are there, as a number whose bytes lie as in memory. */
+/* Four bytes, of which n exist, as an integer with the bytes in memory order. */
 OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
 {
     int32_t word = 0;
@@ -165,8 +166,8 @@ OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
     return word;
 }
 
-/* The same in every lane, xor-ed with `flip`. Compilers split what they load before they spread it over a vector; the
- * wide load keeps them from that. */
+/* The same integer in every lane, xor-ed with `flip`. The wide load keeps compilers from splitting the four bytes
+ * before they are broadcast. */
 OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
 {
 #if defined(OCC_DOT_BYTES)

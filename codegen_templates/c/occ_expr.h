@@ -6,7 +6,7 @@
 #include "occ_bytes.h"
 #include "occ_vrows.h"
 
-/* What an expression reads besides the kernel's accumulator. */
+/* The operands of an expression, besides the kernel's accumulator. */
 typedef struct occ_expr {
     const void *x[8]; /* base of operand k */
     int64_t
@@ -18,16 +18,16 @@ typedef struct occ_expr {
 /* n consecutive results, 1 <= n <= OCC_W, at inner index c of the row in hand. */
 typedef occ_vf (*occ_fn_vf)(const occ_expr *e, occ_vf acc, int64_t c, int n);
 
-/* What a kernel needs to apply an expression of nx operands, NULL: none. pitch: elements between two pixels of each
- * operand, in row-major order (its channels follow). */
+/* How an expression of nx operands is applied; NULL: there is none. pitch: for each operand the elements between two
+ * pixels in row-major order; its channels are neighbours. */
 typedef struct occ_fused {
     int64_t    nx;
     occ_extent pitch[8];
     occ_fn_vf  fn;
 } occ_fused;
 
-/* Called between the sums and the results of a tile: the compiler would keep the vectors of literals in registers
- * across all tiles, and some sums in memory instead. */
+/* Hides the literals from the compiler between the sums and the results of a tile: else it keeps their vectors in
+ * registers across all tiles, and some sums in memory instead. */
 OCC_HOT void occ_hide_literals(occ_expr *e)
 {
 #if OCC_W > 1

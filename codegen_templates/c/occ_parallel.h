@@ -1,17 +1,17 @@
-/* occ_parallel.h - the parts of a step, run by whatever the caller has for that. Knows nothing of threads. */
+/* occ_parallel.h - the slices of a step, run by the caller's parallel_for. Knows nothing of threads. */
 #ifndef OCC_PARALLEL_H
 #define OCC_PARALLEL_H
 
 #include "occ_base.h"
 
-/* Part `index` of a step. */
+/* Runs slice `index` of a step. */
 typedef void (*occ_part)(void *context, int64_t index);
 
 /* Runs part(context, 0) to part(context, parts - 1), in any order or at the same time, and returns when all are
  * done. */
 typedef void (*occ_parallel_for)(void *parallel_context, occ_part part, void *context, int64_t parts);
 
-/* All parts of a step; run NULL: one after another. */
+/* Runs all slices of a step; with run NULL one after another. */
 OCC_INLINE void occ_parallel(occ_parallel_for run, void *parallel_context, occ_part part, void *context, int64_t parts)
 {
     if (run)

@@ -1,5 +1,6 @@
-/* occ_put.h - how kernels of integer sums store them: through the expression as floats, then as they are, or rounded
- * half to even, shifted by the zero point and kept inside the bytes' range. Knows nothing of kernels. */
+/* occ_put.h - the stores of kernels that compute integer sums. A sum passes through the expression as a float, and is
+ * then stored as it is, or rounded half to even, shifted by the zero point and clamped to the range of bytes. Knows
+ * nothing of kernels. */
 #ifndef OCC_PUT_H
 #define OCC_PUT_H
 
@@ -17,7 +18,7 @@
 typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                            occ_fn_vf fn, int32_t zero);
 
-/* Between lo and hi, which are whole and below 2^21, to the nearest integer; halves to even. */
+/* Clamps to [lo, hi], which are whole and below 2^21, and rounds to the nearest integer; halves to even. */
 OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
 {
 #if defined(__AVX__) && OCC_W == 8

@@ -1,9 +1,9 @@
-/* occ_queues.h - the units of a run on several queues, each of which is a task of the caller's parallel_for. Order and
- * waits are decided at compile time; a queue tells the others how far it has come by one counter. No lock, no
- * allocation.
+/* occ_queues.h - a run on several queues, each of which is a task of the caller's parallel_for. The order of the units
+ * in a queue and their waits are decided at compile time. A queue publishes its progress in one counter. There is no
+ * lock and no allocation.
  *
- * The caller may run the tasks at the same time or one after another, in any order: a task that waits for a queue whose
- * own task has not begun runs that queue's next unit itself. So the lowest unit that is left can always go on, and
+ * The caller may run the tasks at the same time or one after another, in any order. A task that waits for a queue whose
+ * own task has not begun runs that queue's next unit itself. So the lowest unit that is left can always run, and
  * nothing hangs. */
 #ifndef OCC_QUEUES_H
 #define OCC_QUEUES_H
@@ -32,12 +32,12 @@ typedef struct occ_item {
     int unit, of, count;
 } occ_item;
 
-/* Who runs the items of a queue: its keeper. */
+/* The keeper of a queue is the task that runs its items. */
 #define OCC_NOBODY 0
 #define OCC_HELPER 1 /* the task of another queue, one item */
 #define OCC_OWNER 2  /* its own task, to the end */
 
-/* Alone on its lines of cache. */
+/* One queue, padded to cache lines of its own. */
 typedef struct occ_queue {
     int  done;         /* atomic: twice the items that have ended, plus 1: the next one never will */
     int  keeper;       /* atomic */
@@ -55,7 +55,7 @@ typedef struct occ_queues {
     int             queues, units;
 } occ_queues;
 
-/* The next item of a queue, whose wait is over: only its keeper may call. */
+/* Runs the next item of a queue, whose wait is over; only the queue's keeper may call it. */
 OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
 {
     occ_queue      *own = &all->queue[queue];
@@ -70,7 +70,7 @@ OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
     OCC_STORE(&own->done, stopped ? done + 1 : done + 2);
 }
 
-/* There is an item of the queue behind `done`, and its wait is over. */
+/* Does the queue have an item behind `done`, and is its wait over? */
 OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
 {
     const occ_item *next = &all->item[all->first[queue] + done / 2];
@@ -81,7 +81,7 @@ OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
     return other & 1 || other / 2 >= next->count;
 }
 
-/* Runs one item of the queue, or of one that it waits for, where no task keeps that; 0: it cannot. */
+/* Helps a queue without a keeper: runs its next item, or that of a queue that it waits for; 0: nothing could be run. */
 OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
 {
     int nobody = OCC_NOBODY, done = OCC_LOAD(&all->queue[queue].done);
@@ -99,7 +99,7 @@ OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
     return 1;
 }
 
-/* Until `count` items of the queue have ended, or never will. */
+/* Waits until `count` items of the queue have ended, or never will. */
 OCC_INLINE void occ_queue_wait(occ_queues *all, int queue, int count)
 {
     for (;;) {
@@ -131,7 +131,8 @@ OCC_INLINE void occ_queue_task(void *context, int64_t index)
     }
 }
 
-/* All units; for_all NULL: by number. Of several codes that of the lowest unit, as if all had run by number. */
+/* Runs all units; with for_all NULL by number. Of several failures it returns that of the lowest unit, as if all units
+ * had run by number. */
 OCC_INLINE int occ_queues_run(occ_queues *all, occ_parallel_for for_all, void *parallel_context)
 {
     int status = 0, unit = all->units;

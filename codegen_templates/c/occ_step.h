@@ -24,9 +24,8 @@
 #define OCC_ALIGNED(bytes)
 #endif
 
-/* A guarded build (-DOCC_GUARD) proves that the plan is the truth: before each step every byte of the arena that holds
- * nothing is poisoned, after it every such byte must be poison still. Bytes [lo,hi) hold something in steps
- * [begin,end). */
+/* The guarded build (-DOCC_GUARD) tests the plan while the model runs. Before each step every dead byte of the arena is
+ * poisoned; after it every such byte must still be poison. Bytes [lo,hi) are live in steps [begin,end). */
 #if defined(OCC_GUARD)
 #define OCC_EGUARD (-8) /* a step touched arena bytes that are not its own */
 #define OCC_POISON 0xff /* NaN as floats, -1 as integers */

@@ -1,5 +1,6 @@
-/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16 bits: the inputs of a strip
- * of pixels are widened once, then meet all weights. Knows nothing of ONNX's padding modes. */
+/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16-bit integers: the inputs of a
+ * strip of pixels are widened to 16 bits once, then multiplied with all weights. Knows nothing of ONNX's padding
+ * modes. */
 #ifndef OCC_STRIP_Q_H
 #define OCC_STRIP_Q_H
 
@@ -11,8 +12,8 @@
 #define OCC_STRIPS 0
 #endif
 
-/* Inputs of some neighbours in a row of results, [row of taps][2][pixel][fours]: pairs of the even bytes of each four,
- * then of the odd ones. */
+/* The widened inputs of some neighbouring results of a row, [row of taps][2][pixel][fours]: pairs of the even bytes of
+ * each four, then pairs of the odd ones. */
 typedef struct occ_strip {
     int32_t *pairs;
     int32_t
@@ -34,7 +35,7 @@ OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t co
 
 /* --------------------------------------------------------------------------------------------------------- widening */
 
-/* `fours` times four bytes as pairs. */
+/* Widens `fours` groups of four bytes to pairs. */
 OCC_HOT void occ_strip_widen(const occ_strip *s, int32_t *to, const uint8_t *x, int64_t fours, int is_signed)
 {
     int64_t i = 0;
@@ -51,7 +52,7 @@ OCC_HOT void occ_strip_widen(const occ_strip *s, int32_t *to, const uint8_t *x, 
     }
 }
 
-/* Pixels first to last - 1 of a row of taps hold the zero point. */
+/* Fills pixels first to last - 1 of a row of taps with the zero point. */
 OCC_HOT void occ_strip_border(const occ_conv_q *q, const occ_strip *s, int32_t *to, int64_t first, int64_t last)
 {
     const int32_t pair = (int32_t)((uint32_t)(q->zero & 0xffff) * 0x10001u);
@@ -59,7 +60,7 @@ OCC_HOT void occ_strip_border(const occ_conv_q *q, const occ_strip *s, int32_t *
         to[i] = to[s->plane + i] = pair;
 }
 
-/* One row of taps for results from column c on; x is the image's row. */
+/* Widens one row of taps for results from column c on; x is the image's row. */
 OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to, const uint8_t *x, int64_t c,
                             int is_signed)
 {
@@ -77,7 +78,7 @@ OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to
         occ_strip_widen(s, to + p * s->fours, x + p * across, s->fours, is_signed);
 }
 
-/* All rows of taps that results of plane z, row r, from column c on see. */
+/* Widens all rows of taps that results of plane z, row r, from column c on need. */
 OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c,
                              int is_signed)
 {
@@ -98,7 +99,7 @@ OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t im
 /* ------------------------------------------------------------------------------------------------------------ tiles */
 
 #if OCC_STRIPS
-/* The even or the odd ones of four weights in each lane. */
+/* The even or the odd bytes of four weights in each lane, widened. */
 OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 {
     const occ_vi v = occ_viload(w, lanes);
@@ -106,7 +107,7 @@ OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 }
 #endif
 
-/* All weights of a block as pairs. */
+/* Widens all weights of a block to pairs. */
 OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s)
 {
 #if OCC_STRIPS

@@ -1,6 +1,6 @@
 /* occ_sum.h - the checksum of weights: 64 bits over four lanes of multiply-and-shift, as fast as memory is read. It
- * finds accidents (each single wrong word of 8 bytes for certain, others but for one in 2^64), and is no seal against
- * forgers. */
+ * detects each single wrong word of 8 bytes, and other accidents but for one in 2^64. It does not protect against
+ * forgery. */
 #ifndef OCC_SUM_H
 #define OCC_SUM_H
 

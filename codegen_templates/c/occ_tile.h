@@ -1,6 +1,6 @@
-/* occ_tile.h - the register tile: a few pixels times a few vectors of channels, the innermost part of every convolution
- * and matrix product. Weights come in panels of OCC_PANEL channels, [k][OCC_PANEL], whatever the width of the vectors.
- * Knows nothing of windows or images. */
+/* occ_tile.h - the register tile: a few pixels times a few vectors of channels, the innermost loop of every convolution
+ * and matrix product. Weights come in panels of OCC_PANEL channels, [k][OCC_PANEL], whatever the vector width. Knows
+ * nothing of windows or images. */
 #ifndef OCC_TILE_H
 #define OCC_TILE_H
 
@@ -56,8 +56,8 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
     }
 }
 
-/* `depth` steps of k, x moving by `step` elements and w by `pitch`. With a pace, every pace-th step fetches one cache
- * line of what `next` points to, which is the panel after this one, and moves it. */
+/* `depth` steps of k; x moves by `step` elements and w by `pitch`. With a pace, every pace-th step prefetches one cache
+ * line of the next panel at `next`. */
 OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
                           int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
                           int lanes, const float **next, int64_t pace)

@@ -1,5 +1,5 @@
-/* occ_turn.h - small matrices of four-byte elements turned in registers, rows of them made wider. Knows nothing of what
- * they mean. */
+/* occ_turn.h - small matrices of four-byte elements transposed in registers, and rows of them with each element
+ * doubled. Knows nothing of what they mean. */
 #ifndef OCC_TURN_H
 #define OCC_TURN_H
 

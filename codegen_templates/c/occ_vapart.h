@@ -1,5 +1,5 @@
-/* occ_vapart.h - the long functions of occ_vmath.h as calls, for kernels whose tiles fill the registers: the constants
- * of a function would push the sums out. */
+/* occ_vapart.h - the long functions of occ_vmath.h as calls, for kernels whose tiles fill the registers: inlined, the
+ * constants of a function would spill the sums. */
 #ifndef OCC_VAPART_H
 #define OCC_VAPART_H
 

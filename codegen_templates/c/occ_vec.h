@@ -1,6 +1,6 @@
-/* occ_vec.h - vectors of floats: one typedef whose width the instruction set decides (16, 8, 4 or 1): lanes, masks,
- * loads and stores. Every operation gives each lane the bits that the one-wide build would give it on the same
- * instruction set. Knows nothing of kernels. */
+/* occ_vec.h - vectors of floats: one type whose width the instruction set decides (16, 8, 4 or 1 lanes), with lanes,
+ * masks, loads and stores. Each lane gets the same bits as in the one-wide build on the same instruction set. Knows
+ * nothing of kernels. */
 #ifndef OCC_VEC_H
 #define OCC_VEC_H
 
@@ -73,8 +73,8 @@ OCC_HOT occ_vi occ_viset(int32_t a)
 #endif
 }
 
-/* a * b + c, rounded once where the instruction set can do so. Not left to the compiler: it contracts some products and
- * not others, by what else it finds in reach, and the parts of a step must agree in every bit. */
+/* a * b + c, rounded once where the instruction set can do so. The compiler does not decide: it contracts some products
+ * and not others, depending on their surroundings, but the slices of a step must agree in every bit. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
 #if OCC_W == 16 && defined(__AVX512F__)

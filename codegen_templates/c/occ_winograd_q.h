@@ -11,7 +11,7 @@
 
 #include "occ_conv_q.h"
 
-/* Outputs whose sums are made before any is transformed back; pairs of weights that the caches do not keep. */
+/* Outputs whose sums are computed before any is transformed back; pairs of weights that exceed the caches. */
 enum { OCC_WQ_BLOCK = 32, OCC_WQ_FAR = 64 * 1024 };
 
 /* Integers that wrap, and those that the input transform works on, as many as fit where 16 bits are enough. */
@@ -128,7 +128,8 @@ OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t
     }
 }
 
-/* All channels of one tile. Of an odd number the last pair's other half meets a weight of 0. */
+/* Loads all channels of one tile. For an odd number of channels the second half of the last pair is multiplied by a
+ * weight of 0. */
 OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, int m, int is_signed)
 {
     const occ_conv *g = &p->q.g;
@@ -244,7 +245,7 @@ OCC_HOT void occ_wq_out(occ_vu *d, int step, int m)
     }
 }
 
-/* What the transforms multiplied the result with is taken out. */
+/* Divides out the factor that the transforms multiplied the result with. */
 OCC_HOT occ_vi occ_wq_result(occ_vu v, int m)
 {
     return m == 2 ? (occ_vi)v >> 2 : (occ_vi)(v * (occ_vu)occ_viset(954437177)) >> 6; /* the inverse of 9 */

@@ -1,5 +1,5 @@
-/* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes: by vectors of channels
- * where channels follow each other, else one result at a time. */
+/* pool_f32.c - maxima, means and p-norms over windows that slide over one, two or three axes. Vectors run along the
+ * channels where these are neighbours, else one result is computed at a time. */
 #include "occ_image.h"
 #include "occ_vrows.h"
 #include "occ_vapart.h"

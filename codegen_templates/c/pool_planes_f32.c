@@ -1,11 +1,11 @@
-/* pool_planes_f32.c - maxima, means and p-norms over windows where the pixels of a row follow each other: by vectors of
- * pixels. Windows are joined from the top down first, which reads every row in order, then across. */
+/* pool_planes_f32.c - maxima, means and p-norms over windows where the pixels of a row are neighbours: vectors of
+ * pixels. Each window is reduced down its columns first, which reads every row in order, then across them. */
 #include "pool_f32.c"
 
-#define OCC_POOL_SPAN 256 /* pixels of the input that are joined from the top down before they are across, at most */
-#define OCC_POOL_TILE 64  /* results of a row that are made together, at most */
+#define OCC_POOL_SPAN 256 /* the most pixels of the input that are reduced down before they are reduced across */
+#define OCC_POOL_TILE 64  /* the most results of a row that are computed together */
 
-/* What nothing yet gives. */
+/* The neutral element of the reduction. */
 OCC_HOT occ_vf occ_pool_start(int64_t kind)
 {
     const union {
@@ -16,8 +16,8 @@ OCC_HOT occ_vf occ_pool_start(int64_t kind)
     return occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
 }
 
-/* The rows of x that are joined from the top down: where the first tap of the first one is, perhaps outside, and how
- * far apart they are, elements. */
+/* The rows of x that are reduced down: where the first tap of the first row is, perhaps outside, and the elements
+ * between rows. */
 typedef struct occ_pool_rows {
     const float *x;
     int64_t      first, planes, rows, plane, row;
@@ -44,7 +44,7 @@ OCC_HOT void occ_pool_columns(float *line, const occ_pool_rows *r, int64_t j, in
         occ_vstore(line + j + v * OCC_W, sum[v], n);
 }
 
-/* line[j] = the taps above each other at column from + j, `span` columns; those outside the input count as nothing. */
+/* line[j] = the reduction down column from + j, for `span` columns; taps outside the input are left out. */
 OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float *x, const occ_image *x_at,
                            const occ_window *window, const occ_pool_taps *t, int64_t kind, float p)
 {
@@ -79,7 +79,7 @@ OCC_HOT occ_vf occ_pool_tap(const float *line, int64_t stride)
     return occ_vloads(line, stride, OCC_W);
 }
 
-/* n results of a row from the line below them; a mean counts rows * count[i] elements. */
+/* n results of a row from the reduced columns; a mean divides by rows * count[i]. */
 OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, float rows, int64_t n, int64_t kernel,
                              int64_t stride, int64_t dilation, int64_t kind, float p)
 {

@@ -1,5 +1,5 @@
-/* rank.c - kernels that choose elements by their value: the largest, those that are not zero, the different ones.
- * Operands are dense and row-major. Places are counted from 0. */
+/* rank.c - kernels that choose elements by value: the largest k, those that are not zero, the largest's place. Operands
+ * are dense and row-major. Places are counted from 0. */
 #include "occ_base.h"
 
 #ifndef TPL_T
@@ -7,11 +7,11 @@
 #define TPL_N f32
 #endif
 
-#define OCC_TOGETHER 16 /* neighbours that are looked at together */
-#define OCC_LINE 64     /* columns whose best so far is kept in registers, where there are as many */
+#define OCC_TOGETHER 16 /* neighbours that are compared together */
+#define OCC_LINE 64     /* columns whose best elements so far are kept in registers */
 
-/* Whether element a (at place i) comes before element b (at place k): larger (smaller) first, the lower place among
- * equals, NaN as the largest of all. */
+/* Does element a (at place i) come before element b (at place k): the larger (smaller) first, the lower place among
+ * equals, NaN as the largest of all? */
 OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64_t largest)
 {
     double wide_a = (double)a, wide_b = (double)b;
@@ -51,8 +51,8 @@ OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t 
     }
 }
 
-/* The first place from j on, n for none, of an element that may come before `root`, which lies in front of all of them:
- * most are passed over some at a time. NaN is no less and no more. */
+/* The first place from j on, n for none, of an element that may come before `root`. Most elements do not, and groups of
+ * them are skipped at once. NaN compares as neither less nor more. */
 OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T root, int64_t largest)
 {
     for (; j + OCC_TOGETHER <= n; j += OCC_TOGETHER) {
@@ -110,13 +110,13 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
     return 0;
 }
 
-/* All ones where element a takes the place of b, the best so far, else 0: of such masks compilers make vectors. */
+/* A mask: all ones where element a replaces b, the best so far, else 0. Compilers vectorise loops of such masks. */
 OCC_HOT int32_t occ_better_TPL_N(TPL_T a, TPL_T b, int64_t largest, int64_t last)
 {
     return -(largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b));
 }
 
-/* Joins the elements x [count], found at `here`, to the best ones so far and the places where those were found. */
+/* Merges the elements x [count], found at `here`, into the best ones so far and their places. */
 OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, int32_t here, int64_t count,
                                    int64_t largest, int64_t last)
 {

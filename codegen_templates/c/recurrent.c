@@ -1,7 +1,6 @@
-/* recurrent.c - LSTM, GRU and simple recurrent cells over time. The part of the gates that comes from the input is
- * computed for all times at once before (a matrix product); these kernels add the part that comes from the state.
- * The recurrence matrix lies in panels of 32 gates, [gates / 32][hidden][32], the last panel as narrow as what is
- * left. */
+/* recurrent.c - LSTM, GRU and simple recurrent cells over time. A matrix product computes the input's part of the gates
+ * for all times beforehand; these kernels add the part of the state. The recurrence matrix lies in panels of 32 gates,
+ * [gates / 32][hidden][32]; the last panel has the remaining gates. */
 #include "occ_base.h"
 #include "occ_vec.h"
 #include "occ_vapart.h"
@@ -114,7 +113,7 @@ OCC_HOT int64_t occ_recur_time(int64_t s, int64_t length, int64_t reverse)
     return reverse ? length - 1 - s : s;
 }
 
-/* Times behind the end of a row are zero in y. */
+/* Sets y to zero for the times behind the end of a row. */
 OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystride, int64_t hidden)
 {
     for (int64_t t = length; t < time; t++)

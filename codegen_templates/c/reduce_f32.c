@@ -1,5 +1,5 @@
-/* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor, by vectors along the axis
- * whose elements are neighbours: across results where the kept axis is, across terms where the reduced one is. */
+/* reduce_f32.c - sums, means, extremes, products and norms over any axes of a float tensor. Vectors run along the axis
+ * whose elements are neighbours: across results where that axis is kept, across terms where it is reduced. */
 #include "occ_base.h"
 #include "occ_vrows.h"
 #include "occ_vapart.h"
@@ -56,7 +56,7 @@ OCC_HOT occ_vf occ_reduce_join(occ_vf sum, occ_vf term, occ_vf top, int64_t kind
     }
 }
 
-/* Of partial results. */
+/* Combines two partial results. */
 OCC_HOT occ_vf occ_reduce_merge(occ_vf a, occ_vf b, int64_t kind)
 {
     if (kind == OCC_REDUCE_MAX)
@@ -82,7 +82,7 @@ OCC_HOT occ_vf occ_reduce_end(occ_vf sum, occ_vf top, float count, int64_t kind)
     }
 }
 
-/* An infinite maximum is no offset: infinity minus infinity is no number. */
+/* The maximum to subtract: 0 for an infinite one, since infinity minus infinity is not a number. */
 OCC_HOT occ_vf occ_reduce_top(occ_vf top)
 {
     return occ_vselect(occ_vlt(occ_vabs(top), occ_vset(3.4e38f)), top, occ_vset(0.0f));
@@ -102,10 +102,10 @@ OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_e
     return sum;
 }
 
-#define OCC_REDUCE_ROWS 4    /* of terms that are joined together */
-#define OCC_REDUCE_LINE 1024 /* neighbouring results that rows are joined to while these stay in the nearest cache */
+#define OCC_REDUCE_ROWS 4    /* rows of terms that are reduced together */
+#define OCC_REDUCE_LINE 1024 /* neighbouring results that stay in the nearest cache while rows are added to them */
 
-/* Joins the rows x + at[0], x + at[1], ... of n terms each to as many results, one row after the other. */
+/* Reduces the rows x + at[0], x + at[1], ... of n terms each to n results, one row after the other. */
 OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_t rows, int64_t n, int64_t kind)
 {
     for (int64_t c = 0; c < n; c += OCC_W) {

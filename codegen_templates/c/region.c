@@ -1,4 +1,5 @@
-/* region.c - regions of images brought to one size: means or maxima of interpolated samples, maxima of whole pixels. */
+/* region.c - regions of interest of images, resampled to one size: means or maxima of interpolated samples, maxima of
+ * whole pixels. */
 #include "occ_base.h"
 
 #include <math.h>

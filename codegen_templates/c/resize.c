@@ -1,4 +1,5 @@
-/* resize.c - interpolation along one axis at a time: which elements make each result, and with what weights. */
+/* resize.c - interpolation along one axis at a time: a table of the elements and weights of each result, and its
+ * use. */
 #include "occ_base.h"
 #include "occ_vec.h"
 

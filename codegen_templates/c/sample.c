@@ -1,4 +1,4 @@
-/* sample.c - images read between their pixels: at the points of a grid, and by deformable convolutions. */
+/* sample.c - images sampled between their pixels: at the points of a grid, and by deformable convolutions. */
 #include "occ_base.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define OCC_SAMPLE_LINEAR 1
 #define OCC_SAMPLE_CUBIC 2
 
-#define OCC_SAMPLE_POINTS 16 /* found together, at most */
+#define OCC_SAMPLE_POINTS 16 /* the most points that are computed together */
 #define OCC_SAMPLE_SHARES 64 /* of pixels that are found together: as many as one point has at most */
 
 #define OCC_SAMPLE_ZEROS 0
@@ -34,10 +34,10 @@ OCC_HOT double occ_sample_reflect(double x, double low, double high)
     return (fmod(turns, 2.0) < 1.0) == (x < low) ? low + rest : high - rest;
 }
 
-/* Pixel i, a whole number, of an axis of n, or -1: nothing is there. */
+/* Pixel i, a whole number, of an axis of n; -1 outside. */
 OCC_HOT int64_t occ_sample_inside(double i, int64_t n)
 {
-    const double  above = i > -1.0 ? i : -1.0; /* of no number too */
+    const double  above = i > -1.0 ? i : -1.0; /* NaN, too */
     const int64_t pixel = (int64_t)(above < (double)n ? above : (double)n);
 
     return pixel < n ? pixel : -1;

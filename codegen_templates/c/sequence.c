@@ -22,7 +22,7 @@ OCC_HOT void occ_word_set(uint8_t *y, int64_t i, int64_t word)
     memcpy(y + 8 * i, &word, 8);
 }
 
-/* The rank and extents of member i; returns the rank. */
+/* Reads the extents of member i; returns its rank. */
 OCC_HOT int64_t occ_member_extents(const uint8_t *x, int64_t i, const occ_extent *from, int64_t *dim)
 {
     const int64_t first = from[3] < 0 ? 2 + 9 * i : 1 + from[3] * i,
@@ -40,7 +40,7 @@ OCC_HOT int64_t occ_elements(int64_t rank, const occ_extent *dim)
     return n;
 }
 
-/* The extents of member k, where they fit. */
+/* Writes the extents of member k, if they fit. */
 OCC_HOT int occ_member_declare(uint8_t *y, int64_t k, const occ_extent *to, int64_t rank, const occ_extent *dim,
                                const occ_extent *limit)
 {
@@ -93,7 +93,7 @@ OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int6
     return 0;
 }
 
-/* Member i of x becomes member k of y. */
+/* Copies member i of x to member k of y. */
 OCC_HOT int occ_member_copy(const uint8_t *x, int64_t i, const occ_extent *from, uint8_t *y, int64_t k,
                             const occ_extent *to, int64_t width, const occ_extent *limit)
 {

@@ -6,7 +6,8 @@
 #define OCC_SOFTMAX_LOG 1
 #define OCC_SOFTMAX_HARD 2
 
-/* n rows side by side (lanes), or one row when n is 1; elements along the axis at strides sx and sy. */
+/* Softmax of n rows side by side (one in each lane), or of one row when n is 1; elements along the axis at strides sx
+ * and sy. */
 OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
 {
     occ_vf top = occ_vload(x, n), sum = occ_vset(0.0f), none = occ_vset(0.0f);
@@ -16,7 +17,7 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
     for (int64_t i = 0; i < axis; i++) {
         occ_vf e = occ_vload(x + i * sx, n);
 
-        if (kind == OCC_SOFTMAX_HARD) { /* one for the first of the largest */
+        if (kind == OCC_SOFTMAX_HARD) { /* hardmax: 1 for the first of the largest elements */
             occ_vf hit = occ_vand(occ_veq(e, top), occ_vnot(none));
 
             none = occ_vor(none, hit);
@@ -41,8 +42,8 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
 #define OCC_SOFTMAX_LINE 16 /* rows side by side that are gathered: a line of the cache */
 #define OCC_SOFTMAX_AXIS 64 /* their elements at most */
 
-/* The same for up to a line of rows, in memory of its own: where sx is a power of two, the elements of a row push each
- * other out of the cache before they are read again. */
+/* The same for up to a cache line of rows, gathered into local memory: where sx is a power of two, the elements of a
+ * row evict each other from the cache before they are read again. */
 OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy,
                                   int64_t kind)
 {

@@ -3,8 +3,8 @@
 #include "occ_base.h"
 #include <math.h>
 
-/* How alike two vectors of n features are: 0: their product, 1: its power, 2: a Gaussian of their distance, 3: its
- * tanh. */
+/* The kernel function of two vectors of n features: 0: their product, 1: its power, 2: a Gaussian of their distance, 3:
+ * the tanh of their product. */
 OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t kind, float gamma, float offset,
                              float degree)
 {

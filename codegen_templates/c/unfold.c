@@ -1,4 +1,4 @@
-/* unfold.c - elements put back to where windows took them: sums of overlapping blocks, maxima at the places they came
+/* unfold.c - the inverses of windows: sums of overlapping blocks (col2im), and maxima put back at the places they came
  * from. */
 #include "occ_base.h"
 

@@ -1,4 +1,5 @@
-/* wide.c - products, convolutions and pools of elements that float vectors do not hold: one result at a time. */
+/* wide.c - matrix products, convolutions and pools of element types without float vectors (double, integers): one
+ * result at a time. */
 #include "occ_stack.h"
 #include "pool_f32.c"
 

@@ -44,8 +44,8 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 
 #define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products lie in the scratch together */
 
-/* How tiles are taken together: m x m results each, m being 2 or 4, `group` of them transformed together; apart:
- * elements of the weights between two frequencies, more than the outputs in hand take where they are for more
+/* How tiles are grouped: each has m x m results, m being 2 or 4, and `group` tiles are transformed together. apart:
+ * elements of the weights between two frequencies; it exceeds the outputs in hand where these are a part of all
  * outputs. */
 typedef struct occ_lots {
     int64_t m, group, apart;
@@ -121,8 +121,8 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
-/* The products of all frequencies with `outputs` filters, of which u are the first: m[f] = v[f] * u[f], `group` pixels
- * wide. */
+/* The products of all frequencies with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], `group`
+ * pixels wide. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies)
 {
     const int64_t          inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;

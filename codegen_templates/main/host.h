@@ -1,5 +1,5 @@
-/* host.h - the host program that tries a generated model: what its parts share, and how the model's ports are told to
- * it. Linux and other POSIX systems. Knows nothing of what the model computes. */
+/* host.h - the host program that tries a generated model: what its files share, and the description of the model's
+ * ports that occamyc writes for it. Linux and other POSIX systems. Knows nothing of what the model computes. */
 #ifndef OCC_HOST_H
 #define OCC_HOST_H
 
@@ -28,7 +28,7 @@ typedef struct HostAxis {
     size_t   member;
 } HostAxis;
 
-/* Where a port's memory is said: a pointer in the struct, or an offset in the arena or the state. */
+/* Where the memory of a port is: at a pointer in the struct, or at an offset in the arena or the state. */
 typedef enum HostPlace { HOST_POINTER, HOST_ARENA, HOST_STATE } HostPlace;
 
 /* A sequence or optional in memory: int64_t count (optional: 1 or 0), int64_t extent[capacity][rank], members from byte

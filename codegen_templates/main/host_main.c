@@ -1,4 +1,4 @@
-/* host_main.c - arguments, the run, and what is said about it. */
+/* host_main.c - the host program's arguments, runs and output. */
 #include "host.h"
 #include "host_ports.h"
 #include "host_swap.h"
@@ -113,8 +113,8 @@ static void host_allocate_ports(Host *h)
     }
 }
 
-/* One run on a painted arena; the inputs are put in place first, since they may lie in it. touched: of each memory, the
- * most. */
+/* One run on a painted arena. The inputs are written after the paint, since they may lie in the arena. touched: the
+ * largest number of bytes touched in each memory. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
     static const char *const codes[] = {"",       "ENULL",    "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY",

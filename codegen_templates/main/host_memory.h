@@ -43,7 +43,7 @@ static HostFence host_fence(int64_t size, int64_t align)
     return f;
 }
 
-/* Nothing was written between the block and its fences. */
+/* Checks that nothing was written between the block and its fences. */
 static void host_check_fence(const HostFence *f, const char *name)
 {
     int64_t page = (int64_t)sysconf(_SC_PAGESIZE);
@@ -56,7 +56,7 @@ static void host_check_fence(const HostFence *f, const char *name)
     }
 }
 
-/* Paint that never repeats with a small period, so that a block of equal values does not look like it. */
+/* The paint of byte i: a sequence without a short period, so that a block of equal values does not look like paint. */
 static unsigned char host_paint(int64_t i, unsigned seed)
 {
     uint32_t x = ((uint32_t)i + seed * 0x9e3779b9U) * 0x85ebca6bU;
@@ -70,7 +70,7 @@ static void host_paint_all(HostFence *f, unsigned seed)
         f->data[i] = host_paint(i, seed);
 }
 
-/* Bytes up to the last one that no longer has its paint. */
+/* The number of bytes up to the last one that lost its paint. */
 static int64_t host_touched(const HostFence *f, unsigned seed)
 {
     int64_t n = f->size;

@@ -1,5 +1,5 @@
-/* timer.h - included in front of a generated model: the least processor time of each of its steps, in steps.txt at the
- * end. */
+/* timer.h - the least processor time of each step of a generated model, in steps.txt at the end. It is included in
+ * front of the model. */
 #ifndef OCC_TIMER_H
 #define OCC_TIMER_H
 
