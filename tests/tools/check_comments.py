@@ -16,7 +16,7 @@ READ = ("compiler/", "planners/", "codegen_templates/", "runtime/")
 
 # Examples: names of generated code, of models and their tensors, parts of names, names of ONNX that no code spells out.
 EXAMPLES = set("""
-    mnist_conv_f32_1 MNIST_ARENA _ALIGN _init _verify _tensor _strings _int64s _floats occ_NAME occ_fn_f32 occ_lt_i64 occ_add_f32
+    NET_WEIGHTS_ID NET_ARENA_SIZE mnist_conv_f32_1 MNIST_ARENA _ALIGN _init _verify _tensor _strings _int64s _floats occ_NAME occ_fn_f32 occ_lt_i64 occ_add_f32
     add_f32 gather_u16 input_3 x_dim0 num_mel_bins write_indices take_out model.c model.h templates.c
 """.split())
 
