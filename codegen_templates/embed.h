@@ -35,7 +35,7 @@ typedef struct Variant {
 
 /* A row of schemas/kernels.def. `kernel` false: only gives a file its element types. */
 typedef struct Row {
-    const char *name, *file, *types, *flags;
+    const char *name, *file, *types, *record, *flags;
     bool        kernel;
 } Row;
 

@@ -1,9 +1,9 @@
-/* part.c - which steps are cut into how many parts: each rule offers cuts along axes of the result, the one with the
- * best balance is taken, or two of them where that is more even, and more parts than threads where they are as even and
- * need no scratch of their own. */
+/* part.c - which steps are cut into how many parts: each kernel's record offers cuts along axes of the result, the one
+ * with the best balance is taken, or two of them where that is more even, and more parts than threads where they are as
+ * even and need no scratch of their own. */
 #include "program/part.h"
+#include "kernels/record.h"
 #include "program/operand.h"
-#include "program/part_rules.h"
 #include "support/int.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static double evenly(const Cut *cut, const Cut *other, int64_t threads)
            (double)cut->units;
 }
 
-/* A way to cut a step: `cut` and `rest` of those that its rule offers (Step.cut, Step.rest), into `parts` parts. */
+/* A way to cut a step: `cut` and `rest` of those that its record offers (Step.cut, Step.rest), into `parts` parts. */
 typedef struct Way {
     int    cut, rest;
     int    parts; /* below 2: the step stays whole */
@@ -83,12 +83,12 @@ static void try_both(const Cuts *cuts, int threads, Way *best)
 
 /* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of
  * them. */
-static Way best_way(const Step *step, const PartRule *rule, int threads, int each)
+static Way best_way(const Step *step, const KernelRecord *record, int threads, int each)
 {
     Cuts cuts = {.count = 0};
     Way  best = {0, -1, 0, 1.0};
 
-    rule->offer(step, &cuts);
+    record->offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         for (int more = 1; more <= each; more++) {
             const Cut *cut = &cuts.cut[i];
@@ -98,7 +98,7 @@ static Way best_way(const Step *step, const PartRule *rule, int threads, int eac
             if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
                 best = way;
         }
-    if (rule->both)
+    if (record->both)
         try_both(&cuts, threads, &best);
     return best;
 }
@@ -113,14 +113,14 @@ static bool has_scratch(const Program *program, const Step *step)
 
 static void partition_step(Program *program, Step *step, int threads, int microseconds)
 {
-    const PartRule *rule = part_rule(step);
-    double          most, work;
-    int             each;
-    Way             way;
+    const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
+    double              most, work;
+    int                 each;
+    Way                 way;
 
-    if (!rule || !is_plain(program, step))
+    if (!record->offer || !is_plain(program, step))
         return;
-    work = rule->work(step);
+    work = record->work(step);
     if (work <= 0.0) /* tensors without elements, which may lie nowhere */
         return;
     most = microseconds ? work / (microseconds * 1000.0) : 1e6;
@@ -128,7 +128,7 @@ static void partition_step(Program *program, Step *step, int threads, int micros
     if (threads < 2)
         return;
     each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
-    way = best_way(step, rule, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    way = best_way(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
     if (way.parts < 2)
         return;
     step->parts = way.parts;
@@ -165,40 +165,40 @@ Step step_copy(const Program *program, const Step *step)
 }
 
 /* Piece `index` of `count` along a cut. */
-static void take_piece(const PartRule *rule, Step *part, const Cut *cut, int index, int count)
+static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, int index, int count)
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
 
-    rule->take(part, cut->axis, lo, int_min(hi, cut->units));
+    record->take(part, cut->axis, lo, int_min(hi, cut->units));
 }
 
 /* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those
  * leave. */
-static void take_with_rest(const PartRule *rule, Step *part, const Cuts *cuts, int index)
+static void take_with_rest(const KernelRecord *record, Step *part, const Cuts *cuts, int index)
 {
     const Cut *cut = &cuts->cut[part->cut];
     int        count = part->parts / 2;
     int64_t    each = grains_of(cut) / count * cut->grain;
 
     if (index % 2 == 0) {
-        rule->take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        record->take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
         return;
     }
-    rule->take(part, cut->axis, count * each, cut->units);
-    take_piece(rule, part, &cuts->cut[part->rest], index / 2, count);
+    record->take(part, cut->axis, count * each, cut->units);
+    take_piece(record, part, &cuts->cut[part->rest], index / 2, count);
 }
 
 Step step_part(const Program *program, const Step *step, int index)
 {
-    const PartRule *rule = part_rule(step);
-    Step            part = step_copy(program, step);
-    Cuts            cuts = {.count = 0};
+    const KernelRecord *record = step->kernel->record;
+    Step                part = step_copy(program, step);
+    Cuts                cuts = {.count = 0};
 
-    rule->offer(step, &cuts);
+    record->offer(step, &cuts);
     if (step->rest >= 0)
-        take_with_rest(rule, &part, &cuts, index);
+        take_with_rest(record, &part, &cuts, index);
     else
-        take_piece(rule, &part, &cuts.cut[step->cut], index, step->parts);
+        take_piece(record, &part, &cuts.cut[step->cut], index, step->parts);
     part.parts = 1;
     for (int k = 0; k < part.noperand; k++) {
         const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];

@@ -8,7 +8,7 @@
 
 /* Cut every step into parts (Step.parts) for `threads` threads that have `microseconds` of work each, at least, and
  * give each part its own scratch (Buffer.copies). Steps whose extents or places are known only while running, and
- * kernels without a rule, stay whole. */
+ * kernels whose record offers no cuts, stay whole. */
 void program_partition(Program *program, int threads, int microseconds);
 
 /* A step of its own: operands and extents may be changed, nothing of them is shared. Memory is the program's

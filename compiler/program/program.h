@@ -110,7 +110,7 @@ typedef struct Step {
     Extent        set;   /* SET, CHECK, IF, LOOP */
     Range         body[2];
     int           parts; /* pieces that may run at the same time (part.h); below 2: the step is whole */
-    int           cut;   /* where parts > 1: which of the cuts that its rule offers */
+    int           cut;   /* where parts > 1: which of the cuts that its record offers */
     int rest;  /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
     int queue; /* that runs it (queues.h); 0: the main one */
     const Node **origin; /* the nodes it computes; for comments, reports and messages */

@@ -1,4 +1,4 @@
-/* slice.c - steps cut along their output channels. The rule that cuts a step for threads moves its operands; where an
+/* slice.c - steps cut along their output channels. The record that cuts a step for threads moves its operands; where an
  * operand of constants moved, the slice gets the elements from there to where the next slice begins as a weight of its
  * own. Example: 64 channels of 3 taps x 8 inputs in two slices:
  *
@@ -6,10 +6,10 @@
  *     y channels 0..63                         y channels 0..31, y channels 32..63 (windows of the same buffer)
  */
 #include "program/slice.h"
+#include "kernels/record.h"
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/part.h"
-#include "program/part_rules.h"
 #include "program/splice.h"
 #include "program/weight.h"
 #include "support/int.h"
@@ -28,7 +28,6 @@ typedef struct Rows {
 typedef struct Slicing {
     Program    *program;
     const Step *step;
-    PartRule    rule;
     Cut         cut;
     int64_t    *moves; /* by operand: elements that it moves for each unit of the cut; 0: it stays */
     int64_t     rows;  /* of weights that lie in rows `apart` elements from each other; 1: they are contiguous */
@@ -139,11 +138,11 @@ static bool can_take(const Slicing *s, int k)
 }
 
 /* The cut along which weights are shared out; units 0: there is none. */
-static Cut channel_cut(const PartRule *rule, const Step *step)
+static Cut channel_cut(const Step *step)
 {
     Cuts cuts = {.count = 0};
 
-    rule->offer(step, &cuts);
+    step->kernel->record->offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         if (cuts.cut[i].weights)
             return cuts.cut[i];
@@ -155,7 +154,7 @@ static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
 
-    s->rule.take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
+    s->step->kernel->record->take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
     s->moves = arena_array(s->program->arena, int64_t, s->step->noperand + 1);
     for (int k = 0; k < s->step->noperand; k++)
         s->moves[k] = (moved.operand[k].offset.max - s->step->operand[k].offset.max) / s->cut.grain;
@@ -218,7 +217,7 @@ static Step make_slice(const Slicing *s, int64_t lo, int64_t hi, int index)
 {
     Step slice = step_copy(s->program, s->step);
 
-    s->rule.take(&slice, s->cut.axis, lo, hi);
+    s->step->kernel->record->take(&slice, s->cut.axis, lo, hi);
     for (int k = 0; k < slice.noperand; k++)
         take_operand(s, &slice, k, lo, hi, index);
     return slice;
@@ -229,12 +228,10 @@ static int slices_of(Slicing *s, int64_t limit)
 {
     int64_t bytes = program_constants_of(
         s->program, (Range){(int)(s->step - s->program->step), (int)(s->step - s->program->step) + 1});
-    const PartRule *rule = part_rule(s->step);
 
-    if (bytes <= limit || !rule)
+    if (bytes <= limit || !s->step->kernel->record->offer)
         return 0;
-    s->rule = *rule;
-    s->cut = channel_cut(rule, s->step);
+    s->cut = channel_cut(s->step);
     if (!s->cut.units)
         return 0;
     find_moves(s);

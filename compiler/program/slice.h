@@ -7,7 +7,7 @@
 #include "program/program.h"
 
 /* Cuts every outermost kernel step that reads more than `limit` bytes of constants into as few equal slices as are
- * within it, or as fine as its rule offers (part_rules.h). Steps without such a rule, those inside others and those
+ * within it, or as fine as its kernel's record offers. Steps without such a cut, those inside others and those
  * whose places only the run knows stay whole. Before steps are cut into parts for threads. */
 void program_slice(Program *program, int64_t limit);
 

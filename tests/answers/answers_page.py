@@ -238,8 +238,8 @@ def write_kernels(branches, texts, compiled):
 # -- the compiler -----------------------------------------------------------------------------------------------------------
 
 PARTS = {"passes": r"compiler/passes/", "permits and plans (in place, overlap, views, cuts)": r"compiler/program/(coalesce|overlap|lag|views|place|pending|fold|"
-         r"reorder|part|part_rules|traffic|choice|flow)\.c", "older versions": r"compiler/onnx/upgrade", "expansions": r"compiler/ops/expand",
-         "cascades": r"compiler/ops/(cascade|strip)", "Winograd, integers, panels": r"compiler/ops/(winograd|integer|quads|panels|conv_after|product)",
+         r"reorder|part|traffic|choice|flow)\.c", "older versions": r"compiler/onnx/upgrade", "expansions": r"compiler/ops/expand",
+         "what is known of kernels": r"compiler/kernels/", "cascades": r"compiler/ops/(cascade|strip)", "Winograd, integers, panels": r"compiler/ops/(winograd|integer|quads|panels|conv_after|product)",
          "lowering": r"compiler/ops/\w+_lower\.c"}
 
 

@@ -1,12 +1,15 @@
 /* test_embed.c - what the embed tool makes of tests/emit/embed: pieces, definitions, signatures, trampolines.
  * Links the tables made from those files instead of occamyc's own. */
-#include "program/kernels.h"
+#include "kernels/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+
+/* That rows name. */
+const KernelRecord kernel_probe = {0};
 
 static const Chunk *chunk_of(const char *name)
 {
@@ -78,6 +81,7 @@ static void signatures_are_read(void **state)
     assert_string_equal(all->param[0].name, "names");
     assert_true(all->fails);
     assert_false(kernel_find("probe_copy_i8")->fails);
+    assert_ptr_equal(kernel_find("probe_copy_i8")->record, &kernel_probe);
     assert_null(kernel_find("probe_copy"));
 }
 

@@ -1,5 +1,5 @@
 /* test_kernels.c - what every kernel's signature keeps to. */
-#include "program/kernels.h"
+#include "kernels/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +36,29 @@ static void names_of_arguments_differ(void **state)
     }
 }
 
+/* A record says all of how steps are cut, or nothing; parts of a kernel that may fail could not stop each other. */
+static void every_row_has_a_whole_record(void **state)
+{
+    (void)state;
+    for (int i = 0; i < kernel_count; i++) {
+        const Kernel       *kernel = &kernel_table[i];
+        const KernelRecord *record = kernel->record;
+
+        assert_non_null(record);
+        if (!record->offer != !record->take || !record->offer != !record->work)
+            fail_msg("the record of %s says only a part of how it is cut", kernel->name);
+        if (record->both && !record->offer)
+            fail_msg("%s is cut along two axes and along none", kernel->name);
+        if (record->offer && kernel->fails)
+            fail_msg("%s may fail and is cut", kernel->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_kernel_has_many_parameters),
-                                       cmocka_unit_test(names_of_arguments_differ)};
+                                       cmocka_unit_test(names_of_arguments_differ),
+                                       cmocka_unit_test(every_row_has_a_whole_record)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,74 @@
+/* conv_kernel.c - convolutions of floats and of bytes, computed directly. */
+#include "kernels/window.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+/* Cutting along rows reads the weights once for each part; cutting along channels moves the images between threads,
+ * since what comes before and after is mostly cut along rows. */
+static void offer_conv(const Step *step, Cuts *cuts)
+{
+    double groups = (double)step_value(step, "groups", 0);
+    double weights =
+        step_product(step, "kernel") * (double)(step_value(step, "xdim", 1) * step_value(step, "ydim", 1)) / groups;
+    double images = step_product(step, "xdim") + step_product(step, "ydim");
+
+    window_offer(step, cuts, 1, weights > images ? 1.15 : 1.0);
+    if (step_value(step, "groups", 0) == 1)
+        cut_offer_channels(cuts, 1, step_value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
+}
+
+/* A part of the weights counts as few, but comes from as far away as the whole, and rows in blocks would read it again
+ * and again. */
+static void keep_choices(Step *part)
+{
+    double weights = step_product(part, "kernel") * (double)(step_value(part, "xdim", 1) * step_value(part, "ydim", 1));
+
+    if (step_value(part, "tile", 1) == 0 && weights > 160 * 1024)
+        part_set(part, "tile", 1, step_value(part, "ydim", 3));
+    if (step_value(part, "tile", 2) == 0 && weights >= 40 * 1024)
+        part_set(part, "tile", 2, -2);
+}
+
+static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 1 && step_argument(part, "tile"))
+        keep_choices(part);
+    if (axis == 1)
+        window_take_channels(part, lo, hi, (int64_t)step_product(part, "kernel") * step_value(part, "xdim", 1));
+    else
+        window_take_rows(part, axis, lo, hi);
+}
+
+/* Weights of bytes lie four inputs side by side; sums of weights and zero points of x as biases do. */
+static void take_conv_bytes(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis != 1) {
+        take_conv(part, axis, lo, hi);
+        return;
+    }
+    window_take_channels(part, lo, hi,
+                         (int64_t)step_product(part, "kernel") * int_round_up(step_value(part, "xdim", 1), 4));
+    part_shift_named(part, "sums", lo);
+}
+
+static double work_conv(const Step *step)
+{
+    return window_work_at(step, 25.0, 5.0);
+}
+
+/* One group, and all lanes at work whatever the outputs are. */
+static double work_dot(const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) / 25.0;
+}
+
+static double work_bytes(const Step *step)
+{
+    return window_work_at(step, 60.0, 13.0);
+}
+
+const KernelRecord kernel_conv = {.offer = offer_conv, .take = take_conv, .work = work_conv, .both = true};
+
+const KernelRecord kernel_conv_dot = {.offer = window_offer_rows, .take = window_take_rows, .work = work_dot};
+
+const KernelRecord kernel_conv_bytes = {.offer = offer_conv, .take = take_conv_bytes, .work = work_bytes, .both = true};

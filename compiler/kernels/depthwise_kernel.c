@@ -1,0 +1,28 @@
+/* depthwise_kernel.c - convolutions of each channel by itself. */
+#include "kernels/window.h"
+
+/* As the convolutions before and after are, which take six channels to one: weights have more channels than images have
+ * places. */
+static void offer_depthwise(const Step *step, Cuts *cuts)
+{
+    bool deep =
+        (double)step_value(step, "ydim", 1) > 7.0 * step_product(step, "ydim") / (double)step_value(step, "ydim", 1);
+
+    window_offer(step, cuts, 1, deep ? 1.15 : 1.0);
+    cut_offer(cuts, 1, step_value(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
+}
+
+static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis != 1) {
+        window_take_rows(part, axis, lo, hi);
+        return;
+    }
+    window_take_channels(part, lo, hi, 1);
+    part_set(part, "xdim", 1, hi - lo);
+    part_shift_named(part, "x", lo * step_value(part, "xstride", 1));
+}
+
+const KernelRecord kernel_depthwise = {.offer = offer_depthwise, .take = take_depthwise, .work = window_work};
+
+const KernelRecord kernel_depthwise_bytes = {.offer = window_offer_rows, .take = window_take_rows, .work = window_work};

@@ -1,0 +1,37 @@
+/* map_kernel.c - elementwise expressions and copies from strides to strides. */
+#include "kernels/record.h"
+
+static void offer_map(const Step *step, Cuts *cuts)
+{
+    int64_t rank = step_value(step, "rank", 0);
+
+    for (int a = 0; a < rank; a++)
+        cut_offer(cuts, a, step_value(step, "dim", a), a == rank - 1 ? 64 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t rank = step_value(part, "rank", 0);
+
+    part_set(part, "dim", axis, hi - lo);
+    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
+    if (step_operand(part, "x"))
+        part_shift_named(part, "x", lo * step_value(part, "xstride", axis));
+    for (int k = part->nparam; k < part->noperand; k++) {
+        int64_t at = (k - part->nparam) * rank + axis;
+
+        part_shift(
+            part, k,
+            lo * (axis == rank - 1 ? step_inner_stride(part, k - part->nparam) : step_value(part, "xstride", (int)at)));
+    }
+}
+
+/* Vectors take a tenth of what elements do one by one. */
+static double work_map(const Step *step)
+{
+    double each = 0.5 + 0.25 * (step->expr ? step->expr->nnode : 0);
+
+    return step_product(step, "dim") * (step->kernel->vector ? 0.1 * each : each);
+}
+
+const KernelRecord kernel_map = {.offer = offer_map, .take = take_map, .work = work_map};

@@ -1,0 +1,35 @@
+/* nbits_kernel.c - products with weights of a few bits. */
+#include "kernels/record.h"
+#include "support/int.h"
+
+/* Columns: each has weights, scales and zero points of its own. */
+static void offer_nbits(const Step *step, Cuts *cuts)
+{
+    cut_offer_channels(cuts, 0, step_value(step, "columns", 0), 16, 1.0);
+}
+
+static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int64_t block = step_value(part, "block", 0), bits = step_value(part, "bits", 0),
+            blocks = int_ceil_div(step_value(part, "k", 0), block);
+
+    (void)axis;
+    part_set(part, "columns", 0, hi - lo);
+    part_shift_named(part, "y", lo);
+    part_shift_named(part, "bias", lo);
+    part_shift_named(part, "w", lo * blocks * (block * bits / 8));
+    part_shift_named(part, "scale", lo * blocks);
+    part_shift_named(part, "zero", lo * blocks);
+    part_shift_named(part, "packed", lo * int_ceil_div(blocks * bits, 8));
+}
+
+/* Every four rows decode the weights anew. */
+static double work_nbits(const Step *step)
+{
+    double  weights = (double)step_value(step, "columns", 0) * (double)step_value(step, "k", 0);
+    int64_t rows = step_value(step, "rows", 0);
+
+    return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
+}
+
+const KernelRecord kernel_nbits = {.offer = offer_nbits, .take = take_nbits, .work = work_nbits};

@@ -1,0 +1,24 @@
+/* pool_kernel.c - averages and maxima of windows. */
+#include "kernels/window.h"
+
+static void offer_pool(const Step *step, Cuts *cuts)
+{
+    if (step_operand(step, "place"))
+        return; /* places count the whole input */
+    window_offer(step, cuts, 1, 1.0);
+    cut_offer(cuts, 1, step_value(step, "ydim", 1), step_value(step, "ystride", 1) == 1 ? 16 : 1, 1.3);
+}
+
+static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis > 1) {
+        window_take_space(part, axis, lo, hi);
+        return;
+    }
+    part_set(part, "xdim", axis, hi - lo);
+    part_set(part, "ydim", axis, hi - lo);
+    part_shift_named(part, "x", lo * step_value(part, "xstride", axis));
+    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
+}
+
+const KernelRecord kernel_pool = {.offer = offer_pool, .take = take_pool, .work = window_work};

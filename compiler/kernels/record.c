@@ -1,0 +1,91 @@
+/* record.c - what records are made of: arguments and operands of a step by their names, and parts of it. */
+#include "kernels/record.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+/* The row of a kernel whose steps are never large, or of which nothing more is known. */
+const KernelRecord kernel_plain = {0};
+
+int64_t step_value(const Step *step, const char *name, int index)
+{
+    int count;
+
+    return step_extents_of(step, name, &count)[index].max;
+}
+
+double step_product(const Step *step, const char *name)
+{
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
+    double        n = 1.0;
+
+    for (int i = 0; i < count; i++)
+        n *= (double)list[i].max;
+    return n;
+}
+
+static int operand_named(const Step *step, const char *name)
+{
+    int at = 0;
+
+    for (int i = 0; i < step->kernel->nparam; i++) {
+        const Param *param = &step->kernel->param[i];
+
+        if (param->kind != PARAM_READS && param->kind != PARAM_WRITES)
+            continue;
+        if (!strcmp(param->name, name))
+            return at;
+        at++;
+    }
+    return -1;
+}
+
+Operand *step_operand(const Step *step, const char *name)
+{
+    int k = operand_named(step, name);
+
+    return k < 0 || step->operand[k].buffer < 0 ? NULL : &step->operand[k];
+}
+
+int64_t step_inner_stride(const Step *step, int k)
+{
+    for (int i = 0; step->expr && i < step->expr->nnode; i++)
+        if (step->expr->node[i].op == SCALAR_LOAD && step->expr->node[i].operand == k)
+            return step->expr->node[i].stride;
+    return 0;
+}
+
+/* Operands and arguments were copied for this part: see step_part. */
+void part_set(Step *part, const char *name, int index, int64_t to)
+{
+    int count;
+
+    step_extents_of(part, name, &count)[index] = extent_const(to);
+}
+
+void part_shift(Step *part, int operand, int64_t elements)
+{
+    if (operand >= 0 && part->operand[operand].buffer >= 0)
+        part->operand[operand].offset.max += elements;
+}
+
+void part_shift_named(Step *part, const char *name, int64_t elements)
+{
+    part_shift(part, operand_named(part, name), elements);
+}
+
+void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+{
+    if (units > grain && cuts->count < MAX_CUTS)
+        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false};
+}
+
+void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+{
+    int before = cuts->count;
+
+    cut_offer(cuts, axis, units, grain, weight);
+    if (cuts->count > before)
+        cuts->cut[before].weights = true;
+}

@@ -1,0 +1,60 @@
+/* record.h - what the compiler knows of a kernel beside its signature: one record for each family, which a row of
+ * schemas/kernels.def names, in a file of this folder. Knows nothing of plans, or of how many parts are wanted. */
+#ifndef OCC_KERNELS_RECORD_H
+#define OCC_KERNELS_RECORD_H
+
+#include "program/program.h"
+
+/* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
+typedef struct Cut {
+    int     axis; /* what the record means by it; -1: none */
+    int64_t units, grain;
+    double  weight;  /* at least 1: how much worse this cut is than one that is as even */
+    bool    weights; /* each piece reads a part of the weights of its own: output channels */
+} Cut;
+
+enum { MAX_CUTS = 8 };
+typedef struct Cuts {
+    Cut cut[MAX_CUTS];
+    int count;
+} Cuts;
+
+/* Kernels with a record that offers no cuts run whole. A kernel that may fail offers none: a part could not stop the
+ * others. */
+typedef struct KernelRecord {
+    void (*offer)(const Step *step, Cuts *cuts);                /* NULL: none; then neither of the next two is there */
+    void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
+    double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
+    bool both; /* a part may be taken along one axis and then along another; it has no scratch */
+} KernelRecord;
+
+#define KERNEL(name, file, types, record, flags) extern const KernelRecord kernel_##record;
+#define TEMPLATE(file, types)
+#include "schemas/kernels.def"
+
+/* ---------------------------------------------------------------------------------------- what records are made of */
+
+/* Number `index` of an argument, or of the extents of a shape, at its most: "xdim" (step_extents_of). */
+int64_t step_value(const Step *step, const char *name, int index);
+double  step_product(const Step *step, const char *name); /* of all of them */
+
+/* The operand that a parameter is, by name; NULL: absent, or the kernel has none. */
+Operand *step_operand(const Step *step, const char *name);
+
+/* Elements between neighbours along the innermost axis, as the expression reads its operand k. */
+int64_t step_inner_stride(const Step *step, int k);
+
+/* Another value for an argument or extent of a part. */
+void part_set(Step *part, const char *name, int index, int64_t to);
+
+/* Move an operand of a part, by number or by the name of its parameter; absent operands stay. */
+void part_shift(Step *part, int operand, int64_t elements);
+void part_shift_named(Step *part, const char *name, int64_t elements);
+
+/* Add a way to cut, where there is more than one grain. */
+void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
+
+/* The same, where each unit has weights of its own. */
+void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
+
+#endif

@@ -1,0 +1,36 @@
+/* reduce_kernel.c - sums, maxima, softmax and normalisations along some axes, for each place of the others. */
+#include "kernels/record.h"
+#include "program/operand.h"
+
+static void offer_kept(const Step *step, Cuts *cuts)
+{
+    int64_t rank = step_value(step, "krank", 0);
+
+    for (int a = 0; a < rank; a++)
+        cut_offer(cuts, a, step_value(step, "kdim", a), a == rank - 1 ? 16 : 1, a == rank - 1 ? 1.1 : 1.0);
+}
+
+static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    const char *y = step_argument(part, "ky") ? "ky" : "kystride", *x = step_argument(part, "kx") ? "kx" : "kxstride";
+
+    part_set(part, "kdim", axis, hi - lo);
+    part_shift_named(part, "x", lo * step_value(part, x, axis));
+    for (int k = 0; k < part->nparam; k++)
+        if (part->operand[k].access & OPERAND_WRITES)
+            part_shift(part, k, lo * step_value(part, y, axis));
+}
+
+static double work_reduce(const Step *step)
+{
+    return step_product(step, "kdim") * step_product(step, "rdim") * 0.2;
+}
+
+static double work_softmax(const Step *step)
+{
+    return step_product(step, "kdim") * (double)step_value(step, "axis", 0) * 1.5;
+}
+
+const KernelRecord kernel_reduce = {.offer = offer_kept, .take = take_kept, .work = work_reduce};
+
+const KernelRecord kernel_softmax = {.offer = offer_kept, .take = take_kept, .work = work_softmax};

@@ -1,0 +1,89 @@
+/* stack_kernel.c - stacks of products of two computed matrices, and attention, which is two of them. */
+#include "kernels/record.h"
+#include "program/operand.h"
+
+/* Axes of the result of a stack of products: those of the stack, then rows, then columns. */
+static int rows_axis(const Step *step)
+{
+    int rank;
+
+    step_extents_of(step, "ydim", &rank);
+    return rank - 2;
+}
+
+static double stack_count(const Step *step)
+{
+    double n = 1.0;
+
+    for (int i = 0; i < rows_axis(step); i++)
+        n *= (double)step_value(step, "ydim", i);
+    return n;
+}
+
+static void offer_matmul(const Step *step, Cuts *cuts)
+{
+    int rows = rows_axis(step), axis = 0;
+
+    while (axis < rows && step_value(step, "ydim", axis) == 1)
+        axis++;
+    if (axis < rows)
+        cut_offer(cuts, axis, step_value(step, "ydim", axis), 1, 1.0);
+    if (stack_count(step) == 1.0)
+        cut_offer(cuts, rows, step_value(step, "ydim", rows), 2, 1.0);
+}
+
+/* Places lo to hi - 1 along an axis of a stack, where the operand is one of all places. */
+static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int64_t hi)
+{
+    Operand *x = step_operand(part, operand);
+
+    x->offset.max += lo * x->stride[axis].max;
+    x->dim[axis] = extent_const(hi - lo);
+}
+
+/* The factor `first` has the rows of the result; the others only the stack. The pitches of operands of the expression
+ * are those of the stack's axes and then that of the rows. */
+static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
+                       const char *third)
+{
+    int rows = rows_axis(part);
+
+    cut_stack(part, "y", axis, lo, hi);
+    cut_stack(part, first, axis, lo, hi);
+    if (axis < rows)
+        cut_stack(part, second, axis, lo, hi);
+    if (axis < rows && third)
+        cut_stack(part, third, axis, lo, hi);
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, lo * step_value(part, "pitch", (k - part->nparam) * (rows + 1) + axis));
+}
+
+static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    take_stack(part, axis, lo, hi, "a", "b", NULL);
+}
+
+static void take_attention(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    take_stack(part, axis, lo, hi, "q", "k", "v");
+}
+
+static double work_matmul(const Step *step)
+{
+    return step_product(step, "ydim") * (double)step_value(step, "adim", rows_axis(step) + 1) / 20.0;
+}
+
+static double work_attention(const Step *step)
+{
+    int    rows = rows_axis(step);
+    double depth = (double)step_value(step, "qdim", rows + 1), width = (double)step_value(step, "ydim", rows + 1);
+
+    double queries = stack_count(step) * (double)step_value(step, "ydim", rows),
+           keys = (double)step_value(step, "kdim", rows + 1);
+
+    return queries * keys * (depth + width + 30.0) / 20.0;
+}
+
+const KernelRecord kernel_matmul = {.offer = offer_matmul, .take = take_matmul, .work = work_matmul};
+
+const KernelRecord kernel_attention = {.offer = offer_matmul, .take = take_attention, .work = work_attention};

@@ -1,0 +1,107 @@
+/* window_kernel.c - images cut for parts: along their number, their rows, or the channels of the result. */
+#include "kernels/window.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+/* Operand k of the expression moves by `elements[k]` of the kernel's own count of places. */
+static void shift_expression(Step *part, const char *name, int64_t places)
+{
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, places * step_value(part, name, k - part->nparam));
+}
+
+/* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
+static int first_space(const Step *step)
+{
+    int axis = 2;
+
+    while (axis < 4 && step_value(step, "ydim", axis) == 1)
+        axis++;
+    return axis;
+}
+
+/* Rows of the result; wide rows of a matrix product in multiples of every tile's height. */
+void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight)
+{
+    int axis = first_space(step);
+
+    if (step_value(step, "ydim", 0) > 1)
+        cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+    else
+        cut_offer(cuts, axis, step_value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
+}
+
+void window_offer_rows(const Step *step, Cuts *cuts)
+{
+    window_offer(step, cuts, 1, 1.0);
+}
+
+static void take_images(Step *part, int64_t lo, int64_t hi)
+{
+    int64_t pixels = step_value(part, "ydim", 2) * step_value(part, "ydim", 3) * step_value(part, "ydim", 4);
+
+    part_set(part, "xdim", 0, hi - lo);
+    part_set(part, "ydim", 0, hi - lo);
+    part_shift_named(part, "x", lo * step_value(part, "xstride", 0));
+    part_shift_named(part, "y", lo * step_value(part, "ystride", 0));
+    if (step_argument(part, "pitch"))
+        shift_expression(part, "pitch", lo * pixels);
+}
+
+/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the
+ * whole. */
+void window_take_space(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    int     k = axis - 2;
+    int64_t step = step_value(part, "stride", k), dilation = step_value(part, "dilation", k),
+            taps = step_value(part, "kernel", k);
+    int64_t pad = step_value(part, "pad", k);
+    int64_t skip = int_max(lo * step - pad, 0), inner = 1;
+    int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
+
+    skip = int_min(skip, step_value(part, "xdim", axis));
+    part_set(part, "pad", k, pad - lo * step + skip);
+    part_set(part, "xdim", axis, int_max(int_min(step_value(part, "xdim", axis) - skip, reach), 0));
+    part_set(part, "ydim", axis, hi - lo);
+    part_shift_named(part, "x", skip * step_value(part, "xstride", axis));
+    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
+    for (int a = axis + 1; a < 5; a++)
+        inner *= step_value(part, "ydim", a);
+    shift_expression(part, "pitch", lo * inner);
+}
+
+/* Channels lo (a multiple of 32) to hi - 1: whole panels of weights. */
+void window_take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
+{
+    part_set(part, "ydim", 1, hi - lo);
+    part_shift_named(part, "w", lo * weights);
+    part_shift_named(part, "bias", lo);
+    part_shift_named(part, "y", lo * step_value(part, "ystride", 1));
+    for (int k = part->nparam; k < part->noperand; k++)
+        part_shift(part, k, lo * step_inner_stride(part, k - part->nparam));
+}
+
+/* Images, or what is nearest to rows. */
+void window_take_rows(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0)
+        take_images(part, lo, hi);
+    else
+        window_take_space(part, axis, lo, hi);
+}
+
+/* Of a kernel that makes so many products and reads so many weights a nanosecond: few pixels wait for the weights. */
+double window_work_at(const Step *step, double products, double reads)
+{
+    double weights = step_product(step, "kernel") *
+                     (double)(step_value(step, "xdim", 1) * step_value(step, "ydim", 1)) /
+                     (double)step_value(step, "groups", 0);
+    double pixels = step_product(step, "ydim") / (double)step_value(step, "ydim", 1);
+
+    return weights * (pixels / products > 1.0 / reads ? pixels / products : 1.0 / reads);
+}
+
+double window_work(const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") / 16.0;
+}
