@@ -15,7 +15,7 @@ static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
 
     part_set(part, "dim", axis, hi - lo);
     part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
-    if (step_operand(part, "x"))
+    if (step_operand_of(part, "x"))
         part_shift_named(part, "x", lo * step_value(part, "xstride", axis));
     for (int k = part->nparam; k < part->noperand; k++) {
         int64_t at = (k - part->nparam) * rank + axis;

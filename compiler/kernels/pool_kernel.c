@@ -3,7 +3,7 @@
 
 static void offer_pool(const Step *step, Cuts *cuts)
 {
-    if (step_operand(step, "place"))
+    if (step_operand_of(step, "place"))
         return; /* places count the whole input */
     window_offer(step, cuts, 1, 1.0);
     cut_offer(cuts, 1, step_value(step, "ydim", 1), step_value(step, "ystride", 1) == 1 ? 16 : 1, 1.3);

@@ -41,7 +41,7 @@ static int operand_named(const Step *step, const char *name)
     return -1;
 }
 
-Operand *step_operand(const Step *step, const char *name)
+Operand *step_operand_of(const Step *step, const char *name)
 {
     int k = operand_named(step, name);
 

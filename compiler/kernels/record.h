@@ -39,7 +39,7 @@ int64_t step_value(const Step *step, const char *name, int index);
 double  step_product(const Step *step, const char *name); /* of all of them */
 
 /* The operand that a parameter is, by name; NULL: absent, or the kernel has none. */
-Operand *step_operand(const Step *step, const char *name);
+Operand *step_operand_of(const Step *step, const char *name);
 
 /* Elements between neighbours along the innermost axis, as the expression reads its operand k. */
 int64_t step_inner_stride(const Step *step, int k);

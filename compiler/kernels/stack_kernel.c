@@ -35,7 +35,7 @@ static void offer_matmul(const Step *step, Cuts *cuts)
 /* Places lo to hi - 1 along an axis of a stack, where the operand is one of all places. */
 static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int64_t hi)
 {
-    Operand *x = step_operand(part, operand);
+    Operand *x = step_operand_of(part, operand);
 
     x->offset.max += lo * x->stride[axis].max;
     x->dim[axis] = extent_const(hi - lo);
