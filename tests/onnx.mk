@@ -30,6 +30,7 @@ check-options-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 # The test tools themselves.
 check-tools: $(VENV)
 	$(PYTHON) tests/tools/test_tools.py
+	$(PYTHON) tests/answers/test_answers.py
 
 .PHONY: check-onnx check-onnx-all check-options check-options-all check-tools
 

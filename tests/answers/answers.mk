@@ -40,9 +40,10 @@ answers-cover-named: $(CASES) $(BUILD)/own_cases/stamp
 answers-branches: $(BUILD)/occamyc $(VENV)
 	$(ANSWERS) --work=$(BUILD)/answers_branches --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES) --jobs=$(JOBS) --counted
 
-# docs/answers.md, of all that build/answers*/state*.json and answers-cover have counted.
+# docs/answers.md, of tests/answers/tally.json and of what build/answers*/state*.json and answers-cover have counted since.
 STATES = $(wildcard $(BUILD)/answers*/state*.json)
 answers-page: $(BUILD)/occamyc $(VENV)
-	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md --compiler=$(COVER)/reached.json $(STATES)
+	$(PYTHON) tests/answers/answers_page.py --occamyc=$(BUILD)/occamyc --page=docs/answers.md \
+	    --tally=tests/answers/tally.json --compiler=$(COVER)/reached.json $(STATES)
 
 .PHONY: fuzz-answers fuzz-pipelines check-answers answers-cover answers-cover-named answers-branches answers-page

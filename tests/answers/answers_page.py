@@ -1,7 +1,8 @@
-"""What the random models have covered, as a page: answers_page.py --occamyc=PROGRAM --page=FILE [--compiler=FILE] STATE...
+"""What the random models have covered, as a page: answers_page.py --occamyc=PROGRAM --page=FILE --tally=FILE [--compiler=FILE] STATE...
 
-STATE: a state of fuzz_answers.py, of any seeds and kinds. --compiler: what compile_cover.py wrote. What can be reached is asked of
-the schemas: element types of tests/history, attributes of schemas/attrs.def, kernels of schemas/kernels.def.
+STATE: a state of fuzz_answers.py, of any seeds and kinds; what is new there goes into the tally, of which the page is made. --compiler: what
+compile_cover.py wrote. What can be reached is asked of the schemas: element types of tests/history, attributes of schemas/attrs.def,
+kernels of schemas/kernels.def.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import typed     # noqa: E402
 import variants  # noqa: E402
 from draw import Draw        # noqa: E402
 from net import Rejected     # noqa: E402
+from tally import Tally      # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
 DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "preview": "ai.onnx.preview.", "training": "ai.onnx.preview.training."}
@@ -280,35 +282,57 @@ def write_compiler(path):
     return text + "\nCalls of the functions of passes:\n\n" + ", ".join(f"{n} {c}" for n, c in sorted(passes)) + ".\n", data
 
 
+def read_states(paths):
+    """The states, those of the smallest names first."""
+    found = []
+    for path in sorted(paths):
+        with open(path) as file:
+            found.append(json.load(file))
+    return found
+
+
+def write_head(tally):
+    return ("Made by `make answers-page` of `tests/answers/tally.json`, to which it adds what `make fuzz-answers` has counted since.\n\n"
+            f"**{tally.total('models')} models, {tally.total('variants')} variants, {tally.total('runs')} runs** in {tally.total('hours'):.1f} hours; of the models "
+            f"{tally.total('models refused')} were refused (exit 3).\n{tally.data['since']} models since the last that failed.\n\n"
+            + table(("kind", "models"), tally.kinds()))
+
+
+def branches_shown(page):
+    """How many branches the page says were taken."""
+    with open(page) as file:
+        found = re.search(r"literals known and not\): \*\*(\d+) of", file.read())
+    return int(found[1]) if found else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--page", required=True)
+    parser.add_argument("--tally", required=True)
     parser.add_argument("--compiler", default="")
     parser.add_argument("states", nargs="*")
     arguments = parser.parse_args()
-    occamyc = os.path.abspath(arguments.occamyc)
-    data, texts, stats, seconds = {"types": {}, "rows": {}, "attributes": {}, "branches": {}}, {}, collections.Counter(), 0.0
-    for path in arguments.states:
-        with open(path) as file:
-            state = json.load(file)
-        seen.merge(data, state["seen"])
+    tally, branches, texts = Tally(arguments.tally), {}, {}
+    for state in read_states(arguments.states):
+        tally.add(state)
+        seen.merge(branches, {"all": state["seen"].get("branches", {})})
         texts.update(state.get("texts", {}))
-        stats.update(state["stats"])
-        seconds += state["seconds"]
-    text = ("Made by `make answers-page` of what `make fuzz-answers` and `make answers-cover` have counted.\n\n"
-            f"**{stats['models']} models, {stats['variants']} variants, {stats['runs']} runs** in {seconds / 3600:.1f} hours; of the models "
-            f"{stats['models refused']} were refused (exit 3).\n")
-    kinds = [(k.split()[1], n) for k, n in sorted(stats.items()) if k.startswith("kind ")]
-    pages.write_section(arguments.page, "Random models against ONNX Runtime", text + "\n" + table(("kind", "models"), kinds))
-    pages.write_section(arguments.page, "Element types", write_types(data, occamyc))
-    pages.write_section(arguments.page, "Operators and attributes", write_attributes(data))
-    compiled = {}
-    if os.path.exists(arguments.compiler):
-        text, found = write_compiler(arguments.compiler)
-        compiled = found["kernels"]
-        pages.write_section(arguments.page, "Passes, permits and rules of the compiler", text)
-    pages.write_section(arguments.page, "Kernels", write_kernels(data["branches"], texts, compiled))
+    tally.write()
+    pages.write_section(arguments.page, "Random models against ONNX Runtime", write_head(tally))
+    pages.write_section(arguments.page, "Element types", write_types(tally.covered(), os.path.abspath(arguments.occamyc)))
+    pages.write_section(arguments.page, "Operators and attributes", write_attributes(tally.covered()))
+    write_built(arguments, branches.get("all", {}), texts)
+
+
+def write_built(arguments, branches, texts):
+    """The sections of what only build/ holds: without it, or where it holds less than the page shows, they stay."""
+    if not os.path.exists(arguments.compiler):
+        return
+    text, found = write_compiler(arguments.compiler)
+    pages.write_section(arguments.page, "Passes, permits and rules of the compiler", text)
+    if sum(n > 0 for n in branches.values()) >= branches_shown(arguments.page):
+        pages.write_section(arguments.page, "Kernels", write_kernels(branches, texts, found["kernels"]))
 
 
 if __name__ == "__main__":

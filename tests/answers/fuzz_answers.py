@@ -116,7 +116,7 @@ class State:
 
     def __init__(self, path, seed, kind):
         self.path = path
-        self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "seen": {}, "texts": {}}
+        self.data = {"seed": seed, "kind": kind, "next": 0, "seconds": 0.0, "stats": {}, "found": [], "since": 0, "seen": {}, "texts": {}}
         if os.path.exists(path):
             with open(path) as file:
                 self.data = json.load(file)
@@ -128,6 +128,7 @@ class State:
         for key, count in result["stats"].items():
             data["stats"][key] = data["stats"].get(key, 0) + count
         data["found"] += result["found"]
+        data["since"] = 0 if result["found"] else data.get("since", 0) + result["stats"].get("models", 0)
         data.setdefault("texts", {}).update(result.get("texts", {}))
         data["seen"] = seen.merge(data["seen"], result["seen"])
         with open(self.path + ".tmp", "w") as file:

@@ -1,0 +1,93 @@
+"""The tally of random models and the judge's second oracle."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import batch     # noqa: E402
+import judge     # noqa: E402
+import oracle    # noqa: E402
+import shrink    # noqa: E402
+import variants  # noqa: E402
+from tally import Tally  # noqa: E402
+
+
+def state(seed, models, found=(), since=0, rows=()):
+    stats = {"models": models, "variants": 3 * models, "runs": 5 * models, "kind operator": models}
+    return {"seed": seed, "kind": "", "stats": stats, "found": list(found), "since": since, "seconds": 3600, "seen": {"rows": {r: 1 for r in rows}}}
+
+
+class Tallies(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "tally.json")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def kept(self, *states):
+        tally = Tally(self.path)
+        for one in states:
+            tally.add(one)
+        tally.write()
+        return Tally(self.path)
+
+    def test_a_seed_counts_once(self):
+        self.kept(state("1", 10, rows=["Abs"]), state("2", 5))
+        tally = self.kept(state("1", 10), state("2", 8, rows=["Add", "Abs"]))
+        self.assertEqual((tally.total("models"), tally.total("runs"), tally.kinds()), (18, 90, [("operator", 18)]))
+        self.assertEqual(tally.data["rows"], ["Abs", "Add"])
+
+    def test_a_lost_folder_begins_anew(self):
+        self.kept(state("1", 10, rows=["Abs"]))
+        self.assertEqual(self.kept(state("1", 4, rows=["Add"])).total("models"), 10)
+        self.assertEqual(self.kept(state("1", 12)).total("models"), 12)
+        self.assertEqual(self.kept().data["rows"], ["Abs", "Add"])
+
+    def test_models_since_the_last_that_failed(self):
+        self.assertEqual(self.kept(state("1", 10)).data["since"], 10)
+        self.assertEqual(self.kept(state("1", 30, ["one"], since=7)).data["since"], 7)
+        self.assertEqual(self.kept(state("1", 30, ["one"], since=7), state("2", 5)).data["since"], 12)
+
+
+def resized(opset, value):
+    """A trial whose Resize ONNX Runtime divides by the whole extent less one; `value` of what the program would have computed."""
+    constants = {"s": np.array([1, 1, 1, 1.5], np.float32), "q": np.float32(0.1), "z": np.uint8(100)}
+    nodes = [helper.make_node("Resize", ["x", "", "s"], ["r"], mode="nearest", nearest_mode="floor", coordinate_transformation_mode="align_corners"),
+             helper.make_node("QuantizeLinear", ["r", "q", "z"], ["b"]), helper.make_node("DequantizeLinear", ["b", "q", "z"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, (1, 1, 1, 7))], [helper.make_tensor_value_info("y", 1, (1, 1, 1, 10))],
+                              [numpy_helper.from_array(np.array(v), n) for n, v in constants.items()])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)])
+    sets = [[np.arange(7, dtype=np.float32).reshape(1, 1, 1, 7)]]
+    answers = oracle.answers(model, sets)
+    trial = batch.Trial("t", model, [[batch.tensor(sets[0][0])]], [[batch.tensor(answers[0][0])]], [[0.0]], [variants.Variant([])], rare=True)
+    trial.outcomes = [batch.Outcome(outputs=[[batch.tensor(np.array(value, np.float32).reshape(1, 1, 1, 10))]])]
+    return trial
+
+
+# Of 7 elements 10.5 are to be made, so element i lies at 6 / 9.5 of i.
+RIGHT = [i * 6 * 2 // 19 for i in range(10)]
+
+
+class Oracles(unittest.TestCase):
+    def says(self, opset, value):
+        trial = resized(opset, value)
+        judge.judge(trial)
+        return trial.outcomes[0].state, shrink.reference_agrees(shrink.Failing.of(trial, 0, variants.Build("gcc", "")))
+
+    def test_the_reference_decides_below_opset_19(self):
+        for opset in (13, 17, 19, 21):
+            self.assertEqual(self.says(opset, RIGHT), ("wrong", True))
+
+    def test_what_both_contradict_is_wrong(self):
+        self.assertEqual(self.says(13, [v + 1 for v in RIGHT]), ("wrong", False))
+
+
+if __name__ == "__main__":
+    unittest.main()
