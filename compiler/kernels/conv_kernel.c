@@ -1,4 +1,5 @@
 /* conv_kernel.c - convolutions of floats and of bytes, computed directly. */
+#include "kernels/conv_cost.h"
 #include "kernels/window.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -67,8 +68,51 @@ static double work_bytes(const Step *step)
     return window_work_at(step, 60.0, 13.0);
 }
 
-const KernelRecord kernel_conv = {.offer = offer_conv, .take = take_conv, .work = work_conv, .both = true};
+static double time_conv(const Core *core, const Step *step)
+{
+    ConvShape shape;
 
-const KernelRecord kernel_conv_dot = {.offer = window_offer_rows, .take = window_take_rows, .work = work_dot};
+    return conv_shape_read(step, &shape) ? cost_direct(core, &shape, step_value(step, "tile", 0)) : 0.0;
+}
 
-const KernelRecord kernel_conv_bytes = {.offer = offer_conv, .take = take_conv_bytes, .work = work_bytes, .both = true};
+/* Of the largest extents. */
+static double time_bytes(const Core *core, const Step *step)
+{
+    ConvShape shape;
+
+    conv_shape_read(step, &shape);
+    if (step_value(step, "kept", 0) > 0)
+        return cost_direct_strips(core, &shape, (double)step_value(step, "strip", 0));
+    return cost_direct_q(core, &shape);
+}
+
+static double operations_dot(const Core *core, const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) * 1.5 /
+           core->lanes;
+}
+
+/* Sums of bytes do two lanes' work in one. */
+static double operations_integer(const Core *core, const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) /
+           (2.0 * core->lanes);
+}
+
+static double operations_after(const Core *core, const Step *step)
+{
+    return step_product(step, "ydim") * (double)step_value(step, "blockdim", 1) * 1.2 / core->lanes;
+}
+
+const KernelRecord kernel_conv = {
+    .offer = offer_conv, .take = take_conv, .work = work_conv, .both = true, .time = time_conv};
+
+const KernelRecord kernel_conv_bytes = {
+    .offer = offer_conv, .take = take_conv_bytes, .work = work_bytes, .both = true, .time = time_bytes};
+
+const KernelRecord kernel_conv_dot = {
+    .offer = window_offer_rows, .take = window_take_rows, .work = work_dot, .operations = operations_dot};
+
+const KernelRecord kernel_conv_after = {.operations = operations_after};
+
+const KernelRecord kernel_conv_integer = {.operations = operations_integer};

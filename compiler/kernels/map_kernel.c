@@ -34,4 +34,39 @@ static double work_map(const Step *step)
     return step_product(step, "dim") * (step->kernel->vector ? 0.1 * each : each);
 }
 
+/* Whether along some axis all operands of a copy or map lie without gaps, or repeat one element. */
+static bool moves_lines(const Step *step)
+{
+    const Operand *x = step->operand;
+
+    for (int i = 0; i < x->rank; i++) {
+        bool dense = x->dim[i].max > 1;
+
+        for (int k = 0; k < step->noperand; k++)
+            dense = dense && (extent_is(x[k].stride[i], 1) || extent_is(x[k].stride[i], 0));
+        if (dense)
+            return true;
+    }
+    return x->rank == 0;
+}
+
+/* Elements one by one. */
+static double operations_map(const Core *core, const Step *step)
+{
+    (void)core;
+    return moves_lines(step) ? 0.0 : 50.0 * step_results(step);
+}
+
+static double operations_copy(const Core *core, const Step *step)
+{
+    (void)core;
+    return moves_lines(step) ? 0.0 : 6.0 * step_results(step);
+}
+
 const KernelRecord kernel_map = {.offer = offer_map, .take = take_map, .work = work_map};
+
+const KernelRecord kernel_map_vectors = {
+    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_map};
+
+const KernelRecord kernel_copy = {
+    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_copy};

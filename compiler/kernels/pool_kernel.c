@@ -21,4 +21,7 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
 }
 
-const KernelRecord kernel_pool = {.offer = offer_pool, .take = take_pool, .work = window_work};
+const KernelRecord kernel_pool = {
+    .offer = offer_pool, .take = take_pool, .work = window_work, .operations = window_operations};
+
+const KernelRecord kernel_pool_wide = {.operations = window_operations};

@@ -9,9 +9,10 @@ const KernelRecord kernel_plain = {0};
 
 int64_t step_value(const Step *step, const char *name, int index)
 {
-    int count;
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
 
-    return step_extents_of(step, name, &count)[index].max;
+    return list && index < count ? list[index].max : 1;
 }
 
 double step_product(const Step *step, const char *name)
@@ -20,8 +21,21 @@ double step_product(const Step *step, const char *name)
     const Extent *list = step_extents_of(step, name, &count);
     double        n = 1.0;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; list && i < count; i++)
         n *= (double)list[i].max;
+    return n;
+}
+
+double step_results(const Step *step)
+{
+    double n = 1.0;
+
+    for (int k = 0; k < step->nparam; k++)
+        if (step->operand[k].access & OPERAND_WRITES) {
+            for (int i = 0; i < step->operand[k].rank; i++)
+                n *= (double)step->operand[k].dim[i].max;
+            return n;
+        }
     return n;
 }
 

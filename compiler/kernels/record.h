@@ -3,7 +3,7 @@
 #ifndef OCC_KERNELS_RECORD_H
 #define OCC_KERNELS_RECORD_H
 
-#include "program/program.h"
+#include "program/cost.h"
 
 /* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
 typedef struct Cut {
@@ -26,6 +26,12 @@ typedef struct KernelRecord {
     void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
     double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
     bool both; /* a part may be taken along one axis and then along another; it has no scratch */
+
+    /* Nanoseconds but those of the expression; 0: some extents are known only while running. Where it is NULL or 0,
+     * they follow from bytes and vector operations; `operations` NULL: there are none. */
+    double (*time)(const Core *core, const Step *step);
+    double (*operations)(const Core *core, const Step *step);
+    bool picks; /* of what it reads, only as many elements as it makes count */
 } KernelRecord;
 
 #define KERNEL(name, file, types, record, flags) extern const KernelRecord kernel_##record;
@@ -34,9 +40,13 @@ typedef struct KernelRecord {
 
 /* ---------------------------------------------------------------------------------------- what records are made of */
 
-/* Number `index` of an argument, or of the extents of a shape, at its most: "xdim" (step_extents_of). */
+/* Number `index` of an argument, or of the extents of a shape, at its most: "xdim" (step_extents_of); 1: the
+ * kernel has none. */
 int64_t step_value(const Step *step, const char *name, int index);
 double  step_product(const Step *step, const char *name); /* of all of them */
+
+/* Elements that a step writes. */
+double step_results(const Step *step);
 
 /* The operand that a parameter is, by name; NULL: absent, or the kernel has none. */
 Operand *step_operand_of(const Step *step, const char *name);

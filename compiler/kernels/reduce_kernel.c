@@ -31,6 +31,21 @@ static double work_softmax(const Step *step)
     return step_product(step, "kdim") * (double)step_value(step, "axis", 0) * 1.5;
 }
 
-const KernelRecord kernel_reduce = {.offer = offer_kept, .take = take_kept, .work = work_reduce};
+static double operations_reduce(const Core *core, const Step *step)
+{
+    return step_product(step, "kdim") * step_product(step, "rdim") * 4.0 / core->lanes;
+}
 
-const KernelRecord kernel_softmax = {.offer = offer_kept, .take = take_kept, .work = work_softmax};
+static double operations_softmax(const Core *core, const Step *step)
+{
+    return step_product(step, "kdim") * (double)step_value(step, "axis", 0) * 20.0 / core->lanes;
+}
+
+const KernelRecord kernel_reduce = {
+    .offer = offer_kept, .take = take_kept, .work = work_reduce, .operations = operations_reduce};
+
+const KernelRecord kernel_softmax = {
+    .offer = offer_kept, .take = take_kept, .work = work_softmax, .operations = operations_softmax};
+
+const KernelRecord kernel_moments = {
+    .offer = offer_kept, .take = take_kept, .work = work_reduce, .operations = operations_softmax};

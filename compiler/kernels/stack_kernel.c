@@ -1,6 +1,9 @@
 /* stack_kernel.c - stacks of products of two computed matrices, and attention, which is two of them. */
+#include "kernels/conv_cost.h"
 #include "kernels/record.h"
 #include "program/operand.h"
+
+#include <math.h>
 
 /* Axes of the result of a stack of products: those of the stack, then rows, then columns. */
 static int rows_axis(const Step *step)
@@ -84,6 +87,28 @@ static double work_attention(const Step *step)
     return queries * keys * (depth + width + 30.0) / 20.0;
 }
 
-const KernelRecord kernel_matmul = {.offer = offer_matmul, .take = take_matmul, .work = work_matmul};
+static double operations_matmul(const Core *core, const Step *step)
+{
+    int    rows = rows_axis(step);
+    double results = (double)step_value(step, "ydim", rows) * (double)step_value(step, "ydim", rows + 1);
 
-const KernelRecord kernel_attention = {.offer = offer_matmul, .take = take_attention, .work = work_attention};
+    return 1.2 * step_product(step, "ydim") / fmax(results, 1.0) *
+           cost_blocks(core, 1, step_value(step, "ydim", rows), step_value(step, "ydim", rows + 1), 2,
+                       (double)step_value(step, "adim", rows + 1));
+}
+
+/* Each query with all keys, and what a softmax takes besides. */
+static double operations_attention(const Core *core, const Step *step)
+{
+    int    rows = rows_axis(step);
+    double width = (double)step_value(step, "ydim", rows + 1), depth = (double)step_value(step, "qdim", rows + 1);
+
+    return step_product(step, "ydim") / fmax(width, 1.0) * (double)step_value(step, "kdim", rows + 1) *
+           (depth + width + 30.0) * 2.4 / core->lanes;
+}
+
+const KernelRecord kernel_matmul = {
+    .offer = offer_matmul, .take = take_matmul, .work = work_matmul, .operations = operations_matmul};
+
+const KernelRecord kernel_attention = {
+    .offer = offer_matmul, .take = take_attention, .work = work_attention, .operations = operations_attention};

@@ -101,6 +101,11 @@ double window_work_at(const Step *step, double products, double reads)
     return weights * (pixels / products > 1.0 / reads ? pixels / products : 1.0 / reads);
 }
 
+double window_operations(const Core *core, const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") * 1.5 / core->lanes;
+}
+
 double window_work(const Step *step)
 {
     return step_product(step, "ydim") * step_product(step, "kernel") / 16.0;

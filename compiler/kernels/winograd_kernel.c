@@ -1,4 +1,5 @@
 /* winograd_kernel.c - convolutions in the domain of Winograd's transform. */
+#include "kernels/conv_cost.h"
 #include "kernels/window.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -37,4 +38,26 @@ static double work_winograd(const Step *step)
     return step_product(step, "ydim") * (double)step_value(step, "xdim", 1) * 9.0 / 60.0;
 }
 
-const KernelRecord kernel_winograd = {.offer = offer_winograd, .take = take_winograd, .work = work_winograd};
+static double time_winograd(const Core *core, const Step *step)
+{
+    ConvShape shape;
+
+    return conv_shape_read(step, &shape)
+               ? cost_winograd(core, &shape, step_value(step, "m", 0), step_value(step, "group", 0))
+               : 0.0;
+}
+
+/* Of the largest extents. */
+static double time_bytes(const Core *core, const Step *step)
+{
+    ConvShape shape;
+
+    conv_shape_read(step, &shape);
+    return cost_winograd_q(core, &shape, step_value(step, "m", 0), step_value(step, "group", 0));
+}
+
+const KernelRecord kernel_winograd = {
+    .offer = offer_winograd, .take = take_winograd, .work = work_winograd, .time = time_winograd};
+
+const KernelRecord kernel_winograd_bytes = {
+    .offer = offer_winograd, .take = take_winograd, .work = work_winograd, .time = time_bytes};

@@ -3,7 +3,7 @@
 #define OCC_OPS_SPATIAL_H
 
 #include "ops/window.h"
-#include "program/cost.h"
+#include "kernels/conv_cost.h"
 #include "program/lower.h"
 
 /* x as {batch, channels, depth, height, width}; missing leading spatial axes are 1 wide. */

@@ -5,7 +5,7 @@
 #ifndef OCC_PROGRAM_CHOICE_H
 #define OCC_PROGRAM_CHOICE_H
 
-#include "program/cost.h"
+#include "kernels/conv_cost.h"
 #include "support/text.h"
 
 /* m > 0: in Winograd's domain, m x m results a tile; else direct by tiles of `vectors` vectors (0: the kernel's own

@@ -23,24 +23,6 @@ typedef struct Core {
  * and nothing can be chosen for it. */
 const Core *core_find(const char *target);
 
-/* A convolution of any kernel that computes one; narrower images have leading axes of 1. */
-typedef struct ConvShape {
-    int64_t batch, groups, inputs, outputs; /* channels of one group */
-    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
-} ConvShape;
-
-/* The shape of a step of conv_f32 or winograd_f32 whose extents are constant; else false. */
-bool conv_shape_of(const Step *step, ConvShape *shape);
-
-/* Nanoseconds by tiles of 1, 2 or 4 vectors (0: those that the kernel takes by itself), and in the domain of Winograd's
- * transform with m x m results and `group` tiles at a time. */
-double cost_direct(const Core *core, const ConvShape *shape, int64_t vectors);
-double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
-
-/* The same for 8-bit integers. */
-double cost_direct_q(const Core *core, const ConvShape *shape);
-double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
-
 /* Nanoseconds of any step, at the largest extents; 0 for control steps. */
 double cost_step(const Core *core, const Program *program, const Step *step);
 

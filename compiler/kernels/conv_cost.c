@@ -1,0 +1,216 @@
+/* conv_cost.c - predicted times of convolutions. Compute and the stream of weights overlap in part; activations are
+ * added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints predictions. */
+#include "kernels/conv_cost.h"
+#include "kernels/record.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+#include <math.h>
+
+enum {
+    PANEL = 32,           /* output channels of a block of weights */
+    LATENCY = 10,         /* vector multiply-adds that fit between two dependent ones */
+    TILE_START = 24,      /* the same, lost where a tile begins and ends */
+    NEAREST = 640 * 1024, /* bytes of a block that stays in the second cache */
+    TRANSFORM_SMALL = 150,
+    TRANSFORM_LARGE = 650 /* vector operations on one tile of m 2 and 4, both ways, spills included */
+};
+
+#define WIDENING 0.75 /* products that making pairs of the weights takes the time of, for each that is made with them */
+
+/* false: an extent is known only while running. */
+static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
+{
+    int           all;
+    const Extent *list = step_extents_of(step, name, &all);
+
+    for (int i = 0; i < count; i++) {
+        to[i] = list ? list[first + i].max : 1;
+        if (list && !extent_is_const(list[first + i]))
+            return false;
+    }
+    return true;
+}
+
+/* What every kernel over windows has. */
+bool conv_shape_read(const Step *step, ConvShape *s)
+{
+    const struct {
+        int64_t    *to;
+        const char *name;
+        int         first, count;
+    } part[] = {{s->in, "xdim", 2, 3},       {s->out, "ydim", 2, 3},          {s->kernel, "kernel", 0, 3},
+                {s->stride, "stride", 0, 3}, {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3},
+                {&s->batch, "xdim", 0, 1}};
+    bool known = true;
+
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        known = copy_ints(part[i].to, step, part[i].name, part[i].first, part[i].count) && known;
+    s->groups = step_value(step, "groups", 0);
+    s->inputs = step_value(step, "xdim", 1) / s->groups;
+    s->outputs = step_value(step, "ydim", 1) / s->groups;
+    return known;
+}
+
+bool conv_shape_of(const Step *step, ConvShape *shape)
+{
+    return step->kind == STEP_KERNEL &&
+           (step->kernel->record == &kernel_conv || step->kernel->record == &kernel_winograd) &&
+           conv_shape_read(step, shape);
+}
+
+/* ------------------------------------------------------------------------------------------------------ floats */
+
+/* Of work and of the weights that it waits for: prefetching hides half. */
+double cost_overlapped(double compute, double stream)
+{
+    return fmax(compute, stream) + 0.5 * fmin(compute, stream);
+}
+
+/* Vector multiply-adds' time of one tile over `depth` steps of k: each takes `pixels` times `vectors` of them, loads
+ * one value for each pixel and one vector for each vector, and a sum waits for itself. */
+static double tile_time(int64_t pixels, int64_t vectors, double depth)
+{
+    double products = (double)(pixels * vectors), loads = (double)(pixels + vectors);
+
+    return depth * fmax(fmax(products, loads), LATENCY) + TILE_START + 2.0 * products;
+}
+
+/* All pixels of a map of `height` rows of `width` for one block of `vectors` vectors. */
+static double map_time(const Core *core, int64_t height, int64_t width, int64_t vectors, double depth)
+{
+    int64_t most = core->rows[vectors - 1], together = width > 0 ? most / width : 0, tiles, larger;
+
+    if (width <= 0 || height <= 0)
+        return 0.0;
+    if (together > 1)
+        return (double)(height / together) * tile_time(together * width, vectors, depth) +
+               (double)(height % together) * tile_time(width, vectors, depth);
+    tiles = int_ceil_div(width, most);
+    larger = width % tiles;
+    return (double)height * ((double)larger * tile_time(width / tiles + 1, vectors, depth) +
+                             (double)(tiles - larger) * tile_time(width / tiles, vectors, depth));
+}
+
+/* Every block of channels over a map. */
+double cost_blocks(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors, double depth)
+{
+    int64_t wide = vectors * core->lanes, tail = outputs % PANEL;
+    bool    three = tail > 2 * core->lanes && tail <= 3 * core->lanes && wide <= PANEL;
+    int64_t rest = three ? tail : outputs % wide;
+    double  time = (double)((outputs - rest) / wide) * map_time(core, height, width, vectors, depth);
+
+    return rest ? time + map_time(core, height, width, int_min(int_ceil_div(rest, core->lanes), 4), depth) : time;
+}
+
+/* Bytes a nanosecond of a block that is written and read again and again. */
+static double block_rate(const Core *core, double bytes)
+{
+    return bytes <= NEAREST ? core->near : 0.5 * core->near;
+}
+
+static double product_of(const int64_t *values, int count)
+{
+    double n = 1.0;
+
+    for (int i = 0; i < count; i++)
+        n *= (double)values[i];
+    return n;
+}
+
+static bool is_flat(const ConvShape *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i] || s->out[i] > s->in[i])
+            return false;
+    return true;
+}
+
+/* Nanoseconds of reading and writing the images, which every block of channels reads again. */
+static double activation_time(const Core *core, const ConvShape *s)
+{
+    double bytes = 4.0 * (double)(s->batch * s->groups) *
+                   ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
+
+    return bytes / block_rate(core, bytes);
+}
+
+double cost_direct(const Core *core, const ConvShape *s, int64_t vectors)
+{
+    bool    flat = is_flat(s);
+    int64_t width = flat ? s->out[0] * s->out[1] * s->out[2] : s->out[2], height = flat ? 1 : s->out[0] * s->out[1];
+    bool    narrow = core->lanes == 8 && width > core->rows[1] && width <= core->rows[0];
+    bool    crowded = core->lanes == 16 && s->groups * s->inputs * s->stride[2] % 1024 == 0;
+    double  depth = product_of(s->kernel, 3) * (double)s->inputs;
+    double  weights = 4.0 * depth * (double)(s->outputs * s->groups), time;
+
+    if (vectors != 1 && vectors != 2 && vectors != 4)
+        vectors = narrow ? 1 : crowded ? 4 : 2;
+    if (vectors == 4 && (core->lanes <= 4 || s->outputs % (4 * core->lanes)))
+        vectors = 2;
+    time = (double)(s->batch * s->groups) * cost_blocks(core, height, width, s->outputs, vectors, depth);
+    return COST_CALL + cost_overlapped(time / core->rate, weights / core->far) + activation_time(core, s);
+}
+
+double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t group)
+{
+    double frequencies = (double)((m + 2) * (m + 2)), channels = (double)(s->inputs + s->outputs);
+    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double groups = (double)int_ceil_div((int64_t)tiles, group),
+           weights = 4.0 * frequencies * (double)(s->inputs * s->outputs);
+    double vectors = (double)(int_ceil_div(s->inputs, core->lanes) + int_ceil_div(s->outputs, core->lanes));
+    double products = groups * frequencies * cost_blocks(core, 1, group, s->outputs, 2, (double)s->inputs) / core->rate;
+    double fetched = weights / core->far + (groups - 1.0) * weights / block_rate(core, weights);
+    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+    double moved =
+        8.0 * tiles * frequencies * channels / block_rate(core, 4.0 * (double)group * frequencies * channels);
+
+    return COST_CALL + cost_overlapped(products, fetched) + transforms + moved + activation_time(core, s);
+}
+
+/* --------------------------------------------------------------------------------------------- 8-bit integers */
+
+/* Products that join the lanes of a vector two at a time. */
+static double pairs_time(const Core *core, double products)
+{
+    return products / (2.0 * core->lanes) * (core->pairs > 0.0 ? core->pairs : 1.0) / core->rate;
+}
+
+/* Products of bytes: four at a time, or as pairs that the weights are widened to for every `columns` pixels. */
+static double bytes_time(const Core *core, double products, double columns)
+{
+    return core->quads > 0.0 ? products / (4.0 * core->lanes) * core->quads / core->rate
+                             : pairs_time(core, products * (1.0 + WIDENING / columns));
+}
+
+/* The same with weights that are widened for every `columns` pixels. */
+double cost_direct_strips(const Core *core, const ConvShape *s, double columns)
+{
+    double weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);
+    double products = product_of(s->out, 3) * (double)s->batch * weights;
+    double bytes = (double)(s->batch * s->groups) *
+                   ((double)s->inputs * product_of(s->in, 3) + (double)s->outputs * product_of(s->out, 3));
+
+    return COST_CALL + cost_overlapped(bytes_time(core, products, columns), weights / core->far) + bytes / core->near;
+}
+
+double cost_direct_q(const Core *core, const ConvShape *s)
+{
+    int64_t width = is_flat(s) ? s->out[0] * s->out[1] * s->out[2] : s->out[2];
+
+    return cost_direct_strips(core, s, (double)width / (double)int_max(int_ceil_div(width, core->rows[1]), 1));
+}
+
+double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)
+{
+    double frequencies = (double)((m + 2) * (m + 2)), filters = (double)(s->inputs * s->outputs),
+           weights = 2.0 * frequencies * filters;
+    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double groups = (double)int_ceil_div((int64_t)tiles, group);
+    double products = pairs_time(core, groups * (double)group * frequencies * filters);
+    double fetched = weights / core->far + (groups - 1.0) * weights / core->near;
+    double vectors = (double)int_ceil_div(s->inputs, 2 * core->lanes) + (double)int_ceil_div(s->outputs, core->lanes);
+    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+
+    return COST_CALL + cost_overlapped(products, fetched) + transforms;
+}
