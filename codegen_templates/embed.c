@@ -151,15 +151,11 @@ static void print_kernel(const List *chunks, const Row *row, const Variant *v, L
     if (!found)
         fail("schemas/kernels.def", 0, "row %s: %s defines no function %s", row->name, row->file, name);
     print_call(table->count, name, &s);
-    snprintf(
-        line, sizeof line,
-        "    {\"%s\", \"%s\", &kernel_%s, param_%d, %d, %d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, call_%d},\n",
-        name + 4, row->file, row->record, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false",
-        strstr(row->flags, "VECTOR") ? "true" : "false", strstr(row->flags, "IN_PLACE") ? "true" : "false",
-        strstr(row->flags, "BY_ROWS") ? "true" : "false", strstr(row->flags, "BY_TILES") ? "true" : "false",
-        strstr(row->flags, "COPIES") ? "true" : "false", strstr(row->flags, "BY_LONG_TILES") ? "true" : "false",
-        strstr(row->flags, "BY_GROUPS") ? "true" : "false", strstr(row->flags, "SAME_PLACE") ? "true" : "false",
-        strstr(row->flags, "BY_TABLE") ? "true" : "false", strstr(row->flags, "OPEN") ? "true" : "false", table->count);
+    snprintf(line, sizeof line, "    {\"%s\", \"%s\", &kernel_%s, param_%d, %d, %d, %s, %s, %s, %s, %s, call_%d},\n",
+             name + 4, row->file, row->record, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false",
+             strstr(row->flags, "VECTOR") ? "true" : "false", strstr(row->flags, "IN_PLACE") ? "true" : "false",
+             strstr(row->flags, "SAME_PLACE") ? "true" : "false", strstr(row->flags, "OPEN") ? "true" : "false",
+             table->count);
     entry = list_add(table, sizeof *entry);
     *entry = copy(line, strlen(line));
 }

@@ -1,5 +1,6 @@
 /* conv_kernel.c - convolutions of floats and of bytes, computed directly. */
 #include "kernels/conv_cost.h"
+#include "kernels/tiles.h"
 #include "kernels/window.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -104,15 +105,97 @@ static double operations_after(const Core *core, const Step *step)
     return step_product(step, "ydim") * (double)step_value(step, "blockdim", 1) * 1.2 / core->lanes;
 }
 
-const KernelRecord kernel_conv = {
-    .offer = offer_conv, .take = take_conv, .work = work_conv, .both = true, .time = time_conv};
+/* ----------------------------------------------------------------------------------------------- smaller tiles */
+
+/* Pixels that follow each other in both operands, each a result of its own: rows may be cut anywhere. */
+static bool is_flat(const Step *step, const Geometry *g)
+{
+    int64_t kernel[3];
+
+    return step_constants(step, "kernel", 3, kernel) && kernel[0] * kernel[1] * kernel[2] == 1 && g->stride[1] == 1 &&
+           g->stride[2] == 1 && g->pad[1] == 0 && g->pad[2] == 0 && g->xdim[HEIGHT] == g->ydim[HEIGHT] &&
+           g->xdim[WIDTH] == g->ydim[WIDTH] && g->xstride[HEIGHT] == g->xdim[WIDTH] * g->xstride[WIDTH] &&
+           g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
+}
+
+/* One that makes all rows together, with weights small enough to be read again for every block. */
+static bool can_block(const Step *step, int64_t pixels)
+{
+    enum { MOST_WEIGHTS = 160 * 1024 }; /* floats that stay in the cache */
+    Geometry g;
+    int64_t  kernel[3];
+
+    return window_geometry(step, &g) && !g.block && step_constants(step, "kernel", 3, kernel) &&
+           kernel[0] * kernel[1] * kernel[2] * g.xdim[CHANNELS] * g.ydim[CHANNELS] <= MOST_WEIGHTS &&
+           g.ydim[HEIGHT] * g.ydim[WIDTH] >= pixels;
+}
+
+/* The image as rows of so many pixels. */
+static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, TileChanges *changes)
+{
+    g->ydim[HEIGHT] = g->xdim[HEIGHT] = g->ydim[HEIGHT] * g->ydim[WIDTH] / width;
+    g->ydim[WIDTH] = g->xdim[WIDTH] = width;
+    g->xstride[HEIGHT] = width * g->xstride[WIDTH];
+    g->ystride[HEIGHT] = width * g->ystride[WIDTH];
+    tiles_set(program, step, "xdim", g->xdim, AXES, changes);
+    tiles_set(program, step, "ydim", g->ydim, AXES, changes);
+    tiles_set(program, step, "xstride", g->xstride, AXES, changes);
+    tiles_set(program, step, "ystride", g->ystride, AXES, changes);
+}
+
+static void block_conv(Program *program, Step *step, BlockSize size, TileChanges *changes)
+{
+    Geometry g;
+    int64_t  tile[3], pixels, width;
+
+    window_geometry(step, &g);
+    pixels = g.ydim[HEIGHT] * g.ydim[WIDTH];
+    width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
+    step_constants(step, "tile", 3, tile);
+    width = int_min(int_max(width, size.pixels), pixels);
+    if (is_flat(step, &g)) {
+        while (pixels % width)
+            width--;
+        cut_rows(program, step, &g, width, changes);
+    }
+    tile[1] = int_ceil_div(size.pixels, g.ydim[WIDTH]);
+    tiles_set(program, step, "tile", tile, 3, changes);
+}
+
+/* The block of a kernel that computes its input, cut down. */
+static void shrink_after(Program *program, Step *step, TileChanges *changes)
+{
+    enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* of the values of an expression, at most; pixels, at least */
+    int64_t block[AXES], ydim[AXES], rows;
+
+    if (!step_constants(step, "blockdim", AXES, block) || !step_constants(step, "ydim", AXES, ydim))
+        return;
+    rows = int_max(SCRATCH_BYTES / (block[CHANNELS] * (int64_t)sizeof(float)), SCRATCH_PIXELS);
+    while (ydim[WIDTH] % rows)
+        rows--;
+    if (rows < block[WIDTH])
+        tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], changes);
+}
+
+const KernelRecord kernel_conv = {.offer = offer_conv,
+                                  .take = take_conv,
+                                  .work = work_conv,
+                                  .both = true,
+                                  .time = time_conv,
+                                  .follow = window_follow,
+                                  .can_block = can_block,
+                                  .block = block_conv};
 
 const KernelRecord kernel_conv_bytes = {
     .offer = offer_conv, .take = take_conv_bytes, .work = work_bytes, .both = true, .time = time_bytes};
 
-const KernelRecord kernel_conv_dot = {
-    .offer = window_offer_rows, .take = window_take_rows, .work = work_dot, .operations = operations_dot};
+const KernelRecord kernel_conv_dot = {.offer = window_offer_rows,
+                                      .take = window_take_rows,
+                                      .work = work_dot,
+                                      .operations = operations_dot,
+                                      .follow = window_follow,
+                                      .columns = 24};
 
-const KernelRecord kernel_conv_after = {.operations = operations_after};
+const KernelRecord kernel_conv_after = {.operations = operations_after, .shrink = shrink_after};
 
 const KernelRecord kernel_conv_integer = {.operations = operations_integer};

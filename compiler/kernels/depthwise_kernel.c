@@ -23,8 +23,12 @@ static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "x", lo * step_value(part, "xstride", 1));
 }
 
-const KernelRecord kernel_depthwise = {
-    .offer = offer_depthwise, .take = take_depthwise, .work = window_work, .operations = window_operations};
+const KernelRecord kernel_depthwise = {.offer = offer_depthwise,
+                                       .take = take_depthwise,
+                                       .work = window_work,
+                                       .operations = window_operations,
+                                       .follow = window_follow,
+                                       .columns = 8};
 
 const KernelRecord kernel_depthwise_bytes = {
     .offer = window_offer_rows, .take = window_take_rows, .work = window_work, .operations = window_operations};

@@ -1,4 +1,51 @@
 /* index_kernel.c - elements and rows picked by index. */
-#include "kernels/record.h"
+#include "kernels/table.h"
+#include "program/lag.h"
+#include "program/operand.h"
+#include "program/plan.h"
 
-const KernelRecord kernel_gather = {.picks = true};
+/* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the
+ * axis. */
+static bool read_table(const Program *program, const Operand *table, TableWalk *walk)
+{
+    bool           computed;
+    const int64_t *named = program_table(program, table, &computed);
+    int64_t       *row = arena_array(program->arena, int64_t, walk->out * walk->taps + 1);
+
+    for (int64_t i = 0; named && i < walk->out * walk->taps; i++) {
+        if (named[i] < 0 || named[i] >= walk->in)
+            return false;
+        row[i] = named[i] - (computed && named[i] > 0); /* the target's rounding may find the row below */
+    }
+    walk->row = row;
+    return named != NULL;
+}
+
+bool table_follow(const Program *program, const Step *step, Follow *follow)
+{
+    TableWalk walk = {.taps = 1};
+    ArenaMark mark;
+    bool      known;
+
+    if (!step_constants(step, "outer", 1, &walk.outer) || !step_constants(step, "inner", 1, &walk.inner) ||
+        (!step_constants(step, "in", 1, &walk.in) && !step_constants(step, "axis", 1, &walk.in)) ||
+        (!step_constants(step, "out", 1, &walk.out) && !step_constants(step, "count", 1, &walk.out)) ||
+        (step_argument(step, "taps") && !step_constants(step, "taps", 1, &walk.taps)))
+        return false;
+    follow->to = &step->operand[0];
+    follow->from = &step->operand[1];
+    if (follow->from->dtype != follow->to->dtype || follow->from->buffer < 0 ||
+        program->buffer[follow->from->buffer].kind == BUFFER_WEIGHT || !operand_is_static(follow->from) ||
+        !operand_is_static(follow->to))
+        return false;
+    mark = arena_mark(program->arena);
+    known = read_table(program, &step->operand[2], &walk);
+    if (known)
+        follow->lag = lag_of_table(&walk);
+    arena_release(program->arena, mark);
+    return known;
+}
+
+const KernelRecord kernel_gather = {.picks = true, .follow = table_follow};
+
+const KernelRecord kernel_gather_elements = {.picks = true};

@@ -1,5 +1,7 @@
 /* map_kernel.c - elementwise expressions and copies from strides to strides. */
 #include "kernels/record.h"
+#include "program/lag.h"
+#include "program/operand.h"
 
 static void offer_map(const Step *step, Cuts *cuts)
 {
@@ -63,10 +65,30 @@ static double operations_copy(const Core *core, const Step *step)
     return moves_lines(step) ? 0.0 : 6.0 * step_results(step);
 }
 
+/* y is x under other strides. */
+static bool follow_copy(const Program *program, const Step *step, Follow *follow)
+{
+    const Arg *dim;
+    int64_t    extent[LAG_AXES], ystride[LAG_AXES], xstride[LAG_AXES];
+
+    (void)program;
+    dim = step_argument(step, "dim");
+    if (dim->count > LAG_AXES)
+        return false;
+    follow->to = &step->operand[0];
+    follow->from = &step->operand[1];
+    if (follow->from->dtype != follow->to->dtype || follow->from->buffer < 0 || !operand_is_static(follow->from) ||
+        !operand_is_static(follow->to) || !step_constants(step, "dim", dim->count, extent) ||
+        !step_constants(step, "ystride", dim->count, ystride) || !step_constants(step, "xstride", dim->count, xstride))
+        return false;
+    follow->lag = lag_of_copy(dim->count, extent, ystride, xstride);
+    return follow->lag < INT64_MAX / 16;
+}
+
 const KernelRecord kernel_map = {.offer = offer_map, .take = take_map, .work = work_map};
 
 const KernelRecord kernel_map_vectors = {
     .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_map};
 
 const KernelRecord kernel_copy = {
-    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_copy};
+    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_copy, .follow = follow_copy};

@@ -21,6 +21,13 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
 }
 
+const KernelRecord kernel_pool_rows = {.offer = offer_pool,
+                                       .take = take_pool,
+                                       .work = window_work,
+                                       .operations = window_operations,
+                                       .follow = window_follow,
+                                       .columns = 1};
+
 const KernelRecord kernel_pool = {
     .offer = offer_pool, .take = take_pool, .work = window_work, .operations = window_operations};
 

@@ -26,6 +26,43 @@ double step_product(const Step *step, const char *name)
     return n;
 }
 
+bool step_constants(const Step *step, const char *name, int count, int64_t *value)
+{
+    int           all;
+    const Extent *list = step_extents_of(step, name, &all);
+
+    if (!list || all != count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!extent_is_const(list[i]))
+            return false;
+        value[i] = list[i].max;
+    }
+    return true;
+}
+
+static bool is_scratch(const Program *program, const Operand *x)
+{
+    return x->buffer >= 0 && program->buffer[x->buffer].kind == BUFFER_SCRATCH;
+}
+
+bool step_pair(const Program *program, const Step *step, const Operand **x, const Operand **y)
+{
+    *x = &step->operand[0];
+    *y = NULL;
+    for (int k = 0; k < step->noperand; k++) {
+        if (step->operand[k].access & OPERAND_WRITES && step->operand[k].buffer >= 0 &&
+            !is_scratch(program, &step->operand[k])) {
+            if (*y || step->operand[k].access & OPERAND_READS)
+                return false;
+            *y = &step->operand[k];
+        }
+        if (k > 0 && step->operand[k].buffer == (*x)->buffer)
+            return false;
+    }
+    return *y && (*x)->buffer >= 0 && (*x)->dtype == (*y)->dtype && operand_is_static(*x) && operand_is_static(*y);
+}
+
 double step_results(const Step *step)
 {
     double n = 1.0;

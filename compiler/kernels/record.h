@@ -19,6 +19,20 @@ typedef struct Cuts {
     int count;
 } Cuts;
 
+/* A result that runs after an input through the same memory. */
+typedef struct Follow {
+    const Operand *from, *to;
+    int64_t        lag; /* elements from the first one of the result up to that of the input, at least: see lag.h */
+} Follow;
+
+struct TileChanges;
+
+/* What a block of rows holds: bytes of results, at most, but so many pixels at least, which are a few tiles: weights
+ * are read for each block. */
+typedef struct BlockSize {
+    int64_t bytes, pixels;
+} BlockSize;
+
 /* Kernels with a record that offers no cuts run whole. A kernel that may fail offers none: a part could not stop the
  * others. */
 typedef struct KernelRecord {
@@ -32,6 +46,16 @@ typedef struct KernelRecord {
     double (*time)(const Core *core, const Step *step);
     double (*operations)(const Core *core, const Step *step);
     bool picks; /* of what it reads, only as many elements as it makes count */
+
+    /* Whether the result of a whole step may follow an input, and how closely. NULL: it never may. */
+    bool (*follow)(const Program *program, const Step *step, Follow *follow);
+    int columns; /* of a kernel over windows that makes rows in rising order: neighbouring pixels made together */
+
+    /* Smaller tiles. Rows in blocks let the result follow its input closely; shrinking takes less scratch. NULL: the
+     * kernel has no such tiles. */
+    bool (*can_block)(const Step *step, int64_t pixels); /* of so many pixels at least */
+    void (*block)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
+    void (*shrink)(Program *program, Step *step, struct TileChanges *changes);
 } KernelRecord;
 
 #define KERNEL(name, file, types, record, flags) extern const KernelRecord kernel_##record;
@@ -44,6 +68,13 @@ typedef struct KernelRecord {
  * kernel has none. */
 int64_t step_value(const Step *step, const char *name, int index);
 double  step_product(const Step *step, const char *name); /* of all of them */
+
+/* The constant integers of an argument or shape, if it is of `count` of them; false where one is known only while
+ * running. */
+bool step_constants(const Step *step, const char *name, int count, int64_t *value);
+
+/* The step's first operand and its only result, if nothing else of it lies in their buffers. */
+bool step_pair(const Program *program, const Step *step, const Operand **x, const Operand **y);
 
 /* Elements that a step writes. */
 double step_results(const Step *step);

@@ -1,5 +1,5 @@
 /* resample_kernel.c - images resized along one axis by a table of places and weights. */
-#include "kernels/record.h"
+#include "kernels/table.h"
 
 static void offer_outer(const Step *step, Cuts *cuts)
 {
@@ -20,4 +20,7 @@ static double work_resample(const Step *step)
            (double)(step_value(step, "inner", 0) * step_value(step, "taps", 0)) * 0.4;
 }
 
-const KernelRecord kernel_resample = {.offer = offer_outer, .take = take_outer, .work = work_resample};
+const KernelRecord kernel_resample = {
+    .offer = offer_outer, .take = take_outer, .work = work_resample, .follow = table_follow};
+
+const KernelRecord kernel_resample_wide = {.follow = table_follow};

@@ -1,7 +1,9 @@
 /* stack_kernel.c - stacks of products of two computed matrices, and attention, which is two of them. */
 #include "kernels/conv_cost.h"
 #include "kernels/record.h"
+#include "kernels/tiles.h"
 #include "program/operand.h"
+#include "support/int.h"
 
 #include <math.h>
 
@@ -107,8 +109,29 @@ static double operations_attention(const Core *core, const Step *step)
            (depth + width + 30.0) * 2.4 / core->lanes;
 }
 
+/* Fewer queries of attention taken together: their keys and values are read more often. */
+static void shrink_scores(Program *program, Step *step, TileChanges *changes)
+{
+    enum { FEW_QUERIES = 6 };
+    const Operand *k = &step->operand[3];
+    const Extent  *all = &k->dim[k->rank - 1];
+    int64_t        keys, block, elements, few = FEW_QUERIES; /* keys that are taken together: part, or all */
+    Operand       *scores = &step->operand[1];
+
+    if (!step_constants(step, "part", 1, &keys) || (!keys && !extent_is_const(*all)) ||
+        !step_constants(step, "block", 1, &block) || block <= few)
+        return;
+    keys = keys ? keys : all->max;
+    tiles_set(program, step, "block", &few, 1, changes);
+    elements = scores->dim[0].max - (block - few) * int_round_up(keys, 16);
+    tiles_set_scratch(program, scores, 0, elements, elements, changes);
+}
+
 const KernelRecord kernel_matmul = {
     .offer = offer_matmul, .take = take_matmul, .work = work_matmul, .operations = operations_matmul};
 
-const KernelRecord kernel_attention = {
-    .offer = offer_matmul, .take = take_attention, .work = work_attention, .operations = operations_attention};
+const KernelRecord kernel_attention = {.offer = offer_matmul,
+                                       .take = take_attention,
+                                       .work = work_attention,
+                                       .operations = operations_attention,
+                                       .shrink = shrink_scores};

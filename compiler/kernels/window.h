@@ -5,6 +5,23 @@
 
 #include "kernels/record.h"
 
+enum { BATCH, CHANNELS, DEPTH, HEIGHT, WIDTH, AXES }; /* of xdim, xstride, ydim, ystride */
+
+/* A step that makes rows in rising order. */
+typedef struct Geometry {
+    int64_t xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES];
+    int64_t stride[3], pad[3];
+    int64_t block, tile; /* rows made together, 0: all; pixels of a row, 0: all */
+} Geometry;
+
+/* One image without depth or groups, of constant extents, all strides rising; else false. */
+bool window_geometry(const Step *step, Geometry *geometry);
+
+/* Rows of y are made in rising order, tile[1] of them together (0: all); where there is no such argument, pixels of a
+ * row, KernelRecord.columns together at most. While they are made, only rows and columns of the first operand from
+ * their first tap on are read, and nothing is written but they: so y may follow it through the same memory. */
+bool window_follow(const Program *program, const Step *step, Follow *follow);
+
 /* Images, or where there is one, rows of the result, `grain` together. */
 void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight);
 void window_offer_rows(const Step *step, Cuts *cuts);

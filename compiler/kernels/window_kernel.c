@@ -1,5 +1,6 @@
 /* window_kernel.c - images cut for parts: along their number, their rows, or the channels of the result. */
 #include "kernels/window.h"
+#include "program/lag.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -109,4 +110,63 @@ double window_operations(const Core *core, const Step *step)
 double window_work(const Step *step)
 {
     return step_product(step, "ydim") * step_product(step, "kernel") / 16.0;
+}
+
+/* -------------------------------------------------------------------------------------------------- following */
+
+bool window_geometry(const Step *step, Geometry *g)
+{
+    int64_t groups, tile[3];
+
+    if (!step_constants(step, "xdim", AXES, g->xdim) || !step_constants(step, "xstride", AXES, g->xstride) ||
+        !step_constants(step, "ydim", AXES, g->ydim) || !step_constants(step, "ystride", AXES, g->ystride) ||
+        !step_constants(step, "stride", 3, g->stride) || !step_constants(step, "pad", 3, g->pad))
+        return false;
+    if (g->ydim[BATCH] != 1 || g->ydim[DEPTH] != 1 || g->xdim[DEPTH] != 1 ||
+        (step_constants(step, "groups", 1, &groups) && groups != 1))
+        return false;
+    for (int i = 0; i < AXES; i++)
+        if (g->xstride[i] < 0 || g->ystride[i] < 0)
+            return false;
+    g->block = 1;
+    g->tile = step->kernel->record->columns;
+    if (step_argument(step, "tile")) {
+        if (!step_constants(step, "tile", 3, tile))
+            return false;
+        g->block = tile[1];
+        g->tile = 0;
+    }
+    return true;
+}
+
+static RowWalk walk_of(const Geometry *g)
+{
+    RowWalk walk = {.rows = g->ydim[HEIGHT],
+                    .block = g->block,
+                    .stride = g->stride[1],
+                    .pad = g->pad[1],
+                    .input_rows = g->xdim[HEIGHT],
+                    .xrow = g->xstride[HEIGHT],
+                    .yrow = g->ystride[HEIGHT],
+                    .tile = g->tile,
+                    .columns = g->ydim[WIDTH],
+                    .across = g->stride[2],
+                    .left = g->pad[2],
+                    .xcolumn = g->xstride[WIDTH],
+                    .ycolumn = g->ystride[WIDTH]};
+
+    walk.ytail = (g->ydim[CHANNELS] - 1) * g->ystride[CHANNELS] + 1;
+    return walk;
+}
+
+bool window_follow(const Program *program, const Step *step, Follow *follow)
+{
+    Geometry g;
+    RowWalk  walk;
+
+    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(step, &g) || g.block < 1)
+        return false;
+    walk = walk_of(&g);
+    follow->lag = lag_of_rows(&walk);
+    return true;
 }

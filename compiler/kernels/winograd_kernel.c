@@ -1,8 +1,17 @@
 /* winograd_kernel.c - convolutions in the domain of Winograd's transform. */
 #include "kernels/conv_cost.h"
+#include "kernels/tiles.h"
 #include "kernels/window.h"
+#include "kernels/winograd_scratch.h"
+#include "program/lag.h"
 #include "program/operand.h"
 #include "support/int.h"
+
+enum {
+    OUTPUTS_TOGETHER = 128, /* as OCC_WINOGRAD_OUTPUTS of winograd_f32.c */
+    PANEL = 32,
+    GAP = 32 /* words between frequencies, of inputs and of sums */
+};
 
 /* Cutting along rows reads the weights once for each part, from far where one core's cache does not hold them; cutting
  * along channels transforms the input that often. */
@@ -56,8 +65,91 @@ static double time_bytes(const Core *core, const Step *step)
     return cost_winograd_q(core, &shape, step_value(step, "m", 0), step_value(step, "group", 0));
 }
 
-const KernelRecord kernel_winograd = {
-    .offer = offer_winograd, .take = take_winograd, .work = work_winograd, .time = time_winograd};
+/* Of one image, tiles of m x m pixels of y in rising order, `group` of them together: what they need of the first
+ * operand (3 x 3 taps, stride 1) is read before any of them is written. */
+static bool follow_groups(const Program *program, const Step *step, Follow *follow)
+{
+    int64_t   xdim[AXES], ydim[AXES], xstride[AXES], ystride[AXES], pad[3], side, group;
+    GroupWalk walk;
 
-const KernelRecord kernel_winograd_bytes = {
-    .offer = offer_winograd, .take = take_winograd, .work = work_winograd, .time = time_bytes};
+    if (!step_pair(program, step, &follow->from, &follow->to) || !step_constants(step, "m", 1, &side) ||
+        !step_constants(step, "group", 1, &group) || !step_constants(step, "xdim", AXES, xdim) ||
+        !step_constants(step, "ydim", AXES, ydim) || !step_constants(step, "xstride", AXES, xstride) ||
+        !step_constants(step, "ystride", AXES, ystride) || !step_constants(step, "pad", 3, pad) || xdim[BATCH] != 1)
+        return false;
+    for (int i = 0; i < AXES; i++)
+        if (xstride[i] < 0 || ystride[i] < 0)
+            return false;
+    walk = (GroupWalk){.rows = ydim[HEIGHT],
+                       .columns = ydim[WIDTH],
+                       .side = side,
+                       .group = group,
+                       .top = pad[1],
+                       .left = pad[2],
+                       .xrow = xstride[HEIGHT],
+                       .yrow = ystride[HEIGHT],
+                       .xcolumn = xstride[WIDTH],
+                       .ycolumn = ystride[WIDTH],
+                       .ytail = (ydim[CHANNELS] - 1) * ystride[CHANNELS] + 1};
+    follow->lag = lag_of_groups(&walk);
+    return follow->lag < INT64_MAX;
+}
+
+/* ---------------------------------------------------------------------------------------------- scratch, tiles */
+
+int64_t winograd_scratch(int64_t m, int64_t group, int64_t inputs, int64_t outputs)
+{
+    return (m + 2) * (m + 2) * (group * (inputs + int_min(outputs, OUTPUTS_TOGETHER)) + 32);
+}
+
+int64_t winograd_q_scratch(int64_t m, int64_t group, int64_t inputs)
+{
+    return (m + 2) * (m + 2) * (group * ((inputs + 1) / 2 + PANEL) + GAP);
+}
+
+/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The
+ * lots are even: the last one costs as much as the others. */
+static int64_t few_tiles(int64_t tiles, int64_t bytes)
+{
+    enum {
+        FEW = 6, /* together */
+        NEAR_WEIGHTS = 2560 * 1024,
+        FAR_BYTES = 32 << 20 /* of weights read for so few tiles; read in all, of larger ones */
+    };
+    int64_t most = bytes <= NEAR_WEIGHTS ? FEW : int_max(FEW, int_ceil_div(tiles * bytes, FAR_BYTES));
+
+    return int_ceil_div(tiles, int_ceil_div(tiles, most));
+}
+
+/* Fewer of Winograd's tiles transformed together. */
+static void shrink_tiles(Program *program, Step *step, TileChanges *changes)
+{
+    int64_t m, group, xdim[AXES], ydim[AXES], elements, few;
+
+    if (!step_constants(step, "m", 1, &m) || !step_constants(step, "group", 1, &group) ||
+        !step_constants(step, "xdim", AXES, xdim) || !step_constants(step, "ydim", AXES, ydim))
+        return;
+    few = few_tiles(int_ceil_div(ydim[HEIGHT], m) * int_ceil_div(ydim[WIDTH], m),
+                    program->buffer[step->operand[1].buffer].size);
+    if (group <= few)
+        return;
+    group = few;
+    tiles_set(program, step, "group", &group, 1, changes);
+    elements = step->kernel->record == &kernel_winograd ? winograd_scratch(m, group, xdim[CHANNELS], ydim[CHANNELS])
+                                                        : winograd_q_scratch(m, group, xdim[CHANNELS]);
+    tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, changes);
+}
+
+const KernelRecord kernel_winograd = {.offer = offer_winograd,
+                                      .take = take_winograd,
+                                      .work = work_winograd,
+                                      .time = time_winograd,
+                                      .follow = follow_groups,
+                                      .shrink = shrink_tiles};
+
+const KernelRecord kernel_winograd_bytes = {.offer = offer_winograd,
+                                            .take = take_winograd,
+                                            .work = work_winograd,
+                                            .time = time_bytes,
+                                            .follow = follow_groups,
+                                            .shrink = shrink_tiles};

@@ -1,4 +1,5 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
+#include "kernels/winograd_scratch.h"
 #include "ops/conv.h"
 #include "ops/cascade.h"
 #include "ops/conv_after.h"
@@ -43,7 +44,8 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     step_reads(lower, step, c->bias);
     step_writes(lower, step, spatial_image(y));
     step_writes(lower, step,
-                lower_scratch(lower, DTYPE_F32, winograd_scratch(c->winograd, c->inputs, c->outputs), "tiles"));
+                lower_scratch(lower, DTYPE_F32,
+                              winograd_scratch(c->winograd.m, c->winograd.group, c->inputs, c->outputs), "tiles"));
     spatial_put_window(lower, step, &c->window);
     step_int(lower, step, c->winograd.m);
     step_int(lower, step, c->winograd.group);

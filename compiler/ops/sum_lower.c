@@ -1,5 +1,6 @@
 /* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for
  * their consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
+#include "kernels/winograd_scratch.h"
 #include "ops/cascade.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
@@ -90,7 +91,9 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
         step_reads(lower, step, s->zero);
     step_writes(lower, step, image_of(lower, s, y, s->outputs));
     if (s->winograd.m)
-        step_writes(lower, step, lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd, s->inputs), "tiles"));
+        step_writes(
+            lower, step,
+            lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs), "tiles"));
     else if (s->outputs)
         step_writes(lower, step,
                     strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));

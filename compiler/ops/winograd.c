@@ -11,8 +11,7 @@ enum {
     LEAST_CHANNELS = 16,       /* below, the transforms cost more than they save */
     CACHE_FLOATS = 128 * 1024, /* transformed tiles that stay near while their products are made */
     HEAVY_FLOATS = 256 * 1024, /* transformed weights that do not: they are better read once */
-    MOST_TILES = 64,
-    OUTPUTS_TOGETHER = 128 /* as OCC_WINOGRAD_OUTPUTS of winograd_f32.c */
+    MOST_TILES = 64
 };
 
 #define ROUNDING 0x1p-25 /* root mean square of the relative error of one rounding, about */
@@ -73,11 +72,6 @@ WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *s
         }
     }
     return best;
-}
-
-int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs)
-{
-    return (plan.m + 2) * (plan.m + 2) * (plan.group * (inputs + int_min(outputs, OUTPUTS_TOGETHER)) + 32);
 }
 
 /* Rows of G for m = 2 and m = 4. */

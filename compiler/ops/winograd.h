@@ -39,9 +39,6 @@ double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes);
 /* The same for the weights of floats of a way; m 0: direct. */
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m);
 
-/* Floats of scratch that the kernel needs. */
-int64_t winograd_scratch(WinogradPlan plan, int64_t inputs, int64_t outputs);
-
 /* The transformed weights, [(m + 2)^2][block of 32 outputs][input][32]; data: [outputs][inputs][3][3] floats, at any
  * address. */
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
@@ -50,9 +47,6 @@ Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t
  * sum may be too large for the kernel. */
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
                              const int8_t *weights);
-
-/* 32-bit words of scratch that the kernel needs. */
-int64_t winograd_q_scratch(WinogradPlan plan, int64_t inputs);
 
 /* The transformed weights, int16 [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2]. */
 Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m,

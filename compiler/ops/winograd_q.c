@@ -9,8 +9,7 @@
 enum {
     PANEL = 32,
     CACHE_BYTES = 256 * 1024, /* transformed tiles and sums that stay near */
-    LEAST_TILES = 12,         /* together: two tiles of the product */
-    GAP = 32                  /* words between frequencies, of inputs and of sums */
+    LEAST_TILES = 12          /* together: two tiles of the product */
 };
 
 /* Rows of the weights' transform, without fractions. */
@@ -73,11 +72,6 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
         }
     }
     return best;
-}
-
-int64_t winograd_q_scratch(WinogradPlan plan, int64_t inputs)
-{
-    return (plan.m + 2) * (plan.m + 2) * (plan.group * ((inputs + 1) / 2 + PANEL) + GAP);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the weights */

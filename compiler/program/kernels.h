@@ -56,15 +56,9 @@ typedef struct Kernel {
     int                        ntaken; /* parameters of the function: a struct counts once */
     bool                       fails;  /* returns int: 0 or a negative occ code */
     bool                       vector; /* its expression is over occ_vf, else over scalars */
-    bool in_place;      /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
-    bool by_rows;       /* KERNEL_BY_ROWS: y may follow its first operand through the same memory: see lag.h */
-    bool by_tiles;      /* KERNEL_BY_TILES: the same in tiles of 8 pixels */
-    bool copies;        /* KERNEL_COPIES: y is its second operand under other strides: see lag.h */
-    bool by_long_tiles; /* KERNEL_BY_LONG_TILES: in tiles of 24 */
-    bool by_groups;     /* KERNEL_BY_GROUPS: in groups of square tiles, each read before it is written: see lag.h */
-    bool same_place;    /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
-    bool by_table;      /* KERNEL_BY_TABLE: y is made of rows of its second operand that a table names: see lag.h */
-    bool open;          /* KERNEL_OPEN: long functions of its expression are written into its loop */
+    bool in_place;   /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
+    bool same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
+    bool open;       /* KERNEL_OPEN: long functions of its expression are written into its loop */
     /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast
      * inside). */
     int (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));

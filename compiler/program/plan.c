@@ -144,9 +144,9 @@ static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
 
 /* What is done to a program beside planning it, and how to undo it. */
 typedef struct Changes {
-    Merges  merges;
-    Blocks  blocks;
-    int64_t above; /* bytes, as plan_blocks takes it */
+    Merges      merges;
+    TileChanges blocks;
+    int64_t     above; /* bytes, as plan_blocks takes it */
 } Changes;
 
 enum { NO_BLOCKS = -2 };
@@ -154,7 +154,7 @@ enum { NO_BLOCKS = -2 };
 static void undo(Program *program, Changes *changes)
 {
     program_unmerge(program, &changes->merges);
-    program_unblock(program, &changes->blocks);
+    tiles_restore(program, &changes->blocks);
 }
 
 static void put_in_order(Program *program, Order *order, Changes *changes)
@@ -231,10 +231,10 @@ static void hold_against_orders(const Program *program, Plan *plan, bool whole, 
 /* Another order that may need less memory; returns as program_find_order does. */
 static int find_order(Planning *p, Order *order)
 {
-    Blocks blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
-    int    found = program_find_order(p->program, p->options->io_arena, order, p->diag);
+    TileChanges blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
+    int         found = program_find_order(p->program, p->options->io_arena, order, p->diag);
 
-    program_unblock(p->program, &blocks);
+    tiles_restore(p->program, &blocks);
     return found;
 }
 

@@ -3,6 +3,7 @@
 #ifndef OCC_PROGRAM_PLAN_H
 #define OCC_PROGRAM_PLAN_H
 
+#include "kernels/tiles.h"
 #include "program/program.h"
 
 /* Bytes that a buffer takes in its region, all copies together. */
@@ -45,24 +46,10 @@ const int64_t *program_table(const Program *program, const Operand *operand, boo
 
 /* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and
  * those that compute their input block by block. Done where more than `above` bytes are live and, for the former, the
- * input dies; or at EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until undone. Needs spans. */
+ * input dies; or at EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until tiles_restore. Needs spans. */
 enum { EVERY_STEP = -1 };
 
-typedef struct Blocked {
-    Extent *list;      /* what was changed */
-    Extent  extent[5]; /* what it was before */
-    int     count;
-    int     buffer; /* of scratch that was made smaller, or -1 */
-    int64_t bytes;  /* that it had before */
-} Blocked;
-
-typedef struct Blocks {
-    Blocked *blocked;
-    int      count, capacity;
-} Blocks;
-
-Blocks program_block(Program *program, int io_arena, int64_t above);
-void   program_unblock(Program *program, Blocks *blocks);
+TileChanges program_block(Program *program, int io_arena, int64_t above);
 
 /* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). */
 typedef struct Merge {

@@ -49,6 +49,8 @@ static void every_row_has_a_whole_record(void **state)
             fail_msg("the record of %s says only a part of how it is cut", kernel->name);
         if (record->both && !record->offer)
             fail_msg("%s is cut along two axes and along none", kernel->name);
+        if (!record->can_block != !record->block)
+            fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
         if (record->offer && kernel->fails)
             fail_msg("%s may fail and is cut", kernel->name);
     }
