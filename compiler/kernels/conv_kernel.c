@@ -177,25 +177,23 @@ static void shrink_after(Program *program, Step *step, TileChanges *changes)
         tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], changes);
 }
 
-const KernelRecord kernel_conv = {.offer = offer_conv,
-                                  .take = take_conv,
-                                  .work = work_conv,
-                                  .both = true,
+const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
                                   .time = time_conv,
                                   .follow = window_follow,
-                                  .can_block = can_block,
-                                  .block = block_conv};
+                                  .tiles = {can_block, block_conv},
+                                  .shared = {{"xdim", "ydim", 0, 0}}};
 
 const KernelRecord kernel_conv_bytes = {
-    .offer = offer_conv, .take = take_conv_bytes, .work = work_bytes, .both = true, .time = time_bytes};
+    .cut = {offer_conv, take_conv_bytes, work_bytes, true}, .time = time_bytes, .shared = {{"xdim", "ydim", 0, 0}}};
 
-const KernelRecord kernel_conv_dot = {.offer = window_offer_rows,
-                                      .take = window_take_rows,
-                                      .work = work_dot,
+const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot},
                                       .operations = operations_dot,
                                       .follow = window_follow,
-                                      .columns = 24};
+                                      .columns = 24,
+                                      .shared = {{"xdim", "ydim", 0, 0}}};
 
-const KernelRecord kernel_conv_after = {.operations = operations_after, .shrink = shrink_after};
+const KernelRecord kernel_conv_after = {.operations = operations_after, .tiles = {.shrink = shrink_after}};
 
-const KernelRecord kernel_conv_integer = {.operations = operations_integer};
+const KernelRecord kernel_conv_integer = {.operations = operations_integer, .shared = {{"xdim", "ydim", 0, 0}}};
+
+const KernelRecord kernel_conv_wide = {.shared = {{"xdim", "ydim", 0, 0}}};

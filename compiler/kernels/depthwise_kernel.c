@@ -23,12 +23,12 @@ static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "x", lo * step_value(part, "xstride", 1));
 }
 
-const KernelRecord kernel_depthwise = {.offer = offer_depthwise,
-                                       .take = take_depthwise,
-                                       .work = window_work,
+const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, window_work},
                                        .operations = window_operations,
                                        .follow = window_follow,
-                                       .columns = 8};
+                                       .columns = 8,
+                                       .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 
-const KernelRecord kernel_depthwise_bytes = {
-    .offer = window_offer_rows, .take = window_take_rows, .work = window_work, .operations = window_operations};
+const KernelRecord kernel_depthwise_bytes = {.cut = {window_offer_rows, window_take_rows, window_work},
+                                             .operations = window_operations,
+                                             .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

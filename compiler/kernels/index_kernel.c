@@ -1,4 +1,4 @@
-/* index_kernel.c - elements and rows picked by index. */
+/* index_kernel.c - elements and rows picked and placed by index, and runs along an axis. */
 #include "kernels/table.h"
 #include "program/lag.h"
 #include "program/operand.h"
@@ -46,6 +46,23 @@ bool table_follow(const Program *program, const Step *step, Follow *follow)
     return known;
 }
 
-const KernelRecord kernel_gather = {.picks = true, .follow = table_follow};
+const KernelRecord kernel_gather = {
+    .picks = true,
+    .follow = table_follow,
+    .touched = {{"y", "outer count inner"}, {"x", "outer axis inner"}, {"index", "count"}}};
 
 const KernelRecord kernel_gather_elements = {.picks = true};
+
+const KernelRecord kernel_gather_nd = {.picks = true, .touched = {{"index", "count"}}};
+
+const KernelRecord kernel_pad = {.touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
+
+const KernelRecord kernel_tile = {.touched = {{"x", "xdim:xstride"}}};
+
+const KernelRecord kernel_onehot = {.touched = {{"y", "outer depth inner"}}};
+
+const KernelRecord kernel_series = {.touched = {{"y", "outer n inner"}, {"x", "outer n inner"}}};
+
+const KernelRecord kernel_unique = {.touched = {{"x", "outer n inner"}}};
+
+const KernelRecord kernel_trilu = {.touched = {{"x", "batch rows cols"}, {"y", "batch rows cols"}}};

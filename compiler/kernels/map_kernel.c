@@ -85,10 +85,12 @@ static bool follow_copy(const Program *program, const Step *step, Follow *follow
     return follow->lag < INT64_MAX / 16;
 }
 
-const KernelRecord kernel_map = {.offer = offer_map, .take = take_map, .work = work_map};
+const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map}, .touched = {{"y", "dim:ystride"}}};
 
 const KernelRecord kernel_map_vectors = {
-    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_map};
+    .cut = {offer_map, take_map, work_map}, .operations = operations_map, .touched = {{"y", "dim:ystride"}}};
 
-const KernelRecord kernel_copy = {
-    .offer = offer_map, .take = take_map, .work = work_map, .operations = operations_copy, .follow = follow_copy};
+const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map},
+                                  .operations = operations_copy,
+                                  .follow = follow_copy,
+                                  .touched = {{"y", "dim:ystride"}, {"x", "dim:xstride"}}};

@@ -21,14 +21,15 @@ static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
 }
 
-const KernelRecord kernel_pool_rows = {.offer = offer_pool,
-                                       .take = take_pool,
-                                       .work = window_work,
+const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_work},
                                        .operations = window_operations,
                                        .follow = window_follow,
-                                       .columns = 1};
+                                       .columns = 1,
+                                       .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 
-const KernelRecord kernel_pool = {
-    .offer = offer_pool, .take = take_pool, .work = window_work, .operations = window_operations};
+const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work},
+                                  .operations = window_operations,
+                                  .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 
-const KernelRecord kernel_pool_wide = {.operations = window_operations};
+const KernelRecord kernel_pool_wide = {.operations = window_operations,
+                                       .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

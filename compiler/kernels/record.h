@@ -33,13 +33,38 @@ typedef struct BlockSize {
     int64_t bytes, pixels;
 } BlockSize;
 
-/* Kernels with a record that offers no cuts run whole. A kernel that may fail offers none: a part could not stop the
- * others. */
-typedef struct KernelRecord {
-    void (*offer)(const Step *step, Cuts *cuts);                /* NULL: none; then neither of the next two is there */
+/* How steps are cut for threads and slices. A kernel that may fail is not: a part could not stop the others. */
+typedef struct CutRule {
+    void (*offer)(const Step *step, Cuts *cuts);                /* NULL: the step stays whole */
     void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
     double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
     bool both; /* a part may be taken along one axis and then along another; it has no scratch */
+} CutRule;
+
+/* Smaller tiles. Rows in blocks let the result follow its input closely; shrinking takes less scratch. NULL: the kernel
+ * has no such tiles. */
+typedef struct TileRule {
+    bool (*can_block)(const Step *step, int64_t pixels); /* of so many pixels at least */
+    void (*block)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
+    void (*shrink)(Program *program, Step *step, struct TileChanges *changes);
+} TileRule;
+
+/* What a kernel touches of an operand, from its first element on: "extent:stride" for a list of extents and the
+ * distances of what they count, both by the names of arguments; extents without distances lie densely. */
+typedef struct Touched {
+    const char *operand, *terms;
+} Touched;
+
+/* Extents that two shapes share, "xdim" and "ydim": axes from the first or, below 0, from behind the last. */
+typedef struct Shared {
+    const char *a, *b;
+    int         a_axis, b_axis;
+} Shared;
+
+enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
+
+typedef struct KernelRecord {
+    CutRule cut;
 
     /* Nanoseconds but those of the expression; 0: some extents are known only while running. Where it is NULL or 0,
      * they follow from bytes and vector operations; `operations` NULL: there are none. */
@@ -51,11 +76,9 @@ typedef struct KernelRecord {
     bool (*follow)(const Program *program, const Step *step, Follow *follow);
     int columns; /* of a kernel over windows that makes rows in rising order: neighbouring pixels made together */
 
-    /* Smaller tiles. Rows in blocks let the result follow its input closely; shrinking takes less scratch. NULL: the
-     * kernel has no such tiles. */
-    bool (*can_block)(const Step *step, int64_t pixels); /* of so many pixels at least */
-    void (*block)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
-    void (*shrink)(Program *program, Step *step, struct TileChanges *changes);
+    TileRule tiles;
+    Touched  touched[MAX_TOUCHED];
+    Shared   shared[MAX_SHARED];
 } KernelRecord;
 
 #define KERNEL(name, file, types, record, flags) extern const KernelRecord kernel_##record;

@@ -41,11 +41,14 @@ static double operations_softmax(const Core *core, const Step *step)
     return step_product(step, "kdim") * (double)step_value(step, "axis", 0) * 20.0 / core->lanes;
 }
 
-const KernelRecord kernel_reduce = {
-    .offer = offer_kept, .take = take_kept, .work = work_reduce, .operations = operations_reduce};
+const KernelRecord kernel_reduce = {.cut = {offer_kept, take_kept, work_reduce},
+                                    .operations = operations_reduce,
+                                    .touched = {{"y", "kdim:kystride"}, {"x", "kdim:kxstride rdim:rstride"}}};
 
-const KernelRecord kernel_softmax = {
-    .offer = offer_kept, .take = take_kept, .work = work_softmax, .operations = operations_softmax};
+const KernelRecord kernel_softmax = {.cut = {offer_kept, take_kept, work_softmax},
+                                     .operations = operations_softmax,
+                                     .touched = {{"y", "kdim:ky axis:sy"}, {"x", "kdim:kx axis:sx"}}};
 
-const KernelRecord kernel_moments = {
-    .offer = offer_kept, .take = take_kept, .work = work_reduce, .operations = operations_softmax};
+const KernelRecord kernel_moments = {.cut = {offer_kept, take_kept, work_reduce},
+                                     .operations = operations_softmax,
+                                     .touched = {{"x", "kdim:kx rdim:rstride"}}};

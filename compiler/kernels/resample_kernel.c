@@ -20,7 +20,9 @@ static double work_resample(const Step *step)
            (double)(step_value(step, "inner", 0) * step_value(step, "taps", 0)) * 0.4;
 }
 
-const KernelRecord kernel_resample = {
-    .offer = offer_outer, .take = take_outer, .work = work_resample, .follow = table_follow};
+const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample},
+                                      .follow = table_follow,
+                                      .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
 
-const KernelRecord kernel_resample_wide = {.follow = table_follow};
+const KernelRecord kernel_resample_wide = {.follow = table_follow,
+                                           .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};

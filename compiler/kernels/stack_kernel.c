@@ -128,10 +128,18 @@ static void shrink_scores(Program *program, Step *step, TileChanges *changes)
 }
 
 const KernelRecord kernel_matmul = {
-    .offer = offer_matmul, .take = take_matmul, .work = work_matmul, .operations = operations_matmul};
+    .cut = {offer_matmul, take_matmul, work_matmul},
+    .operations = operations_matmul,
+    .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};
 
-const KernelRecord kernel_attention = {.offer = offer_matmul,
-                                       .take = take_attention,
-                                       .work = work_attention,
+const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, work_attention},
                                        .operations = operations_attention,
-                                       .shrink = shrink_scores};
+                                       .tiles = {.shrink = shrink_scores},
+                                       .shared = {{"ydim", "qdim", -2, -2},
+                                                  {"ydim", "vdim", -1, -1},
+                                                  {"qdim", "kdim", -1, -2},
+                                                  {"kdim", "vdim", -1, -2},
+                                                  {"ydim", "qdim", 0, 0}}};
+
+const KernelRecord kernel_matmul_wide = {
+    .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};

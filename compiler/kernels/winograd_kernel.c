@@ -140,16 +140,14 @@ static void shrink_tiles(Program *program, Step *step, TileChanges *changes)
     tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, changes);
 }
 
-const KernelRecord kernel_winograd = {.offer = offer_winograd,
-                                      .take = take_winograd,
-                                      .work = work_winograd,
+const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd},
                                       .time = time_winograd,
                                       .follow = follow_groups,
-                                      .shrink = shrink_tiles};
+                                      .tiles = {.shrink = shrink_tiles},
+                                      .shared = {{"xdim", "ydim", 0, 0}}};
 
-const KernelRecord kernel_winograd_bytes = {.offer = offer_winograd,
-                                            .take = take_winograd,
-                                            .work = work_winograd,
+const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd},
                                             .time = time_bytes,
                                             .follow = follow_groups,
-                                            .shrink = shrink_tiles};
+                                            .tiles = {.shrink = shrink_tiles},
+                                            .shared = {{"xdim", "ydim", 0, 0}}};

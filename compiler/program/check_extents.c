@@ -3,69 +3,13 @@
  * So the steps are looked at with the run-time integers at their least, their most and between: no operand may be left,
  * nor an expression read another element than the next. */
 #include "graph/interval.h"
+#include "kernels/record.h"
 #include "program/check.h"
 #include "program/operand.h"
 
 #include <string.h>
 
 enum { SAMPLES = 9 };
-
-/* What kernels whose name begins with `kernel` touch of an operand, from its first element on: a list of extents and
- * the distances of what they count, "extent:stride", by the names of arguments; "1": neighbours. Extents without
- * distances lie densely. */
-typedef struct Touched {
-    const char *kernel, *operand, *terms;
-} Touched;
-
-static const Touched touched[] = {
-    {"map", "y", "dim:ystride"},
-    {"copy", "y", "dim:ystride"},
-    {"copy", "x", "dim:xstride"},
-    {"pad", "x", "xdim:xstride"},
-    {"pad", "y", "ydim:ystride"},
-    {"tile", "x", "xdim:xstride"},
-    {"reduce", "y", "kdim:kystride"},
-    {"reduce", "x", "kdim:kxstride rdim:rstride"},
-    {"softmax", "y", "kdim:ky axis:sy"},
-    {"softmax", "x", "kdim:kx axis:sx"},
-    {"lrn", "y", "kdim:ky axis:sy"},
-    {"lrn", "x", "kdim:kx axis:sx"},
-    {"moments", "x", "kdim:kx rdim:rstride"},
-    {"gather", "y", "outer count inner"},
-    {"gather", "x", "outer axis inner"},
-    {"gather", "index", "count"},
-    {"resample", "y", "outer out inner"},
-    {"resample", "x", "outer in inner"},
-    {"cum", "y", "outer n inner"},
-    {"cum", "x", "outer n inner"},
-    {"trilu", "x", "batch rows cols"},
-    {"trilu", "y", "batch rows cols"},
-    {"onehot", "y", "outer depth inner"},
-    {"unique", "x", "outer n inner"},
-    {"roi_align", "x", "batch channels height width"},
-    {"roi_align", "y", "regions channels rows columns"},
-    {"max_roi_pool", "x", "batch channels height width"},
-    {"max_roi_pool", "y", "regions channels rows columns"},
-    {"linear_scores", "x", "rows features"},
-    {"linear_scores", "y", "rows targets"},
-    {"trees", "x", "rows features"},
-};
-
-/* Extents that two shapes of kernels whose name begins so share: axes from the first, or, below 0, from behind the
- * last. */
-typedef struct Common {
-    const char *kernel, *a, *b;
-    int         a_axis, b_axis;
-} Common;
-
-static const Common shared[] = {
-    {"conv", "x_at", "y_at", 0, 0},        {"winograd", "x_at", "y_at", 0, 0},    {"depthwise", "x_at", "y_at", 0, 0},
-    {"depthwise", "x_at", "y_at", 1, 1},   {"pool", "x_at", "y_at", 0, 0},        {"pool", "x_at", "y_at", 1, 1},
-    {"maxpool", "x_at", "y_at", 0, 0},     {"maxpool", "x_at", "y_at", 1, 1},     {"matmul", "y_at", "a_at", -2, -2},
-    {"matmul", "y_at", "b_at", -1, -1},    {"matmul", "a_at", "b_at", -1, -2},    {"matmul", "y_at", "a_at", 0, 0},
-    {"attention", "y_at", "q_at", -2, -2}, {"attention", "y_at", "v_at", -1, -1}, {"attention", "q_at", "k_at", -1, -2},
-    {"attention", "k_at", "v_at", -1, -2}, {"attention", "y_at", "q_at", 0, 0},
-};
 
 typedef struct Sizes {
     const Program *program;
@@ -153,49 +97,45 @@ static Reach reach_of(const Sizes *s, const Operand *x)
     return reach;
 }
 
-static const Arg *named(const Step *step, const char *name, size_t length)
+static const Extent *named(const Step *step, const char *name, size_t length, int *count)
 {
     char word[32] = {0};
 
-    if (length >= sizeof word)
-        return NULL;
     memcpy(word, name, length);
-    return step_argument(step, word);
+    return step_extents_of(step, word, count);
 }
 
-/* One "extent:stride", or "extent" times those before; false: the kernel has no such extent. */
-static bool extend_by(const Sizes *s, const Step *step, const char *term, size_t length, Reach *reach, int64_t *dense)
+/* One "extent:stride", or "extent" times those before. */
+static void extend_by(const Sizes *s, const Step *step, const char *term, size_t length, Reach *reach, int64_t *dense)
 {
-    const char *colon = memchr(term, ':', length);
-    const Arg  *extent = named(step, term, colon ? (size_t)(colon - term) : length), *stride = NULL;
+    const char   *colon = memchr(term, ':', length);
+    int           count, strides;
+    const Extent *extent = named(step, term, colon ? (size_t)(colon - term) : length, &count), *stride;
 
-    if (!extent || !extent->ints)
-        return false;
     if (!colon) {
-        *dense *= value_of(s, extent->ints[0]);
-        return true;
+        *dense *= value_of(s, extent[0]);
+        return;
     }
-    stride = named(step, colon + 1, length - (size_t)(colon + 1 - term));
-    for (int i = 0; i < extent->count; i++)
-        extend(reach, value_of(s, extent->ints[i]), stride && i < stride->count ? value_of(s, stride->ints[i]) : 1);
-    return true;
+    stride = named(step, colon + 1, length - (size_t)(colon + 1 - term), &strides);
+    for (int i = 0; i < count; i++)
+        extend(reach, value_of(s, extent[i]), i < strides ? value_of(s, stride[i]) : 1);
 }
 
-static bool read_terms(const Sizes *s, const Step *step, const char *terms, Reach *reach)
+static Reach reach_of_terms(const Sizes *s, const Step *step, const char *terms)
 {
+    Reach   reach = {0};
     int64_t dense = 1;
     bool    is_dense = !strchr(terms, ':');
 
     while (*terms) {
         size_t length = strcspn(terms, " ");
 
-        if (!extend_by(s, step, terms, length, reach, &dense))
-            return false;
+        extend_by(s, step, terms, length, &reach, &dense);
         terms += length + (terms[length] == ' ');
     }
     if (is_dense)
-        extend(reach, dense, 1);
-    return true;
+        extend(&reach, dense, 1);
+    return reach;
 }
 
 static int left(const Sizes *s, int index, const char *name, Reach found, const Operand *x)
@@ -276,68 +216,41 @@ static int check_loads(const Sizes *s, int index)
 
 static int check_touched(const Sizes *s, int index, const Touched *t)
 {
-    const Step *step = &s->program->step[index];
-    int         at = 0;
-
-    for (int i = 0; i < step->kernel->nparam; i++) {
-        const Param *param = &step->kernel->param[i];
-        Reach        reach = {0};
-
-        if (param->kind != PARAM_READS && param->kind != PARAM_WRITES)
-            continue;
-        if (!strcmp(param->name, t->operand) && step->operand[at].buffer >= 0 && read_terms(s, step, t->terms, &reach))
-            return left(s, index, t->operand, reach, &step->operand[at]);
-        at++;
-    }
-    return 0;
-}
-
-/* The operand of the shape `name`, or NULL. */
-static const Operand *shape_named(const Step *step, const char *name)
-{
-    for (int i = 0; i < step->kernel->nparam; i++)
-        if (step->kernel->param[i].kind == PARAM_SHAPE && !strcmp(step->kernel->param[i].name, name))
-            return step_shape(step, &step->kernel->param[i]);
-    return NULL;
-}
-
-static int check_common(const Sizes *s, int index, const Common *common)
-{
     const Step    *step = &s->program->step[index];
-    const Operand *a = shape_named(step, common->a), *b = shape_named(step, common->b);
-    int            i, k;
+    const Operand *x = step_operand_of(step, t->operand);
 
-    if (!a || !b)
-        return 0;
-    i = common->a_axis + (common->a_axis < 0 ? a->rank : 0);
-    k = common->b_axis + (common->b_axis < 0 ? b->rank : 0);
-    if (value_of(s, a->dim[i]) == value_of(s, b->dim[k]))
+    return x ? left(s, index, t->operand, reach_of_terms(s, step, t->terms), x) : 0;
+}
+
+static int check_shared(const Sizes *s, int index, const Shared *shared)
+{
+    const Step   *step = &s->program->step[index];
+    int           a_rank, b_rank, i = shared->a_axis, k = shared->b_axis;
+    const Extent *a = step_extents_of(step, shared->a, &a_rank), *b = step_extents_of(step, shared->b, &b_rank);
+
+    i += i < 0 ? a_rank : 0;
+    k += k < 0 ? b_rank : 0;
+    if (value_of(s, a[i]) == value_of(s, b[k]))
         return 0;
     return diag_bug(
         s->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
         "the program is wrong: step %d: %s: axis %d of %s has %lld elements, axis %d of %s, which is the same, %lld",
-        index, step->kernel->name, i, common->a, (long long)value_of(s, a->dim[i]), k, common->b,
-        (long long)value_of(s, b->dim[k]));
-}
-
-static bool is_of(const Kernel *kernel, const char *family)
-{
-    return !strncmp(kernel->name, family, strlen(family));
+        index, step->kernel->name, i, shared->a, (long long)value_of(s, a[i]), k, shared->b,
+        (long long)value_of(s, b[k]));
 }
 
 static int check_step(const Sizes *s, int index)
 {
-    const Step *step = &s->program->step[index];
+    const Step         *step = &s->program->step[index];
+    const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
 
-    if (step->kind != STEP_KERNEL)
-        return 0;
-    for (size_t i = 0; i < sizeof touched / sizeof *touched; i++)
-        if (is_of(step->kernel, touched[i].kernel) && check_touched(s, index, &touched[i]) < 0)
+    for (const Touched *t = record->touched; t->operand; t++)
+        if (check_touched(s, index, t) < 0)
             return -1;
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (is_of(step->kernel, shared[i].kernel) && check_common(s, index, &shared[i]) < 0)
+    for (const Shared *shared = record->shared; shared->a; shared++)
+        if (check_shared(s, index, shared) < 0)
             return -1;
-    return step->expr ? check_loads(s, index) : 0;
+    return step->kind == STEP_KERNEL && step->expr ? check_loads(s, index) : 0;
 }
 
 int program_check_extents(const Program *program, Diag *diag)

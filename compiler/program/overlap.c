@@ -31,8 +31,8 @@ static bool can_block(const Program *program, const Step *step)
 {
     const Operand *x, *y;
 
-    return !program->no_overlap && step->parts < 2 && step->kernel->record->can_block &&
-           step_pair(program, step, &x, &y) && step->kernel->record->can_block(step, 2 * coarse.pixels);
+    return !program->no_overlap && step->parts < 2 && step->kernel->record->tiles.can_block &&
+           step_pair(program, step, &x, &y) && step->kernel->record->tiles.can_block(step, 2 * coarse.pixels);
 }
 
 /* The step's result is born where its input dies. */
@@ -66,11 +66,11 @@ TileChanges program_block(Program *program, int io_arena, int64_t above)
         if (step->kind != STEP_KERNEL || live[s] <= above)
             continue;
         if (can_block(program, step) && (above == EVERY_STEP || wants_block(program, s))) {
-            step->kernel->record->block(program, step, coarse, &changes);
+            step->kernel->record->tiles.block(program, step, coarse, &changes);
             if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
-                step->kernel->record->block(program, step, fine, &changes);
-        } else if (step->kernel->record->shrink)
-            step->kernel->record->shrink(program, step, &changes);
+                step->kernel->record->tiles.block(program, step, fine, &changes);
+        } else if (step->kernel->record->tiles.shrink)
+            step->kernel->record->tiles.shrink(program, step, &changes);
     }
     return changes;
 }

@@ -88,7 +88,7 @@ static Way best_way(const Step *step, const KernelRecord *record, int threads, i
     Cuts cuts = {.count = 0};
     Way  best = {0, -1, 0, 1.0};
 
-    record->offer(step, &cuts);
+    record->cut.offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         for (int more = 1; more <= each; more++) {
             const Cut *cut = &cuts.cut[i];
@@ -98,7 +98,7 @@ static Way best_way(const Step *step, const KernelRecord *record, int threads, i
             if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
                 best = way;
         }
-    if (record->both)
+    if (record->cut.both)
         try_both(&cuts, threads, &best);
     return best;
 }
@@ -118,9 +118,9 @@ static void partition_step(Program *program, Step *step, int threads, int micros
     int                 each;
     Way                 way;
 
-    if (!record->offer || !is_plain(program, step))
+    if (!record->cut.offer || !is_plain(program, step))
         return;
-    work = record->work(step);
+    work = record->cut.work(step);
     if (work <= 0.0) /* tensors without elements, which may lie nowhere */
         return;
     most = microseconds ? work / (microseconds * 1000.0) : 1e6;
@@ -169,7 +169,7 @@ static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, i
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
 
-    record->take(part, cut->axis, lo, int_min(hi, cut->units));
+    record->cut.take(part, cut->axis, lo, int_min(hi, cut->units));
 }
 
 /* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those
@@ -181,10 +181,10 @@ static void take_with_rest(const KernelRecord *record, Step *part, const Cuts *c
     int64_t    each = grains_of(cut) / count * cut->grain;
 
     if (index % 2 == 0) {
-        record->take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        record->cut.take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
         return;
     }
-    record->take(part, cut->axis, count * each, cut->units);
+    record->cut.take(part, cut->axis, count * each, cut->units);
     take_piece(record, part, &cuts->cut[part->rest], index / 2, count);
 }
 
@@ -194,7 +194,7 @@ Step step_part(const Program *program, const Step *step, int index)
     Step                part = step_copy(program, step);
     Cuts                cuts = {.count = 0};
 
-    record->offer(step, &cuts);
+    record->cut.offer(step, &cuts);
     if (step->rest >= 0)
         take_with_rest(record, &part, &cuts, index);
     else

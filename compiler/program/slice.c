@@ -142,7 +142,7 @@ static Cut channel_cut(const Step *step)
 {
     Cuts cuts = {.count = 0};
 
-    step->kernel->record->offer(step, &cuts);
+    step->kernel->record->cut.offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         if (cuts.cut[i].weights)
             return cuts.cut[i];
@@ -154,7 +154,7 @@ static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
 
-    s->step->kernel->record->take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
+    s->step->kernel->record->cut.take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
     s->moves = arena_array(s->program->arena, int64_t, s->step->noperand + 1);
     for (int k = 0; k < s->step->noperand; k++)
         s->moves[k] = (moved.operand[k].offset.max - s->step->operand[k].offset.max) / s->cut.grain;
@@ -217,7 +217,7 @@ static Step make_slice(const Slicing *s, int64_t lo, int64_t hi, int index)
 {
     Step slice = step_copy(s->program, s->step);
 
-    s->step->kernel->record->take(&slice, s->cut.axis, lo, hi);
+    s->step->kernel->record->cut.take(&slice, s->cut.axis, lo, hi);
     for (int k = 0; k < slice.noperand; k++)
         take_operand(s, &slice, k, lo, hi, index);
     return slice;
@@ -229,7 +229,7 @@ static int slices_of(Slicing *s, int64_t limit)
     int64_t bytes = program_constants_of(
         s->program, (Range){(int)(s->step - s->program->step), (int)(s->step - s->program->step) + 1});
 
-    if (bytes <= limit || !s->step->kernel->record->offer)
+    if (bytes <= limit || !s->step->kernel->record->cut.offer)
         return 0;
     s->cut = channel_cut(s->step);
     if (!s->cut.units)

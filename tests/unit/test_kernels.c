@@ -45,22 +45,74 @@ static void every_row_has_a_whole_record(void **state)
         const KernelRecord *record = kernel->record;
 
         assert_non_null(record);
-        if (!record->offer != !record->take || !record->offer != !record->work)
+        if (!record->cut.offer != !record->cut.take || !record->cut.offer != !record->cut.work)
             fail_msg("the record of %s says only a part of how it is cut", kernel->name);
-        if (record->both && !record->offer)
+        if (record->cut.both && !record->cut.offer)
             fail_msg("%s is cut along two axes and along none", kernel->name);
-        if (!record->can_block != !record->block)
+        if (!record->tiles.can_block != !record->tiles.block)
             fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
-        if (record->offer && kernel->fails)
+        if (record->cut.offer && kernel->fails)
             fail_msg("%s may fail and is cut", kernel->name);
     }
 }
 
+static bool has_operand(const Kernel *kernel, const char *name)
+{
+    for (int i = 0; i < kernel->nparam; i++)
+        if (kernel->param[i].kind <= PARAM_WRITES && !strcmp(kernel->param[i].name, name))
+            return true;
+    return false;
+}
+
+/* The kernel has an integer or a list of them of that name, or the shape x_at for "xdim" and "xstride". */
+static bool has_extents(const Kernel *kernel, const char *name, size_t length)
+{
+    for (int i = 0; i < kernel->nparam; i++) {
+        const Param *param = &kernel->param[i];
+        size_t       own = strcspn(param->name, "_");
+
+        if ((param->kind == PARAM_INT || param->kind == PARAM_INTS) && strlen(param->name) == length &&
+            !strncmp(param->name, name, length))
+            return true;
+        if (param->kind == PARAM_SHAPE && own < length && !strncmp(param->name, name, own) &&
+            (!strncmp(name + own, "dim", length - own) || !strncmp(name + own, "stride", length - own)))
+            return true;
+    }
+    return false;
+}
+
+/* What a record says of operands and extents is said by names that each of its kernels has. */
+static void records_name_what_their_kernels_have(void **state)
+{
+    int names = 0;
+
+    (void)state;
+    for (int i = 0; i < kernel_count; i++) {
+        const Kernel *kernel = &kernel_table[i];
+
+        for (const Touched *t = kernel->record->touched; t->operand; t++) {
+            if (!has_operand(kernel, t->operand))
+                fail_msg("%s has no operand '%s'", kernel->name, t->operand);
+            for (const char *term = t->terms; *term; term += strspn(term, ": "), names++) {
+                size_t length = strcspn(term, ": ");
+
+                if (length > 31 || !has_extents(kernel, term, length))
+                    fail_msg("%s has no extents '%.*s'", kernel->name, (int)length, term);
+                term += length;
+            }
+        }
+        for (const Shared *s = kernel->record->shared; s->a; s++, names++)
+            if (!has_extents(kernel, s->a, strlen(s->a)) || !has_extents(kernel, s->b, strlen(s->b)))
+                fail_msg("%s has no extents '%s' and '%s'", kernel->name, s->a, s->b);
+    }
+    assert_true(names > 400);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_kernel_has_many_parameters),
-                                       cmocka_unit_test(names_of_arguments_differ),
-                                       cmocka_unit_test(every_row_has_a_whole_record)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_kernel_has_many_parameters), cmocka_unit_test(names_of_arguments_differ),
+        cmocka_unit_test(every_row_has_a_whole_record), cmocka_unit_test(records_name_what_their_kernels_have)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
