@@ -46,6 +46,8 @@ class Outcome:
     reason: str = ""
     outputs: list = field(default_factory=list)
     command: str = ""
+    said: str = ""                    # by occamyc
+    twin: int = -1                    # an earlier variant that is the same program
 
 
 def compile_variant(occamyc, trial, index, folder):
@@ -58,10 +60,10 @@ def compile_variant(occamyc, trial, index, folder):
                    "--main=" + os.path.join(folder, name + "_main.c"), "--quiet", *flags, *variant.options]
         code, text = host.run_command(command, COMPILE_LIMIT)
         state = {0: "pass", 3: "refused", 1: "invalid", 2: "invalid", 4: "invalid"}.get(code, "crash")
-        return Outcome(state, host.first_error(text) if code else "", command=" ".join([*flags, *variant.options]))
+        return Outcome(state, host.first_error(text) if code else "", command=" ".join([*flags, *variant.options]), said=text)
 
     if index:                                       # the first variant has found the bounds
-        return call(trial.flags)
+        return within_budget(trial, variant, call) if variant.budget is not None else call(trial.flags)
     outcome = call(trial.flags)
     if outcome.state == "refused":
         for more in bounds(trial):
@@ -70,6 +72,19 @@ def compile_variant(occamyc, trial, index, folder):
                 trial.flags = trial.flags + more
                 return second
     return outcome
+
+
+LEAST = re.compile(r"--max-ram: found (\d+) bytes")
+
+
+def within_budget(trial, variant, call):
+    """A variant with --max-ram: the least bytes that an exit with 4 names, which must do, and a share of the weights above them."""
+    refused = call([*trial.flags, "--max-ram=1"])
+    least = LEAST.search(refused.said)
+    if not least:
+        return refused
+    variant.options = [*variant.options, f"--max-ram={int(least[1]) + int(variant.budget * trial.model.ByteSize())}"]
+    return call(trial.flags)
 
 
 def bounds(trial):
@@ -82,7 +97,7 @@ def bounds(trial):
 
 def build_all(trials, folder, cc):
     """One object per C file, one program of all. Files that do not build make their variants' outcome cc-fail."""
-    programs = [(t, i) for t in trials for i, o in enumerate(t.outcomes) if o.state == "pass"]
+    programs = [(t, i) for t in trials for i in first_of_each(t, folder)]
     for trial, index in programs:
         split_host(folder, f"{trial.name}_{index}")
     if not os.path.exists(os.path.join(folder, "host.c")):         # every program has threads, and so its own
@@ -100,18 +115,53 @@ def build_all(trials, folder, cc):
     return link(kept, folder, cc)
 
 
+COMMENT = re.compile(rb"/\*.*?\*/", re.S)
+
+
+def first_of_each(trial, folder):
+    """The variants that passed and are to be built. One whose files are those of an earlier one, but for comments and the name, is the same
+    program: it is not built, and gets that one's outcome."""
+    programs = {}
+    for index, outcome in enumerate(trial.outcomes):
+        if outcome.state == "pass":
+            first = programs.setdefault(program_text(folder, f"{trial.name}_{index}"), index)
+            outcome.twin = first if first != index else -1
+    return list(programs.values())
+
+
+def program_text(folder, name):
+    """All that occamyc wrote of one variant, without comments and the name."""
+    parts = []
+    for suffix in sorted(f[len(name):] for f in os.listdir(folder) if re.match(name + r"(\.|_main\.)", f)):
+        with open(os.path.join(folder, name + suffix), "rb") as file:
+            data = file.read()
+        if suffix.endswith((".c", ".h")):
+            data = COMMENT.sub(b"", data)
+        parts.append((suffix, data.replace(name.encode(), b"NAME").replace(name.upper().encode(), b"NAME")))
+    return tuple(parts)
+
+
+def share_outcomes(trials):
+    """The outcomes of programs that were not built, as others are the same."""
+    for trial in trials:
+        for outcome in trial.outcomes:
+            if outcome.state == "pass" and outcome.twin >= 0:
+                other = trial.outcomes[outcome.twin]
+                outcome.state, outcome.reason, outcome.outputs = other.state, other.reason, other.outputs
+
+
 def sanitizers(cc):
     return [word for word in cc.split() if word.startswith("-fsanitize=")]
 
 
 def split_host(folder, name):
-    """Of a host program only its tables stay; the code, the same for all, goes into host.c. One with threads is kept whole, with a
-    main() of its own name."""
+    """Of a host program only its tables stay; the code, the same for all, goes into host.c. One with threads or a loader is kept whole,
+    with a main() of its own name."""
     path = os.path.join(folder, name + "_main.c")
     with open(path) as file:
         text = file.read()
     tables, mark, code = text.partition("/* host_memory.h - ")
-    if "pool.h" in tables:
+    if "pool.h" in tables or "#define HOST_SWAP" in tables:
         text = text.replace("\nint main(", f"\nint main_{name}(int, char **);\nint main_{name}(") + f"const void *const model_{name} = 0;\n"
         open(os.path.join(folder, name + ".threads"), "w").close()
     else:
@@ -174,8 +224,7 @@ def run_all(kept, trials, folder):
         for k, arguments in enumerate(written_inputs(trial, folder)):
             place = os.path.join(folder, trial.name, str(k))
             os.makedirs(os.path.join(place, str(index)), exist_ok=True)
-            weights = os.path.join(folder, f"{trial.name}_{index}.c.weights")
-            apart = ["--weights", weights] if "--weights=file" in trial.variants[index].options and os.path.exists(weights) else []
+            apart = weights_file(trial.variants[index].options, os.path.join(folder, f"{trial.name}_{index}.c.weights"))
             jobs.append("\t".join([f"{trial.name}_{index}.{k}", place, str(number), *arguments, *apart, "-o", f"{index}/out"]))
     path = os.path.join(folder, "jobs")
     with open(path, "w") as file:
@@ -188,6 +237,13 @@ def run_all(kept, trials, folder):
         for k in range(len(trial.sets)):
             if not collect(trial, index, k, folder, int(status.get(f"{trial.name}_{index}.{k}", 127)), outcome):
                 break
+
+
+def weights_file(options, path):
+    """What a host program is told of its weights; where they are loaded while it runs, a second run has some already."""
+    if not os.path.exists(path) or not {"--weights=file", "--weights=swap"} & set(options):
+        return []
+    return ["--weights", path, *(["--repeat", "2"] if "--weights=swap" in options else [])]
 
 
 def written_inputs(trial, folder):
@@ -238,6 +294,7 @@ def run(trials, folder, occamyc, cc):
                 break
     kept = build_all(trials, folder, cc)
     run_all(kept, trials, folder)
+    share_outcomes(trials)
     return kernel_cover.collect(folder, [f"{t.name}_{i}" for t, i, _ in kept]) if kernel_cover.FLAG in cc else ({}, {})
 
 

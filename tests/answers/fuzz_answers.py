@@ -104,7 +104,7 @@ def note_outcomes(trial, stats):
     for outcome in trial.outcomes:
         stats["variants"] += 1
         stats[outcome.state] += 1
-        stats["runs"] += len(outcome.outputs)
+        stats["runs"] += len(outcome.outputs) if outcome.twin < 0 else 0
     if trial.outcomes[0].state == "refused":
         stats["models refused"] += 1
         reason = trial.outcomes[0].reason

@@ -89,5 +89,25 @@ class Oracles(unittest.TestCase):
         self.assertEqual(self.says(13, [v + 1 for v in RIGHT]), ("wrong", False))
 
 
+class Programs(unittest.TestCase):
+    """What one variant wrote against what another did."""
+
+    def firsts(self, *texts):
+        with tempfile.TemporaryDirectory() as folder:
+            for i, text in enumerate(texts):
+                for name, part in ((f"t_{i}.c", text), (f"t_{i}_main.c", "int main;"), (f"t_{i}.h", f"int t_{i}_run(void); /* as of {i} */")):
+                    with open(os.path.join(folder, name), "w") as file:
+                        file.write(part)
+            trial = batch.Trial("t", None, [], [], [], [])
+            trial.outcomes = [batch.Outcome() for _ in texts]
+            return batch.first_of_each(trial, folder), [o.twin for o in trial.outcomes]
+
+    def test_comments_and_names_make_no_other_program(self):
+        self.assertEqual(self.firsts("/* of 0 */ t_0_run(16); T_0_SIZE;", "/* of\n1 */ t_1_run(16); T_1_SIZE;"), ([0], [-1, 0]))
+
+    def test_a_number_does(self):
+        self.assertEqual(self.firsts("t_0_run(16);", "t_1_run(32);", "t_2_run(32);"), ([0, 1], [-1, -1, 1]))
+
+
 if __name__ == "__main__":
     unittest.main()

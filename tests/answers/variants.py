@@ -14,6 +14,8 @@ CASCADES = [["--cascade=on"], ["--cascade=off"]]
 THREADS = [["--threads=2"], ["--threads=2", "--part-time=0"], ["--threads=3", "--part-time=0"], ["--threads=8", "--part-time=0"],
            ["--queues=2"], ["--queues=3"]]
 QUEUES = [["--queues=2"], ["--queues=3"]]
+RATES = ["1M:1us:16", "20M:300us:32", "200M:20us:512", "2G:80us:4096", "64M:1us:64"]
+BUDGETS = (None, 0.0, 0.0, 0.02, 0.1, 0.3, 0.6, 1.0)
 
 STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
 # Functions of kernels once in each file, not at every call: a branch is then counted where its text is.
@@ -34,10 +36,12 @@ NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=na
 
 @dataclass
 class Variant:
-    """options: of occamyc. equal: its bits must be those of the batch's first variant."""
+    """options: of occamyc. equal: its bits must be those of the batch's first variant. budget: a share of what a model needs beyond the
+    least memory that works, or None; batch.py asks occamyc for the least and adds --max-ram."""
 
     options: list = field(default_factory=list)
     equal: bool = True
+    budget: float = None
 
 
 @dataclass
@@ -79,6 +83,12 @@ def draw_options(draw):
     return [word for option in chosen for word in option]
 
 
+def draw_swap(draw):
+    """Weights that come while the model runs, at some rate, with less memory or more."""
+    options = [o for o in draw_options(draw) if not o.startswith(("--weights", "--queues", "--region"))]
+    return options + ["--weights=swap", "--load-rate=" + draw.pick(RATES)], draw.pick(BUDGETS)
+
+
 def draw_variants(draw, build):
     """The first has no option of its own; the last, now and then, is a stranger. Where branches are counted, models are worth more than
     variants."""
@@ -91,6 +101,11 @@ def draw_variants(draw, build):
             options = [o for o in options if not o.startswith("--cascade")] # whose strips may move Winograd's tiles
         if options and common + options not in [v.options for v in found]:
             found.append(Variant(common + options))
+    if draw.chance(0.25):
+        options, budget = draw_swap(draw)
+        if winograd != "--winograd=off":
+            options = [o for o in options if not o.startswith("--cascade")]
+        found = found[:max(2, len(found) - 1)] + [Variant(common + options, budget=budget)]
     if draw.chance(0.3):
         found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
                                         ["--winograd-error=0.01"], ["--winograd-error=1e-6"]]), equal=False))
