@@ -1,5 +1,5 @@
-/* conv_cost.h - the shape of a convolution and its predicted time, however it is computed: what the ways of computing
- * it are compared by. Knows nothing of who chooses. */
+/* conv_cost.h - the shape of a convolution, its predicted time and scratch, however it is computed: what the ways of
+ * computing it are compared by. Knows nothing of who chooses. */
 #ifndef OCC_KERNELS_CONV_COST_H
 #define OCC_KERNELS_CONV_COST_H
 
@@ -35,5 +35,9 @@ double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_
 double cost_direct_q(const Core *core, const ConvShape *shape);
 double cost_direct_strips(const Core *core, const ConvShape *shape, double columns);
 double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
+
+/* Scratch of the kernels of Winograd's transform: floats; and 32-bit words, of 8-bit integers. */
+int64_t winograd_scratch(int64_t m, int64_t group, int64_t inputs, int64_t outputs);
+int64_t winograd_q_scratch(int64_t m, int64_t group, int64_t inputs);
 
 #endif

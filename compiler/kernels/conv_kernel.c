@@ -182,18 +182,13 @@ const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true
                                   .follow = window_follow,
                                   .tiles = {can_block, block_conv},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
-
 const KernelRecord kernel_conv_bytes = {
     .cut = {offer_conv, take_conv_bytes, work_bytes, true}, .time = time_bytes, .shared = {{"xdim", "ydim", 0, 0}}};
-
 const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot},
                                       .operations = operations_dot,
                                       .follow = window_follow,
                                       .columns = 24,
                                       .shared = {{"xdim", "ydim", 0, 0}}};
-
 const KernelRecord kernel_conv_after = {.operations = operations_after, .tiles = {.shrink = shrink_after}};
-
 const KernelRecord kernel_conv_integer = {.operations = operations_integer, .shared = {{"xdim", "ydim", 0, 0}}};
-
 const KernelRecord kernel_conv_wide = {.shared = {{"xdim", "ydim", 0, 0}}};

@@ -28,7 +28,6 @@ const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, 
                                        .follow = window_follow,
                                        .columns = 8,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-
 const KernelRecord kernel_depthwise_bytes = {.cut = {window_offer_rows, window_take_rows, window_work},
                                              .operations = window_operations,
                                              .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

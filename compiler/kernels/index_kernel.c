@@ -1,5 +1,6 @@
-/* index_kernel.c - elements and rows picked and placed by index, and runs along an axis. */
-#include "kernels/table.h"
+/* index_kernel.c - elements and rows picked and placed by index, rows that are sums of rows which a table names
+ * (resizing), and runs along an axis. */
+#include "kernels/record.h"
 #include "program/lag.h"
 #include "program/operand.h"
 #include "program/plan.h"
@@ -21,7 +22,10 @@ static bool read_table(const Program *program, const Operand *table, TableWalk *
     return named != NULL;
 }
 
-bool table_follow(const Program *program, const Step *step, Follow *follow)
+/* Rows of y [outer][count or out][inner] are made in rising order, row i of each from the rows of the second operand
+ * [outer][axis or in][inner] that entries i * taps .. of the third one name, and each element after they were read at
+ * that element: so y may follow it through the same memory. */
+static bool follow_table(const Program *program, const Step *step, Follow *follow)
 {
     TableWalk walk = {.taps = 1};
     ArenaMark mark;
@@ -46,23 +50,43 @@ bool table_follow(const Program *program, const Step *step, Follow *follow)
     return known;
 }
 
+/* ------------------------------------------------------------------------------------------------------- resizing */
+
+static void offer_outer(const Step *step, Cuts *cuts)
+{
+    cut_offer(cuts, 0, step_value(step, "outer", 0), 1, 1.0);
+}
+
+static void take_outer(Step *part, int axis, int64_t lo, int64_t hi)
+{
+    (void)axis;
+    part_set(part, "outer", 0, hi - lo);
+    part_shift_named(part, "y", lo * step_value(part, "out", 0) * step_value(part, "inner", 0));
+    part_shift_named(part, "x", lo * step_value(part, "in", 0) * step_value(part, "inner", 0));
+}
+
+static double work_resample(const Step *step)
+{
+    return (double)(step_value(step, "outer", 0) * step_value(step, "out", 0)) *
+           (double)(step_value(step, "inner", 0) * step_value(step, "taps", 0)) * 0.4;
+}
+
+/* -------------------------------------------------------------------------------------------------------- records */
+
+const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample},
+                                      .follow = follow_table,
+                                      .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
+const KernelRecord kernel_resample_wide = {.follow = follow_table,
+                                           .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
 const KernelRecord kernel_gather = {
     .picks = true,
-    .follow = table_follow,
+    .follow = follow_table,
     .touched = {{"y", "outer count inner"}, {"x", "outer axis inner"}, {"index", "count"}}};
-
 const KernelRecord kernel_gather_elements = {.picks = true};
-
 const KernelRecord kernel_gather_nd = {.picks = true, .touched = {{"index", "count"}}};
-
 const KernelRecord kernel_pad = {.touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
-
 const KernelRecord kernel_tile = {.touched = {{"x", "xdim:xstride"}}};
-
 const KernelRecord kernel_onehot = {.touched = {{"y", "outer depth inner"}}};
-
 const KernelRecord kernel_series = {.touched = {{"y", "outer n inner"}, {"x", "outer n inner"}}};
-
 const KernelRecord kernel_unique = {.touched = {{"x", "outer n inner"}}};
-
 const KernelRecord kernel_trilu = {.touched = {{"x", "batch rows cols"}, {"y", "batch rows cols"}}};

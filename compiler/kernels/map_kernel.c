@@ -86,10 +86,8 @@ static bool follow_copy(const Program *program, const Step *step, Follow *follow
 }
 
 const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map}, .touched = {{"y", "dim:ystride"}}};
-
 const KernelRecord kernel_map_vectors = {
     .cut = {offer_map, take_map, work_map}, .operations = operations_map, .touched = {{"y", "dim:ystride"}}};
-
 const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map},
                                   .operations = operations_copy,
                                   .follow = follow_copy,

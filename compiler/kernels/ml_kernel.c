@@ -2,5 +2,4 @@
 #include "kernels/record.h"
 
 const KernelRecord kernel_linear_scores = {.touched = {{"x", "rows features"}, {"y", "rows targets"}}};
-
 const KernelRecord kernel_trees = {.touched = {{"x", "rows features"}}};

@@ -26,10 +26,8 @@ const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_wor
                                        .follow = window_follow,
                                        .columns = 1,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-
 const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work},
                                   .operations = window_operations,
                                   .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-
 const KernelRecord kernel_pool_wide = {.operations = window_operations,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

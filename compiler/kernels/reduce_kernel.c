@@ -44,11 +44,9 @@ static double operations_softmax(const Core *core, const Step *step)
 const KernelRecord kernel_reduce = {.cut = {offer_kept, take_kept, work_reduce},
                                     .operations = operations_reduce,
                                     .touched = {{"y", "kdim:kystride"}, {"x", "kdim:kxstride rdim:rstride"}}};
-
 const KernelRecord kernel_softmax = {.cut = {offer_kept, take_kept, work_softmax},
                                      .operations = operations_softmax,
                                      .touched = {{"y", "kdim:ky axis:sy"}, {"x", "kdim:kx axis:sx"}}};
-
 const KernelRecord kernel_moments = {.cut = {offer_kept, take_kept, work_reduce},
                                      .operations = operations_softmax,
                                      .touched = {{"x", "kdim:kx rdim:rstride"}}};

@@ -131,7 +131,6 @@ const KernelRecord kernel_matmul = {
     .cut = {offer_matmul, take_matmul, work_matmul},
     .operations = operations_matmul,
     .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};
-
 const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, work_attention},
                                        .operations = operations_attention,
                                        .tiles = {.shrink = shrink_scores},
@@ -140,6 +139,5 @@ const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, wor
                                                   {"qdim", "kdim", -1, -2},
                                                   {"kdim", "vdim", -1, -2},
                                                   {"ydim", "qdim", 0, 0}}};
-
 const KernelRecord kernel_matmul_wide = {
     .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};

@@ -2,7 +2,6 @@
 #include "kernels/conv_cost.h"
 #include "kernels/tiles.h"
 #include "kernels/window.h"
-#include "kernels/winograd_scratch.h"
 #include "program/lag.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -69,28 +68,22 @@ static double time_bytes(const Core *core, const Step *step)
  * operand (3 x 3 taps, stride 1) is read before any of them is written. */
 static bool follow_groups(const Program *program, const Step *step, Follow *follow)
 {
-    int64_t   xdim[AXES], ydim[AXES], xstride[AXES], ystride[AXES], pad[3], side, group;
+    Geometry  g;
     GroupWalk walk;
 
-    if (!step_pair(program, step, &follow->from, &follow->to) || !step_constants(step, "m", 1, &side) ||
-        !step_constants(step, "group", 1, &group) || !step_constants(step, "xdim", AXES, xdim) ||
-        !step_constants(step, "ydim", AXES, ydim) || !step_constants(step, "xstride", AXES, xstride) ||
-        !step_constants(step, "ystride", AXES, ystride) || !step_constants(step, "pad", 3, pad) || xdim[BATCH] != 1)
+    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(step, &g))
         return false;
-    for (int i = 0; i < AXES; i++)
-        if (xstride[i] < 0 || ystride[i] < 0)
-            return false;
-    walk = (GroupWalk){.rows = ydim[HEIGHT],
-                       .columns = ydim[WIDTH],
-                       .side = side,
-                       .group = group,
-                       .top = pad[1],
-                       .left = pad[2],
-                       .xrow = xstride[HEIGHT],
-                       .yrow = ystride[HEIGHT],
-                       .xcolumn = xstride[WIDTH],
-                       .ycolumn = ystride[WIDTH],
-                       .ytail = (ydim[CHANNELS] - 1) * ystride[CHANNELS] + 1};
+    walk = (GroupWalk){.rows = g.ydim[HEIGHT],
+                       .columns = g.ydim[WIDTH],
+                       .side = step_value(step, "m", 0),
+                       .group = step_value(step, "group", 0),
+                       .top = g.pad[1],
+                       .left = g.pad[2],
+                       .xrow = g.xstride[HEIGHT],
+                       .yrow = g.ystride[HEIGHT],
+                       .xcolumn = g.xstride[WIDTH],
+                       .ycolumn = g.ystride[WIDTH],
+                       .ytail = (g.ydim[CHANNELS] - 1) * g.ystride[CHANNELS] + 1};
     follow->lag = lag_of_groups(&walk);
     return follow->lag < INT64_MAX;
 }
@@ -124,19 +117,19 @@ static int64_t few_tiles(int64_t tiles, int64_t bytes)
 /* Fewer of Winograd's tiles transformed together. */
 static void shrink_tiles(Program *program, Step *step, TileChanges *changes)
 {
-    int64_t m, group, xdim[AXES], ydim[AXES], elements, few;
+    ConvShape s;
+    int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
 
-    if (!step_constants(step, "m", 1, &m) || !step_constants(step, "group", 1, &group) ||
-        !step_constants(step, "xdim", AXES, xdim) || !step_constants(step, "ydim", AXES, ydim))
+    if (!conv_shape_read(step, &s))
         return;
-    few = few_tiles(int_ceil_div(ydim[HEIGHT], m) * int_ceil_div(ydim[WIDTH], m),
-                    program->buffer[step->operand[1].buffer].size);
+    few =
+        few_tiles(int_ceil_div(s.out[1], m) * int_ceil_div(s.out[2], m), program->buffer[step->operand[1].buffer].size);
     if (group <= few)
         return;
     group = few;
     tiles_set(program, step, "group", &group, 1, changes);
-    elements = step->kernel->record == &kernel_winograd ? winograd_scratch(m, group, xdim[CHANNELS], ydim[CHANNELS])
-                                                        : winograd_q_scratch(m, group, xdim[CHANNELS]);
+    elements = step->kernel->record == &kernel_winograd ? winograd_scratch(m, group, s.inputs, s.outputs)
+                                                        : winograd_q_scratch(m, group, s.inputs);
     tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, changes);
 }
 
@@ -145,7 +138,6 @@ const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, wor
                                       .follow = follow_groups,
                                       .tiles = {.shrink = shrink_tiles},
                                       .shared = {{"xdim", "ydim", 0, 0}}};
-
 const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd},
                                             .time = time_bytes,
                                             .follow = follow_groups,

@@ -1,5 +1,4 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
-#include "kernels/winograd_scratch.h"
 #include "ops/conv.h"
 #include "ops/cascade.h"
 #include "ops/conv_after.h"

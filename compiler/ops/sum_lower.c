@@ -1,6 +1,5 @@
 /* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for
  * their consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
-#include "kernels/winograd_scratch.h"
 #include "ops/cascade.h"
 #include "ops/panels.h"
 #include "ops/rules.h"
