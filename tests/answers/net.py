@@ -235,8 +235,10 @@ class Net:
             check_room(operator, inputs, attributes)
         wanted = [True] * outputs if isinstance(outputs, int) else list(outputs)
         names = [self.fresh() if w else "" for w in wanted]
-        proto = helper.make_node(operator, [v.name if v else "" for v in inputs], names, domain=domain,
-                                 **{k: v for k, v in attributes.items() if v is not None and v != []})
+        given = {k: v for k, v in attributes.items() if v is not None and v != []}
+        if self.draw.chance(SPELLED):
+            given = defaults(operator, domain, self.opset) | given
+        proto = helper.make_node(operator, [v.name if v else "" for v in inputs], names, domain=domain, **given)
         made = self.add([proto], [v for v in inputs if v], [n for n in names if n])
         return made[0] if len(made) == 1 else made
 
@@ -313,6 +315,28 @@ def check_room(operator, inputs, attributes):
         beside = pads[axis] + pads[len(sizes) + axis] if pads else 0
         if min(inputs[0].extents(2 + axis)) < spanned - beside:
             raise Rejected("a window larger than its input")
+
+
+SPELLED = 0.15                      # of the nodes write out all their defaults, as some exporters do
+WITHOUT_SCHEMA = {                  # defaults of operators that are ONNX Runtime's own
+    "FusedConv": {"auto_pad": "NOTSET"}, "FusedGemm": {"transA": 0, "transB": 0},
+    "QLinearAveragePool": {"auto_pad": "NOTSET", "ceil_mode": 0, "channels_last": 0, "count_include_pad": 0},
+    "GroupQueryAttention": {"do_rotary": 0, "rotary_interleaved": 0, "k_quant_type": "NONE", "v_quant_type": "NONE"},
+    "Attention": {"do_rotary": 0, "past_present_share_buffer": 0, "unidirectional": 0},
+    "QAttention": {"do_rotary": 0, "past_present_share_buffer": 0, "unidirectional": 0},
+    "RotaryEmbedding": {"interleaved": 0, "is_packed_batching": 0, "scale": 1.0}, "QuantizeLinear": {"axis": 1}, "DequantizeLinear": {"axis": 1}}
+
+
+def defaults(operator, domain, opset):
+    """What an operator's attributes of one number or word are where they are not given."""
+    if domain == "com.microsoft":
+        return WITHOUT_SCHEMA.get(operator, {})
+    try:
+        schema = onnx.defs.get_schema(operator, opset if not domain else onnx.defs.onnx_opset_version(), domain)
+    except onnx.defs.SchemaError:
+        return {}
+    kinds = (onnx.AttributeProto.INT, onnx.AttributeProto.FLOAT, onnx.AttributeProto.STRING)
+    return {n: helper.get_attribute_value(a.default_value) for n, a in schema.attributes.items() if a.default_value.type in kinds}
 
 
 def names_read(node):

@@ -80,7 +80,7 @@ def embedding_norm(net):
 def fused(net):
     draw = net.draw
     operator = draw.pick(["FusedMatMul", "FusedMatMul", "FusedGemm", "FusedConv"])
-    parameters = {"Relu": (), "Tanh": (), "Sigmoid": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4)}
+    parameters = {"Relu": (), "Tanh": (), "Sigmoid": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4), "Clip": (-0.5, 0.7)}
     name = draw.pick(parameters)
     if operator == "FusedConv":
         x = net.input(d.FLOAT, [net.extent(2), draw.pick([1, 3, 8]), net.extent(9), net.extent(9)])
