@@ -1,7 +1,7 @@
 /* conv_kernel.c - convolutions of floats and of bytes, computed directly. */
 #include "kernels/conv_cost.h"
 #include "kernels/tiles.h"
-#include "kernels/window.h"
+#include "kernels/window_kernel.h"
 #include "program/operand.h"
 #include "support/int.h"
 

@@ -1,5 +1,5 @@
 /* depthwise_kernel.c - convolutions of each channel by itself. */
-#include "kernels/window.h"
+#include "kernels/window_kernel.h"
 
 /* As the convolutions before and after are, which take six channels to one: weights have more channels than images have
  * places. */

@@ -1,5 +1,5 @@
 /* pool_kernel.c - averages and maxima of windows. */
-#include "kernels/window.h"
+#include "kernels/window_kernel.h"
 
 static void offer_pool(const Step *step, Cuts *cuts)
 {

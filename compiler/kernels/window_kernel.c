@@ -1,5 +1,5 @@
 /* window_kernel.c - images cut for parts: along their number, their rows, or the channels of the result. */
-#include "kernels/window.h"
+#include "kernels/window_kernel.h"
 #include "program/lag.h"
 #include "program/operand.h"
 #include "support/int.h"

@@ -1,7 +1,7 @@
 /* winograd_kernel.c - convolutions in the domain of Winograd's transform. */
 #include "kernels/conv_cost.h"
 #include "kernels/tiles.h"
-#include "kernels/window.h"
+#include "kernels/window_kernel.h"
 #include "program/lag.h"
 #include "program/operand.h"
 #include "support/int.h"

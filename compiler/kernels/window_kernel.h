@@ -1,7 +1,7 @@
-/* window.h - rules that kernels over windows share: convolutions and pooling. Axes of x and y are {images, channels,
- * depth, height, width}. Knows nothing of weights but where panels of them begin. */
-#ifndef OCC_KERNELS_WINDOW_H
-#define OCC_KERNELS_WINDOW_H
+/* window_kernel.h - rules that kernels over windows share: convolutions and pooling. Axes of x and y are {images,
+ * channels, depth, height, width}. Knows nothing of weights but where panels of them begin. */
+#ifndef OCC_KERNELS_WINDOW_KERNEL_H
+#define OCC_KERNELS_WINDOW_KERNEL_H
 
 #include "kernels/record.h"
 
