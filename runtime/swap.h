@@ -3,7 +3,7 @@
  * _GNU_SOURCE; elsewhere threads read through the page cache. Allocates nothing after it is open. Link with -pthread.
  *
  *     static occ_swap swap;
- *     int error = occ_swap_open(&swap, "net.c.weights", NET_WEIGHTS_ID); (0, or an errno negated)
+ *     int error = occ_swap_open(&swap, path, NET_WEIGHTS_ID); (0, or an errno negated)
  *     memory.arena = occ_swap_memory(NET_ARENA_SIZE); (pages that a disk fills fast)
  *     memory.load = occ_swap_load, memory.wait = occ_swap_wait, memory.load_context = &swap;
  *     ... runs ...

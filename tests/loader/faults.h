@@ -1,5 +1,5 @@
-/* faults.h - a system that fails on purpose: what runtime/swap.h calls is answered here, as a test has told before. To be
- * included instead of it. */
+/* faults.h - a system that fails on purpose: what runtime/swap.h calls is answered here, as a test has told before. To
+ * be included instead of it. */
 #ifndef OCC_TEST_FAULTS_H
 #define OCC_TEST_FAULTS_H
 

@@ -1,5 +1,5 @@
-/* test_loader.c - runtime/swap.h: the right bytes whoever reads them, in whatever order and however often the system has to
- * be asked, and the right errors when it fails. The reference is what the file was made of. */
+/* test_loader.c - runtime/swap.h: the right bytes whoever reads them, in whatever order and however often the system
+ * has to be asked, and the right errors when it fails. The reference is what the file was made of. */
 #include "faults.h"
 
 #include "weights_file.h"
@@ -46,7 +46,7 @@ static int painted(const unsigned char *at, int64_t bytes)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------------------------------------------------------ bytes */
 
 /* `count` loads of up to `most` bytes one behind another in memory, each at a multiple of `align`, a few begun before
  * the first is waited for; then their bytes, and none beside them. */
@@ -182,7 +182,7 @@ static void a_flipped_byte_reaches_who_compares_sums(void **state)
     write_file(path, SIZE);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ opening */
+/* ---------------------------------------------------------------------------------------------------------- opening */
 
 static void what_the_system_refuses_is_done_another_way(void **state)
 {
@@ -255,7 +255,7 @@ static void other_files_are_refused(void **state)
     (void)remove(name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ failing */
+/* ---------------------------------------------------------------------------------------------------------- failing */
 
 /* Loads 0 to 15 of 64 KiB, of which the k-th cannot be read. */
 static void fail_at(int k, int64_t bytes, int error)

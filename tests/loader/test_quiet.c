@@ -19,7 +19,7 @@ static const char     path[] = SWAP_FOLDER "/quiet.weights";
 static unsigned char *memory; /* 2 * MOST bytes */
 static occ_swap       swap;
 
-/* ------------------------------------------------------------------------------------------------------- allocations */
+/* ------------------------------------------------------------------------------------------------------ allocations */
 
 #ifndef SWAP_CHECKED /* sanitizers have a malloc and system calls of their own */
 void *__libc_malloc(size_t bytes);
@@ -52,7 +52,7 @@ static int allocated(void)
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------- loads */
+/* ------------------------------------------------------------------------------------------------------------ loads */
 
 /* Loads of many sizes, two at a time. Returns whether all brought what the file holds. */
 static int load_some(int count)
@@ -88,7 +88,7 @@ static void loading_allocates_nothing(void **state)
 }
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------- page cache */
+/* ------------------------------------------------------------------------------------------------------- page cache */
 
 /* Pages of the file that are in memory. */
 static int cached_pages(void)
@@ -131,7 +131,7 @@ static void nothing_stays_in_the_page_cache(void **state)
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- system calls */
+/* ----------------------------------------------------------------------------------------------------- system calls */
 
 #ifndef SWAP_CHECKED
 /* From here on `listed` calls get one answer, all others the other. */
@@ -234,7 +234,7 @@ static void without_io_uring_threads_read_and_without_threads_the_caller(void **
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------------------------- memory */
 
 static void memory_is_aligned_and_zero_and_may_be_given_back(void **state)
 {
