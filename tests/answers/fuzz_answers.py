@@ -93,10 +93,26 @@ def try_batch(task):
         coverage.note(trial)
         note_outcomes(trial, stats)
         bad = [i for i, o in enumerate(trial.outcomes) if o.state not in ("pass", "refused")]
-        if bad:
-            found.append(shrink.keep(trial, bad[0], build, arguments, stats))
+        found.append(finding(trial, bad, build, arguments, stats))
     batch.shutil.rmtree(folder, ignore_errors=True)
     return {"first": first, "count": count, "stats": dict(stats), "found": [f for f in found if f], "seen": coverage.data, "texts": texts}
+
+
+def finding(trial, bad, build, arguments, stats):
+    """What the first of the variants that failed shows; None where the reference evaluator says what all of them do, with equal bits where
+    these are promised."""
+    agreed = None
+    for index in bad:
+        outcome = trial.outcomes[index]
+        if agreed and trial.variants[index].equal and outcome.state == "wrong":
+            if judge.same_bits(outcome.outputs, agreed.outputs):
+                continue
+            outcome.reason = "other bits than another variant's, of which the reference evaluator says the same"
+        kept = shrink.keep(trial, index, build, arguments, stats)
+        if kept:
+            return kept
+        agreed = outcome if trial.variants[index].equal and not agreed else agreed
+    return None
 
 
 def note_outcomes(trial, stats):

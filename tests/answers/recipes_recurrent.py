@@ -62,6 +62,8 @@ def recurrent(net):
     if not any(wanted):
         wanted[0] = True
     made = net.node(operator, inputs, outputs=wanted, hidden_size=hidden, **chosen)
+    if "Softplus" in chosen.get("activations", []) and not all(np.isfinite(a).all() for v in (made if isinstance(made, list) else [made]) for a in v.arrays):
+        raise Rejected("ONNX Runtime's Softplus overflows: docs/differences.md")
     if x.dtype == d.DOUBLE and any(not np.all(np.abs(a) < 50) for v in (made if isinstance(made, list) else [made]) for a in v.arrays):
         raise Rejected("beyond what floats, in which ONNX Runtime is asked, say of doubles")
 

@@ -11,6 +11,7 @@ from onnx import helper, numpy_helper
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import batch     # noqa: E402
+import fuzz_answers  # noqa: E402
 import judge     # noqa: E402
 import oracle    # noqa: E402
 import shrink    # noqa: E402
@@ -84,6 +85,19 @@ class Oracles(unittest.TestCase):
     def test_the_reference_decides_below_opset_19(self):
         for opset in (13, 17, 19, 21):
             self.assertEqual(self.says(opset, RIGHT), ("wrong", True))
+
+    def test_every_variant_is_held_against_it(self):
+        trial, kept = resized(13, RIGHT), []
+        trial.variants = [variants.Variant([]) for _ in range(3)]
+        trial.outcomes += [resized(13, RIGHT).outcomes[0], resized(13, [v + 1 for v in RIGHT]).outcomes[0]]
+        judge.judge(trial)
+        before, shrink.keep = shrink.keep, lambda trial, index, *_: kept.append(index) or (index == 2 and {"line": trial.outcomes[2].reason}) or None
+        try:
+            said = fuzz_answers.finding(trial, [0, 1, 2], None, None, {})
+        finally:
+            shrink.keep = before
+        self.assertEqual(kept, [0, 2])
+        self.assertIn("other bits", said["line"])
 
     def test_what_both_contradict_is_wrong(self):
         self.assertEqual(self.says(13, [v + 1 for v in RIGHT]), ("wrong", False))

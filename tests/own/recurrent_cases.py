@@ -66,3 +66,22 @@ RECURRENT += [case(f"rnn_of_doubles_{name.lower()}", "RNN", activations=[name], 
     ("Relu", {}), ("Sigmoid", {}), ("Affine", dict(activation_alpha=[0.5], activation_beta=[0.25])), ("LeakyRelu", dict(activation_alpha=[0.2])),
     ("ThresholdedRelu", dict(activation_alpha=[0.3])), ("ScaledTanh", dict(activation_alpha=[0.7], activation_beta=[1.2])),
     ("HardSigmoid", dict(activation_alpha=[0.3], activation_beta=[0.4])), ("Elu", dict(activation_alpha=[0.6])), ("Softsign", {}), ("Softplus", {}))]
+
+
+def large_softplus(kind, scale):
+    """Softplus of numbers whose exponential is no float: the number itself, computed here in double, where ONNX Runtime has infinity."""
+    rng, dtype = np.random.default_rng(3), helper.tensor_dtype_to_np_dtype(kind)
+    given = dict(X=rng.normal(size=(TIME, BATCH, INPUT)) * scale, W=rng.normal(size=(1, HIDDEN, INPUT)), R=rng.normal(size=(1, HIDDEN, HIDDEN)) * 0.1)
+    model, feeds = build("RNN", kind, {k: v.astype(np.float32) for k, v in given.items()}, {"W", "R"}, 0, dict(activations=["Softplus"]))
+    for output, shape in zip(model.graph.output, ((TIME, 1, BATCH, HIDDEN), (1, BATCH, HIDDEN))):
+        output.CopyFrom(helper.make_tensor_value_info(output.name, kind, shape))
+    x, w, r = (given[k].astype(np.float32).astype(np.float64) for k in ("X", "W", "R"))
+    state, found = np.zeros((BATCH, HIDDEN)), []
+    for step in x:
+        state = np.logaddexp(0.0, step @ w[0].T + state @ r[0].T)
+        found.append(state)
+    wanted = [np.stack(found)[:, None].astype(dtype), state[None].astype(dtype)]
+    return dict(name=f"rnn_softplus_of_{scale}_{np.dtype(dtype).name}", group="RNN", model=model, inputs=[feeds], wanted=lambda inputs: wanted)
+
+
+RECURRENT += [large_softplus(kind, scale) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for scale in (1, 200, 2000)]
