@@ -426,6 +426,32 @@ static void put_waits(Json *json, const Emission *e, int index)
     json_close(json, ']');
 }
 
+int report_load_of(const Program *p, int step)
+{
+    int number = 0;
+
+    for (int i = 0; i < step; i++)
+        number += p->step[i].kind == STEP_FETCH;
+    return number;
+}
+
+int report_awaited_by(const Program *p, int fetch)
+{
+    for (int s = fetch + 1; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand && p->step[s].kind == STEP_AWAIT; k++)
+            if (p->step[s].operand[k].buffer == p->step[fetch].operand[0].buffer)
+                return s;
+    return p->nstep;
+}
+
+static void put_load(Json *json, const Program *p, int index)
+{
+    if (p->step[index].kind != STEP_FETCH)
+        return;
+    json_int(json, "load", report_load_of(p, index));
+    json_int(json, "awaited_by", report_awaited_by(p, index));
+}
+
 static void put_step(Json *json, const Emission *e, int index, int64_t live)
 {
     const Step *step = &e->program->step[index];
@@ -448,6 +474,7 @@ static void put_step(Json *json, const Emission *e, int index, int64_t live)
     put_accesses(json, "reads", step, OPERAND_READS);
     put_accesses(json, "writes", step, OPERAND_WRITES);
     put_waits(json, e, index);
+    put_load(json, e->program, index);
     json_int(json, "live", live);
     json_int(json, "predicted_ns", (int64_t)cost_step(predicted_core(e), e->program, step));
     json_close(json, '}');

@@ -289,7 +289,8 @@ int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Di
     Planning p = {.program = program, .options = options, .diag = diag};
 
     program_place_constants(program, options, plan);
-    if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0)
+    if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0 ||
+        program_recheck_file(program, plan, diag) < 0)
         return -1;
     return program_recheck_queues(program, plan, diag);
 }

@@ -107,4 +107,8 @@ int plan_compare(Planning *planning, Plan *plan);
  * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck(const Program *program, const Plan *plan, Diag *diag);
 
+/* What fetches load lies in the weights file: inside of it, where the loader can read it, and no two blocks on the same
+ * bytes unless they hold the same (recheck_file.c). Returns 0, or -1 with a message (a bug of occamyc). */
+int program_recheck_file(const Program *program, const Plan *plan, Diag *diag);
+
 #endif

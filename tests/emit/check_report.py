@@ -93,6 +93,29 @@ def agreement(report, svg, header):
         yield "the map does not mark the peak"
 
 
+def loads(report):
+    """What of blocks and fetches cannot be: each block loaded once, in order, from bytes of the file that are its own, and there when it is read."""
+    swap = report["memory"].get("swap")
+    fetches = [s for s in report["steps"] if s["kind"] == "fetch"]
+    blocks = {b["id"]: b for b in report["buffers"] if b["kind"] == "block"}
+    if report["memory"]["weights_form"] == "swap" and not swap or bool(swap) != bool(fetches):
+        yield "weights are loaded that nothing is said of"
+    if [s["load"] for s in fetches] != list(range(len(fetches))) or sorted(s["writes"][0] for s in fetches) != sorted(blocks):
+        yield "loads are not one for each block, in order"
+    end = 4096
+    for step in fetches:
+        block = blocks[step["writes"][0]]
+        wait = report["steps"][step["awaited_by"]]
+        readers = [s["step"] for s in report["steps"] if s["kind"] != "await" and block["id"] in s["reads"]]
+        if wait["kind"] != "await" or block["id"] not in wait["reads"] or not step["step"] < wait["step"] < min(readers):
+            yield f"step {step['step']} loads a block that is awaited by {wait['step']} and read by {readers}"
+        if block["from"] < end or block["from"] % swap["align"] or block["from"] + block["bytes"] > swap["file"]:
+            yield f"block {block['name']} lies at {block['from']} of the file"
+        end = block["from"] + block["bytes"]
+    if swap and (sum(b["bytes"] for b in blocks.values()) != swap["blocks"] or sum(b["bytes"] for b in blocks.values() if "kept" in b) != swap["kept"]):
+        yield "the blocks are not as many bytes as the report says"
+
+
 def check(occamyc, schema, folder, model):
     path, *flags = model.split()
     out = os.path.join(folder, os.path.basename(path)[:-5])
@@ -104,7 +127,7 @@ def check(occamyc, schema, folder, model):
         header = file.read()
     with open(out + ".html") as file:
         page = file.read()
-    found = list(complaints(report, schema, schema)) + list(agreement(report, ET.parse(out + ".svg").getroot(), header))
+    found = list(complaints(report, schema, schema)) + list(loads(report)) + list(agreement(report, ET.parse(out + ".svg").getroot(), header))
     if re.search(r"(src|href)=|https?://(?!www\.w3\.org)", page):
         found.append("the page refers to something outside of it")
     for line in found[:10]:
