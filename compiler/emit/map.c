@@ -1,8 +1,10 @@
 /* map.c - the memory map as a picture: steps from left to right, bytes of the arena upwards, a box for each stretch of
  * bytes and steps in which a buffer holds something. Every buffer has its label in its largest boxes, as large as
- * fits. */
+ * fits. Where weights are loaded while the model runs, blocks are hatched until they are there, and a lane below the
+ * steps has a bar for each load. */
 #include "emit/report.h"
 
+#include "program/fetch.h"
 #include "program/plan.h"
 
 #include <string.h>
@@ -17,6 +19,7 @@ typedef struct Map {
     int             steps; /* drawn; at least 1 */
     int64_t         bytes; /* height of the plot; at least 1 */
     double          step_width, plot_width, plot_height, bottom;
+    double          lane;   /* height of the loads; 0: there are none */
     const int64_t  *in_use; /* bytes, by step */
     int             peak;   /* step */
 } Map;
@@ -111,7 +114,9 @@ static const char *step_label(const Map *map, int index)
         if (!i && loc->name && *loc->name)
             text_printf(&text, " %s", short_name(map->program->arena, loc->name));
     }
-    if (!step->norigin)
+    if (step->kind == STEP_FETCH || step->kind == STEP_AWAIT)
+        text_put(&text, step->kind == STEP_FETCH ? " fetch" : " await");
+    else if (!step->norigin)
         text_put(&text, step->kind == STEP_KERNEL ? " copy" : " extent");
     return text.data;
 }
@@ -190,6 +195,62 @@ static void put_labels(const Map *map, const Buffer *b)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------------ loads */
+
+/* The part of a block's box in which its bytes are not there yet: from the fetch to the step that waits for it. */
+static void put_hatch(const Map *map, int fetch)
+{
+    const Program *p = map->program;
+    const Buffer  *b = &p->buffer[p->step[fetch].operand[0].buffer];
+    Span           way = {.begin = fetch, .end = fetch_awaited_by(p, fetch) + 1, .lo = 0, .hi = b->size};
+    Box            box;
+
+    if (map->e->plan->offset[b->id] < 0)
+        return;
+    box = box_of(map, b, &way);
+    text_printf(map->out,
+                "<rect class=\"way\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"url(#hatch)\"/>\n",
+                box.x, box.y, box.width, box.height);
+}
+
+/* A bar from the step at which the load begins to the one that waits for it. As many rows as loads are on their way at
+ * once are enough, since they end in the order in which they begin. */
+static void put_bar(const Map *map, int fetch)
+{
+    const Program *p = map->program;
+    const Buffer  *b = &p->buffer[p->step[fetch].operand[0].buffer];
+    int            number = fetch_number(p, fetch), end = fetch_awaited_by(p, fetch);
+    int            rows = map->e->plan->swap->ahead;
+    double         height = map->lane / rows;
+
+    text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>",
+                LEFT + fetch * map->step_width, TOP + map->plot_height + 6 + number % rows * height,
+                (end + 1 - fetch) * map->step_width, height, fills[b->kept < 0 ? BUFFER_BLOCK : BUFFER_WEIGHT][0]);
+    text_printf(map->out, "load %d: ", number);
+    put_escaped(map->out, buffer_name(b));
+    text_printf(map->out, ", %s bytes from %s of the file, step %d to %d%s</title></rect>\n",
+                grouped(p->arena, b->size), grouped(p->arena, map->e->plan->stored[b->id]), fetch, end,
+                b->kept < 0 ? "" : ", the first run only");
+}
+
+static void put_loads(const Map *map)
+{
+    if (map->lane <= 0)
+        return;
+    text_put(map->out,
+             "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+             "<path d=\"M0 6L6 0M-1 1L1 -1M5 7L7 5\" stroke=\"#a0396b\" stroke-width=\".8\"/></pattern></defs>\n");
+    for (int s = 0; s < map->program->nstep; s++)
+        if (map->program->step[s].kind == STEP_FETCH)
+            put_hatch(map, s);
+    text_put(map->out, "<g class=\"load\">");
+    for (int s = 0; s < map->program->nstep; s++)
+        if (map->program->step[s].kind == STEP_FETCH)
+            put_bar(map, s);
+    text_printf(map->out, "</g>\n<text class=\"y\" x=\"%d\" y=\"%.2f\">loads</text>\n", LEFT - 8,
+                TOP + map->plot_height + 10 + map->lane / 2);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- axes */
 
 /* 1, 2 or 5 times a power of ten, or a power of two for bytes, so that at most `most` ticks are drawn. */
@@ -237,7 +298,7 @@ static void put_step_axis(const Map *map)
     for (int64_t s = 0; s < map->program->nstep; s += unit) {
         double x = LEFT + ((double)s + 0.5) * map->step_width;
         text_printf(map->out, "<text class=\"s\" transform=\"translate(%.2f %.2f) rotate(-60)\">", x + 3,
-                    TOP + map->plot_height + 12);
+                    TOP + map->plot_height + map->lane + 12);
         put_escaped(map->out, each || map->step_width * (double)unit >= 10 ? step_label(map, (int)s) : "");
         text_put(map->out, "</text>\n");
     }
@@ -314,7 +375,7 @@ static void put_legend(const Map *map)
     for (size_t kind = sizeof kinds / sizeof *kinds; kind-- > 0;) {
         if (!has_kind(map, kind))
             continue;
-        x -= 88;
+        x -= kind == BUFFER_BLOCK ? 144 : 88; /* by the words */
         text_printf(map->out, "<rect x=\"%.2f\" y=\"10\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"#555\"/>", x,
                     fills[kind][0]);
         text_printf(map->out, "<text x=\"%.2f\" y=\"20\" font-size=\"12\">%s</text>\n", x + 18, kinds[kind]);
@@ -346,7 +407,8 @@ static Map map_new(const Emission *e, Text *out)
     for (int i = 0; i < e->program->nbuffer; i++)
         named += e->plan->offset[i] >= 0;
     map.plot_height = named > 300 ? 1400 : named > 60 ? 1000 : 640;
-    map.bottom = 200;
+    map.lane = !e->plan->swap ? 0 : e->plan->swap->ahead < 4 ? 12 * e->plan->swap->ahead : 48;
+    map.bottom = 200 + map.lane;
     map.in_use = report_in_use(e, &map.peak);
     return map;
 }
@@ -361,11 +423,14 @@ void map_svg(const Emission *e, Text *out)
                 width, height, width, height);
     text_printf(out, "<style>%s</style>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", style, width,
                 height);
+    if (map.lane > 0)
+        text_put(out, "<style>.load rect{stroke:#555;stroke-width:.4}.way{pointer-events:none}</style>\n");
     put_title(&map);
     put_byte_axis(&map);
     for (int i = 0; i < map.program->nbuffer; i++)
         if (e->plan->offset[i] >= 0)
             put_boxes(&map, &map.program->buffer[i]);
+    put_loads(&map);
     for (int i = 0; i < map.program->nbuffer; i++)
         if (e->plan->offset[i] >= 0)
             put_labels(&map, &map.program->buffer[i]);
@@ -390,7 +455,7 @@ void map_html(const Emission *e, Text *out)
     map_svg(e, out);
     text_put(out, "<script>\n"
                   "const label = document.getElementById('label');\n"
-                  "for (const rect of document.querySelectorAll('.buffer rect')) {\n"
+                  "for (const rect of document.querySelectorAll('.buffer rect, .load rect')) {\n"
                   "  const title = rect.querySelector('title'), text = title.textContent;\n"
                   "  title.remove();\n"
                   "  rect.addEventListener('mousemove', event => {\n"

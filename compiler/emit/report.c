@@ -2,6 +2,7 @@
 #include "emit/report.h"
 
 #include "program/cost.h"
+#include "program/fetch.h"
 #include "program/plan.h"
 #include "support/json.h"
 #include "version.h"
@@ -426,30 +427,12 @@ static void put_waits(Json *json, const Emission *e, int index)
     json_close(json, ']');
 }
 
-int report_load_of(const Program *p, int step)
-{
-    int number = 0;
-
-    for (int i = 0; i < step; i++)
-        number += p->step[i].kind == STEP_FETCH;
-    return number;
-}
-
-int report_awaited_by(const Program *p, int fetch)
-{
-    for (int s = fetch + 1; s < p->nstep; s++)
-        for (int k = 0; k < p->step[s].noperand && p->step[s].kind == STEP_AWAIT; k++)
-            if (p->step[s].operand[k].buffer == p->step[fetch].operand[0].buffer)
-                return s;
-    return p->nstep;
-}
-
 static void put_load(Json *json, const Program *p, int index)
 {
     if (p->step[index].kind != STEP_FETCH)
         return;
-    json_int(json, "load", report_load_of(p, index));
-    json_int(json, "awaited_by", report_awaited_by(p, index));
+    json_int(json, "load", fetch_number(p, index));
+    json_int(json, "awaited_by", fetch_awaited_by(p, index));
 }
 
 static void put_step(Json *json, const Emission *e, int index, int64_t live)

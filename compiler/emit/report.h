@@ -14,12 +14,6 @@ const int64_t *report_in_use(const Emission *emission, int *peak);
  * reader. */
 bool report_takes_over(const Emission *emission, const Permit *permit);
 
-/* The number of a STEP_FETCH among all: loads begin and end in that order. */
-int report_load_of(const Program *program, int step);
-
-/* The STEP_AWAIT that goes on when this fetch's block is there. */
-int report_awaited_by(const Program *program, int fetch);
-
 /* --map: SVG, or a page with that drawing and labels on hover. */
 void map_svg(const Emission *emission, Text *out);
 void map_html(const Emission *emission, Text *out);

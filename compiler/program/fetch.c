@@ -257,6 +257,24 @@ Program *program_with_fetches(const Program *base, const BlockUses *uses, const 
     return p;
 }
 
+int fetch_number(const Program *p, int step)
+{
+    int number = 0;
+
+    for (int i = 0; i < step; i++)
+        number += p->step[i].kind == STEP_FETCH;
+    return number;
+}
+
+int fetch_awaited_by(const Program *p, int fetch)
+{
+    for (int s = fetch + 1; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand && p->step[s].kind == STEP_AWAIT; k++)
+            if (p->step[s].operand[k].buffer == p->step[fetch].operand[0].buffer)
+                return s;
+    return p->nstep;
+}
+
 /* Bytes [from, to) of one content, which begins `at` bytes into the block, to where the block's byte 0 is `base`. */
 static void copy_content(const Program *p, const Content *content, int64_t from, int64_t to, char *base)
 {

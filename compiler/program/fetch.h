@@ -52,4 +52,10 @@ void block_bytes(const Program *program, const Buffer *block, int64_t from, int6
  * writes it; none of this in a body, but reading. Returns 0, or -1 with a message (a bug of occamyc). */
 int program_check_fetches(const Program *program, Diag *diag);
 
+/* The number of a STEP_FETCH among all: loads begin and end in that order. */
+int fetch_number(const Program *program, int step);
+
+/* The STEP_AWAIT that goes on when this fetch's block is there. */
+int fetch_awaited_by(const Program *program, int fetch);
+
 #endif

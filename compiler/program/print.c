@@ -1,5 +1,6 @@
 /* print.c - a program and its plan as stable text: what --dump=program and --dump=plan show, and what golden tests
  * keep. */
+#include "program/fetch.h"
 #include "program/operand.h"
 #include "program/plan.h"
 
@@ -307,6 +308,24 @@ void program_print(Text *text, const Program *program)
 
 /* ------------------------------------------------------------------------------------------------------------- plan */
 
+/* One line for each load: what it brings from where, its step and the step that waits for it. */
+static void put_loads(Text *text, const Program *program, const Plan *plan)
+{
+    for (int s = 0; s < program->nstep; s++) {
+        const Buffer *block =
+            program->step[s].kind == STEP_FETCH ? &program->buffer[program->step[s].operand[0].buffer] : NULL;
+
+        if (!block)
+            continue;
+        text_printf(text, "load %d: b%d, file %" PRId64 "..%" PRId64 ", step %d, awaited by %d",
+                    fetch_number(program, s), block->id, plan->stored[block->id], plan->stored[block->id] + block->size,
+                    s, fetch_awaited_by(program, s));
+        if (block->kept >= 0)
+            text_printf(text, ", stays at %" PRId64, block->kept);
+        text_put(text, "\n");
+    }
+}
+
 void plan_print(Text *text, const Program *program, const Plan *plan)
 {
     text_printf(text, "plan: peak %" PRId64 " bytes, bound %" PRId64 ", align %" PRId64 ", by %s: %s\n", plan->peak,
@@ -327,4 +346,6 @@ void plan_print(Text *text, const Program *program, const Plan *plan)
     for (int i = 0; i < program->npermit; i++)
         text_printf(text, "permit b%d over b%d: %" PRId64 " %" PRId64 "\n", program->permit[i].a, program->permit[i].b,
                     program->permit[i].d1, program->permit[i].d2);
+    if (plan->swap)
+        put_loads(text, program, plan);
 }

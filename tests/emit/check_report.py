@@ -80,6 +80,14 @@ def agreement(report, svg, header):
     boxes = svg.findall(".//{*}g[@class='buffer']/{*}rect")
     if len(boxes) != len(spans):
         yield f"the map has {len(boxes)} boxes for {len(spans)} spans"
+    fetches = [s for s in report["steps"] if s["kind"] == "fetch"]
+    bars = [bar.find("{*}title").text for bar in svg.findall(".//{*}g[@class='load']/{*}rect")]
+    told = [(int(n), int(begin), int(end)) for n, begin, end in re.findall(r"^load (\d+): .* step (\d+) to (\d+)", "\n".join(bars), re.M)]
+    if told != [(s["load"], s["step"], s["awaited_by"]) for s in fetches]:
+        yield f"the map has loads {told}"
+    hatched = [r for r in svg.findall(".//{*}rect[@class='way']") if r.get("fill") == "url(#hatch)"]
+    if len(hatched) != sum("offset" in report["buffers"][s["writes"][0]] for s in fetches):
+        yield f"the map has {len(hatched)} boxes of blocks on their way for {len(fetches)} loads"
     labels = [t.text or "" for t in svg.iter("{http://www.w3.org/2000/svg}text")]
     titles = [box.find("{*}title").text for box in boxes]
     for buffer, _ in spans:
@@ -116,6 +124,19 @@ def loads(report):
         yield "the blocks are not as many bytes as the report says"
 
 
+def dumped(report, dump):
+    """What --dump=plan says of loads that the report does not."""
+    blocks = {b["id"]: b for b in report["buffers"]}
+    wanted = []
+    for step in report["steps"]:
+        if step["kind"] == "fetch":
+            block = blocks[step["writes"][0]]
+            wanted.append(f"load {step['load']}: b{block['id']}, file {block['from']}..{block['from'] + block['bytes']}, "
+                          f"step {step['step']}, awaited by {step['awaited_by']}" + (f", stays at {block['kept']}" if "kept" in block else ""))
+    if re.findall("^load .*", dump, re.M) != wanted:
+        yield "--dump=plan shows other loads than the report"
+
+
 def check(occamyc, schema, folder, model):
     path, *flags = model.split()
     out = os.path.join(folder, os.path.basename(path)[:-5])
@@ -128,6 +149,8 @@ def check(occamyc, schema, folder, model):
     with open(out + ".html") as file:
         page = file.read()
     found = list(complaints(report, schema, schema)) + list(loads(report)) + list(agreement(report, ET.parse(out + ".svg").getroot(), header))
+    dump = subprocess.run([occamyc, path, "--dump=plan", "--quiet", *flags], check=True, capture_output=True, text=True).stdout
+    found += dumped(report, dump)
     if re.search(r"(src|href)=|https?://(?!www\.w3\.org)", page):
         found.append("the page refers to something outside of it")
     for line in found[:10]:
