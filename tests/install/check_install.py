@@ -1,4 +1,4 @@
-"""What `make install` put there works, and is documented: check_install.py PREFIX DOCS CC.
+"""What `make install` put there works, and is documented: check_install.py PREFIX DOCS RUNTIME CC.
 
 Each program answers --help, the manual page says every option that --help lists and no other, in clean roff (where groff is
 there), and the table of docs/options.md names the same ones. The pages are there, and each link among them leads to one. The program on the library's page builds with the installed header and
@@ -13,9 +13,9 @@ import sys
 import tempfile
 import unittest
 
-PREFIX, DOCS, CC = sys.argv[1:4]
+PREFIX, DOCS, RUNTIME, CC = sys.argv[1:5]
 FILES = ("bin/occamyc bin/occamplan share/man/man1/occamyc.1 share/man/man1/occamplan.1 share/doc/occamyc/README.md "
-         "share/doc/occamyc/CHANGELOG.md share/doc/occamyc/CONTRIBUTING.md share/doc/occamyc/LICENSE share/doc/occamyc/NOTICE share/occamyc/pool.h "
+         "share/doc/occamyc/CHANGELOG.md share/doc/occamyc/CONTRIBUTING.md share/doc/occamyc/LICENSE share/doc/occamyc/NOTICE "
          "share/occamyc/report.schema.json lib/liboccamplan.a include/occamplan/planner.h include/occamplan/order.h")
 
 
@@ -38,6 +38,7 @@ class Installed(unittest.TestCase):
     def test_nothing_is_missing_and_nothing_else_is_there(self):
         found = [os.path.relpath(os.path.join(folder, name), PREFIX) for folder, _, names in os.walk(PREFIX) for name in names]
         pages = ["share/doc/occamyc/docs/" + name for name in os.listdir(DOCS) if name.endswith(".md")]
+        pages += ["share/occamyc/" + name for name in os.listdir(RUNTIME)]
         self.assertEqual(sorted(found), sorted(FILES.split() + pages))
 
     def test_links_among_pages_lead_to_pages(self):

@@ -3,6 +3,6 @@
 check-install: all
 	rm -rf $(BUILD)/installed
 	$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD)/installed) PREFIX=/usr > $(BUILD)/install.log
-	python3 tests/install/check_install.py $(BUILD)/installed/usr docs '$(CC)'
+	python3 tests/install/check_install.py $(BUILD)/installed/usr docs runtime '$(CC)'
 
 .PHONY: check-install
