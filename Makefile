@@ -45,7 +45,7 @@ $(BUILD)/gen/templates.o: $(BUILD)/gen/templates.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) -O1 -DOCC_HOSTED -DOCC_SHARED -DOCC_FORCE_SCALAR $(SANFLAG) -I. -Icompiler -c -o $@ $<
 
 # -- the compiler -----------------------------------------------------------------------------------------------------
-OCC_SRC := $(filter-out compiler/main.c,$(wildcard compiler/*.c compiler/*/*.c))
+OCC_SRC := $(filter-out compiler/main.c,$(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c))
 OCC_OBJ := $(OCC_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/onnx.pb-c.o $(BUILD)/gen/templates.o
 
 $(BUILD)/liboccamyc.a: $(OCC_OBJ)
@@ -66,7 +66,7 @@ $(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
 PREFIX  ?= /usr/local
 SHARE   := $(DESTDIR)$(PREFIX)/share
 OBJCOPY ?= objcopy
-VERSION := $(shell sed -n 's/.*OCCAMYC_VERSION "\(.*\)"/\1/p' compiler/version.h)
+VERSION := $(shell sed -n 's/.*OCCAMYC_VERSION "\(.*\)"/\1/p' compiler/support/version.h)
 
 $(BUILD)/%.1: docs/%.1.in docs/man.sh $(BUILD)/%
 	sh docs/man.sh $(BUILD)/$* $< $(VERSION) > $@.tmp && mv $@.tmp $@

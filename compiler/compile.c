@@ -1,18 +1,19 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
 #include "compile.h"
 
-#include "bounds.h"
+#include "alternatives/variants.h"
 #include "emit/emit.h"
 #include "emit/report.h"
-#include "figures.h"
+#include "infer/bounds.h"
+#include "infer/infer.h"
+#include "limits/figures.h"
+#include "lower/choice.h"
 #include "onnx/read.h"
-#include "ops/infer.h"
 #include "passes/passes.h"
-#include "program/choice.h"
 #include "support/files.h"
-#include "tune.h"
-#include "variants.h"
-#include "verify.h"
+#include "trial/build.h"
+#include "trial/tune.h"
+#include "trial/verify.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -437,7 +438,7 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
     if (!core_find(c.target->name))
         return diag_bug(diag, (Loc){0},
                         "nothing is known of the time that code for target '%s' takes: add its core to "
-                        "compiler/program/cost.c",
+                        "compiler/kernels/cost.c",
                         c.target->name);
     if (options->verify && *options->verify)
         choose_stored_bounds(&c);

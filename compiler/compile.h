@@ -2,7 +2,7 @@
 #ifndef OCC_COMPILE_H
 #define OCC_COMPILE_H
 
-#include "options.h"
+#include "program/options.h"
 #include "support/text.h"
 
 /* What the command prints; the files are written by occ_compile itself. */

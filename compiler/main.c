@@ -1,6 +1,7 @@
 /* main.c - the command: reads argv, compiles, prints, exits. The only file that does either of the last two. */
+#include "command_line.h"
 #include "compile.h"
-#include "version.h"
+#include "support/version.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -5,7 +5,7 @@ include tests/deps.mk tests/onnx.mk
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
 # The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all. Two run at
 # a time: the longest first of those that come after the quick ones.
-CHECKS := check-includes check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
+CHECKS := check-includes check-layers check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
           check-onnx \
           check-history check-types check-upgrade \
           check-plans check-real check-threads check-queues check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own check-answers \
@@ -16,14 +16,21 @@ check: deps
 	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
 
+ROOMS = $(subst $() ,|,$(notdir $(shell find compiler -mindepth 1 -type d)))
+
 # Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/. Comments speak of
 # files and names that exist.
 check-includes:
-	@! grep -nE '#include "(support|graph|onnx|ops|passes|kernels|program|emit|compiler)' planners/*.[ch]
-	@! grep -rnE '#include "(support|graph|onnx|ops|passes|kernels|program|emit|compiler)' codegen_templates/c codegen_templates/main
+	@! grep -nE '#include "($(ROOMS)|compiler)/' planners/*.[ch]
+	@! grep -rnE '#include "($(ROOMS)|compiler)/' codegen_templates/c codegen_templates/main
 	@for h in $$(find compiler -name '*.h'); do \
 	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
 	@python3 tests/tools/check_comments.py
+	@echo "1 passed, 0 failed"
+
+# Rooms of compiler/ stand on each other; no file name twice.
+check-layers:
+	@python3 tests/tools/check_layers.py compiler
 	@echo "1 passed, 0 failed"
 
 # The code as .clang-format has it, of the version whose layout that is; `make format` mends. What tests of the embed tool read
@@ -41,4 +48,4 @@ check-format:
 format:
 	$(FORMAT) -i $(FORMATS)
 
-.PHONY: check check-includes check-format format
+.PHONY: check check-includes check-layers check-format format

@@ -1,6 +1,6 @@
 /* c.c - a program and its plan as C99: puts the parts of the generated file in order. */
 #include "emit/emit.h"
-#include "version.h"
+#include "support/version.h"
 
 #include <string.h>
 

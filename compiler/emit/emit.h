@@ -68,12 +68,12 @@ const char *emit_share_member(const Emit *emit, int share);   /* of the memory s
 const char *emit_share_macro(const Emit *emit, int share);    /* "MNIST_ARENA": before _SIZE and _ALIGN */
 int64_t     emit_share_offset(const Emit *emit, int buffer);  /* of a planned buffer, from its memory's first byte */
 
-/* extent.c - run-time integers as C expressions. */
+/* emit_extent.c - run-time integers as C expressions. */
 void emit_extent(Emit *emit, Text *text, Extent extent);
 void emit_extent_value(Emit *emit, Text *text, int expr); /* computed anew, not read from its slot */
 
-/* expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type, "occ_fn_f32";
- * `apart`: long functions are called, since the kernel needs the registers. */
+/* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
+ * "occ_fn_f32"; `apart`: long functions are called, since the kernel needs the registers. */
 const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc);
 
 /* step.c - one step function for each distinct step; returns its name. The values that the call passes after its
@@ -92,7 +92,7 @@ bool emit_uses(const char *text, const char *name); /* the text has a variable o
 void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* what the units are told of */
 
-/* run.c - the run function. */
+/* emit_run.c - the run function. */
 void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
 void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */

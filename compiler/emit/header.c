@@ -1,7 +1,7 @@
 /* header.c - the generated header: sizes, structs and the one function, with everything a caller must know. */
 #include "emit/emit.h"
-#include "program/sequence.h"
-#include "version.h"
+#include "lower/sequence.h"
+#include "support/version.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *dtype_remark(DType dtype)
     return info->class == 'C' ? "pairs, real part first" : "";
 }
 
-/* A sequence or optional as a struct of the layout that steps read: see program/sequence.h. Returns its type's name. */
+/* A sequence or optional as a struct of the layout that steps read: see lower/sequence.h. Returns its type's name. */
 static const char *put_nested(Emit *emit, Text *text, const Type *type, const char *name)
 {
     bool           list = type->kind == TYPE_SEQUENCE;

@@ -1,7 +1,7 @@
 /* host.c - the host program of --main: the files of codegen_templates/main, and between them the table of this model's
  * ports, which is all that is printed here. */
 #include "emit/emit.h"
-#include "program/sequence.h"
+#include "lower/sequence.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* parallel.c - steps in parts: for each such step a function that runs one of them, and what it has to be told. */
 #include "emit/emit.h"
-#include "program/part.h"
+#include "plan/part.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* report.c - the report of --report: what was planned, buffer by buffer and step by step, as JSON. */
 #include "emit/report.h"
 
-#include "program/cost.h"
+#include "kernels/cost.h"
+#include "plan/plan.h"
 #include "program/fetch.h"
-#include "program/plan.h"
 #include "support/json.h"
-#include "version.h"
+#include "support/version.h"
 
 #include <stdlib.h>
 #include <string.h>

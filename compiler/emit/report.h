@@ -2,7 +2,16 @@
 #ifndef OCC_EMIT_REPORT_H
 #define OCC_EMIT_REPORT_H
 
-#include "build.h"
+#include "emit/target.h"
+
+/* What the target's compiler makes of the code; bytes. */
+typedef struct Measure {
+    int64_t     code;      /* instructions */
+    int64_t     constants; /* read-only data: weights of --weights=inline and object too */
+    int64_t     writable;  /* must be 0 */
+    int64_t     stack;     /* the deepest chain of calls below the caller; -1: not known */
+    const char *outside;   /* functions of the C library whose stack is not counted, with commas; "" none */
+} Measure;
 
 /* measure NULL: no --cc was given. */
 void report_json(const Emission *emission, const Measure *measure, Text *out);

@@ -3,7 +3,7 @@
 #ifndef OCC_EMIT_TARGET_H
 #define OCC_EMIT_TARGET_H
 
-#include "options.h"
+#include "program/options.h"
 #include "support/files.h"
 #include "support/text.h"
 

@@ -1,7 +1,7 @@
 /* interval.c - the least and greatest value that an operator on run-time integers can give. */
 #include "graph/interval.h"
 
-#include "graph/linear.h"
+#include "graph/linear_form.h"
 
 static int64_t smaller(int64_t a, int64_t b)
 {

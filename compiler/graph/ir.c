@@ -1,6 +1,6 @@
 /* ir.c - building and asking about graphs; see ir.h. */
 #include "graph/ir.h"
-#include "ops/ops.h"
+#include "graph/ops.h"
 #include "support/int.h"
 
 #include <string.h>

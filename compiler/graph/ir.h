@@ -117,8 +117,8 @@ struct Value {
     const Const *data;  /* contents of a constant, else NULL */
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
     int          nelem;
-    bool         either_rank; /* of one element, typed [1]: while running it may as well be a scalar, see ops/infer.c */
-    Type         promise;     /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
+    bool either_rank; /* of one element, typed [1]: while running it may as well be a scalar, see infer/infer.c */
+    Type promise;     /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
     const char *const
         *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence
                                     or optional); an entry NULL: none; NULL: no names at all */
@@ -152,7 +152,7 @@ typedef struct Attr {
     Graph             *graph;
 } Attr;
 
-typedef int OpKind; /* a row of schemas/ops.def; see ops/ops.h */
+typedef int OpKind; /* a row of schemas/ops.def; see graph/ops.h */
 
 /* One use of an operator. An optional input or output that the model omits is NULL. */
 struct Node {
@@ -165,7 +165,7 @@ struct Node {
     Graph  *graph;   /* the graph it belongs to */
     Loc     loc;
     int     mark;   /* scratch of whoever walks the graph; means nothing to the next one */
-    bool    copied; /* Concat: its members are made apart and copied, not made in their place (compiler/concats.c) */
+    bool    copied; /* Concat: its members are made apart and copied, not made in their place (concats.c) */
 };
 
 /* A graph or a nested body. A body reads outer Values directly. Nodes are in an order that respects data flow. */
@@ -215,7 +215,7 @@ struct Model {
     int          nvalue, cvalue;
     Expr        *expr;
     int          nexpr, cexpr;
-    int         *expr_hash; /* private to expr.c */
+    int         *expr_hash; /* private to extent_expr.c */
     int          expr_buckets;
     DimBound    *bound;
     int          nbound;
@@ -257,7 +257,8 @@ bool        const_ints(const Value *value, int64_t *out, int capacity,
                        int *count); /* an integer constant's elements; false: not constant, not integer, too many */
 bool        const_scalar(const Value *value, double *out); /* a constant with one element, any arithmetic type */
 
-/* Run-time integers (expr.c): hash-consed, folded when constant, intervals kept. A constant Extent has expr -1. */
+/* Run-time integers (extent_expr.c): hash-consed, folded when constant, intervals kept. A constant Extent has expr
+ * -1. */
 Extent  extent_const(int64_t value);
 bool    extent_is_const(Extent extent);
 bool    extent_is(Extent extent, int64_t value); /* a constant, of this value */
@@ -274,7 +275,7 @@ int    extent_depth(const Model *model, Extent extent); /* 0 for constants and l
 void   extent_forget(Model *model, int count);          /* expressions from index `count` on never existed */
 Extent type_count(Model *model, const Type *type);      /* product of a tensor's extents */
 
-/* Stable text (print.c) and every invariant in one list (check.c; returns 0 or -1). */
+/* Stable text (print_graph.c) and every invariant in one list (check.c; returns 0 or -1). */
 typedef struct Text Text;
 void                graph_print(Text *text, const Model *model);
 int                 graph_check(Model *model, Diag *diag);

@@ -3,7 +3,7 @@
 #ifndef OCC_KERNELS_CONV_COST_H
 #define OCC_KERNELS_CONV_COST_H
 
-#include "program/cost.h"
+#include "kernels/cost.h"
 
 enum { COST_CALL = 200 }; /* nanoseconds of any step */
 

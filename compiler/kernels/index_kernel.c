@@ -3,7 +3,7 @@
 #include "kernels/record.h"
 #include "program/lag.h"
 #include "program/operand.h"
-#include "program/plan.h"
+#include "program/table.h"
 
 /* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the
  * axis. */

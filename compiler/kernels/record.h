@@ -3,7 +3,7 @@
 #ifndef OCC_KERNELS_RECORD_H
 #define OCC_KERNELS_RECORD_H
 
-#include "program/cost.h"
+#include "kernels/cost.h"
 
 /* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
 typedef struct Cut {

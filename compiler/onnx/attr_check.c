@@ -1,7 +1,7 @@
 /* attr_check.c - the attributes of a node against the rows of schemas/attrs.def. */
 #include "graph/make.h"
+#include "graph/ops.h"
 #include "onnx/reader.h"
-#include "ops/ops.h"
 #include "support/text.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* function.c - operators that the model defines itself are replaced by their bodies. */
+#include "graph/ops.h"
 #include "onnx/reader.h"
-#include "ops/ops.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* op.c - operators and the versions that a model means. */
+#include "graph/ops.h"
 #include "onnx/read.h"
 #include "onnx/reader.h"
-#include "ops/ops.h"
 
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* reader.h - what the parts of the ONNX reader share. Private to compiler/onnx. */
 #ifndef OCC_ONNX_READER_H
 #define OCC_ONNX_READER_H
-
 #include "graph/ir.h"
+#include "onnx.pb-c.h"
 #include "onnx/wire.h"
 #include "support/map.h"
-
-#include "onnx.pb-c.h"
 
 enum {
     MAX_BUILD_DEPTH = 100, /* graphs inside graphs and functions inside functions */

@@ -5,7 +5,7 @@
 #define OCC_ONNX_UPGRADE_H
 
 #include "graph/make.h"
-#include "ops/ops.h"
+#include "graph/ops.h"
 #include "ops/rules.h"
 
 /* `number` as a scalar of the element type that `like` has. */

@@ -1,7 +1,7 @@
 /* upgrade_scan.c - version 8 of Scan had a batch axis in front of everything: that is a Scan over the batch around
  * today's. */
-#include "onnx/upgrade.h"
 #include "onnx/read.h"
+#include "onnx/upgrade.h"
 
 #include <string.h>
 

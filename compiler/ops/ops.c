@@ -1,5 +1,5 @@
 /* ops.c - the operator table and the search in it. */
-#include "ops/ops.h"
+#include "graph/ops.h"
 #include "ops/rules.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OCC_OPS_RULES_H
 #define OCC_OPS_RULES_H
 
-#include "ops/ops.h"
+#include "graph/ops.h"
 
 #define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) \
     int upgrade(Model *model, Node *node, Diag *diag); \

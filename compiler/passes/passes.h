@@ -3,7 +3,7 @@
 #ifndef OCC_PASSES_PASSES_H
 #define OCC_PASSES_PASSES_H
 
-#include "ops/ops.h"
+#include "graph/ops.h"
 
 typedef int (*PassFn)(Model *model, Diag *diag);
 

@@ -1,6 +1,6 @@
 /* quant.c - reading QuantizeLinear and DequantizeLinear; see quant.h. */
 #include "passes/quant.h"
-#include "ops/ops.h"
+#include "graph/ops.h"
 #include <math.h>
 
 static bool is_byte(DType dtype)

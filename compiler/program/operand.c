@@ -1,5 +1,6 @@
 /* operand.c - arithmetic over operands: which bytes of a buffer a step sees. */
 #include "program/operand.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -194,4 +195,9 @@ bool step_passed(const Step *step, int index, Passed *passed)
         index -= x ? 2 : 0;
     }
     return false;
+}
+
+int64_t buffer_bytes(const Buffer *buffer)
+{
+    return buffer->copies <= 1 ? buffer->size : int_round_up(buffer->size, buffer->align) * buffer->copies;
 }

@@ -5,6 +5,7 @@
 
 #include "graph/ir.h"
 #include "program/kernels.h"
+#include "program/plan_options.h"
 #include "program/scalar.h"
 
 typedef enum BufferKind {
@@ -129,7 +130,7 @@ typedef struct Permit {
 } Permit;
 
 /* A port of the program: an input or output of the model and where it lies. The buffer of a sequence or optional has
- * the layout of program/sequence.h, which the generated header declares as a struct: int64_t count (optional: present),
+ * the layout of lower/sequence.h, which the generated header declares as a struct: int64_t count (optional: present),
  * int64_t extent[capacity][rank], padding to `data`, member[capacity][distance] bytes. An optional input that is NULL
  * is replaced by a constant block of zeros of `data` bytes, inner headers included. Text elements are pointers to
  * characters. */
@@ -165,7 +166,7 @@ typedef struct Program {
     StatePair *state;
     int        nstate, cstate;
     int        dims;        /* Buffer.id of the run-time integers, or -1: there are none */
-    int        cascades;    /* loops over strips of rows (ops/cascade.c) */
+    int        cascades;    /* loops over strips of rows (lower/cascade.c) */
     bool       no_in_place; /* no result takes the place of an operand */
     bool       no_overlap;  /* none follows its input through the same memory */
     int        nslot;       /* int64_t entries of it */
@@ -174,40 +175,6 @@ typedef struct Program {
     int       *home;        /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
     int        nhome;       /* entries of home[] */
 } Program;
-
-/* A memory that the arena may lie in, from --region. */
-enum { MAX_REGIONS = 8 };
-
-typedef struct MemoryRegion {
-    const char *name;  /* C identifier, the member of the generated struct */
-    int64_t     size;  /* bytes */
-    int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
-} MemoryRegion;
-
-/* Where the generated code has its constants: as literals, in an object made of a file, read from that file by the
- * caller, or loaded from it block by block while the model runs (small ones are literals then). AUTO: a plan never says
- * so. */
-typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE, WEIGHTS_SWAP } WeightForm;
-
-/* What brings weights while the model runs. */
-typedef struct Loader {
-    double  rate;    /* bytes a nanosecond; 0: the target's */
-    double  latency; /* nanoseconds of a load that is alone */
-    int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
-} Loader;
-
-/* How to plan; from the command line. */
-typedef struct PlanOptions {
-    const char  *planner;             /* "auto", or a name of the planners' table */
-    int          reorder;             /* 0: keep the model's order */
-    int          io_arena;            /* inputs and outputs are planned too */
-    double       seconds;             /* time limit; 0: effort is counted in nodes */
-    MemoryRegion region[MAX_REGIONS]; /* fast to slow */
-    int          nregion;             /* 0: one arena of any size */
-    WeightForm   weights;
-    bool         one_file; /* there is no file beside the code for them */
-    int64_t      worth;    /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
-} PlanOptions;
 
 /* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {
@@ -253,19 +220,16 @@ typedef struct Plan {
     Swap    *swap; /* NULL: no constant is loaded while running */
 } Plan;
 
+/* Bytes that a buffer takes in its region, all copies together. */
+int64_t buffer_bytes(const Buffer *buffer);
+
 struct Text;
-void program_print(struct Text *text, const Program *program); /* stable text (print.c) */
-int  program_check(const Program *program, Diag *diag);        /* every invariant (check.c) */
-void program_liveness(Program *program); /* spans of every buffer: Occamy, Algorithm 1 (liveness.c) */
-int  program_plan(Program *program, const PlanOptions *options, Plan *plan,
-                  Diag *diag); /* plan.c: the bridge to planners/ */
-int  program_confirm(Program *program, const PlanOptions *options, Plan *plan,
-                     Diag *diag); /* a plan to be run: see plan.c */
+void program_print(struct Text *text, const Program *program); /* stable text (print_program.c) */
 void plan_print(struct Text *text, const Program *program, const Plan *plan);
 
-/* Run the program in this process, with the same kernels that it would be emitted with (run.c). `memory[b]` is the
- * start of buffer b; weights point at their bytes (weight.h). Returns 0, or the negative code that the generated code
- * would return. */
+/* Run the program in this process, with the same kernels that it would be emitted with (run_program.c). `memory[b]`
+ * is the start of buffer b; weights point at their bytes (weight.h). Returns 0, or the negative code that the
+ * generated code would return. */
 int program_run(const Program *program, void *const *memory);
 
 /* ----------------------------------------------------------------------------------------------- operand arithmetic */

@@ -1,6 +1,6 @@
 /* table.c - integers that a step reads and that are known while compiling: constants, and what a step makes of
  * constants. */
-#include "program/plan.h"
+#include "program/table.h"
 
 #include "program/operand.h"
 #include "program/weight.h"

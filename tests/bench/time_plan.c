@@ -1,6 +1,7 @@
 /* time_plan.c - milliseconds of processor time that planning takes: one compilation after another, for each a line for
  * every search for order and placement in it, one for the check of what is taken, and an empty one. The arguments are
  * occamyc's. Linked with --wrap=program_plan and --wrap=program_confirm; read by memory.py. */
+#include "command_line.h"
 #include "compile.h"
 #include "program/program.h"
 

@@ -1,6 +1,7 @@
 /* builder.c - see builder.h. */
 #include "builder.h"
-#include "program/plan.h"
+#include "plan/check.h"
+#include "plan/plan.h"
 #include "support/files.h"
 
 #include <dlfcn.h>

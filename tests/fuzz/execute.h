@@ -2,7 +2,7 @@
 #ifndef FUZZ_EXECUTE_H
 #define FUZZ_EXECUTE_H
 
-#include "program/plan.h"
+#include "plan/plan.h"
 
 enum { EXECUTE_BLOCKS = 4000 };
 

@@ -1,7 +1,7 @@
 /* mutate.c - libFuzzer's mutations on the decoded model instead of its bytes: lengths and nesting stay right, so that
  * almost every input gets past the wire format. Works on any message by protobuf-c's own descriptors. */
 #include "onnx/wire.h"
-#include "ops/ops.h"
+#include "graph/ops.h"
 
 #include "onnx.pb-c.h"
 

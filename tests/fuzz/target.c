@@ -1,11 +1,12 @@
 /* target.c - what is fuzzed: a file's bytes through reading, checking, inference, passes, lowering and planning.
  * Whatever they are, they may at worst be refused, in bounded time and memory. With OCC_FUZZ_BUGS set, a message of the
  * class "bug in occamyc" counts as a crash too; with OCC_FUZZ_RUN set, what is accepted is run (execute.c). */
+#include "plan/check.h"
 #include "execute.h"
 #include "onnx/read.h"
-#include "ops/infer.h"
+#include "infer/infer.h"
 #include "passes/passes.h"
-#include "program/lower.h"
+#include "lower/lower.h"
 #include "support/text.h"
 
 #include <stdio.h>

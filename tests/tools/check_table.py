@@ -1,6 +1,6 @@
 """Every operator that occamyc claims has a case that runs: check_table.py --list=supported.txt --cases=FOLDER FOLDER...
 
-Walks schemas/ops.def and compiler/ops/expand.def: a row with a lowering, or one that is written as other operators, must occur
+Walks schemas/ops.def and compiler/ops/expand/expand.def: a row with a lowering, or one that is written as other operators, must occur
 in a listed official case, in a case of our own or in one of our models. Models count with their nested graphs and functions.
 """
 
@@ -32,7 +32,7 @@ def claimed_operators():
     rows = ROW.findall(read("schemas/ops.def"))
     lowered = {(domain, name) for domain, name, _, lower in rows if lower != "lower_none"}
     drawn = {(domain, name) for domain, name, more, _ in rows if "OP_RANDOM" in more}
-    expanded = set(EXPANDED.findall(read("compiler/ops/expand.def"))) - (drawn if not lowered & drawn else set())
+    expanded = set(EXPANDED.findall(read("compiler/ops/expand/expand.def"))) - (drawn if not lowered & drawn else set())
     return {DOMAINS[domain] + name for domain, name in lowered | expanded if domain != "ours"}
 
 

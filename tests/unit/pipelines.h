@@ -1,9 +1,9 @@
-/* pipelines.h - random instances of compiler/plan/pipeline.h, and what tests hold its answers against: runs as
+/* pipelines.h - random instances of compiler/swap/pipeline.h, and what tests hold its answers against: runs as
  * longest paths, and every set of kept blocks with every list of places. */
 #ifndef OCC_TESTS_PIPELINES_H
 #define OCC_TESTS_PIPELINES_H
 
-#include "plan/pipeline.h"
+#include "swap/pipeline.h"
 
 #include <math.h>
 #include <string.h>

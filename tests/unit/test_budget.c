@@ -1,6 +1,6 @@
 /* test_budget.c - plans for a number of bytes, laid out by planners/, against every choice of small instances; and
  * how long plans for large ones take. */
-#include "plan/budget.h"
+#include "swap/budget.h"
 
 #include "planners/planner.h"
 

@@ -1,4 +1,5 @@
 /* test_check.c - program_check accepts a sound program and names each thing that can be wrong with one. */
+#include "plan/check.h"
 #include "world.h"
 
 #include "program/operand.h"

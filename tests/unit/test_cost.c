@@ -3,8 +3,8 @@
 #include "world.h"
 
 #include "emit/target.h"
-#include "ops/winograd.h"
-#include "program/choice.h"
+#include "ops/lower/winograd.h"
+#include "lower/choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -199,7 +199,7 @@ static void every_target_has_a_core(void **state)
     (void)state;
     for (int i = 0; i < ntargets; i++)
         if (!core_find(targets[i].name))
-            fail_msg("target '%s' has no row in compiler/program/cost.c", targets[i].name);
+            fail_msg("target '%s' has no row in compiler/kernels/cost.c", targets[i].name);
     assert_null(core_find("abacus"));
 }
 

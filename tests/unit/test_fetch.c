@@ -1,7 +1,7 @@
 /* test_fetch.c - blocks of weights and the steps that bring them: random programs run while loads end at random times,
  * where every step must read what it is meant to; and what happens when a plan or a wait is spoilt. */
 #include "planned.h"
-#include "program/check.h"
+#include "plan/check.h"
 #include "program/fetch.h"
 #include "program/splice.h"
 #include "random_program.h"

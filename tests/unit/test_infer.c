@@ -1,6 +1,6 @@
 /* test_infer.c - types and small contents through graphs built by hand: what an exporter's shape arithmetic comes out
  * as. */
-#include "ops/infer.h"
+#include "infer/infer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

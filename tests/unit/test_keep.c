@@ -1,5 +1,5 @@
 /* test_keep.c - where loads begin and which blocks stay, against every choice of small instances. */
-#include "plan/keep.h"
+#include "swap/keep.h"
 
 #include "pipelines.h"
 

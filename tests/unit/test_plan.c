@@ -1,4 +1,5 @@
 /* test_plan.c - plans of programs made by hand: in-place permits, merges, alignment, copies, planned ports, orders. */
+#include "program/table.h"
 #include "planned.h"
 
 #include <string.h>

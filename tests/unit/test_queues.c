@@ -1,7 +1,7 @@
 /* test_queues.c - steps on several queues: random programs run in random orders that the waits allow, where every step
  * must read what it reads when all run by number; what happens when a wait is missing; and what is scheduled. */
 #include "planned.h"
-#include "program/queues.h"
+#include "plan/queues.h"
 #include "random_program.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * re says of the same patterns and texts; broken patterns are refused with a reason. */
 #include "world.h"
 
-#include "ops/regex.h"
+#include "ops/text/regex.h"
 #include "regex_cases.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* test_run.c - programs executed in process: control flow and run-time integers against plain C, and expressions in
  * both classes against their definition in double precision. */
+#include "plan/check.h"
 #include "codegen_templates/c/occ_base.h"
 #include "world.h"
 

@@ -2,7 +2,7 @@
  * meet them. */
 #include "world.h"
 
-#include "ops/strip.h"
+#include "ops/quant/strip.h"
 
 static StripShape image(int64_t channels, int64_t side, int64_t kernel)
 {

@@ -3,9 +3,9 @@
 #include "world.h"
 
 #include "emit/emit.h"
-#include "ops/panels.h"
-#include "ops/quads.h"
-#include "ops/winograd.h"
+#include "lower/panels.h"
+#include "ops/quant/quads.h"
+#include "ops/lower/winograd.h"
 #include "program/weight.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define TEST_WORLD_H
 
 #include "kernels/record.h"
-#include "program/plan.h"
+#include "plan/plan.h"
 #include "program/program.h"
 
 #include <setjmp.h>

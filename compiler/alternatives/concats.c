@@ -1,0 +1,73 @@
+/* concats.c - concatenations whose members had better be copied than made in place.
+ * A member that is made in its place costs neither a copy nor memory of its own, but the whole concatenation lives from
+ * its first member on. Where the memory is fullest while most members are still missing, that is the dearer way. */
+#include "alternatives/concats.h"
+#include "graph/ops.h"
+#include "plan/plan.h"
+
+static bool has_operand(const Step *step, int buffer, int access)
+{
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer == buffer && (step->operand[k].access & access))
+            return true;
+    return false;
+}
+
+/* The step reads what is live in step `full` too. */
+static bool keeps_alive(const Program *program, const Step *step, int full)
+{
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+
+        if ((x->access & OPERAND_READS) && x->buffer >= 0 && buffer_live_bytes(&program->buffer[x->buffer], full) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The concatenation is half made in step `full`, or a member is made later from what is live there: made apart, and
+ * earlier, it might let that go. */
+static bool weighs_on(const Program *program, int buffer, int full)
+{
+    for (int s = full + 1; s < program->nstep; s++)
+        if (has_operand(&program->step[s], buffer, OPERAND_WRITES) &&
+            (buffer_live_bytes(&program->buffer[buffer], full) > 0 || keeps_alive(program, &program->step[s], full)))
+            return true;
+    return false;
+}
+
+/* full: [nstep], where the memory is fullest. */
+static bool weighs_on_peak(const Program *program, const bool *full, int buffer)
+{
+    for (int s = 0; s < program->nstep; s++)
+        if (full[s] && weighs_on(program, buffer, s))
+            return true;
+    return false;
+}
+
+static int mark(const Program *program, const bool *full, Graph *graph)
+{
+    int count = 0;
+
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+        int   home = node->op == OP_onnx_Concat && !node->copied ? program->home[node->out[0]->id] : -1;
+
+        if (home >= 0 && weighs_on_peak(program, full, home))
+            count += node->copied = true;
+        for (int k = 0; k < 2; k++)
+            if (node->body[k])
+                count += mark(program, full, node->body[k]);
+    }
+    return count;
+}
+
+int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan)
+{
+    bool    *full = arena_array(program->arena, bool, program->nstep + 1);
+    int64_t *live = program_live_bytes(program, options->io_arena);
+
+    for (int s = 0; s < program->nstep; s++)
+        full[s] = live[s] >= plan->bound;
+    return mark(program, full, program->model->main);
+}

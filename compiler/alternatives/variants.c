@@ -1,0 +1,260 @@
+/* variants.c - choose among the ways to lower a model by what their plans need. */
+#include "alternatives/variants.h"
+
+#include "alternatives/concats.h"
+#include "kernels/cost.h"
+#include "limits/figures.h"
+#include "lower/lower.h"
+#include "plan/check.h"
+#include "plan/part.h"
+#include "plan/queues.h"
+#include "swap/slice.h"
+#include "swap/swap.h"
+
+#include <string.h>
+
+/* What a change must save: one part in so many. */
+enum {
+    WORTH_CASCADES = 16, /* to have any */
+    WORTH_CASCADE = 64,  /* to have one more */
+    WORTH_COPY = 64,     /* to copy, which takes time */
+    WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
+};
+
+/* How weights are loaded. */
+static SwapForm swap_form(const Lowering *lowering)
+{
+    const Options *options = &lowering->options;
+
+    return swap_form_of(options->loader.rate > 0.0 ? &options->loader : &lowering->target->loader);
+}
+
+int variant_lower(const Lowering *lowering, Variant *variant)
+{
+    const Core *core = core_find(lowering->target->name);
+    Options     options = lowering->options;
+
+    options.cascade = variant->cascade;
+    options.cascade_floor = variant->floor;
+    if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
+                    &variant->program, lowering->diag) < 0)
+        return -1;
+    if (options.plan.weights == WEIGHTS_SWAP)
+        program_slice(variant->program, swap_form(lowering).slice);
+    program_partition(variant->program, options.threads, options.part_time);
+    variant->text = text_new(lowering->diag->arena);
+    if (variant->program->cascades)
+        program_print(&variant->text, variant->program);
+    variant->time = cost_program(core, variant->program);
+    return program_check(variant->program, lowering->diag);
+}
+
+/* A plan of more than `worth` bytes is of no use; 0: any is. */
+static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
+{
+    PlanOptions options = lowering->options.plan;
+
+    options.worth = worth;
+    options.reorder = options.reorder && v->program->nqueue < 2;
+    program_liveness(v->program);
+    if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
+        return -1;
+    return program_check(v->program, lowering->diag); /* planning may move steps and join buffers */
+}
+
+static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t worth, Variant *v)
+{
+    *v = (Variant){.cascade = cascade, .floor = floor};
+    return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, worth, v);
+}
+
+/* Takes the plan of another variant if that is of the same program, with cascades. */
+static bool take_plan(const Variant *known, Variant *v)
+{
+    if (!v->program->cascades || v->text.size != known->text.size ||
+        memcmp(v->text.data, known->text.data, v->text.size))
+        return false;
+    v->program = known->program;
+    v->plan = known->plan;
+    return true;
+}
+
+/* With cascades of tensors from `floor` bytes on; the plan is that of a variant known, if it is the same program. */
+static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t floor, int64_t worth, Variant *v)
+{
+    Variant before = *v;
+
+    *v = (Variant){.cascade = CASCADE_AUTO, .floor = floor};
+    if (variant_lower(lowering, v) < 0)
+        return -1;
+    if (take_plan(least, v) || take_plan(&before, v))
+        return 0;
+    return make_plan(lowering, worth, v);
+}
+
+/* Whether the plan is within `most` bytes and --max-ram. */
+static bool is_small(const Lowering *lowering, const Variant *v, int64_t most)
+{
+    const Options *o = &lowering->options;
+
+    return v->plan.peak <= most && (o->max_ram < 0 || figures_of(v->program, &v->plan, o).ram <= o->max_ram);
+}
+
+/* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the
+ * time. */
+static bool is_in_time(const Variant *v, const Variant *without)
+{
+    enum { DEAR = 6 };
+    double longer = v->time / without->time - 1.0;
+
+    return DEAR * longer * (double)without->plan.peak <= (double)(without->plan.peak - v->plan.peak);
+}
+
+/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns
+ * 1; 0: no such plan is below `most` bytes. */
+static int plan_in_time(const Lowering *lowering, const Variant *least, const Variant *without, int64_t floor,
+                        int64_t most, Variant *v)
+{
+    *v = *least;
+    for (; floor < most; floor += floor / 2 + 1) {
+        if (plan_cascades(lowering, least, floor, most, v) < 0)
+            return -1;
+        if (v->plan.peak < most && is_in_time(v, without))
+            return 1;
+    }
+    return 0;
+}
+
+/* Where there is room: between `least`, which has all cascades, and the variant without. */
+static int choose_in_time(const Lowering *lowering, const Variant *least, const Variant *without, Variant *v)
+{
+    int found = plan_in_time(lowering, least, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
+                             without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
+
+    if (found < 0)
+        return -1;
+    if (!found)
+        *v = is_in_time(least, without) ? *least : *without;
+    if (!is_small(lowering, v, INT64_MAX))
+        *v = *least;
+    return 0;
+}
+
+/* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is
+ * room those that take time. */
+static int choose_cascades(const Lowering *lowering, Variant *v)
+{
+    Variant least = *v, without;
+    int64_t most = least.plan.peak + least.plan.peak / WORTH_CASCADES;
+    bool    roomy = lowering->target->roomy;
+
+    if (lower_and_plan(lowering, CASCADE_OFF, 0, roomy ? 0 : most, &without) < 0)
+        return -1;
+    if (is_small(lowering, &without, most)) {
+        *v = without;
+        return 0;
+    }
+    if (roomy)
+        return choose_in_time(lowering, &least, &without, v);
+    most = least.plan.peak + least.plan.peak / WORTH_CASCADE;
+    if (plan_cascades(lowering, &least, most, most, v) < 0)
+        return -1;
+    if (!is_small(lowering, v, most))
+        *v = least;
+    return 0;
+}
+
+/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
+ * more. */
+static int choose_copies(const Lowering *lowering, Variant *v)
+{
+    enum { ROUNDS = 2 };
+    const PlanOptions *plan = &lowering->options.plan;
+    Variant            tried = *v;
+
+    if (lowering->options.no_elision) /* they all are */
+        return 0;
+    for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan);
+         round++) {
+        int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
+
+        if (lower_and_plan(lowering, v->cascade, v->floor, most, &tried) < 0)
+            return -1;
+        if (tried.plan.peak > v->plan.peak)
+            break;
+        if (tried.plan.peak <= most)
+            *v = tried;
+    }
+    return 0;
+}
+
+/* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth
+ * having. */
+static int plan_queues(const Lowering *lowering, double window, Variant *v)
+{
+    Variant queued = {.cascade = v->cascade, .floor = v->floor};
+
+    *v = queued;
+    if (variant_lower(lowering, v) < 0)
+        return -1;
+    if (!program_schedule(v->program, core_find(lowering->target->name), lowering->options.queues, window))
+        return 0;
+    if (make_plan(lowering, 0, v) < 0)
+        return -1;
+    program_settle_waits(v->program, &v->plan);
+    return 1;
+}
+
+/* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its
+ * bits are to be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where
+ * there are queues. */
+static int choose_queues(const Lowering *lowering, Variant *v)
+{
+    static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
+    Variant             best = *v, tried = *v;
+    int                 found = 0;
+
+    for (int i = 0; i < (int)(sizeof window / sizeof *window) && lowering->options.queues > 1; i++) {
+        int status = plan_queues(lowering, window[i], &tried);
+
+        if (status <= 0)
+            return status;
+        if (!found || tried.plan.peak < best.plan.peak - best.plan.peak / WORTH_WINDOW)
+            best = tried;
+        found = 1;
+    }
+    if (!found || !is_small(lowering, &best, INT64_MAX))
+        return 0;
+    *v = best;
+    return 1;
+}
+
+/* Weights that are loaded while the model runs. */
+static int plan_swap(const Lowering *lowering, Variant *v)
+{
+    const Core *core = core_find(lowering->target->name);
+    SwapForm    form = swap_form(lowering);
+
+    if (lowering->options.plan.weights != WEIGHTS_SWAP)
+        return 0;
+    if (program_swap(&v->program, &lowering->options.plan, &form, cost_steps(core, v->program), &v->plan,
+                     lowering->diag) < 0)
+        return -1;
+    return program_check(v->program, lowering->diag);
+}
+
+int variant_plan(const Lowering *lowering, Variant *variant)
+{
+    int queues;
+
+    if (make_plan(lowering, 0, variant) < 0)
+        return -1;
+    if (variant->cascade == CASCADE_AUTO && variant->program->cascades && choose_cascades(lowering, variant) < 0)
+        return -1;
+    queues = choose_queues(lowering, variant);
+    if (queues < 0 || (!queues && choose_copies(lowering, variant) < 0)) /* copies would wait for all members */
+        return -1;
+    if (plan_swap(lowering, variant) < 0)
+        return -1;
+    return program_confirm(variant->program, &lowering->options.plan, &variant->plan, lowering->diag);
+}

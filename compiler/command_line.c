@@ -1,0 +1,592 @@
+/* command_line.c - the command line: one table of options, each with its value, its reader and its line of help.
+ * Knows nothing of models. */
+#include "command_line.h"
+
+#include "emit/target.h"
+#include "option_value.h"
+#include "planners/planner.h"
+#include "support/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Reader {
+    Options     *options;
+    Diag        *diag;
+    int          cbound, cstate; /* capacity of the lists */
+    const char **state;
+} Reader;
+
+enum { SHAPES_FILE = 2, MOST_QUEUES = 8 };
+
+typedef struct OptionRow {
+    const char *name;
+    const char *value; /* how help shows the value; NULL: there is none */
+    bool        bare;  /* the value may be missing, and is given as --name=VALUE only */
+    int shapes;        /* it shapes the generated files, so the banner shows it: 1 whole, SHAPES_FILE without folders */
+    int (*set)(Reader *reader, const struct OptionRow *row, const char *value);
+    const char *help;
+} OptionRow;
+
+static int bad_value(Reader *reader, const OptionRow *row, const char *value, const char *wanted)
+{
+    return diag_usage(reader->diag, "option %s: found '%s', wanted %s", row->name, value, wanted);
+}
+
+/* ----------------------------------------------------------------------------------------------------- plain values */
+
+static int set_output(Reader *reader, const OptionRow *row, const char *value)
+{
+    size_t length = strlen(value);
+
+    if (strcmp(value, "-") && (length < 3 || strcmp(value + length - 2, ".c")))
+        return bad_value(reader, row, value, "a file name that ends in .c, or -");
+    reader->options->output = value;
+    return 0;
+}
+
+static int set_name(Reader *reader, const OptionRow *row, const char *value)
+{
+    bool good = isalpha((unsigned char)value[0]) || value[0] == '_';
+
+    for (const char *c = value; *c; c++)
+        good = good && (isalnum((unsigned char)*c) || *c == '_');
+    if (!good || strcmp(text_identifier(reader->diag->arena, value), value))
+        return bad_value(reader, row, value, "a C identifier");
+    reader->options->name = value;
+    return 0;
+}
+
+static int set_target(Reader *reader, const OptionRow *row, const char *value)
+{
+    Text known = text_new(reader->diag->arena);
+
+    reader->options->target = value;
+    if (target_find(value))
+        return 0;
+    for (int i = 0; i < ntargets; i++)
+        text_printf(&known, "%s%s", i ? ", " : "one of ", targets[i].name);
+    return bad_value(reader, row, value, known.data);
+}
+
+/* The position of `value` among the NULL-terminated `word`s, or -1 with a message. */
+static int find_word(Reader *reader, const OptionRow *row, const char *value, const char *const *word)
+{
+    Text known = text_new(reader->diag->arena);
+
+    for (int i = 0; word[i]; i++) {
+        if (!strcmp(word[i], value))
+            return i;
+        text_printf(&known, "%s%s", i ? ", " : "one of ", word[i]);
+    }
+    return bad_value(reader, row, value, known.data);
+}
+
+static int set_weights(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "inline", "object",
+                                       "file", "swap",   NULL}; /* in the order of WeightForm */
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->plan.weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_code(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "shared", NULL}; /* in the order of CodeForm */
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->code = which < 0 ? CODE_AUTO : (CodeForm)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_cascade(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of CascadeUse */
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->cascade = which < 0 ? CASCADE_AUTO : (CascadeUse)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of Winograd */
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->winograd = which < 0 ? WINOGRAD_AUTO : (Winograd)which;
+    return which < 0 ? -1 : 0;
+}
+
+/* One of two words: the first unless told otherwise. */
+#define CHOICE_OPTION(name, field, first, second) \
+    static int set_##name(Reader *reader, const OptionRow *row, const char *value) \
+    { \
+        static const char *const word[] = {first, second, NULL}; \
+        int                      which = find_word(reader, row, value, word); \
+\
+        reader->options->field = which > 0; \
+        return which < 0 ? -1 : 0; \
+    }
+CHOICE_OPTION(in_place, no_in_place, "auto", "off")
+CHOICE_OPTION(overlap, no_overlap, "auto", "off")
+CHOICE_OPTION(elision, no_elision, "auto", "off")
+CHOICE_OPTION(io, plan.io_arena, "caller", "arena")
+CHOICE_OPTION(order, plan.reorder, "model", "auto")
+
+static int set_dump(Reader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"graph", "program", "plan", NULL};
+
+    reader->options->dump = value;
+    return find_word(reader, row, value, word) < 0 ? -1 : 0;
+}
+
+static int set_planner(Reader *reader, const OptionRow *row, const char *value)
+{
+    Text known = text_new(reader->diag->arena);
+
+    reader->options->plan.planner = value;
+    if (!strcmp(value, "auto") || plan_planner(value))
+        return 0;
+    text_put(&known, "one of auto");
+    for (const PlanPlanner *planner = plan_planners; planner->name; planner++)
+        text_printf(&known, ", %s", planner->name);
+    return bad_value(reader, row, value, known.data);
+}
+
+static int set_threads(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!value_number(value, value + strlen(value), &number) || number > 1024)
+        return bad_value(reader, row, value, "a number from 0 to 1024");
+    reader->options->threads = (int)number;
+    return 0;
+}
+
+static int set_queues(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!value_number(value, value + strlen(value), &number) || number < 1 || number > MOST_QUEUES)
+        return bad_value(reader, row, value, "a number from 1 to 8");
+    reader->options->queues = (int)number;
+    return 0;
+}
+
+static int set_part_time(Reader *reader, const OptionRow *row, const char *value)
+{
+    int64_t number;
+
+    if (!value_number(value, value + strlen(value), &number) || number > 1000000)
+        return bad_value(reader, row, value, "a number of microseconds from 0 to 1000000");
+    reader->options->part_time = (int)number;
+    return 0;
+}
+
+static int set_time_limit(Reader *reader, const OptionRow *row, const char *value)
+{
+    char  *end;
+    double seconds = strtod(value, &end);
+
+    if (!*value || *end || !(seconds > 0.0) || seconds > 1e9)
+        return bad_value(reader, row, value, "a number of seconds above 0");
+    reader->options->plan.seconds = seconds;
+    return 0;
+}
+
+#define WINOGRAD_ERROR 5e-5 /* a tenth of what differs anyway between two libraries after some layers */
+
+static int set_winograd_error(Reader *reader, const OptionRow *row, const char *value)
+{
+    char  *end;
+    double error = strtod(value, &end);
+
+    if (!*value || *end || !(error > 0.0) || error > 1.0)
+        return bad_value(reader, row, value, "a number above 0, up to 1");
+    reader->options->winograd_error = error;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sizes */
+
+static int read_size(Reader *reader, const OptionRow *row, const char *value, int64_t *out)
+{
+    if (value_size(value, out))
+        return 0;
+    return bad_value(reader, row, value,
+                     "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)");
+}
+
+static int set_max_ram(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_ram);
+}
+
+/* Latency and alignment that are not given: of a disk. */
+static int set_load_rate(Reader *reader, const OptionRow *row, const char *value)
+{
+    Loader loader = {.latency = 80e3, .align = 4096};
+
+    if (!value_loader(reader->diag->arena, value, &loader))
+        return bad_value(
+            reader, row, value,
+            "bytes a second, as 2G, and maybe the time of a load that is alone and the alignment of loads, "
+            "as 20M:300us:512");
+    reader->options->loader = loader;
+    return 0;
+}
+
+static int set_max_flash(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_flash);
+}
+
+static int set_max_stack(Reader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->max_stack);
+}
+
+/* A member of the generated memory struct must not have this name. */
+static bool is_taken(const PlanOptions *plan, const char *name)
+{
+    static const char *const members[] = {"weights", "state", "parallel_for", "parallel_context"};
+    bool                     taken = false;
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        taken |= !strcmp(name, members[i]);
+    for (int r = 0; r < plan->nregion; r++)
+        taken |= !strcmp(name, plan->region[r].name);
+    return taken;
+}
+
+static int set_region(Reader *reader, const OptionRow *row, const char *value)
+{
+    Arena       *arena = reader->diag->arena;
+    PlanOptions *plan = &reader->options->plan;
+    const char  *size = strchr(value, ':'), *align = size ? strchr(size + 1, ':') : NULL;
+    MemoryRegion region = {.align = 1};
+
+    if (plan->nregion == MAX_REGIONS)
+        return bad_value(reader, row, value, "at most 8 regions");
+    region.name = size ? arena_strndup(arena, value, (size_t)(size - value)) : "";
+    if (!*region.name || strcmp(text_identifier(arena, region.name), region.name) || is_taken(plan, region.name) ||
+        !size ||
+        !value_size(align ? arena_strndup(arena, size + 1, (size_t)(align - size - 1)) : size + 1, &region.size) ||
+        region.size < 1 ||
+        (align && (!value_size(align + 1, &region.align) || region.align < 1 || region.align > 1 << 30 ||
+                   (region.align & (region.align - 1)))))
+        return bad_value(reader, row, value,
+                         "NAME:SIZE or NAME:SIZE:ALIGN, NAME a C identifier of its own and ALIGN a power of two");
+    plan->region[plan->nregion++] = region;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- extents */
+
+static int set_dim(Reader *reader, const OptionRow *row, const char *value)
+{
+    DimBound bound;
+
+    if (!value_bound(reader->diag->arena, value, &bound))
+        return bad_value(reader, row, value,
+                         "NAME=N, NAME=A..B, VALUE:AXIS=N or VALUE:AXIS=A..B with A <= B "
+                         "(AXIS: a number, count, elements, bytes or values)");
+    ARENA_PUSH(reader->diag->arena, reader->options->bound, reader->options->nbound, reader->cbound, bound);
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- other values */
+
+static int set_state(Reader *reader, const OptionRow *row, const char *value)
+{
+    const char *colon = strchr(value, ':');
+
+    if (!colon || colon == value || !colon[1])
+        return bad_value(reader, row, value, "OUT:IN, an output and the input that it feeds in the next run");
+    ARENA_PUSH(reader->diag->arena, reader->state, reader->options->nstate, reader->cstate, value);
+    reader->options->state = reader->state;
+    return 0;
+}
+
+#define TEXT_OPTION(field, wanted) \
+    static int set_##field(Reader *reader, const OptionRow *row, const char *value) \
+    { \
+        if (!*value) \
+            return bad_value(reader, row, value, wanted); \
+        reader->options->field = value; \
+        return 0; \
+    }
+TEXT_OPTION(cc, "a command, like 'arm-none-eabi-gcc -mcpu=cortex-m4 -Os'")
+TEXT_OPTION(baseline, "a report written by --report")
+TEXT_OPTION(report, "a file name")
+TEXT_OPTION(tune, "a file name")
+TEXT_OPTION(tuned, "a file written by --tune")
+TEXT_OPTION(map, "a file name")
+TEXT_OPTION(main, "a file name")
+
+static int set_verify(Reader *reader, const OptionRow *row, const char *value)
+{
+    (void)row;
+    reader->options->verify = value ? value : "";
+    return 0;
+}
+
+#define FLAG_OPTION(field) \
+    static int set_##field(Reader *reader, const OptionRow *row, const char *value) \
+    { \
+        (void)row, (void)value; \
+        reader->options->field = true; \
+        return 0; \
+    }
+FLAG_OPTION(explain_peak)
+FLAG_OPTION(verify_nodes)
+FLAG_OPTION(quiet)
+FLAG_OPTION(version)
+FLAG_OPTION(help)
+
+static const OptionRow option_row[] = {
+    /* name          value                     bare   shapes set             help */
+    {"-o", "MODEL.c", false, false, set_output,
+     "write the source there and the header beside it; - writes the source to standard output; without -o the plan is "
+     "only made and checked"},
+    {"--name", "IDENT", false, true, set_name, "prefix of everything generated (default: the model file's stem)"},
+    {"--target", "T", false, true, set_target, "what to generate for (default: portable)"},
+    {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
+     "pin or bound an extent that is known only at run time; AXIS may be count, elements, bytes, or values: what a "
+     "small integer tensor holds; repeatable"},
+    {"--weights", "auto|inline|object|file|swap", false, true, set_weights,
+     "constants as C arrays, as an object made from a side file, read from a file at init, or loaded block by block "
+     "while the model runs, within --max-ram (swap)"},
+    {"--load-rate", "RATE[:LATENCY[:ALIGN]]", false, true, set_load_rate,
+     "with --weights=swap: what the plan assumes of loads, as 2G:80us:4096 of a disk (default), 20M:300us:32 of a "
+     "memory "
+     "card (cortex-m)"},
+    {"--threads", "N", false, true, set_threads,
+     "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
+    {"--part-time", "MICROSECONDS", false, true, set_part_time,
+     "with --threads: work in a part, at least, as predicted; smaller steps stay whole (default: 10)"},
+    {"--queues", "N", false, true, set_queues,
+     "run independent branches at the same time, on N queues of steps (2, say) that your parallel_for or "
+     "runtime/pool.h runs as N tasks; order and waits are decided here; not with --threads"},
+    {"--io", "caller|arena", false, true, set_io,
+     "inputs and outputs stay with the caller (default) or are planned into the arena"},
+    {"--region", "NAME:SIZE[:ALIGN]", false, true, set_region,
+     "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read "
+     "and write"},
+    {"--state", "OUT:IN", false, true, set_state,
+     "keep an output as the next run's input in the state block; repeatable"},
+    {"--code", "auto|shared", false, true, set_code, "specialise kernels for each shape, or share one copy of each"},
+    {"--winograd", "auto|off|on", false, true, set_winograd,
+     "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: "
+     "where the target has room)"},
+    {"--winograd-error", "R", false, true, set_winograd_error,
+     "expected error by rounding of such a layer at most, relative to the root mean square of its results (default: "
+     "5e-5)"},
+    {"--cascade", "auto|off|on", false, true, set_cascade,
+     "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a "
+     "whole (auto: where that is large); with Winograd the last bits may differ"},
+    {"--in-place", "auto|off", false, true, set_in_place,
+     "store a result over an operand that dies with it, or (off) never"},
+    {"--overlap", "auto|off", false, true, set_overlap,
+     "let the result of a convolution, pool, copy, resize or Gather follow its dying input through the same memory, or "
+     "(off) never"},
+    {"--elision", "auto|off", false, true, set_elision,
+     "make the members of Concat in their place and let readers of Split and Slice read the whole, or (off) copy them"},
+    {"--tune", "FILE", false, false, set_tune,
+     "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc "
+     "-O2 -march=native) and write the best ways"},
+    {"--tuned", "FILE", false, SHAPES_FILE, set_tuned,
+     "compute convolutions as a file written by --tune says, where it knows their shape"},
+    {"--planner", "auto|NAME", false, true, set_planner,
+     "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
+    {"--order", "auto|model", false, true, set_order,
+     "search for an order of steps with a smaller peak (default), or keep the model's"},
+    {"--time-limit", "SECONDS", false, true, set_time_limit,
+     "stop searching after this time; the output then depends on the machine"},
+    {"--explain-peak", NULL, false, false, set_explain_peak,
+     "name the step at the arena's peak, the tensors alive there, and what each remedy would save"},
+    {"--max-ram", "SIZE", false, false, set_max_ram,
+     "fail with status 4 when arena, state, inputs, outputs and stack need more"},
+    {"--max-flash", "SIZE", false, false, set_max_flash,
+     "fail with status 4 when weights and code need more (needs --cc)"},
+    {"--max-stack", "SIZE", false, false, set_max_stack,
+     "fail with status 4 when the deepest call chain needs more (needs --cc)"},
+    {"--cc", "COMMAND", false, false, set_cc, "the target's compiler and its flags, for stack and code size"},
+    {"--baseline", "OLD.json", false, false, set_baseline,
+     "fail with status 4 where the plan got worse than that report's, naming the tensor"},
+    {"--report", "FILE.json", false, false, set_report, "write the plan for machines"},
+    {"--map", "FILE.svg|.html", false, false, set_map, "draw the plan for people"},
+    {"--main", "FILE.c", false, false, set_main, "write a host program that reads and writes raw files"},
+    {"--verify", "DIR", true, false, set_verify,
+     "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},
+    {"--verify-nodes", NULL, false, false, set_verify_nodes,
+     "with --verify: compare the value of every node with ONNX Runtime's, to find where they part"},
+    {"--dump", "graph|program|plan", false, false, set_dump, "print that stage as text"},
+    {"--quiet", NULL, false, false, set_quiet, "no summary"},
+    {"--version", NULL, false, false, set_version, "print the version"},
+    {"--help", NULL, false, false, set_help, "print this text"},
+};
+enum { OPTION_ROWS = sizeof option_row / sizeof *option_row };
+
+/* The row that `argument` names and, after an equal sign, its value (else *value is NULL). */
+static const OptionRow *find_row(const char *argument, const char **value)
+{
+    *value = NULL;
+    for (int i = 0; i < OPTION_ROWS; i++) {
+        const OptionRow *row = &option_row[i];
+        size_t           length = strlen(row->name);
+
+        if (!strcmp(argument, row->name))
+            return row;
+        if (row->name[1] == '-' && !strncmp(argument, row->name, length) && argument[length] == '=') {
+            *value = argument + length + 1;
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* One word for the banner, quoted where a shell would need it. */
+static void put_word(Text *line, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+    bool              quote = !*word || word[strspn(word, plain)];
+
+    text_printf(line, quote ? " '%s'" : " %s", word);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Take the option at argv[*at], with the next word when it needs one. */
+static int take_option(Reader *reader, int argc, char *const *argv, int *at, Text *line)
+{
+    const char      *argument = argv[*at], *value;
+    const OptionRow *row = find_row(argument, &value);
+
+    if (!row)
+        return diag_usage(reader->diag, "unknown option '%s'; occamyc --help lists the options", argument);
+    if (!row->value && value)
+        return diag_usage(reader->diag, "option %s takes no value, found '%s'", row->name, value);
+    if (row->value && !value && !row->bare) {
+        if (*at + 1 >= argc)
+            return diag_usage(reader->diag, "option %s needs a value: %s", row->name, row->value);
+        value = argv[++*at];
+    }
+    if (row->shapes)
+        put_word(line, arena_printf(reader->diag->arena, "%s=%s", row->name,
+                                    row->shapes == SHAPES_FILE ? base_name(value) : value));
+    return row->set(reader, row, value);
+}
+
+static int take_model(Reader *reader, const char *argument)
+{
+    if (reader->options->model)
+        return diag_usage(reader->diag, "found a second model '%s' after '%s', wanted one", argument,
+                          reader->options->model);
+    reader->options->model = argument;
+    return 0;
+}
+
+int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
+{
+    Reader reader = {.options = options, .diag = diag};
+    Text   line = text_new(diag->arena), shaping = text_new(diag->arena);
+    bool   only_files = false;
+    int    failures = 0;
+
+    *options = (Options){.max_ram = -1,
+                         .max_flash = -1,
+                         .max_stack = -1,
+                         .winograd_error = WINOGRAD_ERROR,
+                         .part_time = 10,
+                         .plan = {.planner = "auto", .reorder = 1}};
+    for (int i = 1; i < argc; i++) {
+        if (!only_files && !strcmp(argv[i], "--"))
+            only_files = true;
+        else if (!only_files && argv[i][0] == '-' && argv[i][1])
+            failures += take_option(&reader, argc, argv, &i, &shaping) < 0;
+        else
+            failures += take_model(&reader, argv[i]) < 0;
+    }
+    if (options->queues > 1 && options->threads > 1)
+        failures += diag_usage(diag,
+                               "found --queues=%d with --threads=%d, wanted one of them: either branches or the parts "
+                               "of a step run at "
+                               "the same time",
+                               options->queues, options->threads) < 0;
+    if (options->queues > 1 && options->plan.weights == WEIGHTS_SWAP)
+        failures += diag_usage(diag,
+                               "found --queues=%d with --weights=swap, wanted one of them: loads are waited for by one "
+                               "queue of steps",
+                               options->queues) < 0;
+    if (!options->model && !options->help && !options->version && !failures)
+        failures +=
+            diag_usage(diag,
+                       "found no model, wanted: occamyc MODEL.onnx [-o MODEL.c]; occamyc --help lists the options") < 0;
+    options->plan.one_file = options->output && !strcmp(options->output, "-");
+    text_put(&line, "occamyc");
+    if (options->model)
+        put_word(&line, base_name(options->model));
+    if (options->output) {
+        text_put(&line, " -o");
+        put_word(&line, base_name(options->output));
+    }
+    if (shaping.data)
+        text_put(&line, shaping.data);
+    options->command_line = line.data;
+    return failures ? -1 : 0;
+}
+
+/* `help` in lines of at most 118 columns, indented by 28. */
+static void put_wrapped(Text *text, const char *help)
+{
+    enum { INDENT = 28, WIDTH = 118 };
+    int column = INDENT;
+
+    while (*help) {
+        int length = (int)strcspn(help, " ");
+
+        if (column > INDENT && column + 1 + length > WIDTH) {
+            text_printf(text, "\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        text_printf(text, "%s%.*s", column > INDENT ? " " : "", length, help);
+        column += length + (column > INDENT);
+        help += length;
+        help += *help == ' ';
+    }
+    text_put(text, "\n");
+}
+
+void options_help(Text *text)
+{
+    text_put(text, "occamyc MODEL.onnx [-o MODEL.c] [options]\n"
+                   "compiles a trained network to C source whose memory is planned to the byte\n\n");
+    for (int i = 0; i < OPTION_ROWS; i++) {
+        const OptionRow *row = &option_row[i];
+        const char      *shown = row->value ? row->value : "";
+        const char      *join = !row->value ? "" : row->name[1] == '-' ? (row->bare ? "[=" : "=") : " ";
+        int              width = (int)(strlen(row->name) + strlen(join) + strlen(shown) + row->bare);
+
+        text_printf(text, "  %s%s%s%s", row->name, join, shown, row->bare ? "]" : "");
+        if (width > 24)
+            text_printf(text, "\n%*s", 28, "");
+        else
+            text_printf(text, "%*s", 26 - width, "");
+        put_wrapped(text, row->help);
+    }
+    text_put(text, "\nSIZE: bytes, or a whole number with K, M or G (powers of 1024).\n"
+                   "Exit status: 0 done; 1 usage, input or output; 2 the model is invalid; 3 not supported;\n"
+                   "  4 a limit is exceeded, the plan got worse or the outputs differ; 70 a bug in occamyc.\n");
+}

@@ -1,0 +1,125 @@
+/* emit_extent.c - run-time integers as C expressions over the slots d[], the caller's extents and literals. */
+#include "emit/emit.h"
+
+static int slot_of(const Emit *emit, int expr)
+{
+    return expr < emit->program->nslot_of ? emit->program->slot[expr] : -1;
+}
+
+/* Half of the range on either side: no sum, difference or product within cannot leave int64_t. */
+static bool is_tame(const Expr *e)
+{
+    return e->lo > INT64_MIN / 2 && e->hi < INT64_MAX / 2;
+}
+
+static void put_operand(Emit *emit, Text *text, int expr)
+{
+    emit_extent(emit, text, (Extent){emit->model->expr[expr].hi, expr});
+}
+
+static void put_call(Emit *emit, Text *text, const char *function, const Expr *e)
+{
+    text_printf(text, "%s(", function);
+    put_operand(emit, text, e->a);
+    text_put(text, ", ");
+    put_operand(emit, text, e->b);
+    text_put(text, ")");
+}
+
+static void put_infix(Emit *emit, Text *text, const char *operator, const Expr * e)
+{
+    const Expr *b = &emit->model->expr[e->b];
+
+    text_put(text, "(");
+    put_operand(emit, text, e->a);
+    if (e->op == EXPR_ADD && b->op == EXPR_CONST && b->lo < 0 && b->lo > -INT32_MAX) {
+        text_printf(text, " - %lld", -(long long)b->lo);
+    } else {
+        text_put(text, operator);
+        put_operand(emit, text, e->b);
+    }
+    text_put(text, ")");
+}
+
+/* A leaf that no slot holds: an extent that the caller gave. */
+static void put_leaf(Emit *emit, Text *text, int expr)
+{
+    const Member *member = emit_in_extent(emit, expr);
+    const Expr   *e = &emit->model->expr[expr];
+
+    if (member) {
+        text_printf(text, "in->%s", member->name);
+        return;
+    }
+    emit->status = diag_bug(emit->diag, (Loc){0}, "axis %d of '%s' is used, but no step finds it out", e->axis,
+                            e->value >= 0 && e->value < emit->model->nvalue ? emit->model->value[e->value]->name : "");
+}
+
+void emit_extent_value(Emit *emit, Text *text, int expr)
+{
+    const Expr *e = &emit->model->expr[expr];
+
+    switch (e->op) {
+    case EXPR_CONST:
+        text_int64(text, e->lo);
+        return;
+    case EXPR_DIM:
+    case EXPR_ELEM:
+    case EXPR_OUT:
+    case EXPR_VAR:
+        put_leaf(emit, text, expr);
+        return;
+    case EXPR_ADD:
+        is_tame(e) ? put_infix(emit, text, " + ", e) : put_call(emit, text, "occ_extent_add", e);
+        return;
+    case EXPR_SUB:
+        is_tame(e) ? put_infix(emit, text, " - ", e) : put_call(emit, text, "occ_extent_sub", e);
+        return;
+    case EXPR_MUL:
+        is_tame(e) ? put_infix(emit, text, " * ", e) : put_call(emit, text, "occ_extent_mul", e);
+        return;
+    case EXPR_DIV:
+        put_call(emit, text, "occ_extent_div", e);
+        return;
+    case EXPR_CEILDIV:
+        put_call(emit, text, "occ_extent_ceildiv", e);
+        return;
+    case EXPR_MOD:
+        put_call(emit, text, "occ_extent_mod", e);
+        return;
+    case EXPR_MIN:
+        put_call(emit, text, "occ_extent_min", e);
+        return;
+    case EXPR_MAX:
+        put_call(emit, text, "occ_extent_max", e);
+        return;
+    case EXPR_BCAST:
+        put_call(emit, text, "occ_extent_broadcast", e);
+        return;
+    case EXPR_EQ:
+        put_infix(emit, text, " == ", e);
+        return;
+    case EXPR_LT:
+        put_infix(emit, text, " < ", e);
+        return;
+    case EXPR_SELECT:
+        text_put(text, "(");
+        put_operand(emit, text, e->c);
+        text_put(text, " ? ");
+        put_operand(emit, text, e->a);
+        text_put(text, " : ");
+        put_operand(emit, text, e->b);
+        text_put(text, ")");
+        return;
+    }
+}
+
+void emit_extent(Emit *emit, Text *text, Extent extent)
+{
+    if (extent.expr < 0)
+        text_int64(text, extent.max);
+    else if (slot_of(emit, extent.expr) >= 0)
+        text_printf(text, "d[%d]", slot_of(emit, extent.expr));
+    else
+        emit_extent_value(emit, text, extent.expr);
+}

@@ -1,0 +1,197 @@
+/* emit_swap.c - weights that are loaded while the model runs: the lines that begin loads and wait for them, the file
+ * that they come from, and what the header says of both. */
+#include "codegen_templates/c/occ_sum.h"
+#include "emit/emit.h"
+#include "program/fetch.h"
+#include "program/weight.h"
+#include "support/int.h"
+
+#include <string.h>
+
+/* What a block's bytes are made of. */
+typedef struct BlockPiece {
+    const Program *program;
+    const Buffer  *block;
+} BlockPiece;
+
+/* Number of the fetch among all fetches. */
+static int load_of(const Program *p, int step)
+{
+    int number = 0;
+
+    for (int i = 0; i < step; i++)
+        number += p->step[i].kind == STEP_FETCH;
+    return number;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sums */
+
+static void make_block(const void *of, int64_t from, int64_t bytes, void *to)
+{
+    const BlockPiece *piece = of;
+
+    block_bytes(piece->program, piece->block, from, bytes, to);
+}
+
+static FilePiece piece_of(Emit *emit, int id)
+{
+    BlockPiece *piece = arena_one(emit->arena, BlockPiece);
+
+    *piece = (BlockPiece){emit->program, &emit->program->buffer[id]};
+    return (FilePiece){.bytes = (size_t)piece->block->size, .make = make_block, .of = piece};
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lines */
+
+void emit_fetch(Emit *emit, int index, const char *blanks)
+{
+    const Program *p = emit->program;
+    const Operand *x = p->step[index].operand;
+    const Buffer  *block = &p->buffer[x->buffer];
+    FilePiece      piece = piece_of(emit, x->buffer);
+
+    text_printf(&emit->run, "%sOCC_TRY%s(%d, %s(loads, %lld, %lld, ", blanks,
+                emit_in_regions(emit) ? "_IN_REGIONS" : "", index, block->kept < 0 ? "occ_fetch" : "occ_keep",
+                (long long)emit->plan->stored[x->buffer], (long long)block->size);
+    emit_operand(emit, &emit->run, x);
+    text_printf(&emit->run, ", 0x%016llxULL)); /* %d load %d: %s */\n",
+                (unsigned long long)emit_checksum(emit->arena, 0, &piece, 1), index, load_of(p, index),
+                text_comment(emit->arena, block->name));
+}
+
+void emit_await(Emit *emit, int index, const char *blanks)
+{
+    const Program *p = emit->program;
+    const Step    *step = &p->step[index];
+    int            last = 0;
+
+    for (int s = 0; s < index; s++)
+        for (int k = 0; k < step->noperand; k++)
+            if (p->step[s].kind == STEP_FETCH && p->step[s].operand[0].buffer == step->operand[k].buffer)
+                last = s;
+    text_printf(&emit->run, "%sOCC_AWAIT(%d);\n", blanks, load_of(p, last));
+}
+
+/* The run function proper: whatever becomes of the steps, nothing is on its way when it returns. */
+void emit_swap_run(Emit *emit, Text *text)
+{
+    const char *name = emit->name;
+
+    text_printf(text,
+                "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n"
+                "    occ_load  ring[%s_LOADS];\n    occ_loads loads = {0};\n"
+                "    int       status = %s_check(memory, in, out);\n\n"
+                "    if (status)\n        return status;\n"
+                "    loads.load = memory->load;\n    loads.wait = memory->wait;\n"
+                "    loads.context = memory->load_context;\n    loads.ring = ring;\n    loads.room = %s_LOADS;\n"
+                "    loads.held = memory->swap->runs > 0;\n"
+                "    loads.check = memory->swap->verify > 0 || (memory->swap->verify == 0 && !loads.held);\n"
+                "    status = %s_steps(memory, in, out, &loads);\n"
+                "    occ_drain(&loads);\n    memory->swap->read = loads.read;\n"
+                "    if (!status && memory->swap->runs < INT32_MAX)\n        memory->swap->runs++;\n"
+                "    return status;\n}\n",
+                name, name, name, name, emit->upper, name, emit->upper, name);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- file */
+
+static void put_u64(unsigned char *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* What the file must say: it names the blocks, their places and their contents. */
+uint64_t emit_swap_id(Emit *emit)
+{
+    const Program *p = emit->program;
+    uint64_t       id = 0;
+
+    for (int s = 0; s < p->nstep; s++) {
+        unsigned char row[24];
+        FilePiece     piece;
+        int           b = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
+
+        if (b < 0)
+            continue;
+        piece = piece_of(emit, b);
+        put_u64(row, (uint64_t)emit->plan->stored[b]);
+        put_u64(row + 8, (uint64_t)p->buffer[b].size);
+        put_u64(row + 16, emit_checksum(emit->arena, 0, &piece, 1));
+        id = occ_sum(id, row, sizeof row);
+    }
+    return id;
+}
+
+void emit_swap_file(Emit *emit, Emission *e)
+{
+    const Program *p = emit->program;
+    unsigned char *header = arena_alloc(emit->arena, WEIGHT_HEADER);
+    FilePiece      head = {.data = header, .bytes = WEIGHT_HEADER};
+    int64_t        at = WEIGHT_HEADER;
+    int            capacity = 0;
+
+    memcpy(header, "occswap1", 8);
+    memcpy(header + 8, emit->model->sha256, 32);
+    put_u64(header + 40, emit_swap_id(emit));
+    put_u64(header + 48, (uint64_t)emit->plan->swap->file);
+    put_u64(header + WEIGHT_HEADER - 8, occ_sum(0, header, WEIGHT_HEADER - 8));
+    ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, head);
+    for (int s = 0; s < p->nstep; s++) {
+        int       b = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
+        FilePiece gap = {.bytes = b < 0 ? 0 : (size_t)(emit->plan->stored[b] - at)};
+
+        if (b < 0)
+            continue;
+        if (gap.bytes)
+            ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
+        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece_of(emit, b));
+        at = emit->plan->stored[b] + p->buffer[b].size;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- header */
+
+void emit_swap_sizes(Emit *emit, Text *text)
+{
+    const Swap *swap = emit->plan->swap;
+
+    text_printf(text,
+                "#define %s_KEPT_SIZE %lld /* bytes of weights that stay */\n"
+                "#define %s_KEPT_ALIGN %lld /* bytes */\n"
+                "#define %s_LOADS %d /* loads begun and not yet waited for, at most */\n"
+                "#define %s_WEIGHTS_SIZE %lld /* bytes of the file beside the C file */\n"
+                "#define %s_WEIGHTS_ID 0x%016llxULL /* bytes 40 to 47 of the file, little-endian */\n",
+                emit->upper, (long long)swap->kept, emit->upper, (long long)WEIGHT_HEADER, emit->upper, swap->ahead,
+                emit->upper, (long long)swap->file, emit->upper, (unsigned long long)emit_swap_id(emit));
+}
+
+void emit_swap_type(Emit *emit, Text *text)
+{
+    text_printf(
+        text,
+        "/* What a memory knows from run to run. Set it to zero before the first run in that memory. */\n"
+        "typedef struct {\n"
+        "    int32_t runs;   /* that succeeded: from the first on the weights that stay are there */\n"
+        "    int32_t verify; /* sums of what was loaded are compared; 0: in the first run, 1: always, -1: never */\n"
+        "    int64_t read;   /* bytes that the last run loaded */\n"
+        "} %s_swap;\n\n",
+        emit->name);
+}
+
+void emit_swap_members(Emit *emit, Text *text)
+{
+    if (emit->plan->swap->kept)
+        text_printf(text, "    void *kept; /* %s_KEPT_SIZE bytes, left alone between runs */\n", emit->upper);
+    text_printf(
+        text,
+        "    %s_swap *swap;\n"
+        "    /* Begins to load bytes [from, from + bytes) of the weights file to `to`; may return before they are "
+        "there. Returns a\n     * ticket, 0 or more, or a negative number, which ends the run with %s_ELOAD. "
+        "*/\n"
+        "    int64_t (*load)(void *load_context, int64_t from, int64_t bytes, void *to);\n"
+        "    /* Returns when that load and all begun before it have ended: 0 if their bytes are there and visible "
+        "to the\n     * processor, or a negative number, as above. */\n"
+        "    int (*wait)(void *load_context, int64_t ticket);\n    void *load_context;\n",
+        emit->name, emit->upper);
+}

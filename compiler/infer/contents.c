@@ -1,0 +1,381 @@
+/* contents.c - what elementwise operators do to the contents of small tensors.
+ *
+ * Whole numbers in floats are followed exactly while they stay below 2^24. A float that need not be whole (n * 0.5) is
+ * kept as a leaf of its own whose interval is all that is known; a cast to integers then reads it while running, within
+ * bounds. */
+#include "infer/contents.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int64_t WHOLE_FLOATS = (int64_t)1 << 24;
+
+ContentOp content_op(OpKind op)
+{
+    static const struct {
+        OpKind    op;
+        ContentOp content;
+    } row[] = {
+        {OP_onnx_Add, CONTENT_ADD},           {OP_onnx_Sub, CONTENT_SUB},        {OP_onnx_Mul, CONTENT_MUL},
+        {OP_onnx_Div, CONTENT_DIV},           {OP_onnx_Mod, CONTENT_MOD},        {OP_onnx_Min, CONTENT_MIN},
+        {OP_onnx_Max, CONTENT_MAX},           {OP_onnx_Sum, CONTENT_ADD},        {OP_onnx_Equal, CONTENT_EQ},
+        {OP_onnx_Less, CONTENT_LT},           {OP_onnx_Greater, CONTENT_GT},     {OP_onnx_LessOrEqual, CONTENT_LE},
+        {OP_onnx_GreaterOrEqual, CONTENT_GE}, {OP_onnx_And, CONTENT_AND},        {OP_onnx_Or, CONTENT_OR},
+        {OP_onnx_Xor, CONTENT_XOR},           {OP_onnx_ReduceMax, CONTENT_MAX},  {OP_onnx_ReduceMin, CONTENT_MIN},
+        {OP_onnx_ReduceSum, CONTENT_ADD},     {OP_onnx_ReduceProd, CONTENT_MUL}, {OP_onnx_CumSum, CONTENT_ADD},
+        {OP_onnx_CumProd, CONTENT_MUL},
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].op == op)
+            return row[i].content;
+    return CONTENT_NONE;
+}
+
+bool content_is_rough(const Model *model, Extent extent)
+{
+    const Expr *expr = extent.expr < 0 ? NULL : &model->expr[extent.expr];
+
+    return expr && expr->op == EXPR_ELEM && dtype_in(model->value[expr->value]->type.dtype, "FL");
+}
+
+/* ------------------------------------------------------------------------------------------------------ one element */
+
+static Extent negated(Infer *infer, Extent condition)
+{
+    return extent_op(infer->model, EXPR_EQ, condition, extent_const(0));
+}
+
+/* Truncating division is floor division where nothing is negative; elsewhere the sign is put aside first. */
+static Extent divide(Infer *infer, Extent a, Extent b)
+{
+    Model *model = infer->model;
+    Extent zero = extent_const(0), below, mirrored;
+
+    if (extent_min(model, b) <= 0)
+        return (Extent){0, -2};
+    if (extent_min(model, a) >= 0)
+        return extent_op(model, EXPR_DIV, a, b);
+    below = extent_op(model, EXPR_LT, a, zero);
+    mirrored = infer_sub(infer, zero, extent_op(model, EXPR_DIV, infer_sub(infer, zero, a), b));
+    return extent_select(model, below, mirrored, extent_op(model, EXPR_DIV, a, b));
+}
+
+Extent content_apply(Infer *infer, ContentOp op, Extent a, Extent b)
+{
+    Model *model = infer->model;
+
+    switch (op) {
+    case CONTENT_ADD:
+        return infer_add(infer, a, b);
+    case CONTENT_SUB:
+        return infer_sub(infer, a, b);
+    case CONTENT_MUL:
+    case CONTENT_AND:
+        return infer_mul(infer, a, b);
+    case CONTENT_DIV:
+        return divide(infer, a, b);
+    case CONTENT_MOD:
+        return extent_min(model, b) > 0 ? extent_op(model, EXPR_MOD, a, b) : (Extent){0, -2};
+    case CONTENT_MIN:
+        return extent_op(model, EXPR_MIN, a, b);
+    case CONTENT_MAX:
+    case CONTENT_OR:
+        return extent_op(model, EXPR_MAX, a, b);
+    case CONTENT_EQ:
+        return extent_op(model, EXPR_EQ, a, b);
+    case CONTENT_LT:
+        return extent_op(model, EXPR_LT, a, b);
+    case CONTENT_GT:
+        return extent_op(model, EXPR_LT, b, a);
+    case CONTENT_LE:
+        return negated(infer, extent_op(model, EXPR_LT, b, a));
+    case CONTENT_GE:
+        return negated(infer, extent_op(model, EXPR_LT, a, b));
+    case CONTENT_XOR:
+        return negated(infer, extent_op(model, EXPR_EQ, a, b));
+    default:
+        return (Extent){0, -2};
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- floats by interval */
+
+typedef struct Range {
+    double lo, hi;
+} Range;
+
+static bool float_range(const Model *model, const Value *value, int index, Range *out)
+{
+    double wide;
+    float  single;
+
+    if (value->elem) {
+        Extent at = value->elem[value->nelem == 1 ? 0 : index];
+        *out = (Range){(double)extent_min(model, at), (double)at.max};
+        return true;
+    }
+    if (!value->data || (value->type.dtype != DTYPE_F32 && value->type.dtype != DTYPE_F64))
+        return false;
+    if (value->data->splat || type_elements(&value->type) == 1)
+        index = 0;
+    memcpy(&single, (const char *)value->data->data + 4 * index, sizeof single);
+    wide = (double)single;
+    if (value->type.dtype == DTYPE_F64)
+        memcpy(&wide, (const char *)value->data->data + 8 * index, sizeof wide);
+    *out = (Range){wide, wide};
+    return true;
+}
+
+static double combine(ContentOp op, double a, double b)
+{
+    switch (op) {
+    case CONTENT_ADD:
+        return a + b;
+    case CONTENT_SUB:
+        return a - b;
+    case CONTENT_MUL:
+        return a * b;
+    case CONTENT_DIV:
+        return a / b;
+    case CONTENT_MIN:
+        return fmin(a, b);
+    default:
+        return fmax(a, b);
+    }
+}
+
+/* The corners of the operator over both intervals; it is monotone in each operand where this is used. */
+static Range combine_ranges(ContentOp op, Range a, Range b)
+{
+    double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
+                        combine(op, a.hi, b.hi)};
+    Range  out = {corner[0], corner[0]};
+
+    for (int i = 1; i < 4; i++) {
+        out.lo = fmin(out.lo, corner[i]);
+        out.hi = fmax(out.hi, corner[i]);
+    }
+    return out;
+}
+
+/* A float known by its interval only, widened to whole numbers and by the rounding of one operation. */
+static Extent rough(Infer *infer, const Value *value, int index, Range range)
+{
+    double slack = 1e-6 * fmax(fabs(range.lo), fabs(range.hi));
+
+    if (!(fabs(range.lo) < 1e15) || !(fabs(range.hi) < 1e15))
+        return (Extent){0, -2};
+    return extent_leaf(infer->model, EXPR_ELEM, value->id, index, (int64_t)floor(range.lo - slack),
+                       (int64_t)ceil(range.hi + slack));
+}
+
+static bool whole(const Model *model, Extent extent)
+{
+    return !content_is_rough(model, extent) && extent_min(model, extent) > -WHOLE_FLOATS && extent.max < WHOLE_FLOATS;
+}
+
+static Extent apply_float(Infer *infer, Node *node, ContentOp op, int index)
+{
+    const Value *a = node->in[0], *b = node->in[1];
+    Extent       x[INFER_TRACKED], y[INFER_TRACKED], result;
+    int          nx, ny;
+    Range        left, right;
+
+    if (op > CONTENT_MAX || op == CONTENT_MOD)
+        return (Extent){0, -2};
+    if (op != CONTENT_DIV && infer_known(a, x, &nx) && infer_known(b, y, &ny)) {
+        result = content_apply(infer, op, x[nx == 1 ? 0 : index], y[ny == 1 ? 0 : index]);
+        if (whole(infer->model, x[nx == 1 ? 0 : index]) && whole(infer->model, y[ny == 1 ? 0 : index]) &&
+            whole(infer->model, result))
+            return result;
+    }
+    if (!float_range(infer->model, a, index, &left) || !float_range(infer->model, b, index, &right) ||
+        (op == CONTENT_DIV && right.lo <= 0.0 && right.hi >= 0.0))
+        return (Extent){0, -2};
+    return rough(infer, node->out[0], index, combine_ranges(op, left, right));
+}
+
+/* -------------------------------------------------------------------------------------------------------- operators */
+
+/* Elements of the output when it is followed: its extents are constant and few. */
+static int followed(const Node *node)
+{
+    const Value *out = node->nout ? node->out[0] : NULL;
+    int64_t      count = out && type_is_static(&out->type) ? type_elements(&out->type) : -1;
+
+    return count >= 0 && count <= INFER_TRACKED ? (int)count : -1;
+}
+
+static bool fits(int have, int count)
+{
+    return have == count || have == 1;
+}
+
+static void contents_floats(Infer *infer, Node *node, ContentOp op, int count)
+{
+    Extent  out[INFER_TRACKED];
+    int64_t na = type_elements(&node->in[0]->type), nb = type_elements(&node->in[1]->type);
+
+    if ((!node->in[0]->elem && !node->in[1]->elem) || !fits((int)na, count) || !fits((int)nb, count))
+        return;
+    for (int i = 0; i < count; i++) {
+        out[i] = apply_float(infer, node, op, i);
+        if (out[i].expr == -2)
+            return;
+    }
+    infer_track(infer, node, 0, out, count);
+}
+
+void contents_binary(Infer *infer, Node *node)
+{
+    Extent    a[INFER_TRACKED], b[INFER_TRACKED], out[INFER_TRACKED];
+    ContentOp op = content_op(node->op);
+    int       na, nb, count = followed(node);
+
+    if (count < 0 || op == CONTENT_NONE)
+        return;
+    if (dtype_in(node->in[0]->type.dtype, "FL") && op <= CONTENT_MAX) {
+        contents_floats(infer, node, op, count);
+        return;
+    }
+    if (!infer_known(node->in[0], a, &na) || !infer_known(node->in[1], b, &nb) || !fits(na, count) || !fits(nb, count))
+        return;
+    for (int i = 0; i < count; i++) {
+        Extent x = a[na == 1 ? 0 : i], y = b[nb == 1 ? 0 : i];
+        if (content_is_rough(infer->model, x) || content_is_rough(infer->model, y))
+            return;
+        out[i] = content_apply(infer, op, x, y);
+        if (out[i].expr == -2)
+            return;
+    }
+    infer_track(infer, node, 0, out, count);
+}
+
+void contents_many(Infer *infer, Node *node)
+{
+    Extent    all[INFER_TRACKED], next[INFER_TRACKED];
+    ContentOp op = content_op(node->op);
+    int       n, count = followed(node);
+
+    if (count < 0 || op == CONTENT_NONE || !dtype_in(node->out[0]->type.dtype, "IUB"))
+        return;
+    for (int k = 0; k < node->nin; k++) {
+        if (!infer_known(node->in[k], next, &n) || !fits(n, count))
+            return;
+        for (int i = 0; i < count; i++)
+            all[i] = k ? content_apply(infer, op, all[i], next[n == 1 ? 0 : i]) : next[n == 1 ? 0 : i];
+    }
+    infer_track(infer, node, 0, all, count);
+}
+
+static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
+{
+    Model *model = infer->model;
+
+    if (node->op == OP_onnx_Floor || node->op == OP_onnx_Ceil || node->op == OP_onnx_Round) {
+        if (!content_is_rough(model, x))
+            return x;
+        return extent_leaf(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
+    }
+    if (content_is_rough(model, x))
+        return (Extent){0, -2};
+    if (node->op == OP_onnx_Neg)
+        return infer_sub(infer, extent_const(0), x);
+    if (node->op == OP_onnx_Relu)
+        return extent_op(model, EXPR_MAX, x, extent_const(0));
+    if (node->op == OP_onnx_Abs)
+        return extent_op(model, EXPR_MAX, x, infer_sub(infer, extent_const(0), x));
+    return (Extent){0, -2};
+}
+
+void contents_unary(Infer *infer, Node *node)
+{
+    Extent elem[INFER_TRACKED];
+    int    count, wanted = followed(node);
+
+    if (wanted < 0 || !infer_known(node->in[0], elem, &count) || count != wanted)
+        return;
+    for (int i = 0; i < count; i++) {
+        elem[i] = apply_unary(infer, node, elem[i], i);
+        if (elem[i].expr == -2)
+            return;
+    }
+    infer_track(infer, node, 0, elem, count);
+}
+
+void contents_not(Infer *infer, Node *node)
+{
+    Extent elem[INFER_TRACKED];
+    int    count, wanted = followed(node);
+
+    if (wanted < 0 || !infer_known(node->in[0], elem, &count) || count != wanted)
+        return;
+    for (int i = 0; i < count; i++)
+        elem[i] = negated(infer, elem[i]);
+    infer_track(infer, node, 0, elem, count);
+}
+
+void contents_where(Infer *infer, Node *node)
+{
+    Extent in[3][INFER_TRACKED], out[INFER_TRACKED];
+    int    n[3], count = followed(node);
+
+    if (count < 0 || !dtype_in(node->out[0]->type.dtype, "IUB"))
+        return;
+    for (int k = 0; k < 3; k++)
+        if (!infer_known(node->in[k], in[k], &n[k]) || !fits(n[k], count))
+            return;
+    for (int i = 0; i < count; i++)
+        out[i] =
+            extent_select(infer->model, in[0][n[0] == 1 ? 0 : i], in[1][n[1] == 1 ? 0 : i], in[2][n[2] == 1 ? 0 : i]);
+    infer_track(infer, node, 0, out, count);
+}
+
+/* Whole numbers stay what they are; a rough float becomes an integer that the run reads, within the same bounds. */
+static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int index)
+{
+    Model *model = infer->model;
+
+    if (to == DTYPE_BOOL)
+        return content_is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
+    if (content_is_rough(model, x))
+        return extent_leaf(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
+    if (to == DTYPE_F32 && !whole(model, x))
+        return rough(infer, node->out[0], index, (Range){(double)extent_min(model, x), (double)x.max});
+    return x;
+}
+
+void contents_cast(Infer *infer, Node *node, DType to)
+{
+    Extent elem[INFER_TRACKED];
+    int    count, wanted = followed(node);
+
+    if (wanted < 0 || !dtype_in(to, "FIUB") || !infer_known(node->in[0], elem, &count) || count != wanted)
+        return;
+    for (int i = 0; i < count; i++) {
+        elem[i] = cast_one(infer, node, to, elem[i], i);
+        if (elem[i].expr == -2)
+            return;
+    }
+    infer_track(infer, node, 0, elem, count);
+}
+
+void contents_clip(Infer *infer, Node *node)
+{
+    Extent elem[INFER_TRACKED], bound[INFER_TRACKED];
+    int    count, n, wanted = followed(node);
+
+    if (wanted < 0 || !dtype_in(node->out[0]->type.dtype, "IU") || !infer_known(node->in[0], elem, &count) ||
+        count != wanted)
+        return;
+    for (int k = 1; k <= 2; k++) {
+        if (!infer_has(node, k))
+            continue;
+        if (!infer_known(node->in[k], bound, &n) || n != 1)
+            return;
+        for (int i = 0; i < count; i++)
+            elem[i] = extent_op(infer->model, k == 1 ? EXPR_MAX : EXPR_MIN, elem[i], bound[0]);
+    }
+    infer_track(infer, node, 0, elem, count);
+}

@@ -1,0 +1,275 @@
+/* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the
+ * graph. */
+#include "infer/infer.h"
+
+#include <string.h>
+
+enum {
+    MAX_DEPTH = 16,     /* bodies within bodies */
+    FEW_VISITS = 100000 /* nodes seen in a small model; loops within loops multiply the walks that find their types */
+};
+
+/* ---------------------------------------------------------------------------------------------------------- folding */
+
+static bool constant_inputs(const Node *node)
+{
+    for (int i = 0; i < node->nin; i++)
+        if (node->in[i] && !node->in[i]->data)
+            return false;
+    return true;
+}
+
+static bool all_constant(const Node *node)
+{
+    bool some = false;
+
+    for (int i = 0; i < node->nout; i++) {
+        if (node->out[i] && !node->out[i]->data)
+            return false;
+        some |= node->out[i] != NULL;
+    }
+    return some;
+}
+
+static int fold(Infer *infer, Node *node)
+{
+    if (infer->trial || op_info[node->op].traits & (OP_RANDOM | OP_CONTROL | OP_LAZY) || all_constant(node) ||
+        !constant_inputs(node))
+        return 0;
+    return fold_node(infer->model, infer->diag, node) < 0 ? -1 : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- one node */
+
+/* Every input that the operator cannot do without is there and typed. */
+static int check_inputs(Infer *infer, const Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+
+    for (int i = 0; i < node->nin; i++) {
+        if (!node->in[i]) {
+            if (i < info->min_in && !(info->traits & (OP_CONTROL | OP_OMITS)))
+                return diag_error(infer->diag, node->loc, "input %d is omitted, but the operator needs it", i);
+        } else if (node->in[i]->type.kind == TYPE_NONE)
+            return diag_error(infer->diag, node->loc,
+                              "input %d '%s' has no type; wanted a value that is made before this node", i,
+                              node->in[i]->name);
+    }
+    if (node->nin < info->min_in || (node->nin > info->max_in && !(info->traits & OP_MANY_IN)))
+        return diag_error(infer->diag, node->loc, "found %d inputs, wanted %d to %d", node->nin, info->min_in,
+                          info->max_in);
+    if (node->nout > info->max_out && !(info->traits & OP_MANY_OUT))
+        return diag_error(infer->diag, node->loc, "found %d outputs, wanted at most %d", node->nout, info->max_out);
+    return 0;
+}
+
+static int check_outputs(Infer *infer, const Node *node)
+{
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i] && node->out[i]->type.kind == TYPE_NONE)
+            return diag_bug(infer->diag, node->loc, "the shape rule gave output %d '%s' no type", i,
+                            node->out[i]->name);
+    return 0;
+}
+
+static int infer_node(Infer *infer, Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+
+    if (!info->infer)
+        return diag_unsupported(infer->diag, node->loc,
+                                "this operator is not supported; replace it in the model by simpler ones");
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i]) {
+            node->out[i]->type.kind = TYPE_NONE;
+            node->out[i]->elem = NULL;
+            node->out[i]->nelem = 0;
+        }
+    if (check_inputs(infer, node) < 0 || info->infer(infer, node) < 0 || check_outputs(infer, node) < 0)
+        return -1;
+    return fold(infer, node);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the walk */
+
+static bool leaves_graph(const Node *node)
+{
+    return !node->nout || all_constant(node);
+}
+
+/* Checks of nodes that leave go to the next node that stays (else the last), since their conditions may still matter.
+ * Checks were recorded in the order of the nodes. */
+static void move_checks(Model *model, const Graph *graph, int first)
+{
+    Node *stays = NULL;
+    int   at = graph->nnode - 1;
+
+    for (int i = 0; i < graph->nnode; i++)
+        stays = leaves_graph(graph->node[i]) ? stays : graph->node[i];
+    for (int c = model->ncheck - 1; c >= first; c--) {
+        Check *check = &model->check[c];
+        if (check->node->graph != graph)
+            continue;
+        for (; at >= 0 && graph->node[at] != check->node; at--)
+            stays = leaves_graph(graph->node[at]) ? stays : graph->node[at];
+        if (leaves_graph(check->node) && stays)
+            check->node = stays;
+    }
+}
+
+/* A node that stays makes no constants: a value that nobody reads takes the place of each output that became one. */
+static void part_from_constants(Node *node)
+{
+    for (int o = 0; o < node->nout; o++) {
+        Value *constant = node->out[o];
+        if (!constant || !constant->data)
+            continue;
+        constant->def = NULL;
+        node->out[o] = value_new(node->graph, NULL);
+        node->out[o]->type = constant->type;
+        node->out[o]->def = node;
+    }
+}
+
+/* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to
+ * others. */
+static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
+{
+    int kept = 0;
+
+    move_checks(model, graph, first_check);
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+        if (!leaves_graph(node)) {
+            part_from_constants(node);
+            graph->node[kept++] = node;
+            continue;
+        }
+        for (int o = 0; o < node->nout; o++)
+            if (node->out[o])
+                node->out[o]->def = NULL;
+    }
+    graph->nnode = kept;
+}
+
+static int refuse_either_rank(Infer *infer, const Node *node, const Value *value)
+{
+    return diag_unsupported(infer->diag, node ? node->loc : (Loc){0},
+                            "'%s' is a scalar or of one element, by an If; give both branches the same rank",
+                            value->name);
+}
+
+/* Values that an If leaves as a scalar or as [1] (Value.either_rank) may be read where it makes no difference:
+ * elementwise. What comes out is of either rank too, unless an operand of a known rank above 0 decides it. */
+static int follow_either_rank(Infer *infer, Node *node)
+{
+    const Value *read = NULL;
+    bool         decided = false;
+
+    for (int b = 0; b < 2 && node->op != OP_onnx_If; b++)
+        for (int i = 0; node->body[b] && i < node->body[b]->nout; i++)
+            if (node->body[b]->out[i]->either_rank)
+                return refuse_either_rank(infer, node, node->body[b]->out[i]);
+    for (int i = 0; i < (node->op == OP_onnx_CastLike ? 1 : node->nin); i++) {
+        const Value *x = node->in[i];
+        if (x && x->either_rank)
+            read = x;
+        else if (x && x->type.kind == TYPE_TENSOR)
+            decided |= x->type.rank > 0;
+    }
+    if (!read)
+        return 0;
+    if (!(op_info[node->op].traits & OP_ELEMENTWISE) && node->op != OP_onnx_Identity)
+        return refuse_either_rank(infer, node, read);
+    node->out[0]->either_rank = !decided;
+    return 0;
+}
+
+/* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count
+ * is read anew. */
+int infer_nodes(Infer *infer, Graph *graph)
+{
+    int status = 0, first_check = infer->model->ncheck;
+
+    if (infer->depth > MAX_DEPTH)
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "graph '%s': bodies are nested more than %d deep; flatten the model", graph->name,
+                                MAX_DEPTH);
+    infer->visits += graph->nnode;
+    if (infer->visits > FEW_VISITS + 50 * (int64_t)infer->model->nvalue)
+        return diag_unsupported(infer->diag, (Loc){0},
+                                "graph '%s': loops within loops take too long to type; flatten the model", graph->name);
+    infer->depth++;
+    for (int i = 0; i < graph->nnode && !status; i++) {
+        status = infer_node(infer, graph->node[i]);
+        if (!status)
+            status = follow_either_rank(infer, graph->node[i]);
+        if (!status && !infer->trial && !leaves_graph(graph->node[i]))
+            status = expand_node(infer, graph, i) < 0 ? -1 : 0;
+    }
+    infer->depth--;
+    if (!infer->trial && !status)
+        drop_constant_nodes(infer->model, graph, first_check);
+    return status;
+}
+
+/* What an elementwise node makes is at least as large as what it reads: a declared result bounds its inputs too. */
+static void spread_promises(const Graph *graph)
+{
+    for (int i = graph->nnode - 1; i >= 0; i--) {
+        const Node *node = graph->node[i];
+        if (!(op_info[node->op].traits & OP_ELEMENTWISE) || !node->out[0] || node->out[0]->promise.kind != TYPE_TENSOR)
+            continue;
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k] && node->in[k]->def && node->in[k]->promise.kind == TYPE_NONE) {
+                node->in[k]->promise = node->out[0]->promise;
+                node->in[k]->promise.dtype = DTYPE_NONE;
+            }
+    }
+}
+
+/* What --dim VALUE:values says of a small integer input's elements: they are followed, and the run checks them. */
+static int bound_contents(Infer *infer, Graph *graph, Value *value)
+{
+    const DimBound *flag;
+    int64_t         count = type_elements(&value->type);
+    Extent         *elem;
+
+    if (!graph->nnode || value->type.kind != TYPE_TENSOR || !dtype_in(value->type.dtype, "IU") ||
+        !type_is_static(&value->type) || count > INFER_TRACKED)
+        return 0;
+    flag = infer_bound(infer, value->name, BOUND_VALUES);
+    if (!flag)
+        return 0;
+    elem = arena_array(infer->model->arena, Extent, count + 1);
+    for (int i = 0; i < (int)count; i++) {
+        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN,
+                              INT64_MAX);
+        if (infer_within(infer, graph->node[0], elem[i], flag->lo, flag->hi, "an element that --dim bounds", &elem[i]) <
+            0)
+            return -1;
+    }
+    value->elem = elem;
+    value->nelem = (int)count;
+    return 0;
+}
+
+/* A promise of the model's outputs is checked when their types are set; here only that all of them have one. */
+int infer_graph(Infer *infer, Graph *graph)
+{
+    if (!graph->parent && infer_inputs(infer, graph) < 0)
+        return -1;
+    for (int i = 0; !graph->parent && i < graph->nin; i++)
+        if (bound_contents(infer, graph, graph->in[i]) < 0)
+            return -1;
+    spread_promises(graph);
+    if (infer_nodes(infer, graph) < 0)
+        return -1;
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i]->type.kind == TYPE_NONE)
+            return diag_error(infer->diag, (Loc){0}, "output '%s' is made by no node", graph->out[i]->name);
+    for (int i = 0; !graph->parent && i < graph->nout; i++)
+        if (graph->out[i]->either_rank)
+            return refuse_either_rank(infer, NULL, graph->out[i]);
+    return 0;
+}

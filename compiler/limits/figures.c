@@ -1,0 +1,399 @@
+/* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would
+ * save. */
+#include "limits/figures.h"
+
+#include "emit/emit.h"
+#include "emit/report.h"
+#include "program/weight.h"
+#include "support/int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t bytes_of_kind(const Program *program, BufferKind kind)
+{
+    int64_t bytes = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        if (program->buffer[b].kind == kind)
+            bytes += program->buffer[b].size;
+    return bytes;
+}
+
+Figures figures_of(const Program *program, const Plan *plan, const Options *options)
+{
+    Figures f = {.arena = plan->peak, .weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
+
+    f.state = program_place_state(program, NULL, NULL);
+    f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
+    f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
+    if (plan->swap) {
+        f.kept = plan->swap->kept;
+        f.constants = target_find(options->target ? options->target : "portable")->roomy ? plan->weight_bytes : 0;
+        f.weights += plan->swap->blocks;
+    }
+    f.ram = f.arena + f.kept + f.constants + f.state + f.inputs + f.outputs;
+    return f;
+}
+
+void figures_add(Figures *figures, const Measure *measure, const Options *options)
+{
+    figures->stack = measure->stack;
+    figures->outside = measure->outside;
+    figures->flash =
+        measure->code + measure->constants + (options->plan.weights == WEIGHTS_FILE ? figures->weights : 0);
+    if (measure->stack > 0)
+        figures->ram += measure->stack;
+}
+
+/* ----------------------------------------------------------------------------------------------------- who is alive */
+
+typedef struct Alive {
+    const Buffer *buffer;
+    int64_t       bytes; /* of it, live in the step */
+} Alive;
+
+static int compare_alive(const void *a, const void *b)
+{
+    const Alive *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->buffer->id - y->buffer->id;
+}
+
+const char *figures_step_name(Arena *arena, const Program *program, int step)
+{
+    Text        text = text_new(arena);
+    const Step *s = &program->step[step];
+
+    for (int i = 0; i < s->norigin; i++)
+        text_printf(&text, "%s%s '%s'", i ? " + " : "", s->origin[i]->loc.op ? s->origin[i]->loc.op : "?",
+                    s->origin[i]->loc.name ? s->origin[i]->loc.name : "");
+    return text.data ? text.data : "a copy";
+}
+
+int figures_maker_of(const Program *program, int buffer)
+{
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == buffer && (program->step[s].operand[k].access & OPERAND_WRITES))
+                return s;
+    return -1;
+}
+
+static const char *tensor_name(const Buffer *buffer)
+{
+    return buffer->value ? buffer->value->name : buffer->name;
+}
+
+static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
+{
+    const Buffer *b = alive->buffer;
+    int           maker = figures_maker_of(e->program, b->id);
+    const char   *name = tensor_name(b);
+
+    text_printf(lines, "  %" PRId64 " bytes: ", alive->bytes);
+    if (b->kind == BUFFER_SCRATCH)
+        text_printf(lines, "scratch '%s' of the step itself\n", b->name);
+    else if (b->kind == BUFFER_DIMS)
+        text_put(lines, "run-time extents\n");
+    else if (b->kind == BUFFER_IN)
+        text_printf(lines, "input '%s'\n", name);
+    else if (maker >= 0)
+        text_printf(lines, "'%s', made by step %d%s, %s\n", name, maker, maker == step ? " (this one)" : "",
+                    figures_step_name(e->diag->arena, e->program, maker));
+    else
+        text_printf(lines, "'%s'\n", name);
+}
+
+/* Where the arena needs more than its fullest step: the buffers of which that is proven. */
+static void tell_core(const Emission *e, int64_t in_use, Text *lines)
+{
+    const char *before = "";
+    int         count = 0;
+
+    for (int b = 0; b < e->program->nbuffer; b++)
+        count += e->plan->core[b];
+    if (e->plan->bound <= in_use || e->plan->nshare > 1 || !count)
+        return;
+    text_printf(lines, "no places of these %d alone need less than %" PRId64 " bytes:", count, e->plan->bound);
+    for (int b = 0; b < e->program->nbuffer; b++)
+        if (e->plan->core[b]) {
+            text_printf(lines, "%s '%s'", before, tensor_name(&e->program->buffer[b]));
+            before = ",";
+        }
+    text_put(lines, "\n");
+}
+
+static void tell_peak(const Emission *e, Text *lines)
+{
+    enum { MOST = 12 };
+    const Program *program = e->program;
+    const int64_t *in_use;
+    int64_t        sum = 0;
+    int            step, count = 0;
+    Alive         *alive = arena_array(e->diag->arena, Alive, program->nbuffer + 1);
+
+    if (!program->nstep)
+        return;
+    in_use = report_in_use(e, &step);
+    for (int b = 0; b < program->nbuffer; b++)
+        if (e->plan->offset[b] >= 0 && buffer_live_bytes(&program->buffer[b], step) > 0) {
+            alive[count] = (Alive){&program->buffer[b], buffer_live_bytes(&program->buffer[b], step)};
+            sum += alive[count++].bytes;
+        }
+    qsort(alive, (size_t)count, sizeof *alive, compare_alive);
+    text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
+                figures_step_name(e->diag->arena, program, step), in_use[step]);
+    if (sum > in_use[step])
+        text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
+    text_put(lines, ":\n");
+    for (int i = 0; i < count && i < MOST; i++)
+        tell_alive(e, &alive[i], step, lines);
+    if (count > MOST)
+        text_printf(lines, "  and %d smaller ones\n", count - MOST);
+    tell_core(e, in_use[step], lines);
+}
+
+/* --------------------------------------------------------------------------------------------------------- remedies */
+
+typedef struct Offer {
+    const char *text;
+    int64_t     saves; /* bytes of RAM */
+} Offer;
+
+typedef struct Offers {
+    const Emission *emission;
+    const Remedy   *remedy;
+    int64_t         now; /* RAM without the stack, bytes */
+    Offer           offer[24];
+    int             count;
+} Offers;
+
+/* `least`: bytes that something simpler saves already. Returns the bytes that this saves. */
+static int64_t try_offer(Offers *offers, const Options *options, int64_t least, const char *text)
+{
+    int64_t ram = offers->remedy->ram(offers->remedy->context, options), saves = ram < 0 ? 0 : offers->now - ram;
+
+    if (saves > least && offers->count < (int)(sizeof offers->offer / sizeof *offers->offer))
+        offers->offer[offers->count++] = (Offer){text, saves};
+    return saves;
+}
+
+static int compare_offers(const void *a, const void *b)
+{
+    const Offer *x = a, *y = b;
+
+    return (x->saves < y->saves) - (x->saves > y->saves);
+}
+
+static void try_bounds(Offers *offers)
+{
+    const Options *options = offers->emission->options;
+    Arena         *arena = offers->emission->diag->arena;
+
+    for (int i = 0; i < options->nbound; i++) {
+        Options   other = *options;
+        DimBound *bound = arena_array(arena, DimBound, options->nbound);
+
+        memcpy(bound, options->bound, (size_t)options->nbound * sizeof *bound);
+        bound[i].hi /= 2;
+        if (bound[i].hi < bound[i].lo || bound[i].hi < 1)
+            continue;
+        other.bound = bound;
+        try_offer(offers, &other, 0,
+                  arena_printf(arena, "a bound of at most %" PRId64 " for %s", bound[i].hi, bound[i].name));
+    }
+}
+
+/* Ways to share memory that were turned off. */
+static void try_sharing(Offers *offers)
+{
+    static const char *const text[] = {"--in-place=auto", "--overlap=auto", "--elision=auto"};
+
+    for (int i = 0; i < 3; i++) {
+        Options other = *offers->emission->options;
+        bool   *off[] = {&other.no_in_place, &other.no_overlap, &other.no_elision};
+
+        if (!*off[i])
+            continue;
+        *off[i] = false;
+        try_offer(offers, &other, 0, text[i]);
+    }
+}
+
+/* `arena`: bytes that --io=arena saves alone. */
+static void try_cascades(Offers *offers, int64_t arena)
+{
+    const Options *now = offers->emission->options;
+    Options        other = *now;
+    int64_t        alone;
+
+    other.cascade = now->cascade == CASCADE_AUTO ? CASCADE_ON : CASCADE_AUTO;
+    alone = try_offer(offers, &other, 0, now->cascade == CASCADE_AUTO ? "--cascade=on" : "--cascade=auto");
+    other.cascade = CASCADE_ON;
+    other.plan.io_arena = 1;
+    if (now->cascade != CASCADE_ON && !now->plan.io_arena)
+        try_offer(offers, &other, int_max(arena, alone), "--cascade=on --io=arena");
+}
+
+/* Every choice that another option would make. */
+static void try_options(Offers *offers)
+{
+    const Options *now = offers->emission->options;
+    Options        other = *now;
+    int64_t        arena, direct = 0;
+
+    other.plan.io_arena = !now->plan.io_arena;
+    arena = try_offer(offers, &other, 0, other.plan.io_arena ? "--io=arena" : "--io=caller");
+    other = *now;
+    other.winograd = WINOGRAD_OFF;
+    if (now->winograd != WINOGRAD_OFF)
+        direct = try_offer(offers, &other, 0, "--winograd=off");
+    other.plan.io_arena = 1;
+    if (direct > 0 && !now->plan.io_arena)
+        try_offer(offers, &other, int_max(arena, direct), "--winograd=off --io=arena");
+    if (now->threads < 2)
+        try_cascades(offers, arena);
+    other = *now;
+    other.threads = 1;
+    if (now->threads > 1)
+        try_offer(offers, &other, 0, "--threads=1");
+    other = *now;
+    other.queues = 1;
+    if (now->queues > 1)
+        try_offer(offers, &other, 0, "--queues=1");
+    other = *now;
+    other.plan.planner = "auto";
+    if (strcmp(now->plan.planner, "auto"))
+        try_offer(offers, &other, 0, "--planner=auto");
+    other = *now;
+    other.plan.reorder = 1;
+    if (!now->plan.reorder)
+        try_offer(offers, &other, 0, "--order=auto");
+    try_sharing(offers);
+}
+
+static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy, Text *lines)
+{
+    Offers offers = {.emission = e, .remedy = remedy, .now = figures->ram - (figures->stack > 0 ? figures->stack : 0)};
+
+    try_options(&offers);
+    try_bounds(&offers);
+    qsort(offers.offer, (size_t)offers.count, sizeof *offers.offer, compare_offers);
+    for (int i = 0; i < offers.count; i++)
+        text_printf(lines, "remedy: %s saves %" PRId64 " bytes\n", offers.offer[i].text, offers.offer[i].saves);
+    if (!offers.count)
+        text_put(
+            lines,
+            "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would\n");
+}
+
+void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines)
+{
+    tell_peak(emission, lines);
+    tell_remedies(emission, figures, remedy, lines);
+}
+
+void figures_complain(const Figures *figures, const Emission *emission, const Remedy *remedy)
+{
+    Text lines = text_new(emission->diag->arena);
+
+    figures_explain(figures, emission, remedy, &lines);
+    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        diag_limit(emission->diag, "%.*s", (int)(end - line), line);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- limits */
+
+void figures_list(const Figures *f, Text *text)
+{
+    text_printf(text, "arena %" PRId64, f->arena);
+    if (f->kept || f->constants)
+        text_printf(text, ", weights that stay %" PRId64 ", small constants %" PRId64, f->kept, f->constants);
+    text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
+}
+
+static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
+{
+    const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
+    Text        list = text_new(e->diag->arena);
+
+    if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
+        return 0;
+    figures_list(f, &list);
+    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": %s, stack %s", f->ram,
+               e->options->max_ram, list.data, stack);
+    figures_complain(f, e, remedy);
+    return -1;
+}
+
+/* What fits into none of the memories of --region. */
+static int check_regions(const Figures *f, const Emission *e, const Remedy *remedy)
+{
+    const PlanOptions *plan = &e->options->plan;
+    int64_t            room = 0;
+
+    if (!e->plan->overflow)
+        return 0;
+    for (int r = 0; r < plan->nregion; r++)
+        room += plan->region[r].size;
+    diag_limit(e->diag,
+               "--region: found %" PRId64 " bytes in all, %" PRId64 " more than fit (%s); any plan needs %" PRId64
+               " at least",
+               room, e->plan->overflow, e->plan->status, e->plan->bound);
+    for (int b = 0; b < e->program->nbuffer; b++) {
+        const Buffer *buffer = &e->program->buffer[b];
+        int           r = e->plan->region[b];
+
+        if (e->plan->offset[b] >= 0 &&
+            e->plan->offset[b] - e->plan->share[r].base + buffer_bytes(buffer) > plan->region[r].size)
+            diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", tensor_name(buffer),
+                       buffer_bytes(buffer));
+    }
+    figures_complain(f, e, remedy);
+    diag_limit(e->diag, "remedy: %" PRId64 " bytes more in '%s'", e->plan->overflow,
+               plan->region[plan->nregion - 1].name);
+    return -1;
+}
+
+static int check_flash(const Figures *f, const Emission *e)
+{
+    if (e->options->max_flash < 0 || f->flash <= e->options->max_flash)
+        return 0;
+    diag_limit(e->diag,
+               "--max-flash: found %" PRId64 " bytes, wanted at most %" PRId64 ": weights %" PRId64
+               ", code and tables %" PRId64,
+               f->flash, e->options->max_flash, f->weights, f->flash - f->weights);
+    if (e->options->code != CODE_SHARED)
+        diag_limit(e->diag, "remedy: --code=shared keeps one copy of each kernel");
+    if (e->plan->weight_form != WEIGHTS_FILE)
+        diag_limit(e->diag, "remedy: --weights=file moves %" PRId64 " bytes of weights out of the program", f->weights);
+    return -1;
+}
+
+static int check_stack(const Figures *f, const Emission *e)
+{
+    if (e->options->max_stack < 0 || (f->stack >= 0 && f->stack <= e->options->max_stack))
+        return 0;
+    if (f->stack < 0)
+        return diag_usage(
+            e->diag, "--max-stack: the compiler of --cc tells no stack usage; wanted one that knows -fstack-usage");
+    diag_limit(e->diag,
+               "--max-stack: found %" PRId64 " bytes in the deepest chain of calls, wanted at most %" PRId64 "%s%s",
+               f->stack, e->options->max_stack, *f->outside ? "; not counted: " : "", f->outside);
+    diag_limit(e->diag, "remedy: -Os in --cc or --code=shared makes frames smaller");
+    return -1;
+}
+
+int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
+{
+    int failed = check_ram(figures, emission, remedy);
+
+    failed |= check_regions(figures, emission, remedy);
+    failed |= check_flash(figures, emission);
+    failed |= check_stack(figures, emission);
+    return failed;
+}

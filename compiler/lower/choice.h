@@ -1,0 +1,39 @@
+/* choice.h - which of several ways a convolution is computed, and the file of --tune that says so: a line for each
+ * shape,
+ *   conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the other ways
+ * Knows nothing of how the ways are measured. */
+#ifndef OCC_LOWER_CHOICE_H
+#define OCC_LOWER_CHOICE_H
+
+#include "kernels/conv_cost.h"
+#include "support/text.h"
+
+/* m > 0: in Winograd's domain, m x m results a tile; else direct by tiles of `vectors` vectors (0: the kernel's own
+ * choice), `pace` -1 without prefetch. */
+typedef struct Way {
+    int64_t m, vectors, pace;
+} Way;
+
+typedef struct Choice {
+    ConvShape shape;
+    Way       way;
+} Choice;
+
+typedef struct Choices {
+    Choice    *choice;
+    int        count, capacity;
+    const Way *every; /* for all shapes, whatever the list says; NULL: the list counts */
+} Choices;
+
+bool choice_same_shape(const ConvShape *a, const ConvShape *b);
+
+/* NULL: nothing is said of this shape. */
+const Way *choice_find(const Choices *choices, const ConvShape *shape);
+
+/* Read the file. Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */
+int choices_read(Choices *choices, const char *path, Diag *diag);
+
+void choice_put_shape(Text *text, const ConvShape *shape);
+void choice_put_way(Text *text, const Way *way);
+
+#endif

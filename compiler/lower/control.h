@@ -1,0 +1,80 @@
+/* control.h - what If, Loop and Scan share: places for results of bodies, their run-time extents, copies at the
+ * edges. */
+#ifndef OCC_LOWER_CONTROL_H
+#define OCC_LOWER_CONTROL_H
+
+#include "lower/lower.h"
+
+/* Finish outer values that wait and are read inside `body`: a step made inside a branch does not count outside. */
+int control_finish_outer(Lower *lower, Graph *body);
+
+/* A boolean value as a run-time integer; an integer value likewise, within [lo, hi]. */
+int control_condition(Lower *lower, Value *value, Extent *out);
+int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *out);
+
+/* Append a control step; its ranges are filled in by the caller. Returns its position. */
+int control_begin(Lower *lower, StepKind kind, Extent set);
+
+/* The leaf that counts up to `trips`, from axis `axis` of the body's counter: never a constant. */
+Extent control_iteration(Lower *lower, const Value *counter, int axis, Extent trips);
+
+/* Does a loop of so many trips never run? Its body is left out: what it reads may have no bytes. */
+static inline bool control_never(Extent trips)
+{
+    return trips.max <= 0;
+}
+
+/* A loop around all that is appended until its end; `iteration` is the leaf that counts. Begin returns its position and
+ * sets `mark`, which end wants back. */
+int  control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark);
+void control_loop_end(Lower *lower, int loop, int mark);
+
+/* Give `to` a row-major buffer of its capacity, unless it has a place. Sequences and optionals too. */
+int control_place(Lower *lower, Value *to);
+
+/* Let `from` be made directly where `to` lies, when nothing forbids it. */
+void control_aim(Lower *lower, Value *from, Value *to);
+
+/* Copy `from` to where `to` lies (nothing when it is there already) and set to's run-time extents. */
+int control_deliver(Lower *lower, Value *from, Value *to);
+
+/* Only one branch exists: output `index` is what the body made. */
+int control_alias(Lower *lower, Node *node, int index, Value *from);
+
+/* The run-time extents of `value` are known from here on (they were set inside a range). */
+void control_define(Lower *lower, const Value *value);
+
+/* Sets the run-time extents of `to` to 0. */
+int control_zero_extents(Lower *lower, const Value *to);
+
+/* The leaf of `value` itself that `extent` is, or bounds; a constant when there is none. */
+Extent control_leaf(const Lower *lower, const Value *value, Extent extent);
+
+/* `extent`, one of `to`, turns out to be `value`: a leaf of its own is set, anything else is compared. */
+int control_give(Lower *lower, const Value *to, Extent extent, Extent value);
+
+/* The two halves of control_deliver for tensors: the elements, the extents. */
+int control_copy(Lower *lower, Value *from, Value *to);
+int control_give_extents(Lower *lower, const Type *from, const Value *to);
+
+/* dims[leaf] = the boolean or integer `value`. */
+int control_read(Lower *lower, Value *value, Extent leaf);
+
+/* A loop's condition as its body sees it: true, or the body would not run. */
+void control_condition_in(Lower *lower, Value *parameter);
+
+/* Whether a loop's condition can never become false; an absent one is true. */
+bool control_always(const Value *initial, const Value *result);
+
+/* The final value of a carried buffer is the output. */
+int control_final(Lower *lower, Value *parameter, Value *output);
+
+/* Extents and strides of the stacked value, from this iteration's item; items must agree. `trips`: along `axis`. */
+int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Extent iteration, Extent trips,
+                          Operand *whole);
+
+Operand control_drop_axis(Operand x, int axis);
+Place   control_slot_place(Lower *lower, Extent leaf, int rank); /* a run-time integer as a tensor of one element */
+bool    control_is_nested(const Value *value);                   /* a sequence, optional or map: not one tensor */
+
+#endif

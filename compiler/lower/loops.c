@@ -1,0 +1,280 @@
+/* loops.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours
+ * joined. */
+#include "lower/lower.h"
+#include <string.h>
+
+Layout lower_layout_of(const Operand *x)
+{
+    if (x->rank < 3 || x->dim[1].max <= 1 || !extent_is_const(x->stride[1]) || x->stride[1].max != 1)
+        return LAYOUT_ROW_MAJOR;
+    return extent_is_const(x->stride[x->rank - 1]) && x->stride[x->rank - 1].max == 1 ? LAYOUT_ROW_MAJOR
+                                                                                      : LAYOUT_CHANNELS_LAST;
+}
+
+Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail,
+                        Layout layout)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+
+    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = detail, .layout = layout};
+    p->expr = arena_one(lower->program->arena, Scalar);
+    scalar_acc(lower, p->expr, DTYPE_F32);
+    return p;
+}
+
+/* Results lie as their largest operand does, so that the inner loop walks both in order. */
+Layout lower_pending_layout(const Lower *lower, const Pending *p)
+{
+    int64_t most = 0;
+    Layout  layout = p->layout;
+
+    if (p->accepts)
+        return layout;
+    for (int i = 0; i < p->noperand; i++) {
+        const Operand *x = &p->operand[i];
+        int64_t        elements = 1;
+
+        for (int k = 0; k < x->rank; k++)
+            if (!(extent_is_const(x->stride[k]) && x->stride[k].max == 0))
+                elements *= x->dim[k].max ? x->dim[k].max : 1;
+        if (elements <= most)
+            continue;
+        most = elements;
+        layout = lower_layout_of(x);
+    }
+    (void)lower;
+    return layout;
+}
+
+/* Axes that the loops run over, outermost first. */
+typedef struct Nest {
+    int    rank, nx;
+    Extent dim[MAX_RANK];
+    Extent y[MAX_RANK];
+    Extent x[SCALAR_MAX_OPERANDS][MAX_RANK];
+} Nest;
+
+static void nest_swap(Nest *nest, int i, int k)
+{
+    Extent t = nest->dim[i];
+
+    nest->dim[i] = nest->dim[k];
+    nest->dim[k] = t;
+    t = nest->y[i];
+    nest->y[i] = nest->y[k];
+    nest->y[k] = t;
+    for (int n = 0; n < nest->nx; n++) {
+        t = nest->x[n][i];
+        nest->x[n][i] = nest->x[n][k];
+        nest->x[n][k] = t;
+    }
+}
+
+static void nest_sort(Nest *nest)
+{
+    for (int i = 1; i < nest->rank; i++)
+        for (int k = i; k > 0 && nest->y[k - 1].max < nest->y[k].max; k--)
+            nest_swap(nest, k - 1, k);
+}
+
+/* stride[outer] == stride[inner] * extent[inner], for the result and every operand. */
+static bool nest_joins(Lower *lower, const Nest *nest, int outer, int inner)
+{
+    Model *model = lower->model;
+
+    if (!extent_same(nest->y[outer], extent_op(model, EXPR_MUL, nest->y[inner], nest->dim[inner])))
+        return false;
+    for (int n = 0; n < nest->nx; n++)
+        if (!extent_same(nest->x[n][outer], extent_op(model, EXPR_MUL, nest->x[n][inner], nest->dim[inner])))
+            return false;
+    return true;
+}
+
+static void nest_join(Lower *lower, Nest *nest)
+{
+    int kept = 0;
+
+    for (int i = 1; i < nest->rank; i++) {
+        if (nest_joins(lower, nest, kept, i)) {
+            nest->dim[i] = extent_op(lower->model, EXPR_MUL, nest->dim[kept], nest->dim[i]);
+        } else {
+            kept++;
+        }
+        nest->dim[kept] = nest->dim[i];
+        nest->y[kept] = nest->y[i];
+        for (int n = 0; n < nest->nx; n++)
+            nest->x[n][kept] = nest->x[n][i];
+    }
+    nest->rank = nest->rank ? kept + 1 : 0;
+}
+
+static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
+{
+    Nest nest = {.nx = nx};
+
+    for (int i = 0; i < y->rank; i++) {
+        if (extent_is_const(y->dim[i]) && y->dim[i].max == 1)
+            continue;
+        nest.dim[nest.rank] = y->dim[i];
+        nest.y[nest.rank] = y->stride[i];
+        for (int n = 0; n < nx; n++)
+            nest.x[n][nest.rank] = x[n].stride[i];
+        nest.rank++;
+    }
+    nest_sort(&nest);
+    nest_join(lower, &nest);
+    if (!nest.rank) { /* a scalar is a row of one */
+        nest.rank = 1;
+        nest.dim[0] = nest.y[0] = extent_const(1);
+        for (int n = 0; n < nx; n++)
+            nest.x[n][0] = extent_const(0);
+    }
+    return nest;
+}
+
+/* A copy of x whose axes follow each other as y's do, the innermost first; of repeated axes it holds one element. */
+static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
+{
+    Type    type = {.kind = TYPE_TENSOR, .dtype = x->dtype, .rank = x->rank};
+    Extent  pitch = extent_const(1);
+    Operand to, from = *x;
+    int     axis[MAX_RANK];
+
+    for (int i = 0; i < x->rank; i++) {
+        int k = i;
+
+        type.dim[i] = from.dim[i] = extent_is(x->stride[i], 0) ? extent_const(1) : x->dim[i];
+        for (; k > 0 && y->stride[axis[k - 1]].max < y->stride[i].max; k--)
+            axis[k] = axis[k - 1];
+        axis[k] = i;
+    }
+    to = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "ordered");
+    for (int i = x->rank; i-- > 0; pitch = extent_op(lower->model, EXPR_MUL, pitch, type.dim[axis[i]]))
+        to.stride[axis[i]] = pitch;
+    if (lower_copy(lower, NULL, from, to) < 0)
+        return -1;
+    *x = operand_broadcast(lower, to, x->rank, x->dim);
+    return 0;
+}
+
+/* The innermost stride of each operand is a literal of the expression; where it is known only while running, a copy is
+ * read. */
+static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
+{
+    bool again = false;
+
+    for (int n = 0; n < nx; n++) {
+        if (extent_is_const(nest->x[n][nest->rank - 1]))
+            continue;
+        if (copy_in_order(lower, &x[n], y) < 0)
+            return -1;
+        again = true;
+    }
+    if (again)
+        *nest = nest_of(lower, y, x, nx);
+    return 0;
+}
+
+int lower_map_finish(Lower *lower, Pending *p, Operand y)
+{
+    Operand x[SCALAR_MAX_OPERANDS];
+    Extent  strides[SCALAR_MAX_OPERANDS * MAX_RANK];
+    Nest    nest;
+    Step   *step;
+    int     count = 0;
+
+    for (int n = 0; n < p->noperand; n++)
+        x[n] = p->operand[n];
+    nest = nest_of(lower, &y, x, p->noperand);
+    if (fix_inner_strides(lower, &y, x, p->noperand, &nest) < 0)
+        return -1;
+    for (int i = 0; i < p->expr->nnode; i++)
+        if (p->expr->node[i].op == SCALAR_LOAD)
+            p->expr->node[i].stride = (int)nest.x[p->expr->node[i].operand][nest.rank - 1].max;
+    for (int n = 0; n < nest.nx; n++)
+        for (int i = 0; i < nest.rank; i++)
+            strides[count++] = nest.x[n][i];
+    step = step_begin(lower, NULL,
+                      arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
+                                   dtype_info(p->expr->stored)->suffix));
+    step_writes(lower, step, y);
+    step_int(lower, step, nest.rank);
+    step_extents(lower, step, nest.rank, nest.dim);
+    step_extents(lower, step, nest.rank, nest.y);
+    step_int(lower, step, nest.nx);
+    step_extents(lower, step, count, strides);
+    step_expr(lower, step, p->expr, x, p->noperand);
+    return step_end(lower, step);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- copy */
+
+const char *move_kernel(Lower *lower, const char *name, DType dtype)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+    const char      *suffix = info->suffix;
+
+    if (strchr("LBSC", info->class) || info->bits < 8)
+        suffix = info->bytes == 1 ? "u8" : info->bytes == 2 ? "u16" : "u64";
+    return arena_printf(lower->program->arena, "%s_%s", name, suffix);
+}
+
+Extent operand_count(Lower *lower, const Operand *x, int first, int last)
+{
+    Extent count = extent_const(1);
+
+    for (int i = first; i < last; i++)
+        count = extent_op(lower->model, EXPR_MUL, count, x->dim[i]);
+    return count;
+}
+
+int lower_convert_into(Lower *lower, Operand x, Operand y)
+{
+    Pending p = {.node = lower->node, .noperand = 1, .operand = {x}};
+
+    p.expr = arena_one(lower->program->arena, Scalar);
+    scalar_cast(lower, p.expr, y.dtype, scalar_load(lower, p.expr, x.dtype, 0), true);
+    p.expr->stored = y.dtype;
+    p.expr->noperand = 1;
+    return lower_map_finish(lower, &p, y);
+}
+
+int lower_convert(Lower *lower, Operand x, DType to, Operand *out)
+{
+    Type type = {.kind = TYPE_TENSOR, .dtype = to, .rank = x.rank};
+
+    *out = x;
+    if (x.buffer < 0 || x.dtype == to)
+        return 0;
+    memcpy(type.dim, x.dim, sizeof type.dim);
+    *out = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "converted");
+    return lower_convert_into(lower, x, *out);
+}
+
+int lower_indices(Lower *lower, Node *node, int index, Operand *out)
+{
+    Operand x;
+
+    if (lower_input(lower, node, index, &x) < 0 || lower_convert(lower, x, DTYPE_I64, &x) < 0)
+        return -1;
+    return lower_dense(lower, x, out);
+}
+
+int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
+{
+    Operand from = operand_broadcast(lower, x, y.rank, y.dim);
+    Nest    nest;
+    Step   *step;
+
+    if (x.buffer == y.buffer && extent_same(x.offset, y.offset) && operand_same_layout(&x, &y)) /* it was made there */
+        return 0;
+    nest = nest_of(lower, &y, &from, 1);
+    step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_int(lower, step, nest.rank);
+    step_extents(lower, step, nest.rank, nest.dim);
+    step_extents(lower, step, nest.rank, nest.y);
+    step_extents(lower, step, nest.rank, nest.x[0]);
+    return step_end(lower, step);
+}

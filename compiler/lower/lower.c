@@ -1,0 +1,313 @@
+/* lower.c - from graph to program: ports, uses, windows of concatenations, and the walk over the nodes. */
+#include "lower/lower.h"
+#include "lower/sequence.h"
+#include "support/text.h"
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- preparing */
+
+static void find_depth(Lower *lower, const Node *node)
+{
+    int deepest = 0;
+
+    for (int k = 0; k < node->nin; k++)
+        if (node->in[k] && lower->depth[node->in[k]->id] > deepest)
+            deepest = lower->depth[node->in[k]->id];
+    for (int k = 0; k < node->nout; k++)
+        if (node->out[k])
+            lower->depth[node->out[k]->id] = deepest + 1;
+}
+
+static void count_uses(Lower *lower, const Graph *graph)
+{
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k]) {
+                lower->uses[node->in[k]->id]++;
+                lower->user[node->in[k]->id] = node;
+            }
+        for (int k = 0; k < 2; k++)
+            if (node->body[k])
+                count_uses(lower, node->body[k]);
+        find_depth(lower, node);
+    }
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i]) {
+            lower->uses[graph->out[i]->id]++;
+            lower->user[graph->out[i]->id] = NULL;
+        }
+}
+
+/* A value may be made inside a concatenation when it is made by a step of this graph, once, and lies nowhere else. */
+static bool can_lie_inside(const Lower *lower, const Value *value, const Graph *graph)
+{
+    return value && value->def && value->def->graph == graph && !value->data && !lower->output[value->id] &&
+           !lower->inside[value->id].parent && type_is_static(&value->type) &&
+           !(op_info[value->def->op].traits & OP_CONTROL);
+}
+
+static void place_inside(Lower *lower, Graph *graph)
+{
+    if (lower->no_elision)
+        return;
+    for (int i = graph->nnode; i-- > 0;) {
+        Node  *node = graph->node[i];
+        Extent start = extent_const(0);
+        int    axis;
+
+        if (node->op != OP_onnx_Concat || node->copied || !type_is_static(&node->out[0]->type) ||
+            node->out[0]->type.dtype == DTYPE_TEXT)
+            continue;
+        axis = (int)node_int(node, "axis", 1);
+        axis += axis < 0 ? node->out[0]->type.rank : 0;
+        for (int k = 0; k < node->nin; k++) {
+            if (can_lie_inside(lower, node->in[k], graph))
+                lower->inside[node->in[k]->id] = (Inside){node->out[0], axis, start};
+            start = extent_const(start.max + node->in[k]->type.dim[axis].max);
+        }
+    }
+}
+
+static void prepare(Lower *lower, Graph *graph)
+{
+    int n = lower->model->nvalue;
+
+    lower->nvalue = n;
+    lower->place = arena_array(lower->arena, Place, n);
+    lower->inside = arena_array(lower->arena, Inside, n);
+    lower->uses = arena_array(lower->arena, int, n);
+    lower->depth = arena_array(lower->arena, int, n);
+    lower->user = arena_array(lower->arena, Node *, n);
+    lower->output = arena_array(lower->arena, bool, n);
+    if (graph)
+        count_uses(lower, graph);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ports */
+
+static const char *port_name(Arena *arena, const Port *ports, int count, const char *name)
+{
+    char *base = text_identifier(arena, name), *unique = base;
+
+    for (int number = 2, i = 0; i < count; i++)
+        if (!strcmp(ports[i].name, unique)) {
+            unique = arena_printf(arena, "%s_%d", base, number++);
+            i = -1;
+        }
+    return unique;
+}
+
+/* The place of a tensor in the caller's memory. */
+static void place_port(Lower *lower, int index, Value *value, BufferKind kind)
+{
+    Operand x = lower_temporary(lower, &value->type, LAYOUT_ROW_MAJOR, value->name);
+    Buffer *b = &lower->program->buffer[x.buffer];
+
+    b->kind = kind;
+    b->port = index;
+    b->value = value;
+    lower->place[value->id].operand = x;
+    lower->place[value->id].kind = PLACE_OPERAND;
+}
+
+static int make_port(Lower *lower, Port *ports, int index, Value *value, BufferKind kind)
+{
+    const char *name = port_name(lower->program->arena, ports, index, value->name);
+
+    if (value->type.kind == TYPE_TENSOR)
+        place_port(lower, index, value, kind);
+    else if (sequence_port(lower, value, kind, index) < 0)
+        return -1;
+    ports[index] = (Port){value, value->type, lower->place[value->id].operand.buffer, name};
+    return 0;
+}
+
+/* An output that is also an input, a constant, or listed twice gets its own buffer; the copy comes at the end. */
+static int make_ports(Lower *lower, Value **in, int nin, Value **out, int nout)
+{
+    Program *p = lower->program;
+
+    p->in = arena_array(p->arena, Port, nin + 1);
+    p->out = arena_array(p->arena, Port, nout + 1);
+    p->nin = nin;
+    p->nout = nout;
+    for (int i = 0; i < nin; i++)
+        if (make_port(lower, p->in, i, in[i], BUFFER_IN) < 0)
+            return -1;
+    for (int i = 0; i < nout; i++) {
+        Place kept = lower->place[out[i]->id];
+
+        lower->place[out[i]->id].kind = PLACE_NONE;
+        if (make_port(lower, p->out, i, out[i], BUFFER_OUT) < 0)
+            return -1;
+        if (kept.kind != PLACE_NONE || out[i]->data)
+            lower->place[out[i]->id] = kept;
+        lower->output[out[i]->id] = true;
+    }
+    return 0;
+}
+
+static int copy_outputs(Lower *lower)
+{
+    Program *p = lower->program;
+
+    lower->node = NULL;
+    for (int i = 0; i < p->nout; i++) {
+        Value  *value = lower->model->value[p->out[i].value->id];
+        Operand x, y;
+
+        if (lower_value(lower, value, &x) < 0)
+            return -1;
+        if (x.buffer == p->out[i].buffer)
+            continue;
+        if (value->type.kind != TYPE_TENSOR) {
+            y = x;
+            y.buffer = p->out[i].buffer;
+            y.offset = extent_const(0);
+            if (sequence_copy_operands(lower, &value->type, x, &value->type, y) < 0)
+                return -1;
+            continue;
+        }
+        y = x;
+        y.buffer = p->out[i].buffer;
+        y.offset = extent_const(0);
+        for (int k = y.rank, first = 1; k-- > 0; first = 0)
+            y.stride[k] = first ? extent_const(1) : extent_op(lower->model, EXPR_MUL, y.stride[k + 1], y.dim[k + 1]);
+        if (lower_copy(lower, NULL, x, y) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ walks */
+
+static bool is_made_by(const Model *model, const Expr *leaf, const void *node)
+{
+    return leaf->value >= 0 && model->value[leaf->value]->def == node;
+}
+
+/* What inference left to the run: before the node, or after it when its own results decide. */
+static int lower_checks(Lower *lower, const Node *node, bool after)
+{
+    for (int i = 0; i < lower->model->ncheck; i++) {
+        const Check *check = &lower->model->check[i];
+
+        if (check->node == node && extent_has_leaf(lower->model, check->condition, is_made_by, node) == after &&
+            lower_check(lower, check->condition) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int lower_one(Lower *lower, Node *node)
+{
+    const OpInfo *info = &op_info[node->op];
+    bool          wanted = false;
+
+    for (int i = 0; i < node->nout; i++)
+        wanted |= node->out[i] && !node->out[i]->data && lower->uses[node->out[i]->id] > 0 &&
+                  (!lower_is_tracked(lower, node->out[i]) || lower->output[node->out[i]->id]);
+    if (!wanted)
+        return 0;
+    lower->node = node;
+    if (!info->lower)
+        return diag_unsupported(
+            lower->diag, node->loc,
+            "this operator has no kernel in this version of occamyc; replace it by simpler operators "
+            "in the exporter, or add a rule (see CONTRIBUTING.md)");
+    if (lower_checks(lower, node, false) < 0 || info->lower(lower, node) < 0)
+        return -1;
+    return lower_checks(lower, node, true);
+}
+
+int lower_graph(Lower *lower, Graph *graph)
+{
+    place_inside(lower, graph);
+    for (int i = 0; i < graph->nnode; i++)
+        if (lower_one(lower, graph->node[i]) < 0)
+            return -1;
+    return 0;
+}
+
+bool lower_has_vectors(const Lower *lower)
+{
+    return lower->vector_bytes > (int)sizeof(float);
+}
+
+static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_align, int vector_bytes)
+{
+    Lower lower = {
+        .model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};
+
+    lower.program = arena_one(arena, Program);
+    lower.program->model = model;
+    lower.program->arena = arena;
+    lower.program->dims = -1;
+    return lower;
+}
+
+/* For the report: where each value came to lie. */
+static void keep_homes(const Lower *lower)
+{
+    Program *p = lower->program;
+
+    p->nhome = lower->nvalue;
+    p->home = arena_array(p->arena, int, p->nhome + 1);
+    for (int i = 0; i < p->nhome; i++) {
+        const Place *place = &lower->place[i];
+
+        p->home[i] = place->kind == PLACE_OPERAND || place->kind == PLACE_SEQUENCE ? place->operand.buffer : -1;
+    }
+}
+
+int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
+                Program **program, Diag *diag)
+{
+    Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
+    Graph *main = model->main;
+
+    lower.winograd = options->winograd;
+    lower.winograd_error = options->winograd_error;
+    lower.choices = options->choices;
+    lower.core = core;
+    lower.in_parts = options->threads > 1;
+    lower.cascade = options->cascade;
+    lower.cascade_floor = options->cascade_floor;
+    lower.no_elision = options->no_elision;
+    lower.program->no_in_place = options->no_in_place;
+    lower.program->no_overlap = options->no_overlap;
+    prepare(&lower, main);
+    if (make_ports(&lower, main->in, main->nin, main->out, main->nout) < 0)
+        return -1;
+    if (lower_graph(&lower, main) < 0 || copy_outputs(&lower) < 0 || lower_state(&lower, options) < 0)
+        return -1;
+    lower_keep_text(&lower);
+    keep_homes(&lower);
+    *program = lower.program;
+    return 0;
+}
+
+int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag)
+{
+    Lower   lower = lower_new(model, arena, diag, 64, 64);
+    Value **out = arena_array(arena, Value *, node->nout + 1);
+    int     nout = 0;
+
+    lower.winograd = WINOGRAD_OFF;
+    lower.cascade = CASCADE_OFF;
+    lower.core = core_find("portable");
+    prepare(&lower, NULL);
+    for (int i = 0; i < node->nout; i++)
+        if (node->out[i])
+            out[nout++] = node->out[i];
+    for (int i = 0; i < nout; i++)
+        lower.uses[out[i]->id] = 1;
+    if (make_ports(&lower, NULL, 0, out, nout) < 0)
+        return -1;
+    if (lower_one(&lower, node) < 0 || copy_outputs(&lower) < 0)
+        return -1;
+    *program = lower.program;
+    return 0;
+}

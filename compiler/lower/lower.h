@@ -1,0 +1,267 @@
+/* lower.h - from graph to program: where each value lies, and the steps that make it.
+ *
+ * A value is *placed* when it has an operand (a view of some buffer, any strides). It is *pending* while the step that
+ * will make it waits for its consumer: an elementwise consumer then joins the waiting step's expression instead of
+ * making a step of its own. That is how activations and residuals reach the producing kernel, and how elementwise
+ * chains become one loop. A value used more than once, or needed outside, never waits (unless recomputing it is free,
+ * as a dequantised operand is).
+ *
+ * Layout is chosen here and nowhere else: convolutional kernels place their results channels-last, elementwise results
+ * take the order of their largest operand, transposes and slices are views, and what needs row-major order asks for
+ * it. */
+#ifndef OCC_LOWER_LOWER_H
+#define OCC_LOWER_LOWER_H
+#include "graph/ops.h"
+#include "lower/choice.h"
+#include "program/options.h"
+#include "program/program.h"
+
+/* The order in memory that a result should take. */
+typedef enum Layout { LAYOUT_ROW_MAJOR, LAYOUT_CHANNELS_LAST } Layout;
+
+typedef struct Pending Pending;
+
+/* Append the finished step of a pending value. `y` is where the result goes; p->expr is the whole expression. */
+typedef int (*PendingFinish)(Lower *lower, Pending *p, Operand y);
+/* Whether operand `x` (already broadcast to the result's axes) can be read in the epilogue of this kernel; NULL:
+ * never. */
+typedef bool (*PendingAccepts)(const Pending *p, const Operand *x);
+
+/* A step that waits. Expression node 0 is SCALAR_ACC for kernels; for plain elementwise work there is none. */
+struct Pending {
+    Node          *node; /* that started it */
+    PendingFinish  finish;
+    PendingAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
+    bool           bytes;   /* the kernel stores bytes too, not only floats */
+    void          *detail;  /* the kernel's own parameters, for finish */
+    struct Stage  *stage;   /* how its rows can be made one after another (lower/cascade.h); or NULL */
+    Type           type;    /* extents of the result (dtype: of the expression's result) */
+    Layout         layout;  /* that the kernel prefers for its result */
+    Scalar        *expr;
+    Operand operand[SCALAR_MAX_OPERANDS]; /* read by expr, broadcast to the result's axes: stride 0 where repeated */
+    int     noperand;
+    bool    free; /* may be computed again by every consumer */
+    const Node **origin;
+    int          norigin, corigin;
+};
+
+typedef struct Place {
+    enum { PLACE_NONE, PLACE_OPERAND, PLACE_PENDING, PLACE_SEQUENCE } kind;
+    Operand  operand; /* SEQUENCE: the whole buffer as bytes; layout in lower/sequence.h */
+    Pending *pending;
+} Place;
+
+/* A value made directly inside a larger one (concat parent, branch result). */
+typedef struct Inside {
+    Value *parent; /* NULL: on its own */
+    int    axis;   /* of the parent */
+    Extent start;  /* elements along axis */
+} Inside;
+
+struct Lower {
+    Model   *model;
+    Program *program;
+    Diag    *diag;
+    Arena   *arena;
+    Place   *place;  /* by Value.id */
+    Inside  *inside; /* by Value.id */
+    int     *uses;   /* by Value.id: readers of it, graph outputs and bodies counted */
+    int     *depth;  /* by Value.id: nodes of the longest chain that ends in it */
+    Node   **user;   /* by Value.id: its last reader, or NULL */
+    bool    *output; /* by Value.id: an output of the model */
+    int      nvalue; /* entries of the arrays above */
+    int64_t  buffer_align;
+    int      vector_bytes;
+    bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
+    CascadeUse
+        cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
+                    it */
+    bool           no_elision;     /* members of Concat, results of Split and Slice are copied */
+    int64_t        cascade_floor;  /* bytes that the plan needs anyway: cascades that save less are left out */
+    Winograd       winograd;       /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    double         winograd_error; /* of a layer at most: see winograd_error */
+    const Core    *core;           /* that times are predicted for */
+    const Choices *choices;        /* of --tuned; NULL: none */
+    int          **pools;          /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
+    int            npools;         /* entries of pools */
+    int           *defined;        /* expressions whose slots are set here, in order; see lower_extent */
+    int            ndefined, cdefined;
+    bool          *is_defined; /* by expression */
+    int            nis_defined;
+    Node          *node; /* being lowered, for messages and origins */
+};
+
+/* ----------------------------------------------------------------------------------------------------- entry points */
+
+/* The whole model, with kernels chosen for `core`. Returns 0 or -1 with messages. */
+int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
+                Program **program, Diag *diag);
+
+/* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. The program lives in
+ * `arena`, so that it can be given up at once. */
+int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag);
+
+/* Whether the target computes on more than one float at a time. */
+bool lower_has_vectors(const Lower *lower);
+
+/* The nodes of a graph or body, in order. */
+int lower_graph(Lower *lower, Graph *graph);
+
+/* ------------------------------------------------------------------------------------- operands of the node in hand */
+
+/* Where input `index` of the node lies, as any view (a pending step is finished first); buffer -1 when omitted. */
+int lower_input(Lower *lower, Node *node, int index, Operand *out);
+int lower_value(Lower *lower, Value *value, Operand *out);
+
+/* The same in dense row-major order: a copy step is appended where the value lies otherwise. */
+int lower_input_dense(Lower *lower, Node *node, int index, Operand *out);
+int lower_dense(Lower *lower, Operand x, Operand *out);
+
+/* Where output `index` shall be written: a new buffer, the caller's output, or a window of a larger value. Only
+ * LAYOUT_ROW_MAJOR without a window is sure to be dense: look at the strides, or use lower_output_dense. */
+int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out);
+
+/* A dense row-major buffer to write to; when the value must end elsewhere, call lower_output_done after the step. */
+int lower_output_dense(Lower *lower, Node *node, int index, Operand *out);
+int lower_output_done(Lower *lower, Node *node, int index, Operand written);
+
+/* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
+int lower_output_view(Lower *lower, Node *node, int index, Operand view);
+
+/* The same where the view is a part of what is placed; a copy of it with --elision=off. */
+int lower_output_part(Lower *lower, Node *node, int index, Operand part);
+
+/* Output `index` waits for its consumers. */
+int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);
+
+/* A kernel that waits for its consumers, `detail` being what finish wants to know: its expression is the float that it
+ * makes. */
+Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail,
+                        Layout layout);
+int      lower_finish(Lower *lower, Value *value); /* make a pending value now */
+
+/* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
+/* Whether its kernel stores elements of this type, so that nothing needs to be converted behind it. */
+bool pending_stores(const Pending *pending, DType dtype);
+
+void pending_say_origins(Lower *lower, const Pending *pending, int first);
+
+/* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not
+ * constant. */
+const Value *lower_constant(Lower *lower, Value *value);
+
+/* Place a small integer tensor whose contents inference tracked, from its run-time integers. Such values are made only
+ * when somebody reads them: chains of Shape, Gather and Concat that only feed a Reshape cost no step. */
+int  lower_tracked(Lower *lower, Value *value);
+bool lower_is_tracked(const Lower *lower, const Value *value);
+
+/* New buffers as operands. */
+Operand lower_weight(Lower *lower, const void *data, DType dtype, int rank, const int64_t *dim, const char *name);
+Operand lower_packed(Lower *lower, const Packing *packing, DType dtype, int64_t elements,
+                     const char *name); /* of rank 1 */
+Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *name);
+Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name);
+Operand operand_absent(DType dtype);
+
+/* Between the files of lowering: where a value that is now made goes, how a waiting expression is laid out and
+ * finished, and the end of a program with state. */
+int    lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out);
+Layout lower_pending_layout(const Lower *lower, const Pending *pending);
+int    lower_map_finish(Lower *lower, Pending *pending, Operand y);
+int    lower_state(Lower *lower, const Options *options);
+
+/* Text that is made while running lies in pools, which live as long as any value that may point into them is read:
+ * steps that read such a value read its pools too, and what they write may point there as well (text.c). */
+Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes); /* a new pool for what a step writes to `text` */
+bool    lower_made_text(const Lower *lower, Operand text,
+                        int first);                  /* it may point into a pool that is buffer `first` or later */
+void    lower_follow_text(Lower *lower, Step *step); /* called for each kernel step that is appended */
+void    lower_keep_text(Lower *lower);               /* pools of the model's outputs live to the end */
+
+/* ------------------------------------------------------------------------------------------------ views of operands */
+
+void    operand_make_dense(Lower *lower, Operand *x); /* the strides of row-major order */
+Operand operand_permute(Operand x, const int *axes);  /* axis i of the result is axes[i] of x */
+Operand operand_window(Lower *lower, Operand x, int axis, Extent start, Extent count, int64_t step);
+Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim); /* stride 0 where repeated */
+
+/* Bring n axes into the order of falling list[0], their strides: the innermost loop then runs over neighbours. The
+ * other lists, of the same axes, follow. */
+void axes_by_stride(int n, Extent *const *list, int count);
+bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out); /* false: needs a copy */
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+/* Build one step: begin, operands and arguments in the kernel's order, end. */
+Step *step_begin(Lower *lower, Node *node, const char *kernel);
+void  step_reads(Lower *lower, Step *step, Operand x);
+void  step_writes(Lower *lower, Step *step, Operand y);
+void  step_updates(Lower *lower, Step *step,
+                   Operand x); /* reads what is there, and writes: what it held stays alive until here */
+void  step_int(Lower *lower, Step *step, int64_t value);
+void  step_extent(Lower *lower, Step *step, Extent value);
+void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);
+void  step_extents(Lower *lower, Step *step, int count, const Extent *values);
+void  step_float(Lower *lower, Step *step, double value);
+/* A kernel that finds out an extent: where it writes that, and as arguments the least and the most that it may find. */
+void step_found(Lower *lower, Step *step, Extent found);
+void step_limits(Lower *lower, Step *step, Extent found);
+void step_floats(Lower *lower, Step *step, int count, const double *values);
+void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
+int  step_end(Lower *lower, Step *step);
+
+/* Every step joins the program here: it gets the node in hand, if it has none, and reads the text that it may point to.
+ * Returns its index. */
+int lower_append(Lower *lower, Step step);
+
+/* Strided copy (with conversion of nothing): y[...] = x[...]. */
+int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
+
+/* Make sure that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need
+ * nothing. */
+int lower_extent(Lower *lower, Extent extent);
+/* dims[leaf] = value, whatever it was, or the integer that the run finds at `word`; nothing where leaf is
+ * constant. */
+int     lower_set(Lower *lower, Extent leaf, Extent value);
+int     lower_read(Lower *lower, Operand word, Extent leaf);
+Operand lower_slot(Lower *lower, Extent leaf); /* where a step writes a run-time integer that it finds out (int64_t) */
+int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
+
+/* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */
+const char *move_kernel(Lower *lower, const char *name, DType dtype);
+
+/* x in another element type, by ONNX's Cast; x itself when it has that type. Dense results. */
+int lower_convert(Lower *lower, Operand x, DType to, Operand *out);
+int lower_convert_into(Lower *lower, Operand x, Operand y); /* likewise, to where y lies */
+
+/* The layout that an operand lies in: channels-last when its channels (axis 1) are neighbours and its last axis is
+ * not. */
+Layout lower_layout_of(const Operand *x);
+
+/* Input `index` as dense int64_t, whatever integer type it has. */
+int lower_indices(Lower *lower, Node *node, int index, Operand *out);
+
+/* Products of extents first .. last-1. */
+Extent operand_count(Lower *lower, const Operand *x, int first, int last);
+
+/* Ranges of control steps: slots set inside are forgotten at the end. */
+int  lower_range_open(Lower *lower);
+void lower_range_close(Lower *lower, int mark);
+
+/* ----------------------------------------------------------------------------------------------- scalar expressions */
+
+int scalar_push(Lower *lower, Scalar *s, ScalarNode node); /* any node; like all of these, it returns its index */
+int scalar_acc(Lower *lower, Scalar *s, DType dtype);
+int scalar_load(Lower *lower, Scalar *s, DType stored, int operand);
+int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value);
+int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
+int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
+int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
+
+/* The start of an elementwise rule: joins what the node's inputs wait with. args[i] is the expression node of input i
+ * (-1: omitted). `vector`: the node's own operation exists on float vectors, so that it may join a kernel's epilogue.
+ * The rule appends its operation to the result's expr and ends with lower_output_pending. NULL: failed with a
+ * message. */
+Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
+
+#endif

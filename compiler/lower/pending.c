@@ -1,0 +1,438 @@
+/* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's
+ * epilogue. A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+#include "lower/cascade.h"
+#include "lower/conv_after.h"
+#include "lower/lower.h"
+
+#include <math.h>
+
+enum { MAX_FUSED_NODES = 96 };
+
+/* ------------------------------------------------------------------------------------------------------------ class */
+
+static bool is_lane(DType dtype)
+{
+    return dtype == DTYPE_F32 || dtype == DTYPE_BOOL;
+}
+
+static bool is_byte(DType dtype)
+{
+    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
+}
+
+/* Whether one node can be computed on float vectors: booleans are 1.0 and 0.0, bytes are exact as floats. */
+static bool node_is_vector(const Scalar *s, const ScalarNode *n)
+{
+    const ScalarInfo *info = scalar_info(n->op);
+
+    switch (n->op) {
+    case SCALAR_ACC:
+    case SCALAR_LITERAL:
+        return is_lane(n->dtype);
+    case SCALAR_LOAD:
+        return is_lane(n->stored) || is_byte(n->stored);
+    case SCALAR_CAST:
+        if (is_byte(n->dtype)) /* the value was rounded and clamped before: storing converts */
+            return n->saturate && s->node[n->a].dtype == DTYPE_F32;
+        return n->dtype == DTYPE_F32 && (is_lane(s->node[n->a].dtype) || is_byte(s->node[n->a].dtype));
+    default:
+        if (!info || !info->vector || !is_lane(n->dtype))
+            return false;
+        return is_lane(s->node[n->a].dtype) && (n->b < 0 || is_lane(s->node[n->b].dtype)) &&
+               (n->c < 0 || is_lane(s->node[n->c].dtype));
+    }
+}
+
+static void classify(Scalar *s, DType stored)
+{
+    s->stored = stored;
+    s->vector = is_lane(stored) || is_byte(stored);
+    for (int i = 0; i < s->nnode; i++)
+        s->vector = s->vector && node_is_vector(s, &s->node[i]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- joining */
+
+static bool same_extents(const Type *a, const Type *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!extent_same(a->dim[i], b->dim[i]))
+            return false;
+    return true;
+}
+
+static bool same_operand(const Operand *a, const Operand *b)
+{
+    if (a->buffer != b->buffer || a->dtype != b->dtype || !extent_same(a->offset, b->offset))
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!extent_same(a->stride[i], b->stride[i]))
+            return false;
+    return true;
+}
+
+/* The index of an operand among those that p reads; -1: no room. */
+static int operand_index(Pending *p, const Operand *x)
+{
+    for (int i = 0; i < p->noperand; i++)
+        if (same_operand(&p->operand[i], x))
+            return i;
+    if (p->noperand == SCALAR_MAX_OPERANDS)
+        return -1;
+    p->operand[p->noperand] = *x;
+    return p->noperand++;
+}
+
+static void join_origin(Lower *lower, Pending *p, const Node *node)
+{
+    for (int i = 0; i < p->norigin; i++)
+        if (p->origin[i] == node)
+            return;
+    ARENA_PUSH(lower->program->arena, p->origin, p->norigin, p->corigin, node);
+}
+
+/* Copy the expression of q into p; returns the node of its result in p, or -1 when p has no room for its operands. */
+static int join(Lower *lower, Pending *p, const Pending *q)
+{
+    int *moved = arena_array(lower->arena, int, q->expr->nnode + 1);
+    int  before = p->noperand;
+
+    if (p->expr->nnode + q->expr->nnode > MAX_FUSED_NODES)
+        return -1;
+    for (int i = 0; i < q->expr->nnode; i++)
+        if (q->expr->node[i].op == SCALAR_LOAD && operand_index(p, &q->operand[q->expr->node[i].operand]) < 0) {
+            p->noperand = before;
+            return -1;
+        }
+    for (int i = 0; i < q->expr->nnode; i++) {
+        ScalarNode node = q->expr->node[i];
+
+        node.a = node.a >= 0 ? moved[node.a] : -1;
+        node.b = node.b >= 0 ? moved[node.b] : -1;
+        node.c = node.c >= 0 ? moved[node.c] : -1;
+        if (node.op == SCALAR_LOAD)
+            node.operand = operand_index(p, &q->operand[node.operand]);
+        moved[i] = scalar_push(lower, p->expr, node);
+    }
+    for (int i = 0; i < q->norigin; i++)
+        join_origin(lower, p, q->origin[i]);
+    return moved[q->expr->nnode - 1];
+}
+
+static Pending *waiting(const Lower *lower, const Value *value)
+{
+    const Place *place = value ? &lower->place[value->id] : NULL;
+
+    return place && place->kind == PLACE_PENDING ? place->pending : NULL;
+}
+
+/* q is at the end of a longer chain of nodes than p, or made later. */
+static bool comes_after(const Lower *lower, const Pending *q, const Pending *p)
+{
+    int a = lower->depth[q->node->out[0]->id], b = lower->depth[p->node->out[0]->id];
+
+    return a != b ? a > b : q->node->loc.node > p->node->loc.node;
+}
+
+/* The kernel whose epilogue this node joins: among the inputs that wait, the one at the end of the longest chain. What
+ * the others read may then die early: of a residual block, the shortcut comes before the main branch. */
+static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
+{
+    Pending *base = NULL;
+
+    for (int i = 0; vector && i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || comes_after(lower, q, base)))
+            base = q;
+    }
+    return base;
+}
+
+/* A number that the expression itself can hold, so that nothing has to be read. */
+static bool is_number(const Value *value, double *number)
+{
+    return value && value->type.dtype == DTYPE_F32 && const_scalar(value, number) && isfinite(*number);
+}
+
+/* Whether everything that the inputs need can be read in the kernel's epilogue. */
+static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
+{
+    const Type *type = &node->out[0]->type;
+
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+        Operand  x;
+        double   number;
+
+        if (!node->in[i] || q == base || is_number(node->in[i], &number))
+            continue;
+        if (q && !q->accepts && same_extents(&q->type, type)) {
+            for (int k = 0; k < q->noperand; k++)
+                if (!base->accepts(base, &q->operand[k]))
+                    return false;
+            for (int k = 0; k < q->expr->nnode; k++)
+                if (!node_is_vector(q->expr, &q->expr->node[k]))
+                    return false;
+            continue;
+        }
+        if (lower_input(lower, (Node *)node, i, &x) < 0)
+            return false;
+        x = operand_broadcast(lower, x, type->rank, type->dim);
+        if ((!is_lane(x.dtype) && !is_byte(x.dtype)) || !base->accepts(base, &x))
+            return false;
+    }
+    return true;
+}
+
+static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *base, int *result)
+{
+    const Type *type = &node->out[0]->type;
+    Pending    *q = waiting(lower, node->in[index]);
+    Operand     x;
+    double      number;
+    int         slot;
+
+    *result = -1;
+    if (!node->in[index])
+        return 0;
+    if (is_number(node->in[index], &number)) {
+        *result = scalar_literal(lower, p->expr, DTYPE_F32, number);
+        return 0;
+    }
+    if (q && (q == base || (!q->accepts && same_extents(&q->type, type)))) {
+        *result = join(lower, p, q);
+        if (*result >= 0)
+            return 0;
+    }
+    if (lower_input(lower, node, index, &x) < 0)
+        return -1;
+    x = operand_broadcast(lower, x, type->rank, type->dim);
+    slot = operand_index(p, &x);
+    if (slot < 0)
+        return diag_bug(lower->diag, node->loc, "a fused expression reads more than %d operands", SCALAR_MAX_OPERANDS);
+    *result = scalar_load(lower, p->expr, x.dtype, slot);
+    return 0;
+}
+
+/* When the chains of all inputs together would read too much, they are made first; one node alone always fits. */
+static int make_room(Lower *lower, Node *node)
+{
+    int operands = 0, nodes = 0;
+
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        operands += q ? q->noperand : 1;
+        nodes += q ? q->expr->nnode : 1;
+    }
+    if (operands <= SCALAR_MAX_OPERANDS && nodes <= MAX_FUSED_NODES)
+        return 0;
+    for (int i = 0; i < node->nin; i++)
+        if (waiting(lower, node->in[i]) && lower_finish(lower, node->in[i]) < 0)
+            return -1;
+    return 0;
+}
+
+void pending_say_origins(Lower *lower, const Pending *p, int first)
+{
+    for (int i = first; i < lower->program->nstep && p->norigin; i++)
+        if (!lower->program->step[i].norigin || lower->program->step[i].origin[0] == p->node) {
+            lower->program->step[i].origin = p->origin;
+            lower->program->step[i].norigin = p->norigin;
+        }
+}
+
+/* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed
+ * again from the bytes by every reader. -1: not so. */
+static int last_bytes(const Scalar *s)
+{
+    int at = s->nnode - 1;
+
+    while (at >= 0 && (s->node[at].op != SCALAR_CAST || !is_byte(s->node[at].dtype)))
+        at--;
+    for (int i = at + 1; at >= 0 && i < s->nnode; i++)
+        if (s->node[i].op == SCALAR_LOAD || s->node[i].op == SCALAR_ACC || (s->node[i].a >= 0 && s->node[i].a < at) ||
+            (s->node[i].b >= 0 && s->node[i].b < at) || s->node[i].c >= 0)
+            return -1;
+    return at < s->nnode - 1 ? at : -1;
+}
+
+/* The nodes behind `at`, which become those of an expression of their own that reads the bytes `x`. */
+static Pending *read_bytes(Lower *lower, const Pending *p, int at, Operand x)
+{
+    Pending *r = arena_one(lower->program->arena, Pending);
+
+    *r = (Pending){
+        .node = p->node, .finish = lower_map_finish, .type = p->type, .layout = p->layout, .noperand = 1, .free = true};
+    r->operand[0] = x;
+    r->expr = arena_one(lower->program->arena, Scalar);
+    scalar_load(lower, r->expr, x.dtype, 0);
+    for (int i = at + 1; i < p->expr->nnode; i++) {
+        ScalarNode node = p->expr->node[i];
+
+        node.a -= node.a >= 0 ? at : 0;
+        node.b -= node.b >= 0 ? at : 0;
+        scalar_push(lower, r->expr, node);
+    }
+    for (int i = 0; i < p->norigin; i++)
+        join_origin(lower, r, p->origin[i]);
+    classify(r->expr, p->type.dtype);
+    r->expr->noperand = 1;
+    return r;
+}
+
+/* Make the kernel that a value waits for. What it dequantised at its end is kept as bytes, which readers dequantise. */
+static int settle(Lower *lower, Value *value)
+{
+    Place   *place = &lower->place[value->id];
+    Pending *p = place->pending;
+    int      at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
+    Type     type = p->type;
+    Node    *kept = lower->node;
+    Operand  x;
+
+    if (at < 0)
+        return lower_finish(lower, value);
+    type.dtype = p->expr->node[at].dtype;
+    x = lower_temporary(lower, &type, lower_pending_layout(lower, p), value->name);
+    place->pending = read_bytes(lower, p, at, x);
+    p->type.dtype = type.dtype;
+    p->expr->nnode = at + 1;
+    p->expr->stored = type.dtype;
+    lower->node = p->node;
+    rc = p->finish(lower, p, x);
+    lower->node = kept;
+    pending_say_origins(lower, p, first);
+    return rc;
+}
+
+Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+{
+    Pending *p = arena_one(lower->program->arena, Pending);
+    Pending *base;
+
+    if (make_room(lower, node) < 0)
+        return NULL;
+    vector =
+        vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
+    base = choose_base(lower, node, vector);
+    for (int i = 0; i < node->nin; i++) {
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q != base && q->accepts && q->bytes && settle(lower, node->in[i]) < 0)
+            return NULL;
+    }
+    if (base && !base_accepts(lower, node, base))
+        base = NULL;
+    for (int i = 0; i < node->nin; i++) { /* kernels that cannot be joined are made now, in the model's order */
+        Pending *q = waiting(lower, node->in[i]);
+
+        if (q && q != base && q->accepts && lower_finish(lower, node->in[i]) < 0)
+            return NULL;
+    }
+    p->node = base ? base->node : node;
+    p->expr = arena_one(lower->program->arena, Scalar);
+    p->type = node->out[0]->type;
+    p->finish = base ? base->finish : lower_map_finish;
+    p->accepts = base ? base->accepts : NULL;
+    p->detail = base ? base->detail : NULL;
+    p->stage = base ? base->stage : NULL;
+    p->bytes = base && base->bytes;
+    p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
+    for (int i = 0; i < node->nin; i++)
+        if (join_input(lower, node, i, p, base, &args[i]) < 0)
+            return NULL;
+    join_origin(lower, p, node);
+    return p;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- waiting */
+
+/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents, or computes it
+ * itself. */
+static bool waits(const Lower *lower, const Value *value, const Pending *p)
+{
+    const Node *user = lower->user[value->id];
+
+    if (lower->output[value->id] || lower->inside[value->id].parent)
+        return false;
+    if (p->free)
+        return true;
+    if (lower->uses[value->id] != 1 || !user || user->graph != value->graph)
+        return false;
+    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) &&
+            same_extents(&user->out[0]->type, &value->type)) ||
+           (user->in[0] == value && (conv_after_takes(lower, user, p) || cascade_takes(lower, user, p)));
+}
+
+/* Several readers dequantise what is kept as bytes, each for itself. */
+static bool stays_bytes(const Lower *lower, const Value *value, const Pending *p)
+{
+    return p->bytes && lower->uses[value->id] > 1 && !lower->output[value->id] && !lower->inside[value->id].parent &&
+           last_bytes(p->expr) >= 0;
+}
+
+int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
+{
+    Value *value = node->out[index];
+    Place *place = &lower->place[value->id];
+
+    pending->type = value->type;
+    classify(pending->expr, value->type.dtype);
+    pending->expr->noperand = pending->noperand;
+    if (!pending->norigin)
+        join_origin(lower, pending, node);
+    if (!pending->accepts && !pending->free)
+        pending->stage = cascade_map(lower, pending);
+    place->pending = pending;
+    if (waits(lower, value, pending)) {
+        place->kind = PLACE_PENDING;
+        return 0;
+    }
+    if (stays_bytes(lower, value, pending)) {
+        place->kind = PLACE_PENDING;
+        return settle(lower, value);
+    }
+    return lower_finish(lower, value);
+}
+
+/* A kernel that stores floats only: what it makes is converted behind it. */
+static int finish_converted(Lower *lower, Pending *p, Operand y)
+{
+    Type    type = p->type;
+    Operand wide;
+
+    type.dtype = DTYPE_F32;
+    wide = lower_temporary(lower, &type, lower_layout_of(&y), "floats");
+    p->expr->stored = DTYPE_F32;
+    if (p->finish(lower, p, wide) < 0)
+        return -1;
+    return lower_convert_into(lower, wide, y);
+}
+
+bool pending_stores(const Pending *p, DType dtype)
+{
+    return !p->accepts || dtype == DTYPE_F32 || (p->bytes && is_byte(dtype));
+}
+
+int lower_finish(Lower *lower, Value *value)
+{
+    Place   *place = &lower->place[value->id];
+    Pending *p = place->pending;
+    Node    *kept = lower->node;
+    Operand  y;
+    int      first = lower->program->nstep, rc;
+
+    if (place->kind == PLACE_PENDING)
+        place->kind = PLACE_NONE;
+    if (lower_made_place(lower, value, lower_pending_layout(lower, p), &y) < 0)
+        return -1;
+    lower->node = p->node;
+    rc = pending_stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
+    pending_say_origins(lower, p, first);
+    lower->node = kept;
+    return rc;
+}

@@ -1,0 +1,77 @@
+/* scalar_build.c - expressions grow by one node at a time. Knows nothing of the steps that compute them. */
+#include "lower/lower.h"
+
+int scalar_push(Lower *lower, Scalar *s, ScalarNode node)
+{
+    ARENA_PUSH(lower->program->arena, s->node, s->nnode, s->cnode, node);
+    return s->nnode - 1;
+}
+
+static ScalarNode blank(ScalarOp op, DType dtype)
+{
+    return (ScalarNode){.op = op, .dtype = dtype, .a = -1, .b = -1, .c = -1, .operand = -1, .stored = dtype};
+}
+
+int scalar_acc(Lower *lower, Scalar *s, DType dtype)
+{
+    return scalar_push(lower, s, blank(SCALAR_ACC, dtype));
+}
+
+/* Low-precision floats compute as F32. */
+static DType computes_as(DType stored)
+{
+    return dtype_info(stored)->class == 'L' ? DTYPE_F32 : stored;
+}
+
+int scalar_load(Lower *lower, Scalar *s, DType stored, int operand)
+{
+    ScalarNode node = blank(SCALAR_LOAD, computes_as(stored));
+
+    node.stored = stored;
+    node.operand = operand;
+    return scalar_push(lower, s, node);
+}
+
+int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value)
+{
+    ScalarNode node = blank(SCALAR_LITERAL, computes_as(dtype));
+
+    node.literal = value;
+    node.integer = value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : 0;
+    return scalar_push(lower, s, node);
+}
+
+int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value)
+{
+    ScalarNode node = blank(SCALAR_LITERAL, dtype);
+
+    node.integer = value;
+    node.literal = (double)value;
+    return scalar_push(lower, s, node);
+}
+
+int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c)
+{
+    ScalarNode node = blank(op, s->node[op == SCALAR_select ? b : a].dtype);
+
+    if (scalar_info(op)->result == 'B')
+        node.dtype = DTYPE_BOOL;
+    node.a = a;
+    node.b = b;
+    node.c = c;
+    return scalar_push(lower, s, node);
+}
+
+int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate)
+{
+    ScalarNode node = blank(dtype_info(to)->class == 'L' ? SCALAR_ROUND_TO : SCALAR_CAST, computes_as(to));
+
+    if (s->node[a].dtype == to)
+        return a;
+    if (dtype_info(to)->class == 'L' && s->node[a].dtype != DTYPE_F32)
+        a = scalar_cast(lower, s, DTYPE_F32, a, false);
+    node.a = a;
+    node.dtype_to = to;
+    node.saturate = saturate;
+    return scalar_push(lower, s, node);
+}

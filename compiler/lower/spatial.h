@@ -1,0 +1,41 @@
+/* spatial.h - tensors with up to three spatial axes as the five axes that window kernels take. */
+#ifndef OCC_LOWER_SPATIAL_H
+#define OCC_LOWER_SPATIAL_H
+
+#include "infer/window.h"
+#include "kernels/conv_cost.h"
+#include "lower/lower.h"
+
+/* x as {batch, channels, depth, height, width}; missing leading spatial axes are 1 wide. */
+Operand spatial_image(Operand x);
+
+/* Rows of `channels` elements, which lie `row` and `column` apart, as an image of one row of pixels. */
+Operand spatial_rows(Operand x, Extent rows, Extent row, int64_t channels, Extent column);
+
+/* The channels of one of the node's groups, of so many in all. */
+Extent spatial_share(Lower *lower, const Node *node, Extent channels);
+
+/* Whether the channels of the weights, input 1, are known only while running: panels need them. */
+bool spatial_is_open(const Node *node);
+
+/* Append the fields of an occ_window: those of w, or a window that is the pixel itself. */
+void spatial_put_window(Lower *lower, Step *step, const Window *w);
+void spatial_put_pixel(Lower *lower, Step *step);
+
+/* Append one extent for each of depth, height, width, 0 for absent leading axes. */
+void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
+
+/* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */
+bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape);
+
+/* Input 0 with its channels side by side: where they lie apart, a copy. */
+int spatial_channels(Lower *lower, Node *node, Operand *x);
+
+/* Refuses more than three spatial axes. */
+int spatial_need(Lower *lower, const Node *node);
+
+/* The windows of a convolution or pool on input 0, of up to three spatial axes; `kernel`: their extents, NULL: the
+ * attribute's. */
+int spatial_window(Lower *lower, const Node *node, const Extent *kernel, Window *window);
+
+#endif

@@ -1,0 +1,316 @@
+/* steps.c - appending steps, and run-time integers in the slots that steps read them from. */
+#include "lower/lower.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+enum { MAX_PENDING_OPERANDS = 40, MAX_STEP_ARGS = 64 };
+
+/* ------------------------------------------------------------------------------------------------ run-time integers */
+
+static int slot_of(Lower *lower, int expr)
+{
+    Program *p = lower->program;
+
+    if (p->dims < 0) {
+        Buffer b = {.id = p->nbuffer,
+                    .kind = BUFFER_DIMS,
+                    .dtype = DTYPE_I64,
+                    .align = 8,
+                    .regions = 1,
+                    .copies = 1,
+                    .port = -1,
+                    .name = "extents"};
+
+        p->dims = b.id;
+        ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
+    }
+    if (expr >= p->nslot_of) {
+        int  wanted = lower->model->nexpr + 64;
+        int *slot = arena_array(p->arena, int, wanted);
+
+        for (int i = 0; i < wanted; i++)
+            slot[i] = i < p->nslot_of ? p->slot[i] : -1;
+        p->slot = slot;
+        p->nslot_of = wanted;
+    }
+    if (p->slot[expr] < 0) {
+        p->slot[expr] = p->nslot++;
+        p->buffer[p->dims].size = 8 * (int64_t)p->nslot;
+    }
+    return p->slot[expr];
+}
+
+static bool *defined(Lower *lower, int expr)
+{
+    if (expr >= lower->nis_defined) {
+        int   wanted = lower->model->nexpr + 64;
+        bool *grown = arena_array(lower->arena, bool, wanted);
+
+        for (int i = 0; i < lower->nis_defined; i++)
+            grown[i] = lower->is_defined[i];
+        lower->is_defined = grown;
+        lower->nis_defined = wanted;
+    }
+    return &lower->is_defined[expr];
+}
+
+static void define(Lower *lower, int expr)
+{
+    if (*defined(lower, expr))
+        return;
+    *defined(lower, expr) = true;
+    ARENA_PUSH(lower->arena, lower->defined, lower->ndefined, lower->cdefined, expr);
+}
+
+int lower_range_open(Lower *lower)
+{
+    return lower->ndefined;
+}
+
+void lower_range_close(Lower *lower, int mark)
+{
+    while (lower->ndefined > mark)
+        lower->is_defined[lower->defined[--lower->ndefined]] = false;
+}
+
+static void push_origin(Lower *lower, Step *step)
+{
+    if (!lower->node || step->norigin)
+        return;
+    step->origin = arena_array(lower->program->arena, const Node *, 1);
+    step->origin[0] = lower->node;
+    step->norigin = 1;
+}
+
+int lower_append(Lower *lower, Step step)
+{
+    Program *p = lower->program;
+
+    push_origin(lower, &step);
+    if (step.kind == STEP_KERNEL)
+        lower_follow_text(lower, &step);
+    ARENA_PUSH(p->arena, p->step, p->nstep, p->cstep, step);
+    return p->nstep - 1;
+}
+
+int lower_read(Lower *lower, Operand word, Extent leaf)
+{
+    Step step = {.kind = STEP_READ, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
+
+    if (extent_is_const(leaf))
+        return 0;
+    if (lower_extent(lower, word.offset) < 0)
+        return -1;
+    word.rank = 0;
+    word.access = OPERAND_READS;
+    step.operand = arena_one(lower->program->arena, Operand);
+    step.operand[0] = word;
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    lower_append(lower, step);
+    return 0;
+}
+
+/* An element of a small integer tensor. */
+static int read_element(Lower *lower, int expr)
+{
+    const Expr *e = &lower->model->expr[expr];
+    Extent      leaf = {e->hi, expr};
+    int64_t     index = e->axis;
+    Operand     x;
+
+    if (lower_value(lower, lower->model->value[e->value], &x) < 0)
+        return -1;
+    for (int i = x.rank; i-- > 0; index /= x.dim[i].max ? x.dim[i].max : 1)
+        x = operand_window(lower, x, i, extent_const(x.dim[i].max ? index % x.dim[i].max : 0), extent_const(1), 1);
+    return lower_read(lower, x, leaf);
+}
+
+/* dims[leaf] = value, whose operands are in their slots. */
+static void append_set(Lower *lower, Extent leaf, Extent value)
+{
+    Step step = {.kind = STEP_SET, .until = -1, .set = value};
+
+    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    lower_append(lower, step);
+}
+
+int lower_set(Lower *lower, Extent leaf, Extent value)
+{
+    if (extent_is_const(leaf) || leaf.expr == value.expr)
+        return 0;
+    if (lower_extent(lower, value) < 0)
+        return -1;
+    append_set(lower, leaf, value);
+    return 0;
+}
+
+int lower_extent(Lower *lower, Extent extent)
+{
+    Expr e;
+
+    if (extent.expr < 0 || *defined(lower, extent.expr))
+        return 0;
+    e = lower->model->expr[extent.expr];
+    if (e.op == EXPR_OUT || e.op == EXPR_VAR)
+        return diag_bug(lower->diag, lower->node ? lower->node->loc : (Loc){0},
+                        "the run-time extent %d of '%s' is used before a step finds it out", e.axis,
+                        e.value >= 0 ? lower->model->value[e.value]->name : "a variable");
+    if (e.op == EXPR_ELEM)
+        return read_element(lower, extent.expr);
+    if (e.op != EXPR_CONST && e.op != EXPR_DIM) {
+        const int operand[3] = {e.a, e.b, e.c};
+
+        for (int i = 0; i < 3; i++)
+            if (operand[i] >= 0 && lower->model->expr[operand[i]].op != EXPR_CONST &&
+                lower_extent(lower, (Extent){lower->model->expr[operand[i]].hi, operand[i]}) < 0)
+                return -1;
+    }
+    append_set(lower, extent, extent);
+    return 0;
+}
+
+Operand lower_slot(Lower *lower, Extent leaf)
+{
+    int slot = slot_of(lower, leaf.expr);
+
+    define(lower, leaf.expr);
+    return (Operand){
+        .buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot), .access = OPERAND_WRITES};
+}
+
+int lower_check(Lower *lower, Extent condition)
+{
+    Step step = {.kind = STEP_CHECK, .until = -1, .set = condition};
+
+    if (extent_is_const(condition) && condition.max)
+        return 0;
+    if (lower_extent(lower, condition) < 0)
+        return -1;
+    lower_append(lower, step);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+Step *step_begin(Lower *lower, Node *node, const char *kernel)
+{
+    Step *step = arena_one(lower->program->arena, Step);
+
+    *step = (Step){.kind = STEP_KERNEL, .kernel = kernel_find(kernel), .until = -1};
+    step->operand = arena_array(lower->program->arena, Operand, MAX_PENDING_OPERANDS);
+    step->arg = arena_array(lower->program->arena, Arg, MAX_STEP_ARGS);
+    if (node)
+        lower->node = node;
+    if (!step->kernel)
+        diag_bug(lower->diag, lower->node->loc, "there is no kernel '%s'", kernel);
+    return step;
+}
+
+static void push_operand(Step *step, Operand x, int access)
+{
+    x.access = access;
+    step->operand[step->noperand++] = x;
+    step->nparam = step->noperand;
+}
+
+void step_reads(Lower *lower, Step *step, Operand x)
+{
+    (void)lower;
+    push_operand(step, x, OPERAND_READS);
+}
+
+void step_writes(Lower *lower, Step *step, Operand y)
+{
+    (void)lower;
+    push_operand(step, y, OPERAND_WRITES);
+}
+
+void step_updates(Lower *lower, Step *step, Operand x)
+{
+    (void)lower;
+    push_operand(step, x, OPERAND_READS | OPERAND_WRITES);
+}
+
+void step_extents(Lower *lower, Step *step, int count, const Extent *values)
+{
+    Extent *copy = arena_array(lower->program->arena, Extent, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = values[i];
+    step->arg[step->narg++] = (Arg){.kind = ARG_INTS, .count = count, .ints = copy};
+}
+
+void step_extent(Lower *lower, Step *step, Extent value)
+{
+    step_extents(lower, step, 1, &value);
+    step->arg[step->narg - 1].kind = ARG_INT;
+}
+
+void step_int(Lower *lower, Step *step, int64_t value)
+{
+    step_extent(lower, step, extent_const(value));
+}
+
+void step_found(Lower *lower, Step *step, Extent found)
+{
+    step_writes(lower, step,
+                extent_is_const(found) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, found));
+}
+
+void step_limits(Lower *lower, Step *step, Extent found)
+{
+    step_int(lower, step, extent_min(lower->model, found));
+    step_int(lower, step, found.max);
+}
+
+void step_ints(Lower *lower, Step *step, int count, const int64_t *values)
+{
+    Extent *copy = arena_array(lower->program->arena, Extent, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = extent_const(values[i]);
+    step->arg[step->narg++] = (Arg){.kind = ARG_INTS, .count = count, .ints = copy};
+}
+
+void step_floats(Lower *lower, Step *step, int count, const double *values)
+{
+    double *copy = arena_array(lower->program->arena, double, count + 1);
+
+    for (int i = 0; i < count; i++)
+        copy[i] = values[i];
+    step->arg[step->narg++] = (Arg){.kind = ARG_FLOATS, .count = count, .floats = copy};
+}
+
+void step_float(Lower *lower, Step *step, double value)
+{
+    step_floats(lower, step, 1, &value);
+    step->arg[step->narg - 1].kind = ARG_FLOAT;
+}
+
+void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count)
+{
+    int nparam = step->noperand;
+
+    (void)lower;
+    step->expr = expr;
+    for (int i = 0; i < count; i++)
+        push_operand(step, operands[i], OPERAND_READS);
+    step->nparam = nparam;
+}
+
+int step_end(Lower *lower, Step *step)
+{
+    Passed passed;
+
+    if (!step->kernel)
+        return -1;
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && lower_extent(lower, step->operand[i].offset) < 0)
+            return -1;
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (lower_extent(lower, passed.extent[k]) < 0)
+                return -1;
+    lower_append(lower, *step);
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* cdist.c - com.microsoft's CDist: distances of all rows from all others. The root of the squared ones is a node of its
+ * own. */
+#include "lower/lower.h"
+#include "ops/expand/expand_rules.h"
+#include "ops/rules.h"
+
+#include <string.h>
+
+int infer_cdist(Infer *infer, Node *node)
+{
+    const char *metric = node_string(node, "metric", "sqeuclidean");
+    const Type *a = infer_in(node, 0), *b = infer_in(node, 1);
+    Extent      dim[2];
+
+    if (infer_need(infer, node, 0, "F", 2, 2) < 0 || infer_need(infer, node, 1, "F", 2, 2) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+        infer_need_equal(infer, node, a->dim[1], b->dim[1], "the columns of both inputs") < 0)
+        return -1;
+    if (strcmp(metric, "sqeuclidean") && strcmp(metric, "euclidean"))
+        return diag_unsupported(infer->diag, node->loc, "metric '%s' is not supported; use euclidean or sqeuclidean",
+                                metric);
+    dim[0] = a->dim[0];
+    dim[1] = b->dim[0];
+    return infer_set_tensor(infer, node, 0, a->dtype, 2, dim);
+}
+
+bool expand_cdist_has_root(const Node *node)
+{
+    return !strcmp(node_string(node, "metric", "sqeuclidean"), "euclidean");
+}
+
+int expand_cdist(Expand *expand)
+{
+    Value *squared = expand2(expand, OP_msft_CDist, expand_in(expand, 0), expand_in(expand, 1));
+
+    node_set_string(expand->last, "metric", "sqeuclidean");
+    expand_give(expand, 0, expand1(expand, OP_onnx_Sqrt, squared));
+    return 0;
+}
+
+int lower_cdist(Lower *lower, Node *node)
+{
+    const Type *a = &node->in[0]->type, *b = &node->in[1]->type;
+    Operand     x, z, y;
+    Step       *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &z) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, a->dtype == DTYPE_F64 ? "cdist_f64" : "cdist_f32");
+    step_reads(lower, step, x);
+    step_reads(lower, step, z);
+    step_writes(lower, step, y);
+    step_extent(lower, step, a->dim[0]);
+    step_extent(lower, step, b->dim[0]);
+    step_extent(lower, step, a->dim[1]);
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}

@@ -1,0 +1,65 @@
+/* expand.h - operators that are not lowered themselves but written as others: ONNX's function operators and the like.
+ * A rule sees a node whose types are inferred and puts the nodes that replace it behind it; inference then walks over
+ * those. Knows graphs only. */
+#ifndef OCC_OPS_EXPAND_EXPAND_H
+#define OCC_OPS_EXPAND_EXPAND_H
+
+#include "graph/make.h"
+#include "infer/infer.h"
+
+typedef struct Expand {
+    Model  *model;
+    Diag   *diag;
+    Graph  *graph;
+    Node   *node;      /* the one that gives way */
+    int     first, at; /* where the first new node stands, where the next one goes */
+    Node   *last;      /* the newest node, to set its attributes */
+    Value **given;     /* by output of `node`: what it is from now on, or NULL */
+} Expand;
+
+/* Replace node->... by others; outputs through expand_give. 0, or -1 with a message. */
+typedef int (*ExpandRule)(Expand *expand);
+
+/* -------------------------------------------------------------------------------------------- what rules build with */
+
+Value *expand_make(Expand *expand, OpKind op, int count, Value *const *in);
+Value *expand1(Expand *expand, OpKind op, Value *a);
+Value *expand2(Expand *expand, OpKind op, Value *a, Value *b);
+Value *expand3(Expand *expand, OpKind op, Value *a, Value *b, Value *c);
+Value *expand_output(Expand *expand, int index); /* a further output of the newest node */
+
+/* Output `index` of the replaced node is `value`; nothing happens when the model omits it. */
+void expand_give(Expand *expand, int index, Value *value);
+bool expand_wants(const Expand *expand, int index);
+
+/* Extents of `value` are at most those of axes [first, first + count) of `type`: what a run-time count alone does not
+ * say. */
+void expand_bound(Value *value, DType dtype, const Type *type, int first, int count);
+
+Value *expand_in(const Expand *expand, int index); /* input of the replaced node, or NULL */
+int    expand_rank(const Value *value);
+int    expand_axis(const Expand *expand, const char *name, int64_t otherwise,
+                   int rank); /* attribute, counted from the front */
+
+Value *expand_number(Expand *expand, double number, DType dtype); /* a scalar */
+Value *expand_cast(Expand *expand, Value *value, DType dtype);    /* itself when it is of that type */
+Value *expand_reduce(Expand *expand, OpKind op, Value *value, int first, int last, int keep); /* axes first..last */
+Value *expand_axes(Expand *expand, OpKind op, Value *value, const int64_t *axes, int count, int keep);
+Value *expand_reshape(Expand *expand, Value *value, const int64_t *shape, int count); /* 0 copies, -1 fills */
+Value *expand_reshape_like(Expand *expand, Value *value, Value *like);
+Value *expand_unsqueeze(Expand *expand, Value *value, int64_t axis);
+Value *expand_squeeze(Expand *expand, Value *value, int64_t axis);
+Value *expand_range(Expand *expand, Value *count); /* 0, 1, ... count - 1 */
+Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, int64_t end, int64_t step);
+Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis);
+Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank);
+Value *expand_split_heads(Expand *expand, Value *value, Extent packed,
+                          int64_t heads); /* [b][s][packed] -> [b][heads][s][size] */
+Value *expand_join_heads(Expand *expand, Value *value, Extent packed, int64_t of,
+                         int64_t heads);                          /* and back; packed: for `of` heads */
+Value *expand_extent(Expand *expand, Value *value, int64_t axis); /* int64 [1] */
+Value *expand_body(Expand *expand, Graph *body,
+                   Value *argument); /* a body of one parameter and one result, used once; NULL: argument */
+Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis);
+
+#endif

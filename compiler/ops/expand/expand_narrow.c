@@ -1,0 +1,83 @@
+/* expand_narrow.c - operators whose kernels compute in float, on float16 and bfloat16. */
+#include "ops/expand/expand_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_narrow(const Value *value)
+{
+    return value && value->type.kind == TYPE_TENSOR &&
+           (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
+}
+
+bool expand_is_whole(const Node *node)
+{
+    return dtype_in(node->in[0]->type.dtype, "IU");
+}
+
+/* Whole numbers that are mixed with weights. */
+bool expand_mixes_whole(const Node *node)
+{
+    const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
+    bool picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
+
+    return !picks && expand_is_whole(node);
+}
+
+/* The nearest number of a whole type: that of its ends where a sum went beyond. */
+static Value *to_whole(Expand *expand, Value *value, DType dtype)
+{
+    const DTypeInfo *info = dtype_info(dtype);
+    double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
+    double high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
+    Value *least;
+
+    value = expand1(expand, OP_onnx_Round, value);
+    least = expand_number(expand, low, DTYPE_F64);
+    value = expand3(expand, OP_onnx_Clip, value, least, expand_number(expand, high, DTYPE_F64));
+    return expand_cast(expand, value, dtype);
+}
+
+/* Input 0 as doubles, the result rounded to its type again. */
+int expand_in_double(Expand *expand)
+{
+    Node  *node = expand->node;
+    Value *in[64];
+
+    for (int i = 0; i < node->nin; i++)
+        in[i] = i ? node->in[i] : expand_cast(expand, node->in[i], DTYPE_F64);
+    in[0] = expand_make(expand, node->op, node->nin, in);
+    expand_bound(in[0], DTYPE_F64, &node->out[0]->type, 0, node->out[0]->type.rank);
+    expand->last->attr = node->attr;
+    expand->last->nattr = node->nattr;
+    expand_give(expand, 0, to_whole(expand, in[0], node->out[0]->type.dtype));
+    return 0;
+}
+
+/* The same node between conversions. */
+int expand_narrow(Expand *expand)
+{
+    Node  *node = expand->node, *wide;
+    Value *in[64];
+
+    if (node->nin > 64)
+        return diag_unsupported(expand->diag, node->loc, "found %d inputs of a narrow float type; cast them to float",
+                                node->nin);
+    for (int i = 0; i < node->nin; i++)
+        in[i] = is_narrow(node->in[i]) ? expand_cast(expand, node->in[i], DTYPE_F32) : node->in[i];
+    expand_make(expand, node->op, node->nin, in);
+    wide = expand->last;
+    wide->attr = node->attr;
+    wide->nattr = node->nattr;
+    for (int i = 0; i < node->nout; i++) {
+        Value *out = i ? NULL : wide->out[0];
+        if (!expand_wants(expand, i))
+            continue;
+        expand->last = wide;
+        out = out ? out : expand_output(expand, i);
+        expand_bound(out, is_narrow(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0,
+                     node->out[i]->type.rank);
+        expand_give(expand, i, is_narrow(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
+    }
+    return 0;
+}

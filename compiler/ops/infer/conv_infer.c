@@ -1,0 +1,187 @@
+/* conv_infer.c - types of convolutions. */
+#include "infer/window.h"
+#include "ops/rules.h"
+
+#include <string.h>
+
+/* Channels that are known only while running are a multiple of the groups. */
+static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t group)
+{
+    Extent share = infer_div(infer, channels, extent_const(group));
+
+    return infer_need_equal(infer, node, infer_mul(infer, share, extent_const(group)), channels,
+                            "channels and a multiple of the groups");
+}
+
+/* x [N][C][spatial], w [M][C / group][kernel] at inputs `x` and `w`, optional bias [M]: the extents of the result. */
+static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Extent *dim)
+{
+    const Type *input, *weight;
+    int64_t     group = node_int(node, "group", 1);
+    Window      window;
+
+    if (infer_need_rank(infer, node, x, 3, MAX_RANK) < 0 ||
+        infer_need_rank(infer, node, w, node->in[x]->type.rank, node->in[x]->type.rank) < 0)
+        return -1;
+    input = infer_in(node, x);
+    weight = infer_in(node, w);
+    if (group < 1 || group > INT32_MAX || (weight->dim[0].expr < 0 && weight->dim[0].max % group))
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'group' is %lld, wanted a divisor of the %lld output channels", (long long)group,
+                          (long long)weight->dim[0].max);
+    if (need_shares(infer, node, weight->dim[0], group) < 0 ||
+        infer_need_equal(infer, node, input->dim[1], infer_mul(infer, weight->dim[1], extent_const(group)),
+                         "channels of the input and of the weight times groups") < 0 ||
+        infer_need_vector(infer, node, bias, weight->dim[0]) < 0 ||
+        window_read(infer, node, input, weight->dim + 2, &window) < 0 ||
+        window_extents(infer, node, input, false, &window) < 0)
+        return -1;
+    dim[0] = input->dim[0];
+    dim[1] = weight->dim[0];
+    memcpy(dim + 2, window.out, sizeof *dim * (size_t)window.naxes);
+    return 0;
+}
+
+int infer_conv(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (infer_need_dtype(infer, node, 0, "FL") < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 2) < 0 || conv_shape(infer, node, 0, 1, 2, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, node->in[0]->type.rank, dim);
+}
+
+/* com.microsoft: a convolution, what is added to it, an activation. */
+int infer_fused_conv(Infer *infer, Node *node)
+{
+    Extent      dim[MAX_RANK];
+    const Type *more = infer_in(node, 3);
+
+    if (infer_conv(infer, node) < 0 || conv_shape(infer, node, 0, 1, 2, dim) < 0)
+        return -1;
+    for (int i = 0; more && i < more->rank; i++)
+        if (more->rank != node->in[0]->type.rank ||
+            infer_need_equal(infer, node, more->dim[i], dim[i], "the addend and the result") < 0)
+            return diag_error(infer->diag, node->loc, "input 3 must have the shape of the result");
+    return 0;
+}
+
+int infer_conv_integer(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_dtype(infer, node, 1, "IU") < 0 ||
+        conv_shape(infer, node, 0, 1, node->nin, dim) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (infer_has(node, 2 + i) && infer_need_same_dtype(infer, node, i, 2 + i) < 0)
+            return -1;
+    return infer_set_tensor(infer, node, 0, DTYPE_I32, node->in[0]->type.rank, dim);
+}
+
+/* Inputs: x, w, scale, zero point of x, bias. */
+int infer_integer_conv(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_exactly(infer, node, 1, DTYPE_I8) < 0 ||
+        infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 || conv_shape(infer, node, 0, 1, 4, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
+}
+
+/* Inputs: x, its scale and zero point, w, its scale and zero point, the result's scale and zero point, bias. */
+int infer_qlinear_conv(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_dtype(infer, node, 3, "IU") < 0 ||
+        infer_need_dtype(infer, node, 7, "IU") < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0 ||
+        conv_shape(infer, node, 0, 3, 8, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, node->in[7]->type.dtype, node->in[0]->type.rank, dim);
+}
+
+/* w is [C][M / group][kernel]. */
+int infer_conv_transpose(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0), *w = infer_in(node, 1);
+    int64_t     group = node_int(node, "group", 1);
+    Window      window;
+    Extent      dim[MAX_RANK];
+
+    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
+        return -1;
+    if (group < 1 || group > INT32_MAX || (w->dim[0].expr < 0 && w->dim[0].max % group))
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'group' is %lld, wanted a divisor of the %lld input channels", (long long)group,
+                          (long long)w->dim[0].max);
+    dim[0] = x->dim[0];
+    dim[1] = infer_mul(infer, w->dim[1], extent_const(group));
+    if (need_shares(infer, node, w->dim[0], group) < 0 ||
+        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
+        infer_need_vector(infer, node, 2, dim[1]) < 0 || window_read(infer, node, x, w->dim + 2, &window) < 0 ||
+        window_transposed(infer, node, x, &window) < 0)
+        return -1;
+    memcpy(dim + 2, window.out, sizeof *dim * (size_t)window.naxes);
+    return infer_set_tensor(infer, node, 0, x->dtype, x->rank, dim);
+}
+
+/* Offsets [N][groups * kernel elements * axes][out], mask [N][groups * kernel elements][out]. */
+int infer_deform_conv(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0);
+    Extent      dim[MAX_RANK];
+    int64_t     groups = node_int(node, "offset_group", 1), points = 1;
+
+    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || conv_shape(infer, node, 0, 1, 3, dim) < 0)
+        return -1;
+    if (groups < 1 || x->dim[1].max % groups)
+        return diag_error(infer->diag, node->loc,
+                          "attribute 'offset_group' is %lld, wanted a divisor of the %lld channels", (long long)groups,
+                          (long long)x->dim[1].max);
+    for (int i = 2; i < x->rank; i++)
+        points *= node->in[1]->type.dim[i].max;
+    for (int k = 2; k <= 4; k += 2) {
+        int64_t wanted = groups * points * (k == 2 ? x->rank - 2 : 1);
+        if (!infer_has(node, k))
+            continue;
+        if (infer_need_rank(infer, node, k, x->rank, x->rank) < 0 ||
+            infer_need_equal(infer, node, node->in[k]->type.dim[1], extent_const(wanted),
+                             "channels of offsets or mask") < 0)
+            return -1;
+        for (int i = 0; i < x->rank; i++)
+            if (i != 1 && infer_need_equal(infer, node, node->in[k]->type.dim[i], dim[i],
+                                           "extents of offsets or mask and the result") < 0)
+                return -1;
+    }
+    return infer_set_tensor(infer, node, 0, x->dtype, x->rank, dim);
+}
+
+/* Depthwise, causal: the result has the input's shape, the state [N][C][kernel - 1]. */
+int infer_causal_conv(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0), *w = infer_in(node, 1);
+    Extent      state[3];
+
+    if (infer_need(infer, node, 0, "FL", 3, 3) < 0 || infer_need_rank(infer, node, 1, 3, 3) < 0 ||
+        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels") < 0 ||
+        infer_need_vector(infer, node, 2, x->dim[1]) < 0)
+        return -1;
+    state[0] = x->dim[0];
+    state[1] = x->dim[1];
+    state[2] = infer_sub(infer, w->dim[2], extent_const(1));
+    if (infer_has(node, 3)) {
+        if (infer_need_rank(infer, node, 3, 3, 3) < 0)
+            return -1;
+        for (int i = 0; i < 3; i++)
+            if (infer_need_equal(infer, node, node->in[3]->type.dim[i], state[i], "extents of the state") < 0)
+                return -1;
+    }
+    return infer_set(infer, node, 0, infer_shaped(x->dtype, x)) < 0
+               ? -1
+               : infer_set_tensor(infer, node, 1, x->dtype, 3, state);
+}

@@ -1,0 +1,236 @@
+/* elementwise_infer.c - types of operators that work element by element. */
+#include "infer/contents.h"
+#include "ops/rules.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------- one input */
+
+static int same_of(Infer *infer, Node *node, const char *classes)
+{
+    if (infer_need_dtype(infer, node, 0, classes) < 0)
+        return -1;
+    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+}
+
+int infer_float_unary(Infer *infer, Node *node)
+{
+    if (same_of(infer, node, "FL") < 0)
+        return -1;
+    contents_unary(infer, node);
+    return 0;
+}
+
+int infer_number_unary(Infer *infer, Node *node)
+{
+    if (same_of(infer, node, "FLIU") < 0)
+        return -1;
+    contents_unary(infer, node);
+    return 0;
+}
+
+int infer_bitwise_not(Infer *infer, Node *node)
+{
+    return same_of(infer, node, "IU");
+}
+
+int infer_not(Infer *infer, Node *node)
+{
+    if (same_of(infer, node, "B") < 0)
+        return -1;
+    contents_not(infer, node);
+    return 0;
+}
+
+int infer_float_test(Infer *infer, Node *node)
+{
+    if (infer_need_dtype(infer, node, 0, "FL") < 0)
+        return -1;
+    return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
+}
+
+int infer_clip(Infer *infer, Node *node)
+{
+    if (same_of(infer, node, "FLIU") < 0)
+        return -1;
+    for (int i = 1; i < node->nin; i++)
+        if (infer_has(node, i) &&
+            (infer_need_scalar(infer, node, i) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0))
+            return -1;
+    contents_clip(infer, node);
+    return 0;
+}
+
+/* The mask is false where an element is dropped; without training all are kept. */
+int infer_dropout(Infer *infer, Node *node)
+{
+    if (infer_need_dtype(infer, node, 0, "FL") < 0)
+        return -1;
+    for (int i = 1; i < node->nin; i++)
+        if (infer_has(node, i) && infer_need_scalar(infer, node, i) < 0)
+            return -1;
+    if (infer_set_like(infer, node, 0, 0) < 0)
+        return -1;
+    return infer_set(infer, node, 1, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
+}
+
+/* ------------------------------------------------------------------------------------------------------- conversion */
+
+static int valid_dtype(Infer *infer, const Node *node, int64_t to)
+{
+    if (to > DTYPE_NONE && to < DTYPE_COUNT && to != DTYPE_C64 && to != DTYPE_C128)
+        return 0;
+    return diag_error(infer->diag, node->loc, "attribute 'to' is %lld, wanted the code of a real or text element type",
+                      (long long)to);
+}
+
+/* Characters that a number needs at most as text, terminator included. */
+enum { NUMBER_TEXT_BYTES = 24 };
+
+static int set_cast(Infer *infer, Node *node, DType to)
+{
+    const Type *from = &node->in[0]->type;
+    Type        type = infer_shaped(to, from);
+    int64_t     elements = type_elements(from);
+
+    if (to == DTYPE_TEXT && from->dtype != DTYPE_TEXT &&
+        infer_text_bytes(infer, node, 0, elements > INT64_MAX / NUMBER_TEXT_BYTES ? -1 : elements * NUMBER_TEXT_BYTES,
+                         &type.text_bytes) < 0)
+        return -1;
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    contents_cast(infer, node, to);
+    return 0;
+}
+
+int infer_cast(Infer *infer, Node *node)
+{
+    int64_t to = node_int(node, "to", 0);
+
+    if (infer_need_dtype(infer, node, 0, "FLIUBS") < 0 || valid_dtype(infer, node, to) < 0)
+        return -1;
+    return set_cast(infer, node, (DType)to);
+}
+
+int infer_cast_like(Infer *infer, Node *node)
+{
+    if (infer_need_dtype(infer, node, 0, "FLIUBS") < 0 || infer_need_dtype(infer, node, 1, "FLIUBS") < 0)
+        return -1;
+    return set_cast(infer, node, node->in[1]->type.dtype);
+}
+
+/* The same bits under another type of the same width. */
+int infer_bit_cast(Infer *infer, Node *node)
+{
+    int64_t to = node_int(node, "to", 0);
+
+    if (infer_need_dtype(infer, node, 0, "FLIUB") < 0 || valid_dtype(infer, node, to) < 0)
+        return -1;
+    if (dtype_info((DType)to)->bits != dtype_info(node->in[0]->type.dtype)->bits)
+        return diag_error(infer->diag, node->loc, "found %d-bit elements and %d-bit ones in 'to', wanted equal widths",
+                          dtype_info(node->in[0]->type.dtype)->bits, dtype_info((DType)to)->bits);
+    return infer_set(infer, node, 0, infer_shaped((DType)to, &node->in[0]->type));
+}
+
+/* ------------------------------------------------------------------------------------------------------- two inputs */
+
+static int broadcast_two(Infer *infer, Node *node, const char *classes, Type *out)
+{
+    if (infer_need_dtype(infer, node, 0, classes) < 0 || infer_need_dtype(infer, node, 1, classes) < 0)
+        return -1;
+    return infer_broadcast(infer, node, &node->in[0]->type, &node->in[1]->type, out);
+}
+
+static int binary_of(Infer *infer, Node *node, const char *classes, DType result)
+{
+    Type type;
+
+    if (broadcast_two(infer, node, classes, &type) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
+        return -1;
+    if (result != DTYPE_NONE)
+        type.dtype = result;
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    contents_binary(infer, node);
+    return 0;
+}
+
+int infer_arithmetic(Infer *infer, Node *node)
+{
+    return binary_of(infer, node, "FLIU", DTYPE_NONE);
+}
+
+int infer_bitwise(Infer *infer, Node *node)
+{
+    return binary_of(infer, node, "IU", DTYPE_NONE);
+}
+
+int infer_logical(Infer *infer, Node *node)
+{
+    return binary_of(infer, node, "B", DTYPE_NONE);
+}
+
+int infer_compare(Infer *infer, Node *node)
+{
+    return binary_of(infer, node, node->op == OP_onnx_Equal ? "FLIUBS" : "FLIU", DTYPE_BOOL);
+}
+
+/* The exponent may be of another type; the result is of the base's. */
+int infer_pow(Infer *infer, Node *node)
+{
+    Type type;
+
+    return broadcast_two(infer, node, "FLIU", &type) < 0 ? -1 : infer_set(infer, node, 0, type);
+}
+
+/* The slope broadcasts to the input, never the other way. */
+int infer_prelu(Infer *infer, Node *node)
+{
+    Type        type;
+    const Type *x = infer_in(node, 0);
+
+    if (broadcast_two(infer, node, "FLIU", &type) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
+        return -1;
+    if (type.rank != x->rank)
+        return diag_error(infer->diag, node->loc, "the slope has rank %d, wanted at most the input's rank %d",
+                          node->in[1]->type.rank, x->rank);
+    return infer_set(infer, node, 0, infer_shaped(x->dtype, x));
+}
+
+int infer_swiglu(Infer *infer, Node *node)
+{
+    return infer_need_same_shape(infer, node, 0, 1) < 0 ? -1 : binary_of(infer, node, "FL", DTYPE_NONE);
+}
+
+/* ------------------------------------------------------------------------------------------------------ more inputs */
+
+int infer_many_arithmetic(Infer *infer, Node *node)
+{
+    Type type;
+
+    for (int i = 0; i < node->nin; i++)
+        if (infer_need_dtype(infer, node, i, "FLIU") < 0 || infer_need_same_dtype(infer, node, 0, i) < 0)
+            return -1;
+    if (infer_broadcast_inputs(infer, node, 0, node->nin, &type) < 0 || infer_set(infer, node, 0, type) < 0)
+        return -1;
+    if (node->nin == 2)
+        contents_binary(infer, node);
+    else
+        contents_many(infer, node);
+    return 0;
+}
+
+int infer_where(Infer *infer, Node *node)
+{
+    Type type;
+
+    if (infer_need_exactly(infer, node, 0, DTYPE_BOOL) < 0 || infer_need_dtype(infer, node, 1, "FLIUBS-C") < 0 ||
+        infer_need_tensor(infer, node, 2) < 0 || infer_need_same_dtype(infer, node, 1, 2) < 0 ||
+        infer_broadcast_inputs(infer, node, 0, 3, &type) < 0)
+        return -1;
+    type.dtype = node->in[1]->type.dtype;
+    if (infer_set(infer, node, 0, type) < 0)
+        return -1;
+    contents_where(infer, node);
+    return 0;
+}

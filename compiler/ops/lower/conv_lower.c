@@ -1,0 +1,313 @@
+/* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
+#include "lower/cascade.h"
+#include "lower/conv_after.h"
+#include "lower/panels.h"
+#include "lower/spatial.h"
+#include "ops/lower/conv.h"
+#include "ops/lower/wide.h"
+#include "ops/rules.h"
+
+enum {
+    CHANNEL = 1,
+    STRAIGHT = 8,   /* inputs of fewer channels are read in any order */
+    FEW_OUTPUTS = 4 /* that conv_dot_f32 makes */
+};
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    Extent pitch;
+
+    return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
+}
+
+/* The end of every kernel's arguments: what the expression reads. */
+static int finish_expression(Lower *lower, Pending *p, Step *step)
+{
+    Extent  pitch[SCALAR_MAX_OPERANDS];
+    Operand image[SCALAR_MAX_OPERANDS];
+
+    panels_epilogue(p, CHANNEL, pitch);
+    for (int i = 0; i < p->noperand; i++)
+        image[i] = spatial_image(p->operand[i]);
+    panels_put_fused(lower, step, p, image, pitch);
+    return step_end(lower, step);
+}
+
+static int finish_winograd(Lower *lower, Pending *p, Operand y)
+{
+    const Conv *c = p->detail;
+    Step       *step = step_begin(lower, NULL, "winograd_f32");
+
+    step_reads(lower, step, spatial_image(c->x));
+    step_reads(lower, step, c->w);
+    step_reads(lower, step, c->bias);
+    step_writes(lower, step, spatial_image(y));
+    step_writes(lower, step,
+                lower_scratch(lower, DTYPE_F32,
+                              winograd_scratch(c->winograd.m, c->winograd.group, c->inputs, c->outputs), "tiles"));
+    spatial_put_window(lower, step, &c->window);
+    step_int(lower, step, c->winograd.m);
+    step_int(lower, step, c->winograd.group);
+    step_int(lower, step, c->inputs * c->outputs);
+    return finish_expression(lower, p, step);
+}
+
+static int finish(Lower *lower, Pending *p, Operand y);
+static int place_input(Lower *lower, Node *node, Conv *c);
+
+/* The step that computes its own input; or the input is made after all. */
+static int finish_after(Lower *lower, Pending *p, Operand y)
+{
+    Conv *c = p->detail;
+    int   made = conv_after_finish(lower, p, c->before, c->w, c->bias, y);
+
+    c->before = NULL;
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (lower_finish(lower, p->node->in[0]) < 0 || place_input(lower, p->node, c) < 0)
+        return -1;
+    return finish(lower, p, y);
+}
+
+/* Whether the taps of a row follow each other, as conv_dot_f32 needs them. */
+static bool is_gapless(const Operand *x, int64_t channels)
+{
+    return extent_is(x->stride[CHANNEL], 1) && extent_is(x->stride[x->rank - 1], channels);
+}
+
+/* The image that the step reads. */
+static int close_gaps(Lower *lower, const Pending *p, const Conv *c, Operand *x)
+{
+    Type type;
+
+    *x = c->x;
+    if (!c->dot || is_gapless(x, c->inputs))
+        return 0;
+    type = p->node->in[0]->type;
+    for (int i = 0; i < x->rank; i++)
+        type.dim[i] = x->dim[i];
+    *x = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "taps");
+    return lower_copy(lower, NULL, c->x, *x);
+}
+
+int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
+{
+    const int64_t tile[3] = {c->vectors, 0, c->pace};
+    Operand       x;
+    Step         *step;
+
+    if (close_gaps(lower, p, c, &x) < 0)
+        return -1;
+    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
+    step_reads(lower, step, spatial_image(x));
+    step_reads(lower, step, c->w);
+    step_reads(lower, step, c->bias);
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, &c->window);
+    if (!c->dot)
+        step_int(lower, step, c->groups);
+    if (!c->depthwise && !c->dot)
+        step_ints(lower, step, 3, tile);
+    return finish_expression(lower, p, step);
+}
+
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    Conv *c = p->detail;
+    int   made;
+
+    if (c->before)
+        return finish_after(lower, p, y);
+    made = cascade_finish(lower, p, y);
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (!c->x.rank && place_input(lower, p->node, c) < 0)
+        return -1;
+    return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
+}
+
+/* Some rows: c->window and c->x are those of the whole image. */
+static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    Pending rows = *p;
+    Conv    c = *(const Conv *)p->detail;
+
+    c.x = x;
+    c.window.begin[0] = extent_const(pad);
+    rows.detail = &c;
+    return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
+}
+
+/* The same where the input is computed block by block: x are the rows that its expression reads. */
+static int append_rows_after(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    const Conv    *c = p->detail;
+    const Operand *read = conv_after_rows(c->before);
+    Pending        rows = *p, before = *c->before;
+
+    (void)pad;
+    before.operand[read - c->before->operand] = x;
+    rows.type.dim[2] = y.dim[2];
+    return conv_after_finish(lower, &rows, &before, c->w, c->bias, y) > 0 ? 0 : -1;
+}
+
+/* How rows of a convolution follow from those of its input; NULL: not so. */
+static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
+{
+    const Operand *x = c->before ? conv_after_rows(c->before) : &c->x;
+    Stage *s = x ? cascade_stage(lower, node, &c->window, *x, c->before ? append_rows_after : append_rows) : NULL;
+
+    if (!s)
+        return NULL;
+    s->grain = c->winograd.m ? c->winograd.m : 1;
+    s->weights = lower->program->buffer[c->w.buffer].size;
+    s->is_apart = c->before != NULL;
+    s->accepts = c->before ? conv_after_accepts : NULL;
+    return s;
+}
+
+/* Weights of a depthwise convolution: [tap][channel]. */
+static int place_taps(Lower *lower, Node *node, Conv *c)
+{
+    const Type *type = &node->in[1]->type;
+    int64_t     dim[2] = {1, c->groups};
+    Extent      flat[2];
+    Type        taps;
+    Operand     w, view;
+
+    for (int i = 2; i < type->rank; i++)
+        dim[0] *= type->dim[i].max;
+    flat[0] = extent_const(dim[1]);
+    flat[1] = extent_const(dim[0]);
+    if (lower_constant(lower, node->in[1])) {
+        const float *from = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+        float       *to = arena_array(lower->program->arena, float, dim[0] * dim[1] + 1);
+
+        for (int64_t i = 0; i < dim[0] * dim[1]; i++)
+            to[i] = from[i % dim[1] * dim[0] + i / dim[1]];
+        c->w = lower_weight(lower, to, DTYPE_F32, 2, dim, node->in[1]->name);
+        return 0;
+    }
+    taps = type_tensor(DTYPE_F32, 2, dim);
+    if (lower_input_dense(lower, node, 1, &w) < 0 || !operand_reshape(lower, w, 2, flat, &view))
+        return -1;
+    c->w = lower_temporary(lower, &taps, LAYOUT_ROW_MAJOR, "taps");
+    return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
+}
+
+/* Weights of a convolution with few outputs: [output][tap][input]. An input that is known already has no gaps; strips
+ * of a cascade have none either, and what else comes in their place may be copied. */
+static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
+{
+    const Value  *constant = lower_constant(lower, node->in[1]);
+    const int64_t dim[3] = {c->outputs, taps, c->inputs};
+    const float  *from;
+    float        *to;
+
+    if (!constant || c->before || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
+        c->window.dilation[c->window.naxes - 1] != 1 || (c->x.rank && !is_gapless(&c->x, c->inputs)))
+        return false;
+    from = const_aligned(lower->arena, constant);
+    to = arena_array(lower->program->arena, float, c->outputs *taps * c->inputs + 1);
+    for (int64_t o = 0; o < c->outputs; o++)
+        for (int64_t i = 0; i < c->inputs; i++)
+            for (int64_t t = 0; t < taps; t++)
+                to[(o * taps + t) * c->inputs + i] = from[(o * c->inputs + i) * taps + t];
+    c->w = lower_weight(lower, to, DTYPE_F32, 3, dim, node->in[1]->name);
+    c->dot = true;
+    return true;
+}
+
+/* Direct, in which tiles, or transformed: as the choices of --tuned say, else as predicted. */
+static void choose_way(Lower *lower, Node *node, Conv *c)
+{
+    ConvShape  shape;
+    const Way *way;
+
+    if (!spatial_shape(&c->window, &node->in[0]->type, c->groups, c->inputs, c->outputs, &shape))
+        return;
+    way = choice_find(lower->choices, &shape);
+    if (way && !way->m) {
+        c->vectors = way->vectors;
+        c->pace = way->pace;
+    } else if (winograd_takes(&shape) && lower_constant(lower, node->in[1]) && lower->winograd != WINOGRAD_OFF) {
+        const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
+        int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
+
+        c->winograd = way && way->m <= most ? winograd_plan_of(&shape, way->m)
+                                            : winograd_plan(lower->winograd, lower->core, &shape, most);
+    }
+}
+
+static void place_constant(Lower *lower, const Value *constant, PanelShape shape, Conv *c)
+{
+    const int64_t stride[4] = {shape.taps * c->inputs * c->outputs, shape.taps * c->inputs, shape.taps, 1};
+
+    if (c->winograd.m)
+        c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m,
+                                constant->name);
+    else
+        c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);
+}
+
+static int place_weights(Lower *lower, Node *node, Conv *c)
+{
+    const Type  *type = &node->in[1]->type;
+    PanelShape   shape = {c->groups, c->outputs, c->inputs, 1};
+    const Value *constant;
+    Operand      w;
+
+    if (c->depthwise)
+        return place_taps(lower, node, c);
+    choose_way(lower, node, c);
+    for (int i = 2; i < type->rank; i++)
+        shape.taps *= type->dim[i].max;
+    if (place_dot(lower, node, c, shape.taps))
+        return 0;
+    constant = lower_constant(lower, node->in[1]);
+    if (constant) {
+        place_constant(lower, constant, shape, c);
+        return 0;
+    }
+    if (lower_input(lower, node, 1, &w) < 0 || panels_computed(lower, w, shape, &c->w) < 0)
+        return -1;
+    return 0;
+}
+
+int conv_place_channels(Lower *lower, Node *node, Conv *c)
+{
+    if (c->inputs < STRAIGHT && !c->depthwise)
+        return lower_input(lower, node, 0, &c->x);
+    return spatial_channels(lower, node, &c->x);
+}
+
+static int place_input(Lower *lower, Node *node, Conv *c)
+{
+    Place *place = &lower->place[node->in[0]->id];
+
+    if (place->kind != PLACE_PENDING || !conv_after_takes(lower, node, place->pending))
+        return conv_place_channels(lower, node, c);
+    c->before = place->pending;
+    return 0;
+}
+
+int lower_conv(Lower *lower, Node *node)
+{
+    Conv    *c = arena_one(lower->program->arena, Conv);
+    Pending *p;
+
+    if (spatial_window(lower, node, node->in[1]->type.dim + 2, &c->window) < 0)
+        return -1;
+    if (node->in[0]->type.dtype == DTYPE_F64 || spatial_is_open(node))
+        return wide_conv(lower, node, &c->window);
+    c->groups = node_int(node, "group", 1);
+    c->inputs = node->in[1]->type.dim[1].max;
+    c->outputs = node->in[1]->type.dim[0].max / c->groups;
+    c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
+    if ((!cascade_before(lower, node) && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 ||
+        lower_input_dense(lower, node, 2, &c->bias) < 0)
+        return -1;
+    p = pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
+    p->stage = stage_of(lower, node, c);
+    return lower_output_pending(lower, node, 0, p);
+}

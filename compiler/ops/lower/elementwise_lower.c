@@ -1,0 +1,469 @@
+/* elementwise_lower.c - elementwise operators become scalar expressions that join their neighbours' loops. */
+#include "lower/lower.h"
+#include "lower/sequence.h"
+#include "ops/rules.h"
+#include "ops/text/text_lower.h"
+#include <math.h>
+#include <string.h>
+
+/* Operators that are one row of scalars.def, with operands swapped or the result negated where ONNX's is the mirror. */
+typedef struct Direct {
+    OpKind   op;
+    ScalarOp scalar;
+    bool     swap;
+} Direct;
+
+static const Direct direct[] = {
+    {OP_onnx_Add, SCALAR_add, false},
+    {OP_onnx_Sub, SCALAR_sub, false},
+    {OP_onnx_Mul, SCALAR_mul, false},
+    {OP_onnx_Div, SCALAR_div, false},
+    {OP_onnx_Max, SCALAR_max, false},
+    {OP_onnx_Min, SCALAR_min, false},
+    {OP_onnx_Sum, SCALAR_add, false},
+    {OP_onnx_And, SCALAR_and, false},
+    {OP_onnx_Or, SCALAR_or, false},
+    {OP_onnx_Xor, SCALAR_xor, false},
+    {OP_onnx_BitwiseAnd, SCALAR_bitand, false},
+    {OP_onnx_BitwiseOr, SCALAR_bitor, false},
+    {OP_onnx_BitwiseXor, SCALAR_bitxor, false},
+    {OP_onnx_Equal, SCALAR_eq, false},
+    {OP_onnx_Less, SCALAR_lt, false},
+    {OP_onnx_LessOrEqual, SCALAR_le, false},
+    {OP_onnx_Greater, SCALAR_lt, true},
+    {OP_onnx_GreaterOrEqual, SCALAR_le, true},
+    {OP_onnx_Neg, SCALAR_neg, false},
+    {OP_onnx_Abs, SCALAR_abs, false},
+    {OP_onnx_Sign, SCALAR_sign, false},
+    {OP_onnx_Sqrt, SCALAR_sqrt, false},
+    {OP_onnx_Reciprocal, SCALAR_recip, false},
+    {OP_onnx_Exp, SCALAR_exp, false},
+    {OP_onnx_Log, SCALAR_log, false},
+    {OP_onnx_Tanh, SCALAR_tanh, false},
+    {OP_onnx_Sigmoid, SCALAR_sigmoid, false},
+    {OP_onnx_Erf, SCALAR_erf, false},
+    {OP_onnx_Floor, SCALAR_floor, false},
+    {OP_onnx_Ceil, SCALAR_ceil, false},
+    {OP_onnx_Round, SCALAR_round, false},
+    {OP_onnx_Softplus, SCALAR_softplus, false},
+    {OP_onnx_Sin, SCALAR_sin, false},
+    {OP_onnx_Cos, SCALAR_cos, false},
+    {OP_onnx_Tan, SCALAR_tan, false},
+    {OP_onnx_Asin, SCALAR_asin, false},
+    {OP_onnx_Acos, SCALAR_acos, false},
+    {OP_onnx_Atan, SCALAR_atan, false},
+    {OP_onnx_Sinh, SCALAR_sinh, false},
+    {OP_onnx_Cosh, SCALAR_cosh, false},
+    {OP_onnx_Asinh, SCALAR_asinh, false},
+    {OP_onnx_Acosh, SCALAR_acosh, false},
+    {OP_onnx_Atanh, SCALAR_atanh, false},
+    {OP_onnx_Not, SCALAR_not, false},
+    {OP_onnx_BitwiseNot, SCALAR_bitnot, false},
+    {OP_onnx_IsNaN, SCALAR_isnan, false},
+};
+
+static const Direct *find_direct(OpKind op)
+{
+    for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
+        if (direct[i].op == op)
+            return &direct[i];
+    return NULL;
+}
+
+/* The result in the type that the model says, rounded as ONNX rounds every operator's result. */
+static int emit(Lower *lower, Node *node, Pending *p, int result)
+{
+    scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
+    return lower_output_pending(lower, node, 0, p);
+}
+
+static int op2(Lower *lower, Pending *p, ScalarOp op, int a, int b)
+{
+    return scalar_op(lower, p->expr, op, a, b, -1);
+}
+
+static int op1(Lower *lower, Pending *p, ScalarOp op, int a)
+{
+    return scalar_op(lower, p->expr, op, a, -1, -1);
+}
+
+/* A float constant in the type that operand `like` computes in. */
+static int number(Lower *lower, Pending *p, int like, double value)
+{
+    return scalar_literal(lower, p->expr, p->expr->node[like].dtype, value);
+}
+
+int lower_direct(Lower *lower, Node *node)
+{
+    const Direct *row = find_direct(node->op);
+    int           args[SCALAR_MAX_OPERANDS], result;
+    Pending      *p;
+
+    if (text_given(node))
+        return text_lower_equal(lower, node);
+    p = lower_elementwise(lower, node, scalar_info(row->scalar)->vector, args);
+    if (!p)
+        return -1;
+    result = args[0];
+    if (scalar_info(row->scalar)->arity == 1)
+        return emit(lower, node, p, op1(lower, p, row->scalar, result));
+    for (int i = 1; i < node->nin; i++)
+        result = row->swap ? op2(lower, p, row->scalar, args[i], result) : op2(lower, p, row->scalar, result, args[i]);
+    if (node->nin == 1) /* the sum of one thing is a copy of it */
+        result = scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
+    return emit(lower, node, p, result);
+}
+
+int lower_mean(Lower *lower, Node *node)
+{
+    int      args[SCALAR_MAX_OPERANDS], sum;
+    Pending *p = lower_elementwise(lower, node, true, args);
+
+    if (!p)
+        return -1;
+    sum = args[0];
+    for (int i = 1; i < node->nin; i++)
+        sum = op2(lower, p, SCALAR_add, sum, args[i]);
+    return emit(lower, node, p, op2(lower, p, SCALAR_div, sum, number(lower, p, sum, node->nin)));
+}
+
+int lower_mod(Lower *lower, Node *node)
+{
+    int      args[2];
+    Pending *p = lower_elementwise(lower, node, false, args);
+
+    return p ? emit(lower, node, p,
+                    op2(lower, p, node_int(node, "fmod", 0) ? SCALAR_fmod : SCALAR_mod, args[0], args[1]))
+             : -1;
+}
+
+/* Powers that products, square roots and quotients give within two units in the last place. */
+static bool has_short_form(double exponent)
+{
+    return exponent == 2.0 || exponent == 3.0 || exponent == -1.0 || fabs(exponent) == 0.5;
+}
+
+/* As pow has them: the root of -0 is 0, and -infinity has one. */
+static int short_power(Lower *lower, Pending *p, int base, double exponent)
+{
+    int root, infinite;
+
+    if (exponent == 2.0)
+        return op1(lower, p, SCALAR_square, base);
+    if (exponent == 3.0)
+        return op2(lower, p, SCALAR_mul, op1(lower, p, SCALAR_square, base), base);
+    if (exponent == -1.0)
+        return op1(lower, p, SCALAR_recip, base);
+    infinite = op2(lower, p, SCALAR_eq, base, number(lower, p, base, -(double)INFINITY));
+    root = op1(lower, p, SCALAR_sqrt, op2(lower, p, SCALAR_add, base, number(lower, p, base, 0.0)));
+    root = scalar_op(lower, p->expr, SCALAR_select, infinite, number(lower, p, base, (double)INFINITY), root);
+    return exponent < 0.0 ? op1(lower, p, SCALAR_recip, root) : root;
+}
+
+/* The result has the base's type; mixed types compute in double, where every 32-bit exponent is exact. */
+int lower_pow(Lower *lower, Node *node)
+{
+    double   exponent = 0.0;
+    bool     is_float = node->in[0]->type.dtype == DTYPE_F32;
+    bool     is_short = is_float && const_scalar(node->in[1], &exponent) && has_short_form(exponent);
+    int      args[2], base;
+    Pending *p = lower_elementwise(lower, node, is_short || (is_float && node->in[1]->type.dtype == DTYPE_F32), args);
+    DType    a, b;
+
+    if (!p)
+        return -1;
+    if (is_short && type_elements(&node->out[0]->type) == type_elements(&node->in[0]->type))
+        return emit(lower, node, p, short_power(lower, p, args[0], exponent));
+    a = p->expr->node[args[0]].dtype;
+    b = p->expr->node[args[1]].dtype;
+    if (a == b)
+        return emit(lower, node, p, op2(lower, p, SCALAR_pow, args[0], args[1]));
+    base = scalar_cast(lower, p->expr, DTYPE_F64, args[0], false);
+    args[1] = scalar_cast(lower, p->expr, DTYPE_F64, args[1], false);
+    return emit(lower, node, p, op2(lower, p, SCALAR_pow, base, args[1]));
+}
+
+int lower_bitshift(Lower *lower, Node *node)
+{
+    int      args[2];
+    Pending *p = lower_elementwise(lower, node, false, args);
+    bool     left = !strcmp(node_string(node, "direction", "LEFT"), "LEFT");
+
+    return p ? emit(lower, node, p, op2(lower, p, left ? SCALAR_shl : SCALAR_shr, args[0], args[1])) : -1;
+}
+
+int lower_isinf(Lower *lower, Node *node)
+{
+    bool     plus = node_int(node, "detect_positive", 1) != 0, minus = node_int(node, "detect_negative", 1) != 0;
+    int      arg, result;
+    Pending *p = lower_elementwise(lower, node, false, &arg);
+
+    if (!p)
+        return -1;
+    if (plus && minus)
+        result = op1(lower, p, SCALAR_isinf, arg);
+    else if (plus || minus)
+        result = op2(lower, p, SCALAR_eq, arg, number(lower, p, arg, plus ? (double)INFINITY : -(double)INFINITY));
+    else
+        result = scalar_integer(lower, p->expr, DTYPE_BOOL, 0);
+    return emit(lower, node, p, result);
+}
+
+int lower_where(Lower *lower, Node *node)
+{
+    int      args[3];
+    Pending *p;
+
+    if (text_given(node))
+        return text_lower_where(lower, node);
+    p = lower_elementwise(lower, node, true, args);
+    return p ? emit(lower, node, p, scalar_op(lower, p->expr, SCALAR_select, args[0], args[1], args[2])) : -1;
+}
+
+/* max(low, min(x, high)) in ONNX's order, so that min > max gives max. */
+int lower_clip(Lower *lower, Node *node)
+{
+    int      args[3] = {-1, -1, -1}, result;
+    Pending *p = lower_elementwise(lower, node, true, args);
+
+    if (!p)
+        return -1;
+    result = args[0];
+    if (args[1] >= 0)
+        result = op2(lower, p, SCALAR_max, result, args[1]);
+    if (args[2] >= 0)
+        result = op2(lower, p, SCALAR_min, result, args[2]);
+    return emit(lower, node, p, result);
+}
+
+/* ------------------------------------------------------------------------------------------------------ activations */
+
+typedef int (*Activation)(Lower *lower, Pending *p, const Node *node, int x);
+
+static int select_positive(Lower *lower, Pending *p, int x, int positive, int otherwise)
+{
+    int zero = number(lower, p, x, 0.0);
+
+    return scalar_op(lower, p->expr, SCALAR_select, op2(lower, p, SCALAR_lt, x, zero), otherwise, positive);
+}
+
+static int relu(Lower *lower, Pending *p, const Node *node, int x)
+{
+    (void)node;
+    return op2(lower, p, SCALAR_max, x, number(lower, p, x, 0.0));
+}
+
+static int leaky(Lower *lower, Pending *p, const Node *node, int x)
+{
+    double alpha = (double)node_float(node, "alpha", 0.01f);
+
+    return select_positive(lower, p, x, x, op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha)));
+}
+
+static int elu_of(Lower *lower, Pending *p, int x, double alpha, double scale)
+{
+    int e = op1(lower, p, SCALAR_exp, op2(lower, p, SCALAR_mul, x, number(lower, p, x, scale)));
+
+    e = op2(lower, p, SCALAR_sub, e, number(lower, p, x, 1.0));
+    return op2(lower, p, SCALAR_mul, e, number(lower, p, x, alpha));
+}
+
+static int elu(Lower *lower, Pending *p, const Node *node, int x)
+{
+    return select_positive(lower, p, x, x, elu_of(lower, p, x, (double)node_float(node, "alpha", 1.0f), 1.0));
+}
+
+static int selu(Lower *lower, Pending *p, const Node *node, int x)
+{
+    double gamma = (double)node_float(node, "gamma", 1.05070102214813232f);
+    int    bent = elu_of(lower, p, x, (double)node_float(node, "alpha", 1.67326319217681884766f), 1.0);
+
+    bent = select_positive(lower, p, x, x, bent);
+    return op2(lower, p, SCALAR_mul, bent, number(lower, p, x, gamma));
+}
+
+static int celu(Lower *lower, Pending *p, const Node *node, int x)
+{
+    double alpha = (double)node_float(node, "alpha", 1.0f);
+
+    return select_positive(lower, p, x, x, elu_of(lower, p, x, alpha, 1.0 / alpha));
+}
+
+static int thresholded(Lower *lower, Pending *p, const Node *node, int x)
+{
+    int above = op2(lower, p, SCALAR_lt, number(lower, p, x, (double)node_float(node, "alpha", 1.0f)), x);
+
+    return scalar_op(lower, p->expr, SCALAR_select, above, x, number(lower, p, x, 0.0));
+}
+
+static int hard_sigmoid_of(Lower *lower, Pending *p, int x, double alpha, double beta)
+{
+    int line = op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha));
+
+    line = op2(lower, p, SCALAR_add, line, number(lower, p, x, beta));
+    line = op2(lower, p, SCALAR_max, line, number(lower, p, x, 0.0));
+    return op2(lower, p, SCALAR_min, line, number(lower, p, x, 1.0));
+}
+
+static int hard_sigmoid(Lower *lower, Pending *p, const Node *node, int x)
+{
+    return hard_sigmoid_of(lower, p, x, (double)node_float(node, "alpha", 0.2f),
+                           (double)node_float(node, "beta", 0.5f));
+}
+
+static int hard_swish(Lower *lower, Pending *p, const Node *node, int x)
+{
+    (void)node;
+    return op2(lower, p, SCALAR_mul, x, hard_sigmoid_of(lower, p, x, 1.0 / 6.0, 0.5));
+}
+
+static int swish(Lower *lower, Pending *p, const Node *node, int x)
+{
+    int scaled = op2(lower, p, SCALAR_mul, x, number(lower, p, x, (double)node_float(node, "alpha", 1.0f)));
+
+    return op2(lower, p, SCALAR_mul, x, op1(lower, p, SCALAR_sigmoid, scaled));
+}
+
+static int softsign(Lower *lower, Pending *p, const Node *node, int x)
+{
+    int size = op1(lower, p, SCALAR_abs, x);
+
+    (void)node;
+    return op2(lower, p, SCALAR_div, x, op2(lower, p, SCALAR_add, size, number(lower, p, x, 1.0)));
+}
+
+static int mish(Lower *lower, Pending *p, const Node *node, int x)
+{
+    (void)node;
+    return op2(lower, p, SCALAR_mul, x, op1(lower, p, SCALAR_tanh, op1(lower, p, SCALAR_softplus, x)));
+}
+
+static int gelu(Lower *lower, Pending *p, const Node *node, int x)
+{
+    int inner, half = op2(lower, p, SCALAR_mul, x, number(lower, p, x, 0.5));
+
+    if (!strcmp(node_string(node, "approximate", "none"), "tanh")) {
+        int cube = op2(lower, p, SCALAR_mul, op1(lower, p, SCALAR_square, x), x);
+
+        inner = op2(lower, p, SCALAR_add, x, op2(lower, p, SCALAR_mul, cube, number(lower, p, x, 0.044715)));
+        inner = op1(lower, p, SCALAR_tanh, op2(lower, p, SCALAR_mul, inner, number(lower, p, x, 0.7978845608028654)));
+    } else {
+        inner = op1(lower, p, SCALAR_erf, op2(lower, p, SCALAR_mul, x, number(lower, p, x, 0.7071067811865476)));
+    }
+    return op2(lower, p, SCALAR_mul, half, op2(lower, p, SCALAR_add, inner, number(lower, p, x, 1.0)));
+}
+
+static int shrink(Lower *lower, Pending *p, const Node *node, int x)
+{
+    double lambd = (double)node_float(node, "lambd", 0.5f), bias = (double)node_float(node, "bias", 0.0f);
+    int    zero = number(lower, p, x, 0.0);
+    int    below = op2(lower, p, SCALAR_lt, x, number(lower, p, x, -lambd));
+    int    above = op2(lower, p, SCALAR_lt, number(lower, p, x, lambd), x);
+    int    upper =
+        scalar_op(lower, p->expr, SCALAR_select, above, op2(lower, p, SCALAR_sub, x, number(lower, p, x, bias)), zero);
+
+    return scalar_op(lower, p->expr, SCALAR_select, below, op2(lower, p, SCALAR_add, x, number(lower, p, x, bias)),
+                     upper);
+}
+
+static const struct {
+    OpKind     op;
+    Activation rule;
+    bool       vector;
+} activations[] = {
+    {OP_onnx_Relu, relu, true},
+    {OP_onnx_LeakyRelu, leaky, true},
+    {OP_onnx_Elu, elu, true},
+    {OP_onnx_Selu, selu, true},
+    {OP_onnx_Celu, celu, true},
+    {OP_onnx_ThresholdedRelu, thresholded, true},
+    {OP_onnx_HardSigmoid, hard_sigmoid, true},
+    {OP_onnx_HardSwish, hard_swish, true},
+    {OP_onnx_Swish, swish, true},
+    {OP_onnx_Softsign, softsign, true},
+    {OP_onnx_Mish, mish, false},
+    {OP_onnx_Gelu, gelu, true},
+    {OP_onnx_Shrink, shrink, true},
+};
+
+int lower_activation(Lower *lower, Node *node)
+{
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (activations[i].op == node->op) {
+            int      x;
+            Pending *p = lower_elementwise(lower, node, activations[i].vector, &x);
+
+            return p ? emit(lower, node, p, activations[i].rule(lower, p, node, x)) : -1;
+        }
+    return diag_bug(lower->diag, node->loc, "no activation rule");
+}
+
+int lower_prelu(Lower *lower, Node *node)
+{
+    int      args[2];
+    Pending *p = lower_elementwise(lower, node, true, args);
+
+    if (!p)
+        return -1;
+    return emit(lower, node, p,
+                select_positive(lower, p, args[0], args[0], op2(lower, p, SCALAR_mul, args[0], args[1])));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ casts */
+
+/* What round_mode makes of x before it becomes float8e8m0, whose conversion rounds up. */
+static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
+{
+    const char *mode = node_string(node, "round_mode", "up");
+
+    if (!strcmp(mode, "up"))
+        return x;
+    return op1(lower, p, !strcmp(mode, "down") ? SCALAR_power2_down : SCALAR_power2_near,
+               scalar_cast(lower, p->expr, DTYPE_F32, x, false));
+}
+
+static int cast_to(Lower *lower, Node *node, bool saturate)
+{
+    DType    to = node->out[0]->type.dtype;
+    int      args[2], zero;
+    Pending *p;
+
+    if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
+        return text_lower_cast(lower, node);
+    p = lower_elementwise(lower, node, true, args);
+    if (!p)
+        return -1;
+    if (to == DTYPE_BOOL && p->expr->node[args[0]].dtype != DTYPE_BOOL) {
+        if (dtype_info(p->expr->node[args[0]].dtype)->bits < 8) /* which have no arithmetic */
+            args[0] = scalar_cast(lower, p->expr, DTYPE_I32, args[0], false);
+        zero = number(lower, p, args[0], 0.0);
+        return emit(lower, node, p, op1(lower, p, SCALAR_not, op2(lower, p, SCALAR_eq, args[0], zero)));
+    }
+    if (to == DTYPE_F8E8M0)
+        args[0] = round_to_power(lower, p, node, args[0]);
+    scalar_cast(lower, p->expr, to, args[0], saturate);
+    return lower_output_pending(lower, node, 0, p);
+}
+
+int lower_cast(Lower *lower, Node *node)
+{
+    return cast_to(lower, node, node_int(node, "saturate", 1) != 0);
+}
+
+int lower_castlike(Lower *lower, Node *node)
+{
+    node->nin = 1; /* the second input gives the type only, which inference has read */
+    return cast_to(lower, node, node_int(node, "saturate", 1) != 0);
+}
+
+/* An output that is its first input: no step. */
+int lower_identity(Lower *lower, Node *node)
+{
+    Operand x;
+
+    if (node->in[0]->type.kind != TYPE_TENSOR)
+        return sequence_alias(lower, node->in[0], node->out[0]);
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, x);
+}

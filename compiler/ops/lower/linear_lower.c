@@ -1,0 +1,105 @@
+/* linear_lower.c - matrix products by constant weights: a product is a convolution of one tap over rows. */
+#include "ops/lower/linear_lower.h"
+#include "lower/panels.h"
+#include "lower/spatial.h"
+#include "ops/rules.h"
+
+/* A waiting product: x [rows][k] times panels, result [rows][n]. */
+typedef struct Linear {
+    Operand x, w, bias;
+    Extent  rows;
+    int64_t k, n;
+} Linear;
+
+static Operand constant_bias(Lower *lower, const LinearWeights *weights)
+{
+    return weights->bias ? lower_weight(lower, weights->bias, DTYPE_F32, 1, &weights->n, "bias")
+                         : operand_absent(DTYPE_F32);
+}
+
+static Operand constant_panels(Lower *lower, const LinearWeights *w)
+{
+    const int64_t stride[4] = {0, w->stride_n, w->stride_k, 0};
+
+    return panels_constant(lower, w->data, (PanelShape){1, w->n, w->k, 1}, stride, w->name);
+}
+
+/* The step itself; y and x are [rows][...] with neighbouring columns (x: any column stride). */
+static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
+                  Pending *p, const Extent *pitch)
+{
+    static const int64_t tile[3] = {0, 0, 0};
+    const Scalar         nothing = {.nnode = 1};
+    const Pending        alone = {.expr = (Scalar *)&nothing};
+    Operand              rows[SCALAR_MAX_OPERANDS];
+    Step                *step = step_begin(lower, NULL, "conv_f32");
+
+    step_reads(lower, step, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn));
+    step_reads(lower, step, l->w);
+    step_reads(lower, step, l->bias);
+    step_writes(lower, step, spatial_rows(y, l->rows, yrow, l->n, ycolumn));
+    spatial_put_pixel(lower, step);
+    step_int(lower, step, 1);
+    step_ints(lower, step, 3, tile);
+    for (int i = 0; p && i < p->noperand; i++)
+        rows[i] = spatial_rows(p->operand[i], l->rows, pitch[i], l->n, p->operand[i].stride[p->operand[i].rank - 1]);
+    panels_put_fused(lower, step, p ? p : &alone, rows, pitch);
+    return step_end(lower, step);
+}
+
+int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)
+{
+    Linear l = {x, constant_panels(lower, weights), {0}, x.dim[0], weights->k, weights->n};
+
+    l.bias = constant_bias(lower, weights);
+    return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
+}
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    Extent pitch;
+
+    return panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
+}
+
+/* All axes of y but the last are rows of equal distance. */
+static int finish(Lower *lower, Pending *p, Operand y)
+{
+    Linear *l = p->detail;
+    Extent  pitch[SCALAR_MAX_OPERANDS], row;
+    Operand whole = y;
+
+    panels_epilogue(p, p->type.rank - 1, pitch);
+    if (!panels_pitch(lower->model, &y, y.rank - 1, &row)) {
+        whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
+        panels_pitch(lower->model, &whole, y.rank - 1, &row);
+    }
+    if (append(lower, l, whole, l->x.stride[0], l->x.stride[1], row, whole.stride[y.rank - 1], p, pitch) < 0)
+        return -1;
+    return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
+}
+
+int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
+{
+    Extent flat[2] = {operand_count(lower, &x, 0, x.rank - 1), extent_const(k)};
+
+    *rows = flat[0];
+    if (operand_reshape(lower, x, 2, flat, out))
+        return 0;
+    if (lower_dense(lower, x, &x) < 0)
+        return -1;
+    return operand_reshape(lower, x, 2, flat, out) ? 0 : -1;
+}
+
+int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
+{
+    Linear *l = arena_one(lower->program->arena, Linear);
+
+    l->k = weights->k;
+    l->n = weights->n;
+    if (linear_rows(lower, x, l->k, &l->rows, &l->x) < 0)
+        return -1;
+    l->w = constant_panels(lower, weights);
+    l->bias = constant_bias(lower, weights);
+    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, l, LAYOUT_ROW_MAJOR));
+}

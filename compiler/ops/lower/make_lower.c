@@ -1,0 +1,224 @@
+/* make_lower.c - operators that make tensors from extents and scalars, and those that rearrange whole blocks. */
+#include "infer/infer.h"
+#include "lower/lower.h"
+#include "ops/infer/slice_infer.h"
+#include "ops/rules.h"
+#include <string.h>
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+/* Shape, Size and whatever else inference tracks as run-time integers. */
+int lower_elems(Lower *lower, Node *node)
+{
+    const Value *value = node->out[0];
+
+    if (!value->elem)
+        return diag_bug(lower->diag, node->loc, "inference tracked no contents for '%s'", value->name);
+    return lower_tracked(lower, node->out[0]);
+}
+
+int lower_constant_of_shape(Lower *lower, Node *node)
+{
+    static const double zero = 0;
+    const Attr         *attr = node_attr(node, "value");
+    DType               dtype = node->out[0]->type.dtype;
+    Operand             x, y;
+    Step               *step;
+
+    x = lower_weight(lower, attr ? attr->tensor->data : &zero, dtype, 0, NULL, "value");
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "fill", dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &y, 0, y.rank));
+    return end(lower, node, step, y);
+}
+
+/* At rest: the input itself, and a mask of all ones. */
+int lower_dropout(Lower *lower, Node *node)
+{
+    static const unsigned char yes = 1;
+    double                     training = 0.0, ratio = 0.5;
+    bool                       known = node->nin < 3 || !node->in[2] || const_scalar(node->in[2], &training);
+    Operand                    x;
+
+    if (node->nin > 1 && node->in[1] && !const_scalar(node->in[1], &ratio))
+        ratio = 0.5;
+    if (!known || (training != 0.0 && ratio != 0.0))
+        return diag_unsupported(lower->diag, node->loc,
+                                "found training mode, which is random; export the model for inference");
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_view(lower, node, 0, x) < 0)
+        return -1;
+    if (node->nout < 2 || !node->out[1])
+        return 0;
+    x = lower_weight(lower, &yes, DTYPE_BOOL, 0, NULL, "kept");
+    return lower_output_view(lower, node, 1,
+                             operand_broadcast(lower, x, node->out[1]->type.rank, node->out[1]->type.dim));
+}
+
+int lower_trilu(Lower *lower, Node *node)
+{
+    Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    Extent  diagonal;
+    Operand x, y;
+    Step   *step;
+
+    if (infer_scalar(&infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0 ||
+        lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "trilu", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, x.rank - 2));
+    step_extent(lower, step, x.dim[x.rank - 2]);
+    step_extent(lower, step, x.dim[x.rank - 1]);
+    step_extent(lower, step, diagonal);
+    step_int(lower, step, node_int(node, "upper", 1));
+    return end(lower, node, step, y);
+}
+
+int lower_eyelike(Lower *lower, Node *node)
+{
+    Operand y;
+    Step   *step;
+
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    if (dtype_info(y.dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; make the matrix float and cast it",
+                                dtype_info(y.dtype)->name);
+    step = step_begin(lower, node, move_kernel(lower, "eye", y.dtype));
+    step_writes(lower, step, y);
+    step_extent(lower, step, y.dim[0]);
+    step_extent(lower, step, y.dim[1]);
+    step_int(lower, step, node_int(node, "k", 0));
+    return end(lower, node, step, y);
+}
+
+/* The count comes first when it is not known: a result above its capacity stops the run. */
+int lower_range(Lower *lower, Node *node)
+{
+    Extent  leaf = node->out[0]->type.dim[0];
+    Operand x[3], y;
+    Step   *step;
+
+    for (int i = 0; i < 3; i++)
+        if (lower_input(lower, node, i, &x[i]) < 0)
+            return -1;
+    if (dtype_info(x[0].dtype)->class == 'L')
+        return diag_unsupported(lower->diag, node->loc, "found %s elements; make the range float and cast it",
+                                dtype_info(x[0].dtype)->name);
+    if (leaf.expr >= 0 && lower->model->expr[leaf.expr].op == EXPR_OUT) {
+        step = step_begin(lower, node, move_kernel(lower, "range_count", x[0].dtype));
+        step_writes(lower, step, lower_slot(lower, leaf));
+        for (int i = 0; i < 3; i++)
+            step_reads(lower, step, x[i]);
+        step_int(lower, step, leaf.max);
+        if (step_end(lower, step) < 0)
+            return -1;
+    }
+    if (lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "range", x[0].dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x[0]);
+    step_reads(lower, step, x[2]);
+    step_extent(lower, step, leaf);
+    return end(lower, node, step, y);
+}
+
+int lower_reverse_sequence(Lower *lower, Node *node)
+{
+    int     time = (int)node_int(node, "time_axis", 0), batch = (int)node_int(node, "batch_axis", 1);
+    Operand x, y, length;
+    Step   *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &length) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reverse_sequence", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_reads(lower, step, length);
+    step_extent(lower, step, x.dim[time]);
+    step_extent(lower, step, x.dim[batch]);
+    step_extent(lower, step, x.stride[time]);
+    step_extent(lower, step, x.stride[batch]);
+    step_extent(lower, step, operand_count(lower, &x, 2, x.rank));
+    return end(lower, node, step, y);
+}
+
+/* Blocks become axes, axes are permuted, axes become blocks: one strided copy at most. */
+static int permute_blocks(Lower *lower, Node *node, int rank, const Extent *split, const int *axes)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x, parts, y, target;
+    Extent      dim[MAX_RANK];
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (!operand_reshape(lower, x, rank, split, &parts)) {
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+        operand_reshape(lower, x, rank, split, &parts);
+    }
+    parts = operand_permute(parts, axes);
+    if (operand_reshape(lower, parts, type->rank, type->dim, &y))
+        return lower_output_view(lower, node, 0, y);
+    if (lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
+        return -1;
+    memcpy(dim, parts.dim, sizeof dim);
+    if (operand_reshape(lower, y, rank, dim, &target))
+        return lower_copy(lower, node, parts, target);
+    if (lower_output_dense(lower, node, 0, &y) < 0 || !operand_reshape(lower, y, rank, dim, &target) ||
+        lower_copy(lower, node, parts, target) < 0)
+        return -1;
+    return lower_output_done(lower, node, 0, y);
+}
+
+int lower_depth_to_space(Lower *lower, Node *node)
+{
+    const Extent    *d = node->in[0]->type.dim;
+    Extent           b = extent_const(node_int(node, "blocksize", 1));
+    Extent           c = extent_op(lower->model, EXPR_DIV, d[1], extent_op(lower->model, EXPR_MUL, b, b));
+    bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+    const Extent     dcr_split[] = {d[0], b, b, c, d[2], d[3]}, crd_split[] = {d[0], c, b, b, d[2], d[3]};
+    static const int dcr_axes[] = {0, 3, 4, 1, 5, 2}, crd_axes[] = {0, 1, 4, 2, 5, 3};
+
+    return permute_blocks(lower, node, 6, crd ? crd_split : dcr_split, crd ? crd_axes : dcr_axes);
+}
+
+int lower_space_to_depth(Lower *lower, Node *node)
+{
+    const Extent *d = node->in[0]->type.dim;
+    Extent        b = extent_const(node_int(node, "blocksize", 1));
+    Extent rows = extent_op(lower->model, EXPR_DIV, d[2], b), columns = extent_op(lower->model, EXPR_DIV, d[3], b);
+    const Extent     split[] = {d[0], d[1], rows, b, columns, b};
+    static const int dcr_axes[] = {0, 3, 5, 1, 2, 4}, crd_axes[] = {0, 1, 3, 5, 2, 4};
+    bool             crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
+
+    return permute_blocks(lower, node, 6, split, crd ? crd_axes : dcr_axes);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ Slice */
+
+/* A view: every axis starts elsewhere and goes in longer or backward steps. What the run must check is recorded
+ * already. */
+int lower_slice(Lower *lower, Node *node)
+{
+    Infer     infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    SliceAxis axis[MAX_RANK];
+    Operand   x;
+
+    if (lower_input(lower, node, 0, &x) < 0 || slice_read(&infer, node, axis) < 0)
+        return -1;
+    for (int i = 0; i < x.rank; i++) {
+        x = operand_window(lower, x, i, axis[i].start, node->out[0]->type.dim[i], 1);
+        x.stride[i] = extent_op(lower->model, EXPR_MUL, x.stride[i], axis[i].step);
+    }
+    return lower_output_part(lower, node, 0, x);
+}

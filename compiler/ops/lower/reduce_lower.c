@@ -1,0 +1,229 @@
+/* reduce_lower.c - reductions over axes and pooling over whole images. */
+#include "infer/axes.h"
+#include "ops/lower/reduce.h"
+#include "ops/rules.h"
+
+static const struct {
+    OpKind op;
+    int    kind;
+} kinds[] = {
+    {OP_onnx_ReduceSum, REDUCE_SUM},
+    {OP_onnx_ReduceMean, REDUCE_MEAN},
+    {OP_onnx_ReduceMax, REDUCE_MAX},
+    {OP_onnx_ReduceMin, REDUCE_MIN},
+    {OP_onnx_ReduceProd, REDUCE_PROD},
+    {OP_onnx_ReduceL1, REDUCE_L1},
+    {OP_onnx_ReduceL2, REDUCE_L2},
+    {OP_onnx_ReduceSumSquare, REDUCE_SUMSQUARE},
+    {OP_onnx_ReduceLogSum, REDUCE_LOGSUM},
+    {OP_onnx_ReduceLogSumExp, REDUCE_LOGSUMEXP},
+    {OP_onnx_GlobalAveragePool, REDUCE_MEAN},
+    {OP_onnx_GlobalMaxPool, REDUCE_MAX},
+};
+
+static int kind_of(const Node *node)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].op == node->op)
+            return kinds[i].kind;
+    return REDUCE_SUM;
+}
+
+/* y without its reduced axes of one element. */
+static Operand kept_of(Operand y, int rank, const bool *reduced, bool keepdims)
+{
+    Operand kept = y;
+    int     n = 0;
+
+    for (int i = 0, k = 0; i < rank; i++) {
+        if (!reduced[i]) {
+            kept.dim[n] = y.dim[k];
+            kept.stride[n++] = y.stride[k];
+        }
+        k += keepdims || !reduced[i];
+    }
+    kept.rank = n;
+    return kept;
+}
+
+static int empty_value(Lower *lower, DType dtype, int kind, Operand *out)
+{
+    static const double zero;
+    int64_t             bytes = dtype_info(dtype)->bytes;
+    char               *one = arena_alloc(lower->program->arena, 16);
+    double              f = 1.0;
+    int64_t             i = 1;
+
+    if (kind == REDUCE_PROD) {
+        const char *from = dtype == DTYPE_F64 ? (const char *)&f : (const char *)&i;
+
+        for (int64_t k = 0; k < bytes; k++)
+            one[k] = from[k];
+    }
+    *out = lower_weight(lower, kind == REDUCE_PROD ? (const void *)one : &zero, dtype, 0, NULL, "empty");
+    return 0;
+}
+
+int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
+{
+    bool    fast = x.dtype == DTYPE_F32;
+    Operand kept = kept_of(y, x.rank, reduced, keepdims), empty;
+    Extent  kx[MAX_RANK + 1], rdim[MAX_RANK], rx[MAX_RANK];
+    int     nk = 0, nr = 0;
+    Step   *step;
+
+    for (int i = 0; i < x.rank; i++)
+        if (reduced[i]) {
+            rdim[nr] = x.dim[i];
+            rx[nr++] = x.stride[i];
+        } else {
+            kx[nk++] = x.stride[i];
+        }
+    axes_by_stride(nk, (Extent *[]){kx, kept.dim, kept.stride}, 3);
+    axes_by_stride(nr, (Extent *[]){rx, rdim}, 2);
+    if (!nk) {
+        kept.dim[0] = kept.stride[0] = kx[0] = extent_const(1);
+        nk = 1;
+    }
+    if (!fast && empty_value(lower, x.dtype, kind, &empty) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    if (!fast)
+        step_reads(lower, step, empty);
+    step_int(lower, step, kind);
+    step_int(lower, step, nk);
+    step_extents(lower, step, nk, kept.dim);
+    step_extents(lower, step, nk, kept.stride);
+    step_extents(lower, step, nk, kx);
+    step_int(lower, step, nr);
+    step_extents(lower, step, nr, rdim);
+    step_extents(lower, step, nr, rx);
+    return step_end(lower, step);
+}
+
+/* Roots and logarithms are there for float only. */
+static int need_float_for(Lower *lower, const Node *node, int kind)
+{
+    DType dtype = node->in[0]->type.dtype;
+
+    if (dtype == DTYPE_F32 || dtype_info(dtype)->class == 'L' || (kind != REDUCE_L2 && kind < REDUCE_LOGSUM))
+        return 0;
+    return diag_unsupported(lower->diag, node->loc, "found %s elements, wanted float; cast the input",
+                            dtype_info(dtype)->name);
+}
+
+/* Low-precision floats are reduced as float and rounded once. */
+static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdims, int kind)
+{
+    DType   stored = node->in[0]->type.dtype;
+    bool    narrow = dtype_info(stored)->class == 'L';
+    Operand x, y;
+    Type    wide = node->out[0]->type;
+
+    if (lower_input(lower, node, 0, &x) < 0 || need_float_for(lower, node, kind) < 0)
+        return -1;
+    if (!narrow) {
+        if (lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
+            return -1;
+        return reduce_append(lower, node, x, y, reduced, keepdims, kind);
+    }
+    wide.dtype = DTYPE_F32;
+    y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_append(lower, node, x, y, reduced, keepdims, kind) < 0 ||
+        lower_convert(lower, y, stored, &y) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, y);
+}
+
+/* Axes that are known only while running: each is walked twice, once for the results and once for their terms, and has
+ * one place in the walk that it does not belong to. y is dense with the reduced axes as ones, whether it keeps them or
+ * not. */
+static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, Operand y)
+{
+    Model  *m = lower->model;
+    Extent  one = extent_const(1), stride = one, kept[MAX_RANK], terms[MAX_RANK], ystride[MAX_RANK];
+    Operand empty;
+    Step   *step = NULL;
+
+    for (int i = x.rank; i-- > 0;) {
+        kept[i] = extent_select(m, axes->named[i], one, x.dim[i]);
+        terms[i] = extent_select(m, axes->named[i], x.dim[i], one);
+        ystride[i] = stride;
+        stride = extent_op(m, EXPR_MUL, stride, kept[i]);
+    }
+    if (x.dtype != DTYPE_F32 && empty_value(lower, x.dtype, kind_of(node), &empty) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    if (x.dtype != DTYPE_F32)
+        step_reads(lower, step, empty);
+    step_int(lower, step, kind_of(node));
+    step_int(lower, step, x.rank);
+    step_extents(lower, step, x.rank, kept);
+    step_extents(lower, step, x.rank, ystride);
+    step_extents(lower, step, x.rank, x.stride);
+    step_int(lower, step, x.rank);
+    step_extents(lower, step, x.rank, terms);
+    step_extents(lower, step, x.rank, x.stride);
+    return step_end(lower, step);
+}
+
+static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
+{
+    DType   stored = node->in[0]->type.dtype;
+    Type    wide = node->out[0]->type;
+    Operand x, y;
+
+    if (lower_input(lower, node, 0, &x) < 0 || need_float_for(lower, node, kind_of(node)) < 0)
+        return -1;
+    if (dtype_info(stored)->class != 'L')
+        return lower_output_dense(lower, node, 0, &y) < 0 || reduce_chosen(lower, node, axes, x, y) < 0
+                   ? -1
+                   : lower_output_done(lower, node, 0, y);
+    wide.dtype = DTYPE_F32;
+    y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_chosen(lower, node, axes, x, y) < 0 ||
+        lower_convert(lower, y, stored, &y) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, y);
+}
+
+/* Whether a reduction over one element is that element; a sum of squares, say, is its square. */
+static bool keeps_single(int kind)
+{
+    return kind == REDUCE_SUM || kind == REDUCE_MEAN || kind == REDUCE_MAX || kind == REDUCE_MIN ||
+           kind == REDUCE_PROD || kind == REDUCE_LOGSUMEXP;
+}
+
+int lower_reduce(Lower *lower, Node *node)
+{
+    Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
+    int     rank = node->in[0]->type.rank;
+    bool    reduced[MAX_RANK] = {false};
+    bool    none;
+    Axes    axes;
+    Operand x;
+
+    if (axes_read(&infer, node, 1, rank, &axes) < 0)
+        return -1;
+    if (!axes.constant)
+        return lower_chosen(lower, node, &axes);
+    none = axes.count <= 0 && node_int(node, "noop_with_empty_axes", 0);
+    if (none && keeps_single(kind_of(node)))
+        return lower_input(lower, node, 0, &x) < 0 ? -1 : lower_output_view(lower, node, 0, x);
+    for (int i = 0; i < rank; i++)
+        reduced[i] = !none && (axes.count <= 0 || axes.named[i].max);
+    return reduce_any(lower, node, reduced, node_int(node, "keepdims", 1) != 0, kind_of(node));
+}
+
+int lower_global_pool(Lower *lower, Node *node)
+{
+    bool reduced[MAX_RANK] = {false};
+
+    for (int i = 2; i < node->in[0]->type.rank; i++)
+        reduced[i] = true;
+    return reduce_any(lower, node, reduced, true, kind_of(node));
+}

@@ -1,0 +1,194 @@
+/* select_lower.c - operators that choose elements by their value: the largest, those that are not zero, the different
+ * ones. */
+#include "infer/axes.h"
+#include "infer/infer.h"
+#include "lower/lower.h"
+#include "ops/rules.h"
+
+static int axis_of(const Node *node, const char *name, int64_t otherwise, int rank)
+{
+    int64_t axis = node_int(node, name, otherwise);
+
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+/* A result that the model does not ask for needs a place all the same. */
+static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
+{
+    if (index < node->nout && node->out[index])
+        return lower_output_dense(lower, node, index, out);
+    *out = lower_scratch(lower, dtype, elements, "unused");
+    return 0;
+}
+
+/* Low-precision floats are compared as float. */
+static int comparable(Lower *lower, Node *node, Operand *x)
+{
+    if (lower_input(lower, node, 0, x) < 0)
+        return -1;
+    if (dtype_info(x->dtype)->class == 'L' && lower_convert(lower, *x, DTYPE_F32, x) < 0)
+        return -1;
+    return lower_dense(lower, *x, x);
+}
+
+/* Output 0, whose elements are those chosen from x, with a place of its own where they were converted to be
+ * compared. */
+static int chosen_output(Lower *lower, Node *node, DType dtype, const Type *type, int64_t elements, Operand *value)
+{
+    Type wide = *type;
+
+    if (dtype == node->in[0]->type.dtype)
+        return output_or_scratch(lower, node, 0, dtype, elements, value);
+    wide.dtype = dtype;
+    *value = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "values");
+    return 0;
+}
+
+/* Converts the chosen elements back to the type of output 0, where it is wanted. */
+static int chosen_done(Lower *lower, Node *node, Operand value)
+{
+    if (!node->out[0])
+        return 0;
+    if (value.dtype != node->out[0]->type.dtype && lower_convert(lower, value, node->out[0]->type.dtype, &value) < 0)
+        return -1;
+    if (lower->place[node->out[0]->id].kind == PLACE_NONE)
+        return lower_output_view(lower, node, 0, value);
+    return lower_output_done(lower, node, 0, value);
+}
+
+int lower_topk(Lower *lower, Node *node)
+{
+    int         axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
+    const Type *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
+    int64_t     elements = type_elements(type);
+    Operand     x, value, place;
+    Step       *step;
+
+    if (comparable(lower, node, &x) < 0 || output_or_scratch(lower, node, 1, DTYPE_I64, elements, &place) < 0)
+        return -1;
+    if (chosen_output(lower, node, x.dtype, type, elements, &value) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "topk", x.dtype));
+    step_writes(lower, step, value);
+    step_writes(lower, step, place);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
+    step_extent(lower, step, type->dim[axis]);
+    step_int(lower, step, node_int(node, "largest", 1));
+    if (step_end(lower, step) < 0)
+        return -1;
+    if (chosen_done(lower, node, value) < 0)
+        return -1;
+    return node->nout > 1 && node->out[1] ? lower_output_done(lower, node, 1, place) : 0;
+}
+
+int lower_argmax(Lower *lower, Node *node)
+{
+    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    Operand x, y;
+    Step   *step;
+
+    if (node->in[0]->type.dim[axis].max > INT32_MAX)
+        return diag_unsupported(lower->diag, node->loc, "found an axis of %lld elements, wanted 2147483647 at most",
+                                (long long)node->in[0]->type.dim[axis].max);
+    if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "argmax", x.dtype));
+    step_writes(lower, step, y);
+    step_reads(lower, step, x);
+    step_extent(lower, step, operand_count(lower, &x, 0, axis));
+    step_extent(lower, step, x.dim[axis]);
+    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
+    step_int(lower, step, node->op == OP_onnx_ArgMax);
+    step_int(lower, step, node_int(node, "select_last_index", 0));
+    return end(lower, node, step, y);
+}
+
+int lower_nonzero(Lower *lower, Node *node)
+{
+    Operand     x, y;
+    const Type *type = &node->out[0]->type;
+    Step       *step;
+
+    if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "nonzero", x.dtype));
+    step_writes(lower, step, y);
+    step_found(lower, step, type->dim[1]);
+    step_reads(lower, step, x);
+    step_int(lower, step, x.rank);
+    step_extents(lower, step, x.rank, x.dim);
+    step_limits(lower, step, type->dim[1]);
+    return end(lower, node, step, y);
+}
+
+int lower_compress(Lower *lower, Node *node)
+{
+    const Attr *attr = node_attr(node, "axis");
+    int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
+    Operand     x, condition, y;
+    Extent      leaf = node->out[0]->type.dim[attr ? axis : 0];
+    Step       *step;
+
+    if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &condition) < 0 ||
+        lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "compress", x.dtype));
+    step_writes(lower, step, y);
+    step_found(lower, step, leaf);
+    step_reads(lower, step, x);
+    step_reads(lower, step, condition);
+    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
+    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
+    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
+    step_extent(lower, step, condition.dim[0]);
+    step_limits(lower, step, leaf);
+    return end(lower, node, step, y);
+}
+
+int lower_unique(Lower *lower, Node *node)
+{
+    const Attr *attr = node_attr(node, "axis");
+    Operand     x, y, part[3], order;
+    int         axis;
+    int64_t     n;
+    Extent      leaf;
+    Step       *step;
+
+    if (comparable(lower, node, &x) < 0)
+        return -1;
+    axis = attr ? (int)(attr->i < 0 ? attr->i + x.rank : attr->i) : 0;
+    n = attr ? x.dim[axis].max : operand_count(lower, &x, 0, x.rank).max;
+    leaf = node->out[0]->type.dim[axis];
+    if (chosen_output(lower, node, x.dtype, &node->out[0]->type, type_elements(&node->out[0]->type), &y) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++) /* first, inverse, counts */
+        if (output_or_scratch(lower, node, i + 1, DTYPE_I64, n, &part[i]) < 0)
+            return -1;
+    order = lower_scratch(lower, DTYPE_I64, n, "order");
+    step = step_begin(lower, node, x.dtype == DTYPE_TEXT ? "unique_text" : move_kernel(lower, "unique", x.dtype));
+    step_writes(lower, step, y);
+    for (int i = 0; i < 3; i++)
+        step_writes(lower, step, part[i]);
+    step_found(lower, step, leaf);
+    step_writes(lower, step, order);
+    step_reads(lower, step, x);
+    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
+    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
+    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
+    step_int(lower, step, node_int(node, "sorted", 1));
+    step_limits(lower, step, leaf);
+    if (step_end(lower, step) < 0 || chosen_done(lower, node, y) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (i + 1 < node->nout && node->out[i + 1] && lower_output_done(lower, node, i + 1, part[i]) < 0)
+            return -1;
+    return 0;
+}

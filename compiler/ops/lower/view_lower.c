@@ -1,0 +1,166 @@
+/* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say
+ * it. */
+#include "infer/infer.h"
+#include "lower/lower.h"
+#include "ops/rules.h"
+
+/* What no stride can say is copied. Where channels are neighbours they stay so (a shuffle of channels): the
+ * convolutions around it go on as they are. */
+static int reshape_by_copy(Lower *lower, Node *node, Operand x)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     y, like;
+
+    if (lower_layout_of(&x) == LAYOUT_CHANNELS_LAST && type->rank > 3) {
+        if (lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
+            return -1;
+        if (operand_reshape(lower, y, x.rank, x.dim, &like))
+            return lower_copy(lower, node, x, like);
+        if (lower_dense(lower, x, &x) < 0)
+            return -1;
+        return operand_reshape(lower, x, type->rank, type->dim, &like) ? lower_copy(lower, node, like, y) : -1;
+    }
+    if (lower_dense(lower, x, &x) < 0)
+        return -1;
+    if (!operand_reshape(lower, x, type->rank, type->dim, &like))
+        return diag_bug(lower->diag, node->loc, "a dense tensor cannot be reshaped");
+    return lower_output_view(lower, node, 0, like);
+}
+
+/* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in row-major order under other extents. */
+int lower_reshape(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x, view;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (!type_is_static(type) || !type_is_static(&node->in[0]->type)) {
+        Extent before = type_count(lower->model, &node->in[0]->type);
+
+        if (lower_check(lower, extent_op(lower->model, EXPR_EQ, before, type_count(lower->model, type))) < 0)
+            return -1;
+    }
+    if (!operand_reshape(lower, x, type->rank, type->dim, &view))
+        return reshape_by_copy(lower, node, x);
+    return lower_output_view(lower, node, 0, view);
+}
+
+int lower_transpose(Lower *lower, Node *node)
+{
+    int            axes[MAX_RANK], count;
+    const int64_t *perm = node_ints(node, "perm", &count);
+    Operand        x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    for (int i = 0; i < x.rank; i++)
+        axes[i] = perm ? (int)perm[i] + (perm[i] < 0 ? x.rank : 0) : x.rank - 1 - i;
+    return lower_output_view(lower, node, 0, operand_permute(x, axes));
+}
+
+/* The same bytes under another type. A boolean is made, since its byte may only be 0 or 1. */
+int lower_bit_cast(Lower *lower, Node *node)
+{
+    DType            to = node->out[0]->type.dtype;
+    const DTypeInfo *info = dtype_info(to);
+    Operand          x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    if (info->bits != 8 * info->bytes && to != x.dtype && to != DTYPE_BOOL)
+        return diag_unsupported(lower->diag, node->loc,
+                                "found elements of %d bits, which are stored in a byte each; cast them to 8 bits "
+                                "before",
+                                info->bits);
+    if (to == DTYPE_BOOL && lower_convert(lower, x, to, &x) < 0)
+        return -1;
+    x.dtype = to;
+    return lower_output_view(lower, node, 0, x);
+}
+
+int lower_expand(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    return lower_output_view(lower, node, 0, operand_broadcast(lower, x, type->rank, type->dim));
+}
+
+int lower_split(Lower *lower, Node *node)
+{
+    Extent  start = extent_const(0);
+    int     axis = (int)node_int(node, "axis", 0);
+    Operand x;
+
+    if (lower_input(lower, node, 0, &x) < 0)
+        return -1;
+    axis += axis < 0 ? x.rank : 0;
+    for (int i = 0; i < node->nout; i++) {
+        Extent count = node->out[i] ? node->out[i]->type.dim[axis] : extent_const(0);
+
+        if (node->out[i] && lower_output_part(lower, node, i, operand_window(lower, x, axis, start, count, 1)) < 0)
+            return -1;
+        start = extent_op(lower->model, EXPR_ADD, start, count);
+    }
+    return 0;
+}
+
+/* The parts already lie one after the other in a larger result (they are the first of its parts, say): the whole is a
+ * view. */
+static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
+{
+    Operand x;
+
+    for (int i = 0; i < node->nin; i++) {
+        if (lower_input(lower, node, i, &x) < 0 || x.buffer < 0 || !operand_is_static(&x))
+            return false;
+        if (i == 0) {
+            axis += axis < 0 ? x.rank : 0;
+            *whole = x;
+            continue;
+        }
+        if (x.buffer != whole->buffer || x.dtype != whole->dtype ||
+            x.offset.max != whole->offset.max + whole->dim[axis].max * whole->stride[axis].max)
+            return false;
+        for (int k = 0; k < x.rank; k++)
+            if (x.stride[k].max != whole->stride[k].max || (k != axis && x.dim[k].max != whole->dim[k].max))
+                return false;
+        whole->dim[axis].max += x.dim[axis].max;
+    }
+    return node->nin > 1;
+}
+
+/* Parts that were made in place cost nothing; the others are copied into their window. */
+int lower_concat(Lower *lower, Node *node)
+{
+    Extent  start = extent_const(0);
+    int     axis = (int)node_int(node, "axis", 1);
+    Layout  layout = LAYOUT_ROW_MAJOR;
+    Operand y, x, whole;
+
+    for (int i = 0; i < node->nin; i++) {
+        if (lower_input(lower, node, i, &x) < 0)
+            return -1;
+        if (x.rank >= 3 && extent_is_const(x.stride[1]) && x.stride[1].max == 1 && x.dim[1].max > 1)
+            layout = LAYOUT_CHANNELS_LAST;
+    }
+    if (!lower->no_elision && node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
+        if (!lower->inside[node->out[0]->id].parent) /* not asked for inside yet another one */
+            return lower_output_view(lower, node, 0, whole);
+    if (lower_output(lower, node, 0, layout, &y) < 0)
+        return -1;
+    axis += axis < 0 ? y.rank : 0;
+    for (int i = 0; i < node->nin; i++) {
+        Operand window = operand_window(lower, y, axis, start, node->in[i]->type.dim[axis], 1);
+
+        start = extent_op(lower->model, EXPR_ADD, start, node->in[i]->type.dim[axis]);
+        if (lower_input(lower, node, i, &x) < 0)
+            return -1;
+        if (lower_copy(lower, node, x, window) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,84 @@
+/* wide_lower.c - products, convolutions and pools of doubles, and products of whole numbers. */
+#include "lower/spatial.h"
+#include "ops/lower/matrix.h"
+#include "ops/lower/wide.h"
+
+static int end(Lower *lower, Node *node, Step *step, Operand y)
+{
+    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+}
+
+int wide_matmul(Lower *lower, Node *node)
+{
+    bool     whole = node->in[0]->type.dtype != DTYPE_F64;
+    Matrices m;
+    Operand  y, to;
+    Step    *step;
+
+    if (matrices_of(lower, node, &m) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    if (!matrices_result(lower, &m, y, &to))
+        return diag_bug(lower->diag, node->loc, "a dense product cannot be reshaped");
+    step = step_begin(lower, node, move_kernel(lower, whole ? "matmul_whole" : "matmul", y.dtype));
+    step_writes(lower, step, to);
+    step_reads(lower, step, m.a);
+    step_reads(lower, step, m.b);
+    return end(lower, node, step, y);
+}
+
+static int double_input(Lower *lower, Node *node, int index, Operand *out)
+{
+    return lower_input(lower, node, index, out) < 0 ? -1 : lower_convert(lower, *out, DTYPE_F64, out);
+}
+
+/* Both kinds of convolution. Floats are computed as doubles. */
+static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel)
+{
+    Type    type = node->out[0]->type;
+    Operand x, w, bias, y, place;
+    Step   *step;
+
+    if (double_input(lower, node, 0, &x) < 0 || double_input(lower, node, 1, &w) < 0 || lower_dense(lower, w, &w) < 0 ||
+        double_input(lower, node, 2, &bias) < 0 || lower_dense(lower, bias, &bias) < 0 ||
+        lower_output_dense(lower, node, 0, &place) < 0)
+        return -1;
+    type.dtype = DTYPE_F64;
+    y = place.dtype == DTYPE_F64 ? place : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "doubles");
+    step = step_begin(lower, node, move_kernel(lower, kernel, x.dtype));
+    step_reads(lower, step, spatial_image(x));
+    step_reads(lower, step, w);
+    step_reads(lower, step, bias);
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, window);
+    step_int(lower, step, node_int(node, "group", 1));
+    if (step_end(lower, step) < 0 || (y.buffer != place.buffer && lower_convert_into(lower, y, place) < 0))
+        return -1;
+    return lower_output_done(lower, node, 0, place);
+}
+
+int wide_conv(Lower *lower, Node *node, const Window *window)
+{
+    return convolve(lower, node, window, "conv");
+}
+
+int wide_conv_transpose(Lower *lower, Node *node, const Window *window)
+{
+    return convolve(lower, node, window, "convtranspose");
+}
+
+int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
+{
+    Operand x, y;
+    Step   *step;
+
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    step = step_begin(lower, node, move_kernel(lower, "pool", x.dtype));
+    step_reads(lower, step, spatial_image(x));
+    step_writes(lower, step, spatial_image(y));
+    spatial_put_window(lower, step, window);
+    spatial_extents(lower, step, window->end, window->naxes);
+    step_int(lower, step, kind);
+    step_float(lower, step, p);
+    return end(lower, node, step, y);
+}

@@ -1,0 +1,208 @@
+/* winograd.c - choosing and preparing convolutions of floats in the transformed domain. */
+#include "ops/lower/winograd.h"
+#include "lower/packing.h"
+#include "lower/panels.h"
+#include "support/int.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAST_CHANNELS = 16,       /* below, the transforms cost more than they save */
+    CACHE_FLOATS = 128 * 1024, /* transformed tiles that stay near while their products are made */
+    HEAVY_FLOATS = 256 * 1024, /* transformed weights that do not: they are better read once */
+    MOST_TILES = 64
+};
+
+#define ROUNDING 0x1p-25 /* root mean square of the relative error of one rounding, about */
+#define AUTO_PRICE 3.2   /* multiply-adds that each byte of larger weights must save under AUTO */
+
+bool winograd_takes(const ConvShape *shape)
+{
+    for (int i = 0; i < 3; i++)
+        if (shape->kernel[i] != (i ? 3 : 1) || shape->stride[i] != 1 || shape->dilation[i] != 1)
+            return false;
+    return shape->groups == 1 && shape->in[0] == 1 && shape->out[0] == 1;
+}
+
+bool winograd_pays(const ConvShape *shape)
+{
+    return shape->out[1] >= 4 && shape->out[2] >= 4 && shape->inputs >= LEAST_CHANNELS &&
+           shape->outputs >= LEAST_CHANNELS;
+}
+
+WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
+{
+    int64_t tiles = int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m), frequencies = (m + 2) * (m + 2);
+    int64_t heavy = frequencies * shape->inputs * shape->outputs > HEAVY_FLOATS;
+    int64_t most = heavy ? MOST_TILES : CACHE_FLOATS / (frequencies * (shape->inputs + shape->outputs));
+
+    if (!winograd_pays(shape))
+        return (WinogradPlan){0, 0};
+    if (most < 12)
+        most = 12;
+    return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
+}
+
+double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes)
+{
+    return AUTO_PRICE * (double)(bytes * shape->inputs * shape->outputs) / (core->rate * core->lanes);
+}
+
+double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
+{
+    return winograd_memory(core, shape, (m ? (m + 2) * (m + 2) : 9) * (int64_t)sizeof(float));
+}
+
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most)
+{
+    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
+    WinogradPlan best = {0, 0};
+
+    if (choice == WINOGRAD_OFF)
+        return best;
+    time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
+    for (int64_t m = 2; m <= most; m += 2) {
+        WinogradPlan plan = winograd_plan_of(shape, m);
+        double its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
+
+        if (its < time) {
+            best = plan;
+            time = its;
+        }
+    }
+    return best;
+}
+
+/* Rows of G for m = 2 and m = 4. */
+static const double small[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+static const double large[6][3] = {{1.0 / 4, 0, 0},
+                                   {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                   {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                   {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                   {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                   {0, 0, 1}};
+
+/* Of the last result of a tile, which has the largest factors: for each frequency along an axis, its factor A squared
+ * times the variance of the transformed input, the sum of the squares of a row of B. */
+static const double small_weight[4] = {0, 2, 2, 2};
+static const double large_weight[6] = {0, 34, 34, 640, 640, 42};
+
+/* P: w' (P x P) w is the variance of that result's products of all frequencies, for weights w, summed as if they were
+ * equal in size; its largest value is the square of the largest eigenvalue of P, for weights of length 1. */
+static void error_form(int64_t m, double form[3][3])
+{
+    const double(*g)[3] = m == 2 ? small : large, *weight = m == 2 ? small_weight : large_weight;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            form[i][k] = 0.0;
+            for (int64_t f = 0; f < m + 2; f++)
+                form[i][k] += weight[f] * g[f][i] * g[f][k];
+        }
+}
+
+static double error_of_filter(double p[3][3], const float *w)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double inner = 0.0;
+
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++)
+                    inner += p[i][r] * (double)w[3 * r + c] * p[c][k];
+            sum += inner * (double)w[3 * i + k];
+        }
+    return sum;
+}
+
+/* Roundings of a product: those of both transforms, and of the sums over inputs, half of which it is part of on
+ * average. */
+static double error_scale(int64_t inputs)
+{
+    return ROUNDING * sqrt(9.0 + 0.5 * (double)inputs);
+}
+
+double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t m)
+{
+    double form[3][3], most = 0.0;
+
+    error_form(m, form);
+    for (int64_t o = 0; o < outputs; o++) {
+        double error = 0.0, power = 0.0;
+
+        for (int64_t i = 0; i < inputs; i++) {
+            float w[9];
+
+            memcpy(w, (const char *)data + (o * inputs + i) * (int64_t)sizeof w, sizeof w);
+            error += error_of_filter(form, w);
+            for (int k = 0; k < 9; k++)
+                power += (double)w[k] * (double)w[k];
+        }
+        if (power > 0.0 && error > most * power)
+            most = error / power;
+    }
+    return error_scale(inputs) * sqrt(most);
+}
+
+int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs)
+{
+    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* whatever the weights are */
+
+    for (int64_t m = 4; m >= 2; m -= 2)
+        if (worst[m] * error_scale(inputs) <= limit || winograd_error(data, inputs, outputs, m) <= limit)
+            return m;
+    return 0;
+}
+
+/* Element (i, k) of G w G'. */
+static float transformed(const char *data, const double *gi, const double *gk)
+{
+    float  w[9];
+    double sum = 0.0;
+
+    memcpy(w, data, sizeof w);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += gi[r] * (double)w[3 * r + c] * gk[c];
+    return (float)sum;
+}
+
+/* Transformed weights: the groups are frequencies, the rows inputs. */
+typedef struct Transformed {
+    PanelPacking base;
+    const char  *data; /* [outputs][inputs][3][3] floats */
+    int64_t      m;
+} Transformed;
+
+static void put_transformed(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const Transformed *p = (const Transformed *)packing;
+    const double(*g)[3] = p->m == 2 ? small : large, *gi = g[rows->group / (p->m + 2)],
+          *gk = g[rows->group % (p->m + 2)];
+    const int64_t inputs = packing->rows, filter = 9 * sizeof(float);
+    float        *next = to;
+
+    for (int64_t o = 0; o < rows->width; o++)
+        for (int64_t i = 0; i < rows->count; i++)
+            next[i * rows->width + o] =
+                transformed(p->data + ((rows->output + o) * inputs + rows->row + i) * filter, gi, gk);
+}
+
+Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
+{
+    Transformed *p = arena_one(lower->program->arena, Transformed);
+
+    p->base = (PanelPacking){.groups = (m + 2) * (m + 2),
+                             .outputs = outputs,
+                             .rows = inputs,
+                             .lane = 1,
+                             .margin = panels_margin(outputs),
+                             .dtype = DTYPE_F32,
+                             .put = put_transformed};
+    p->data = data;
+    p->m = m;
+    return packing_add(lower, &p->base, name);
+}

@@ -1,0 +1,297 @@
+/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for
+ * their consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
+#include "lower/cascade.h"
+#include "lower/panels.h"
+#include "lower/spatial.h"
+#include "ops/quant/strip.h"
+#include "ops/quant/sum.h"
+#include "ops/rules.h"
+
+enum { CHANNEL = 1 };
+
+/* ----------------------------------------------------------------------------------------------- the end of a chain */
+
+/* The zero point of a QuantizeLinear at the end of the expression, which is cut off: round, + zero point, max, min,
+ * cast. */
+static int32_t take_tail(Scalar *s)
+{
+    const ScalarNode *node = s->node;
+    int               last = s->nnode - 1, at;
+    int32_t           zero = 0;
+
+    if (last < 5 || node[last].op != SCALAR_CAST || (node[last].dtype != DTYPE_U8 && node[last].dtype != DTYPE_I8) ||
+        node[node[last].a].op != SCALAR_min || node[node[node[last].a].a].op != SCALAR_max)
+        return 0;
+    at = node[node[node[last].a].a].a;
+    if (node[at].op == SCALAR_add && node[node[at].b].op == SCALAR_LITERAL) {
+        zero = (int32_t)node[node[at].b].literal;
+        at = node[at].a;
+    }
+    if (node[at].op != SCALAR_round || node[at].a != at - 1)
+        return 0;
+    s->nnode = at;
+    return zero;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the step */
+
+/* Results in a row as the kernel takes them: an image of one tap is one long row. */
+static int64_t results_in_row(const Sum *s, const Operand *y)
+{
+    int64_t row = s->is_product ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
+
+    for (int i = 0; !s->is_product && i < s->window.naxes; i++)
+        taps *= y->dim[2 + i].max > s->x.dim[2 + i].max ? 2 : s->window.kernel[i] * s->window.stride[i];
+    for (int i = 2; !s->is_product && taps == 1 && i < y->rank - 1; i++)
+        row *= y->dim[i].max;
+    return row;
+}
+
+/* How inputs are widened, for processors that multiply pairs of 16 bits. */
+static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
+{
+    const Buffer *buffer = lower->program->buffer;
+    const Window *w = &s->window;
+    int           last = w->naxes - 1;
+    StripShape    shape = {
+           s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
+
+    if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
+        return (StripPlan){0, false, 0};
+    if (!s->is_product) {
+        shape.kernel = w->kernel[last];
+        shape.stride = w->stride[last];
+        shape.dilation = w->dilation[last];
+    }
+    for (int i = 0; !s->is_product && i < last; i++)
+        shape.rows *= w->kernel[i];
+    return strip_plan(&shape);
+}
+
+/* An operand with the axes that the kernel takes: an image, or rows of a product. */
+static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
+{
+    Extent row = extent_const(0);
+
+    if (!s->is_product)
+        return spatial_image(x);
+    panels_pitch(lower->model, &x, x.rank - 1, &row);
+    return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
+}
+
+static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, StripPlan strip)
+{
+    step_reads(lower, step, image_of(lower, s, s->x, s->inputs));
+    step_reads(lower, step, s->w);
+    step_reads(lower, step, s->bias);
+    if (s->outputs && !s->winograd.m)
+        step_reads(lower, step, s->sums);
+    if (!s->winograd.m)
+        step_reads(lower, step, s->zero);
+    step_writes(lower, step, image_of(lower, s, y, s->outputs));
+    if (s->winograd.m)
+        step_writes(
+            lower, step,
+            lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs), "tiles"));
+    else if (s->outputs)
+        step_writes(lower, step,
+                    strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
+}
+
+/* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
+static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, StripPlan strip)
+{
+    if (s->is_product)
+        spatial_put_pixel(lower, step);
+    else
+        spatial_put_window(lower, step, &s->window);
+    if (s->winograd.m) {
+        step_int(lower, step, s->winograd.m);
+        step_int(lower, step, s->winograd.group);
+    } else if (s->outputs) {
+        step_int(lower, step, s->groups);
+    }
+    step_int(lower, step, s->xzero);
+    step_int(lower, step, yzero);
+    if (!s->winograd.m)
+        step_int(lower, step, s->third);
+    if (s->outputs && !s->winograd.m) {
+        step_int(lower, step, strip.columns);
+        step_int(lower, step, strip.weighs);
+    }
+}
+
+/* `p` keeps its expression, which other rows may need. */
+static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
+{
+    StripPlan strip = strip_of(lower, s, &y);
+    Extent    pitch[SCALAR_MAX_OPERANDS];
+    Operand   image[SCALAR_MAX_OPERANDS];
+    Pending   rows = *p;
+    char     *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+                                  dtype_info(y.dtype)->suffix);
+    Step     *step = step_begin(lower, NULL, name);
+
+    rows.expr = arena_one(lower->program->arena, Scalar);
+    *rows.expr = *p->expr;
+    put_operands(lower, step, s, y, strip);
+    put_form(lower, step, s, take_tail(rows.expr), strip);
+    panels_epilogue(&rows, s->is_product ? y.rank - 1 : CHANNEL, pitch);
+    for (int i = 0; i < rows.noperand; i++)
+        image[i] = image_of(lower, s, rows.operand[i], s->outputs);
+    panels_put_fused(lower, step, &rows, image, pitch);
+    return step_end(lower, step);
+}
+
+/* Some rows of an image, s->window being that of the whole. */
+static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    Sum s = *(const Sum *)p->detail;
+
+    s.x = x;
+    s.window.begin[0] = extent_const(pad);
+    if (s.is_narrow)
+        s = sum_of_bordered(&s, x);
+    return append(lower, &s, y, p);
+}
+
+/* Some rows of a narrow image between borders. */
+static int append_bordered(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+{
+    (void)pad;
+    return sum_border(lower, p->detail, x, y);
+}
+
+static bool accepts(const Pending *p, const Operand *x)
+{
+    const Sum *s = p->detail;
+    Extent     pitch;
+
+    return panels_pitch(p->node->graph->model, x, s->is_product ? x->rank - 1 : CHANNEL, &pitch);
+}
+
+/* Rows of a product lie at equal distances; the kernel stores bytes and floats. */
+static int finish_product(Lower *lower, Pending *p, Operand y)
+{
+    Operand whole = y;
+    Extent  row;
+
+    if (!panels_pitch(lower->model, &y, y.rank - 1, &row))
+        whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
+    if (append(lower, p->detail, whole, p) < 0)
+        return -1;
+    return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
+}
+
+static int finish_image(Lower *lower, Pending *p, Operand y)
+{
+    Sum *s = p->detail, wide;
+    int  made = cascade_finish(lower, p, y);
+
+    if (made)
+        return made < 0 ? -1 : 0;
+    if (!s->x.rank && sum_place_image(lower, p->node, s) < 0)
+        return -1;
+    if (s->is_narrow && sum_widen(lower, s, &wide) < 0)
+        return -1;
+    return append(lower, s->is_narrow ? &wide : s, y, p);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the rules */
+
+/* A narrow image gets its borders row by row, too. */
+static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
+{
+    Pending *p = arena_one(lower->arena, Pending);
+    Stage   *stage = arena_one(lower->arena, Stage);
+
+    *stage = (Stage){.in = of->in,
+                     .out = of->in,
+                     .reach = 1,
+                     .stride = 1,
+                     .grain = 1,
+                     .stages = of->stages,
+                     .is_part = true,
+                     .x = of->x,
+                     .before = of->before,
+                     .append = append_bordered};
+    *p = (Pending){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
+    return p;
+}
+
+/* How rows of an image follow from those of its input; NULL: the zero point of its borders is computed. */
+static Stage *stage_of(Lower *lower, Node *node, Sum *s)
+{
+    Stage *stage = cascade_stage(lower, node, &s->window, s->x, append_rows);
+
+    if (!stage || s->zero.buffer >= 0)
+        return NULL;
+    stage->grain = s->winograd.m ? s->winograd.m : 1;
+    stage->weights = lower->program->buffer[s->w.buffer].size;
+    stage->border = (double)s->xzero;
+    stage->is_apart = !s->winograd.m;
+    if (s->is_narrow) {
+        stage->before = bordered_stage(lower, node, s, stage);
+        stage->stages++;
+    }
+    return stage;
+}
+
+/* The sum times its scale: one number, or one for each channel; a mean is divided by it. */
+static int start(Lower *lower, Node *node, Sum *s, int scale)
+{
+    Layout       layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
+    Pending     *p = pending_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
+    const Value *constant = lower_constant(lower, node->in[scale]);
+    const Type  *type = &node->out[0]->type;
+    double       number;
+    Operand      x;
+    int          factor;
+
+    p->bytes = true;
+    p->stage = s->is_product ? NULL : stage_of(lower, node, s);
+    if (constant && const_scalar(constant, &number)) {
+        if (number == 1.0)
+            return lower_output_pending(lower, node, 0, p);
+        factor = scalar_literal(lower, p->expr, DTYPE_F32, number);
+    } else {
+        if (lower_input_dense(lower, node, scale, &x) < 0)
+            return -1;
+        for (int i = x.rank; !s->is_product && x.rank > 0 && i < type->rank - CHANNEL; i++, x.rank++) {
+            x.dim[i] = extent_const(1);
+            x.stride[i] = extent_const(0);
+        }
+        p->operand[p->noperand] = operand_broadcast(lower, x, type->rank, type->dim);
+        factor = scalar_load(lower, p->expr, DTYPE_F32, p->noperand++);
+    }
+    scalar_op(lower, p->expr, node->op == OP_ours_IntegerPool ? SCALAR_div : SCALAR_mul, 0, factor, -1);
+    return lower_output_pending(lower, node, 0, p);
+}
+
+static int start_image(Lower *lower, Node *node, Sum *s, int scale)
+{
+    if (!cascade_before(lower, node) && sum_place_image(lower, node, s) < 0)
+        return -1;
+    return start(lower, node, s, scale);
+}
+
+int lower_integer_conv(Lower *lower, Node *node)
+{
+    Sum *s = arena_one(lower->program->arena, Sum);
+
+    return sum_place_conv(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 2);
+}
+
+int lower_integer_product(Lower *lower, Node *node)
+{
+    Sum *s = arena_one(lower->program->arena, Sum);
+
+    return sum_place_product(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+}
+
+int lower_integer_pool(Lower *lower, Node *node)
+{
+    Sum *s = arena_one(lower->program->arena, Sum);
+
+    return sum_place_pool(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 1);
+}

@@ -1,0 +1,128 @@
+/* winograd_q.c - choosing and preparing convolutions of 8-bit integers in the transformed domain: weights as whole
+ * numbers of 16 bits, see occ_winograd_q.h. */
+#include "lower/packing.h"
+#include "ops/lower/winograd.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum {
+    PANEL = 32,
+    CACHE_BYTES = 256 * 1024, /* transformed tiles and sums that stay near */
+    LEAST_TILES = 12          /* together: two tiles of the product */
+};
+
+/* Rows of the weights' transform, without fractions. */
+static const int small[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
+static const int large[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 12}};
+
+/* ------------------------------------------------------------------------------------------------------- the choice */
+
+/* The largest absolute value that a sum may take without its bias. */
+static int64_t largest_sum(const ConvShape *shape, DType dtype, const int8_t *weights)
+{
+    int64_t largest = 0;
+
+    for (int64_t o = 0; o < shape->outputs; o++) {
+        int64_t more = 0, less = 0;
+
+        for (int64_t i = 0; i < 9 * shape->inputs; i++) {
+            int w = weights[o * 9 * shape->inputs + i];
+
+            more += w > 0 ? w : 0;
+            less -= w < 0 ? w : 0;
+        }
+        largest = int_max(largest, dtype == DTYPE_U8 ? 255 * int_max(more, less) : 128 * (more + less));
+    }
+    return largest;
+}
+
+static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
+{
+    int64_t frequencies = (m + 2) * (m + 2),
+            tiles = shape->batch * int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m);
+    int64_t most = int_max(CACHE_BYTES / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
+
+    if (!winograd_pays(shape) || largest >= (m == 2 ? INT64_C(1) << 29 : INT64_C(1) << 25))
+        return (WinogradPlan){0, 0};
+    return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
+}
+
+WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
+                             const int8_t *weights)
+{
+    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0;
+    double       time = cost_direct_q(core, shape) + price * winograd_memory(core, shape, 9);
+    WinogradPlan best = {0, 0};
+    int64_t      largest;
+
+    if (choice == WINOGRAD_OFF || core->pairs == 0.0 || !winograd_takes(shape))
+        return best;
+    largest = largest_sum(shape, dtype, weights);
+    for (int64_t m = 2; m <= 4; m += 2) {
+        WinogradPlan plan = plan_of(shape, m, largest);
+        double       its = time;
+
+        if (plan.m)
+            its = cost_winograd_q(core, shape, m, plan.group) +
+                  price * winograd_memory(core, shape, 2 * (m + 2) * (m + 2));
+        if (its < time) {
+            best = plan;
+            time = its;
+        }
+    }
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the weights */
+
+/* Element (i, k) of the transformed filter. */
+static int16_t transformed(const int8_t *w, const int *gi, const int *gk)
+{
+    int sum = 0;
+
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += gi[r] * w[3 * r + c] * gk[c];
+    return (int16_t)sum;
+}
+
+/* Transformed weights, rows [frequency][pair of inputs]. */
+typedef struct TransformedPairs {
+    PanelPacking  base;
+    const int8_t *data; /* [outputs][inputs][3][3] */
+    int64_t       inputs, outputs, m;
+} TransformedPairs;
+
+static void put_pairs(const PanelPacking *packing, const PackedRows *rows, void *to)
+{
+    const TransformedPairs *p = (const TransformedPairs *)packing;
+    const int(*g)[3] = p->m == 2 ? small : large;
+    int64_t  pairs = (p->inputs + 1) / 2, width = int_min(p->outputs - rows->output, rows->width);
+    int16_t *next = to;
+
+    memset(to, 0, (size_t)(rows->count * rows->width * 2) * sizeof *next);
+    for (int64_t row = rows->row; row < rows->row + rows->count; row++, next += rows->width * 2) {
+        int64_t frequency = row / pairs, input = row % pairs * 2;
+
+        for (int64_t o = 0; o < width; o++)
+            for (int64_t i = input; i < input + 2 && i < p->inputs; i++)
+                next[2 * o + i - input] = transformed(p->data + ((rows->output + o) * p->inputs + i) * 9,
+                                                      g[frequency / (p->m + 2)], g[frequency % (p->m + 2)]);
+    }
+}
+
+Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m,
+                           const char *name)
+{
+    TransformedPairs *p = arena_one(lower->program->arena, TransformedPairs);
+
+    *p = (TransformedPairs){.data = data, .inputs = inputs, .outputs = outputs, .m = m};
+    p->base = (PanelPacking){.groups = 1,
+                             .outputs = int_round_up(outputs, 4),
+                             .rows = (m + 2) * (m + 2) * ((inputs + 1) / 2),
+                             .lane = 2,
+                             .dtype = DTYPE_I16,
+                             .put = put_pairs};
+    return packing_add(lower, &p->base, name);
+}

@@ -1,0 +1,12 @@
+/* text_lower.h - what elementwise rules do where elements are text. */
+#ifndef OCC_OPS_TEXT_TEXT_LOWER_H
+#define OCC_OPS_TEXT_TEXT_LOWER_H
+
+#include "lower/lower.h"
+
+bool text_given(const Node *node); /* some input holds text */
+int  text_lower_equal(Lower *lower, Node *node);
+int  text_lower_where(Lower *lower, Node *node);
+int  text_lower_cast(Lower *lower, Node *node); /* between text and numbers */
+
+#endif

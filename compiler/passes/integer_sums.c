@@ -1,0 +1,477 @@
+/* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that
+ * activations are stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv,
+ * IntegerProduct, IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or
+ * picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
+ * QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
+ * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
+#include "graph/make.h"
+#include "ops/quant/integer_weights.h"
+#include "passes/passes.h"
+#include "passes/quant.h"
+#include <math.h>
+#include <string.h>
+
+static bool is_output(const Graph *graph, const Value *value)
+{
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i] == value)
+            return true;
+    return false;
+}
+
+/* A node of one output `out` behind position `at`, or before it. */
+static Node *insert(Graph *graph, int at, OpKind op, Value *const *in, int count, Value *out, const Node *like)
+{
+    Node *node = node_new(graph, op, count, 1, like->loc.name);
+
+    node->loc = like->loc;
+    node->opset = like->opset;
+    memcpy(node->in, in, (size_t)count * sizeof *in);
+    node->out[0] = out;
+    out->def = node;
+    graph_insert(graph, at, node);
+    return node;
+}
+
+static Value *typed_value(Graph *graph, const Type *like, DType dtype)
+{
+    Value *value = value_new(graph, NULL);
+
+    value->type = *like;
+    value->type.dtype = dtype;
+    return value;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- moving */
+
+/* Its result holds elements of its first input only, chosen without arithmetic; of those maxima. */
+static bool moves(const Node *node)
+{
+    switch (node->op) {
+    case OP_onnx_Reshape:
+    case OP_onnx_Flatten:
+    case OP_onnx_Squeeze:
+    case OP_onnx_Unsqueeze:
+    case OP_onnx_Transpose:
+    case OP_onnx_Slice:
+    case OP_onnx_DepthToSpace:
+    case OP_onnx_SpaceToDepth:
+    case OP_onnx_Expand:
+    case OP_onnx_Tile:
+        return true;
+    case OP_onnx_MaxPool:
+        return node->nout == 1 || !node->out[1];
+    default:
+        return false;
+    }
+}
+
+/* y = move(dequantise(x)) becomes dequantise(move(x)). */
+static int sink(Graph *graph, int at)
+{
+    Node  *node = graph->node[at];
+    Value *y, *in[3];
+    Quant  q;
+
+    if (!moves(node) || !quant_made(node->in[0], &q) || node->in[0]->def->graph != graph)
+        return 0;
+    y = node->out[0];
+    in[0] = typed_value(graph, &y->type, q.x->type.dtype);
+    in[1] = q.scale;
+    in[2] = q.zero;
+    node->in[0] = q.x;
+    node->out[0] = in[0];
+    in[0]->def = node;
+    insert(graph, at + 1, OP_onnx_DequantizeLinear, in, q.zero ? 3 : 2, y, node);
+    return 1;
+}
+
+static bool is_read_once(const Uses *uses, const Value *value)
+{
+    return value->id < uses->nvalue && uses->count[value->id] == 1;
+}
+
+static int position(const Graph *graph, const Node *node)
+{
+    int at = 0;
+
+    while (graph->node[at] != node)
+        at++;
+    return at;
+}
+
+/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), all parts of a Concat, when nobody else reads the moved
+ * floats. */
+static int rise(Graph *graph, int at, const Uses *uses)
+{
+    Node *node = graph->node[at], *move = node->in[0] ? node->in[0]->def : NULL;
+    Quant q;
+    int   first;
+
+    if (!quant_makes(node, &q) || !move || move->graph != graph || !(moves(move) || move->op == OP_onnx_Concat) ||
+        !is_read_once(uses, q.x))
+        return 0;
+    for (int i = 0; i < (move->op == OP_onnx_Concat ? move->nin : 1); i++)
+        if (!is_read_once(uses, move->in[i]))
+            return 0;
+    first = position(graph, move);
+    graph->node[first] = node; /* they change places */
+    graph->node[at] = move;
+    move->out[0] = node->out[0];
+    move->out[0]->def = move;
+    node->out[0] = typed_value(graph, &move->in[0]->type, move->out[0]->type.dtype);
+    node->out[0]->def = node;
+    node->in[0] = move->in[0];
+    move->in[0] = node->out[0];
+    for (int i = 1; move->op == OP_onnx_Concat && i < move->nin; i++) {
+        Value *in[3] = {move->in[i], q.scale, q.zero},
+              *out = typed_value(graph, &in[0]->type, move->out[0]->type.dtype);
+        Node *part = insert(graph, first, OP_onnx_QuantizeLinear, in, q.zero ? 3 : 2, out, node);
+
+        part->attr = node->attr;
+        part->nattr = node->nattr;
+        move->in[i] = out;
+    }
+    return 1;
+}
+
+/* quantise(dequantise(x)) with the same parameters is x. */
+static int meet(Graph *graph, int at)
+{
+    Node *node = graph->node[at];
+    Quant q, d;
+
+    if (!quant_makes(node, &q) || !quant_made(node->in[0], &d) || q.step != d.step || q.point != d.point ||
+        node->out[0]->type.dtype != d.x->type.dtype || is_output(graph, node->out[0]))
+        return 0;
+    value_replace(graph, node->out[0], d.x);
+    return 1;
+}
+
+/* -------------------------------------------------------------------------------------------------- integer kernels */
+
+/* Weights of a node: int8 without zero point, and the scale of each output. */
+typedef struct Weights {
+    Value  *w;
+    double *scale; /* [count] */
+    int64_t count;
+} Weights;
+
+/* A constant dequantised tensor with scales along `axis` or one. */
+static bool read_weights(Graph *graph, const Value *value, int axis, bool swap, Weights *out)
+{
+    const Node *node = value ? value->def : NULL;
+    int64_t     given;
+
+    if (!node || node->op != OP_onnx_DequantizeLinear || !node->in[0]->data || node_int(node, "block_size", 0) ||
+        !type_is_static(&value->type))
+        return false;
+    out->count = value->type.dim[axis].max;
+    out->scale = arena_array(graph->model->arena, double, out->count + 1);
+    given = node_int(node, "axis", 1);
+    given += given < 0 ? value->type.rank : 0;
+    if (!integer_scales(node->in[1], out->count, out->scale) ||
+        (type_elements(&node->in[1]->type) != 1 && given != axis))
+        return false;
+    out->w = integer_weights(graph, node->in[0], node->nin > 2 ? node->in[2] : NULL, axis, swap);
+    return out->w != NULL;
+}
+
+/* What is added to each output: integers in steps of the product of both scales, or floats. */
+typedef struct Bias {
+    Value *whole, *added; /* one of them, or none */
+} Bias;
+
+/* Constant integers that are dequantised, `scale` of each. */
+static bool is_scaled(Arena *arena, const Node *node, int64_t count, double *scale)
+{
+    return node && node->op == OP_onnx_DequantizeLinear && node->in[0]->type.dtype == DTYPE_I32 && node->in[0]->data &&
+           type_elements(&node->in[0]->type) == count && integer_scales(node->in[1], count, scale) &&
+           (node->nin < 3 || integer_is_zero(arena, node->in[2]));
+}
+
+static bool same_scales(const double *a, const double *b, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (fabs(a[i] - b[i]) > 1e-5 * b[i])
+            return false;
+    return true;
+}
+
+/* Constants for the last axis of a result, the same along all others: a column of as many is something else. */
+static bool is_row(const Type *type, int64_t count)
+{
+    for (int i = 0; i < type->rank - 1; i++)
+        if (!extent_is(type->dim[i], 1))
+            return false;
+    return type->rank == 0 ? count == 1 : extent_is(type->dim[type->rank - 1], count);
+}
+
+/* Constants of each output; floats get `rank` axes, that of the outputs first. False: the bias is something else. */
+static bool read_bias(Graph *graph, Value *value, const Weights *w, int rank, Bias *out)
+{
+    Arena  *arena = graph->model->arena;
+    int64_t dim[MAX_RANK] = {w->count, 1, 1, 1, 1, 1, 1, 1};
+    double *scale = arena_array(arena, double, w->count + 1);
+    float  *data = arena_array(arena, float, w->count + 1);
+
+    *out = (Bias){NULL, NULL};
+    if (!value)
+        return true;
+    if (!is_row(&value->type, w->count))
+        return false;
+    if (is_scaled(arena, value->def, w->count, scale)) {
+        const int32_t *whole = const_aligned(arena, value->def->in[0]);
+
+        if (same_scales(scale, w->scale, w->count)) {
+            out->whole = value->def->in[0];
+            return true;
+        }
+        for (int64_t i = 0; i < w->count; i++)
+            data[i] = (float)((double)whole[i] * scale[i]);
+    } else if (value->data && value->type.dtype == DTYPE_F32 && type_elements(&value->type) == w->count) {
+        memcpy(data, const_aligned(arena, value), (size_t)w->count * sizeof *data);
+    } else {
+        return false;
+    }
+    out->added = passes_constant(graph, value->name, rank, dim, data);
+    return true;
+}
+
+/* The node becomes `op` of the bytes; a bias of floats is added behind it. */
+static int become(Graph *graph, int at, OpKind op, const Quant *q, const Weights *w, const Bias *bias)
+{
+    Node  *node = graph->node[at];
+    Value *y = node->out[0], *sum[2];
+
+    node->op = op;
+    node->nin = 5;
+    node->in = arena_array(graph->model->arena, Value *, 5);
+    node->in[0] = q->x;
+    node->in[1] = w->w;
+    node->in[2] = integer_scale(graph, w->scale, w->count);
+    node->in[3] = q->zero;
+    node->in[4] = bias->whole;
+    while (!node->in[node->nin - 1])
+        node->nin--;
+    if (!bias->added)
+        return 1;
+    sum[0] = node->out[0] = typed_value(graph, &y->type, DTYPE_F32);
+    sum[0]->def = node;
+    sum[1] = bias->added;
+    insert(graph, at + 1, OP_onnx_Add, sum, 2, y, node);
+    return 1;
+}
+
+/* Steps of the sums, one for each output. */
+static void scale_sums(Weights *w, double step)
+{
+    for (int64_t i = 0; i < w->count; i++)
+        w->scale[i] = (double)(float)(w->scale[i] * step);
+}
+
+static int conv(Graph *graph, int at)
+{
+    Node   *node = graph->node[at];
+    Weights w;
+    Bias    bias;
+    Quant   q;
+    int     rank = node->in[0]->type.rank;
+
+    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !read_weights(graph, node->in[1], 0, false, &w))
+        return 0;
+    scale_sums(&w, q.step);
+    if (!read_bias(graph, node->nin > 2 ? node->in[2] : NULL, &w, rank - 1, &bias))
+        return 0;
+    return become(graph, at, OP_ours_IntegerConv, &q, &w, &bias);
+}
+
+/* x times a constant matrix, `swap`: transposed. */
+static int product(Graph *graph, int at, bool swap, Value *addend)
+{
+    Node   *node = graph->node[at];
+    Weights w;
+    Bias    bias;
+    Quant   q;
+
+    if (!quant_made(node->in[0], &q) || node->in[0]->type.rank < 2 || node->in[1]->type.rank != 2 ||
+        !read_weights(graph, node->in[1], swap ? 0 : 1, swap, &w))
+        return 0;
+    scale_sums(&w, q.step);
+    if (!read_bias(graph, addend, &w, 1, &bias))
+        return 0;
+    return become(graph, at, OP_ours_IntegerProduct, &q, &w, &bias);
+}
+
+static int gemm(Graph *graph, int at)
+{
+    Node *node = graph->node[at];
+
+    if (node_float(node, "alpha", 1.0f) != 1.0f || node_float(node, "beta", 1.0f) != 1.0f ||
+        node_int(node, "transA", 0))
+        return 0;
+    return product(graph, at, node_int(node, "transB", 0) != 0, node->nin > 2 ? node->in[2] : NULL);
+}
+
+/* Windows that always have the same number of elements: its product; 0: not so. */
+static int64_t window_elements(Node *node)
+{
+    const Type    *x = &node->in[0]->type;
+    const int64_t *kernel;
+    int64_t        whole[MAX_RANK], elements = 1;
+    int            count;
+
+    if (x->rank < 3 || x->rank > 5 || !extent_is_const(x->dim[1]))
+        return 0;
+    if (node->op == OP_onnx_GlobalAveragePool) {
+        for (int i = 2; i < x->rank; i++) {
+            if (!extent_is_const(x->dim[i]))
+                return 0;
+            whole[i - 2] = x->dim[i].max;
+        }
+        node_set_ints(node, "kernel_shape", whole, x->rank - 2);
+    } else if (strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET") || node_int(node, "ceil_mode", 0) ||
+               (!node_ints_are(node, "pads", 0) && !node_int(node, "count_include_pad", 0))) {
+        return 0;
+    }
+    kernel = node_ints(node, "kernel_shape", &count);
+    for (int i = 0; i < count; i++)
+        elements *= kernel[i];
+    return elements;
+}
+
+/* The step of the only reader, which quantises; 0: it is another one. */
+static double step_behind(const Graph *graph, const Uses *uses, const Value *value, Node **user)
+{
+    Quant q;
+
+    *user = is_read_once(uses, value) && !is_output(graph, value) ? uses->user[value->id] : NULL;
+    return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
+}
+
+/* Windows of different numbers of elements: floats in steps of 1, whose sums and quotients are exact where they lie
+ * halfway between two bytes; QuantizeLinear behind them takes the ratio of both steps. */
+static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node *user)
+{
+    static const double one = 1.0;
+    Node               *node = graph->node[at];
+    Value              *in[3] = {q->x, NULL, q->zero}, *x = node->in[0];
+    double              ratio = step / q->step;
+
+    if (node->op != OP_onnx_AveragePool || q->step == 1.0 || !(ratio > 0x1p-100 && ratio < 0x1p100))
+        return 0;
+    in[1] = integer_scale(graph, &one, 1);
+    node->in[0] = typed_value(graph, &x->type, DTYPE_F32);
+    user->in[1] = integer_scale(graph, &ratio, 1);
+    insert(graph, at, OP_onnx_DequantizeLinear, in, q->zero ? 3 : 2, node->in[0], x->def);
+    return 1;
+}
+
+/* A divisor that takes the reader's step with it leaves it only to round, what lies halfway between two bytes exactly
+ * so. */
+static int mean(Graph *graph, int at, const Uses *uses)
+{
+    static const double one = 1.0;
+    Node               *node = graph->node[at], *user;
+    int64_t             elements;
+    double              step, divisor;
+    Quant               q;
+
+    if (!quant_made(node->in[0], &q))
+        return 0;
+    elements = window_elements(node);
+    step = step_behind(graph, uses, node->out[0], &user);
+    if (elements < 1 || elements > INT32_MAX / 255)
+        return step > 0.0 && !elements ? mean_of_units(graph, at, &q, step, user) : 0;
+    divisor = (double)elements * (step > 0.0 ? step : 1.0) / q.step;
+    if (step > 0.0)
+        user->in[1] = integer_scale(graph, &one, 1);
+    node->op = OP_ours_IntegerPool;
+    node->nin = q.zero ? 3 : 2;
+    node->in = arena_array(graph->model->arena, Value *, 3);
+    node->in[0] = q.x;
+    node->in[1] = integer_scale(graph, &divisor, 1);
+    node->in[2] = q.zero;
+    return 1;
+}
+
+static int read_bytes(Graph *graph, int at, const Uses *uses)
+{
+    switch (graph->node[at]->op) {
+    case OP_onnx_Conv:
+        return conv(graph, at);
+    case OP_onnx_Gemm:
+        return gemm(graph, at);
+    case OP_onnx_MatMul:
+        return product(graph, at, false, NULL);
+    case OP_onnx_AveragePool:
+    case OP_onnx_GlobalAveragePool:
+        return mean(graph, at, uses);
+    default:
+        return 0;
+    }
+}
+
+/* The one zero point of an input, perhaps computed; false: there are more. */
+static bool one_zero(const Node *node, int index, Value **zero)
+{
+    *zero = index < node->nin ? node->in[index] : NULL;
+    return !*zero || (type_is_static(&(*zero)->type) && type_elements(&(*zero)->type) == 1);
+}
+
+/* A Cast to float of a sum of bytes times constant ones is that sum in steps of 1: both round the same integer once. */
+static int sum(Graph *graph, int at, const Uses *uses)
+{
+    Node   *node = graph->node[at], *from = node->op == OP_onnx_Cast ? node->in[0]->def : NULL;
+    bool    is_conv = from && from->op == OP_onnx_ConvInteger;
+    Quant   q = {0};
+    Weights w = {0};
+
+    if (!from || node->out[0]->type.dtype != DTYPE_F32 || from->graph != graph ||
+        !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) ||
+        !one_zero(from, 2, &q.zero))
+        return 0;
+    if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5
+                : from->in[0]->type.rank < 2 || from->in[1]->type.rank != 2)
+        return 0;
+    w.w = integer_weights(graph, from->in[1], from->nin > 3 ? from->in[3] : NULL, is_conv ? 0 : 1, false);
+    if (!w.w)
+        return 0;
+    w.count = from->in[1]->type.dim[is_conv ? 0 : 1].max;
+    w.scale = arena_array(graph->model->arena, double, w.count + 1);
+    for (int64_t i = 0; i < w.count; i++)
+        w.scale[i] = 1.0;
+    q.x = from->in[0];
+    node->attr = from->attr;
+    node->nattr = from->nattr;
+    return become(graph, at, is_conv ? OP_ours_IntegerConv : OP_ours_IntegerProduct, &q, &w, &(Bias){NULL, NULL});
+}
+
+/* --------------------------------------------------------------------------------------------------------- the pass */
+
+static int rewrite(Graph *graph, Diag *diag)
+{
+    int  changes = 0, found;
+    Uses uses;
+
+    (void)diag;
+    for (int i = 0; i < graph->nnode; i++)
+        changes += sink(graph, i);
+    do { /* what rises may meet another one */
+        uses = uses_of(graph->model);
+        found = 0;
+        for (int i = 0; i < graph->nnode; i++)
+            found += rise(graph, i, &uses);
+        changes += found;
+    } while (found);
+    for (int i = 0; i < graph->nnode; i++)
+        changes += meet(graph, i);
+    for (int i = 0; i < graph->nnode; i++)
+        changes += read_bytes(graph, i, &uses) || sum(graph, i, &uses);
+    return changes;
+}
+
+int pass_integer(Model *model, Diag *diag)
+{
+    return passes_each_graph(model, diag, rewrite);
+}

@@ -1,0 +1,297 @@
+/* coalesce.c - outputs that take the memory of an input that dies at their step.
+ *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the
+ *            planner may overlap the two, and never must
+ *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
+ *            since that binds the planner, plan.c undoes merges that cost memory
+ * requires: spans */
+#include "plan/plan.h"
+#include "plan/queues.h"
+#include "program/flow.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+static bool in_memory_of_run(const Buffer *buffer)
+{
+    return buffer->kind == BUFFER_ACT || buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+}
+
+/* Some of the buffer's bytes are needed by what runs after the step; after the last one, by the caller. */
+static bool outlives(const Program *program, const Buffer *buffer, int step)
+{
+    int next = flow_next(program, step);
+
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin <= next && next < buffer->span[i].end)
+            return true;
+    return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->lasting);
+}
+
+/* A step that touches the buffer may run at the same time as `step`. */
+static bool is_touched_beside(const Program *program, int buffer, int step)
+{
+    for (int s = 0; program->nqueue > 1 && s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == buffer && steps_run_beside(program, s, step))
+                return true;
+    return false;
+}
+
+bool buffer_dies_beside(const Program *program, int read, int written, int step)
+{
+    const Buffer *a = &program->buffer[read], *b = &program->buffer[written];
+
+    if (!in_memory_of_run(a) || !in_memory_of_run(b))
+        return false;
+    for (int i = 0; i < a->nspan; i++)
+        for (int j = 0; j < b->nspan; j++) {
+            int begin = a->span[i].begin > b->span[j].begin ? a->span[i].begin : b->span[j].begin;
+            int end = a->span[i].end < b->span[j].end ? a->span[i].end : b->span[j].end;
+
+            if (begin < end && (begin != step || end != step + 1))
+                return false;
+        }
+    return !outlives(program, a, step) && !is_touched_beside(program, read, step) &&
+           !is_touched_beside(program, written, step);
+}
+
+/* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
+static bool writes_in_rising_order(const Step *step)
+{
+    int           count;
+    const Extent *stride = step_extents_of(step, "ystride", &count);
+
+    for (int i = 1; stride && i < count; i++)
+        if (stride[i].max > stride[i - 1].max)
+            return false;
+    return true;
+}
+
+static bool is_whole(const Operand *x)
+{
+    return extent_is_const(x->offset) && x->offset.max == 0 && operand_is_solid(x);
+}
+
+/* Every operand of the step on x's buffer reads it element by element beside y. */
+static bool reads_beside(const Step *step, const Operand *y, const Operand *x)
+{
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *other = &step->operand[k];
+
+        if (other->buffer == x->buffer && (other->access != OPERAND_READS || other->dtype != y->dtype ||
+                                           !is_whole(other) || !operand_same_layout(other, y)))
+            return false;
+    }
+    return true;
+}
+
+static bool already_permitted(const Program *program, int a, int b)
+{
+    for (int i = program->npermit; i-- > 0;)
+        if (program->permit[i].a == a && program->permit[i].b == b)
+            return true;
+    return false;
+}
+
+static void permit_step(Program *program, int index)
+{
+    const Step *step = &program->step[index];
+
+    for (int i = 0; i < step->noperand; i++)
+        for (int k = 0; k < step->noperand; k++) {
+            const Operand *y = &step->operand[i], *x = &step->operand[k];
+            Permit         permit;
+
+            if (y->buffer < 0 || x->buffer < 0 || y->buffer == x->buffer || y->access != OPERAND_WRITES ||
+                x->access != OPERAND_READS || !is_whole(y) || !reads_beside(step, y, x))
+                continue;
+            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) ||
+                already_permitted(program, y->buffer, x->buffer))
+                continue;
+            permit = (Permit){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
+            ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
+        }
+}
+
+static void permit_overlap(Program *program, int index)
+{
+    Permit permit;
+
+    if (!step_overlaps(program, index, &permit.b, &permit.a, &permit.d2) ||
+        !buffer_dies_beside(program, permit.b, permit.a, index) || already_permitted(program, permit.a, permit.b))
+        return;
+    permit.d1 = program->buffer[permit.b].size;
+    ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
+}
+
+void program_coalesce(Program *program)
+{
+    program->npermit = 0;
+    for (int s = 0; s < program->nstep; s++) {
+        const Step *step = &program->step[s];
+
+        /* the parts of a step do not follow each other: none of them may run ahead */
+        if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step)) {
+            if (!program->no_in_place)
+                permit_step(program, s);
+        } else
+            permit_overlap(program, s);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- merges */
+
+/* A pointer parameter of the kernel lies in the buffer: it may be read anywhere. */
+static bool is_parameter(const Step *step, int buffer)
+{
+    for (int k = 0; k < step->nparam; k++)
+        if (step->operand[k].buffer == buffer)
+            return true;
+    return false;
+}
+
+/* Can the result y of the step be the buffer that its expression reads as x? */
+static bool can_merge(const Program *program, int index, const Operand *y, const Operand *x)
+{
+    const Step   *step = &program->step[index];
+    const Buffer *to, *from;
+
+    if (x->buffer < 0 || y->buffer < 0 || x->buffer == y->buffer || y->access != OPERAND_WRITES ||
+        x->access != OPERAND_READS || x->dtype != y->dtype || is_parameter(step, x->buffer) || !is_whole(y) ||
+        !is_whole(x) || !operand_same_layout(x, y) || !reads_beside(step, y, x))
+        return false;
+    from = &program->buffer[x->buffer];
+    to = &program->buffer[y->buffer];
+    return from->kind == BUFFER_ACT && to->kind == BUFFER_ACT && from->size == to->size && from->align == to->align &&
+           from->regions == to->regions && buffer_dies_beside(program, from->id, to->id, index);
+}
+
+/* Spans that touch become one. False where some are of a piece of the buffer only. */
+static bool join_spans(Buffer *buffer)
+{
+    int kept = 0;
+
+    for (int i = 0; i < buffer->nspan; i++) {
+        Span one = buffer->span[i];
+        int  at = i;
+
+        if (one.lo > 0 || one.hi < buffer->size)
+            return false;
+        for (; at > 0 && buffer->span[at - 1].begin > one.begin; at--)
+            buffer->span[at] = buffer->span[at - 1];
+        buffer->span[at] = one;
+    }
+    for (int i = 0; i < buffer->nspan; i++) {
+        Span *last = kept ? &buffer->span[kept - 1] : NULL;
+
+        if (last && buffer->span[i].begin <= last->end)
+            last->end = buffer->span[i].end > last->end ? buffer->span[i].end : last->end;
+        else
+            buffer->span[kept++] = buffer->span[i];
+    }
+    buffer->nspan = kept;
+    return true;
+}
+
+/* Every operand on buffer `from` moves to buffer `to`, and so do the spans. False where these must be made anew. */
+static bool merge(Program *program, Merges *merges, int from, int to)
+{
+    Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
+
+    for (int s = 0; s < program->nstep; s++)
+        for (int k = 0; k < program->step[s].noperand; k++)
+            if (program->step[s].operand[k].buffer == from) {
+                Merge moved = {&program->step[s].operand[k], from};
+
+                program->step[s].operand[k].buffer = to;
+                ARENA_PUSH(program->arena, merges->merge, merges->count, merges->capacity, moved);
+            }
+    for (int i = 0; i < gone->nspan; i++)
+        ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
+    gone->nspan = 0;
+    return join_spans(kept);
+}
+
+/* Permits cannot say so, merging can. */
+static bool works_at_equal_addresses(const Step *step)
+{
+    return step->kernel->same_place || (step->parts > 1 && step->kernel->in_place);
+}
+
+/* The first pair of a result and an operand of the step that can be one. */
+static bool find_merge(const Program *program, int index, int *from, int *to)
+{
+    const Step *step = &program->step[index];
+
+    if (program->no_in_place || step->kind != STEP_KERNEL || !works_at_equal_addresses(step))
+        return false;
+    for (int i = 0; i < step->nparam; i++)
+        for (int k = step->nparam; k < step->noperand; k++)
+            if (can_merge(program, index, &step->operand[i], &step->operand[k])) {
+                *from = step->operand[i].buffer;
+                *to = step->operand[k].buffer;
+                return true;
+            }
+    return false;
+}
+
+bool program_can_merge(const Program *program)
+{
+    int from, to;
+
+    for (int s = 0; s < program->nstep; s++)
+        if (find_merge(program, s, &from, &to))
+            return true;
+    return false;
+}
+
+/* The spans of now; the buffers have copies from here on. */
+static Spans *set_spans_aside(Program *program)
+{
+    Spans *before = arena_array(program->arena, Spans, program->nbuffer + 1);
+    Span  *copy;
+    int    count = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        count += program->buffer[b].nspan;
+    copy = arena_array(program->arena, Span, count + 1);
+    for (int b = 0; b < program->nbuffer; b++) {
+        Buffer *buffer = &program->buffer[b];
+
+        before[b] = (Spans){buffer->span, buffer->nspan, buffer->cspan};
+        for (int i = 0; i < buffer->nspan; i++)
+            copy[i] = buffer->span[i];
+        buffer->span = copy;
+        buffer->cspan = buffer->nspan;
+        copy += buffer->nspan;
+    }
+    return before;
+}
+
+void program_merge(Program *program, Merges *merges)
+{
+    int  from, to;
+    bool joined = true;
+
+    *merges = (Merges){.before = set_spans_aside(program)};
+    for (int s = 0; s < program->nstep; s++)
+        if (find_merge(program, s, &from, &to))
+            joined &= merge(program, merges, from, to);
+    if (!joined)
+        program_liveness(program);
+}
+
+void program_unmerge(Program *program, Merges *merges)
+{
+    if (!merges->count)
+        return;
+    while (merges->count > 0) {
+        merges->count--;
+        merges->merge[merges->count].operand->buffer = merges->merge[merges->count].buffer;
+    }
+    for (int b = 0; b < program->nbuffer; b++) {
+        program->buffer[b].span = merges->before[b].span;
+        program->buffer[b].nspan = merges->before[b].count;
+        program->buffer[b].cspan = merges->before[b].capacity;
+    }
+}

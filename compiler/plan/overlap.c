@@ -1,0 +1,76 @@
+/* overlap.c - results that run after their input through the same memory, as the records of kernels permit, and steps
+ * told to work in smaller tiles where that lets them, or takes less scratch.
+ * requires: spans */
+#include "kernels/record.h"
+#include "kernels/tiles.h"
+#include "plan/plan.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
+
+/* Parts of a step do not follow each other. */
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag)
+{
+    const Step *step = &program->step[index];
+    Follow      f;
+
+    if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand || step->parts > 1 ||
+        !step->kernel->record->follow || !step->kernel->record->follow(program, step, &f))
+        return false;
+    *x = f.from->buffer;
+    *y = f.to->buffer;
+    *lag = (f.lag + f.to->offset.max - f.from->offset.max) * operand_bytes_per_element(f.to);
+    *lag = int_round_up(int_max(*lag, 0),
+                        int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
+    return *lag < program->buffer[*y].size;
+}
+
+/* A step that makes whole rows or all of them together, and more of them than two blocks. */
+static bool can_block(const Program *program, const Step *step)
+{
+    const Operand *x, *y;
+
+    return !program->no_overlap && step->parts < 2 && step->kernel->record->tiles.can_block &&
+           step_pair(program, step, &x, &y) && step->kernel->record->tiles.can_block(step, 2 * coarse.pixels);
+}
+
+/* The step's result is born where its input dies. */
+static bool wants_block(const Program *program, int index)
+{
+    const Operand *x, *y;
+
+    return step_pair(program, &program->step[index], &x, &y) &&
+           buffer_dies_beside(program, x->buffer, y->buffer, index);
+}
+
+/* Bytes that a step saves whose result follows its input. */
+static int64_t joint_bytes(const Program *program, int index)
+{
+    int64_t lag;
+    int     x, y;
+
+    if (!step_overlaps(program, index, &x, &y, &lag))
+        return 0;
+    return int_min(program->buffer[x].size, program->buffer[y].size - lag);
+}
+
+TileChanges program_block(Program *program, int io_arena, int64_t above)
+{
+    TileChanges changes = {.count = 0};
+    int64_t    *live = program_live_bytes(program, io_arena);
+
+    for (int s = 0; s < program->nstep; s++) {
+        Step *step = &program->step[s];
+
+        if (step->kind != STEP_KERNEL || live[s] <= above)
+            continue;
+        if (can_block(program, step) && (above == EVERY_STEP || wants_block(program, s))) {
+            step->kernel->record->tiles.block(program, step, coarse, &changes);
+            if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
+                step->kernel->record->tiles.block(program, step, fine, &changes);
+        } else if (step->kernel->record->tiles.shrink)
+            step->kernel->record->tiles.shrink(program, step, &changes);
+    }
+    return changes;
+}

@@ -1,0 +1,210 @@
+/* part.c - which steps are cut into how many parts: each kernel's record offers cuts along axes of the result, the one
+ * with the best balance is taken, or two of them where that is more even, and more parts than threads where they are as
+ * even and need no scratch of their own. */
+#include "plan/part.h"
+#include "kernels/record.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum { PARTS_EACH = 4 }; /* for each thread, at most */
+
+/* Every argument is known, every element is a byte or more, and what it reads is there. An operand whose place only the
+ * run knows (a member of a loop) has no place that a part could count from. */
+static bool is_plain(const Program *program, const Step *step)
+{
+    Passed passed;
+
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (!extent_is_const(passed.extent[k]))
+                return false;
+    for (int i = 0; i < step->noperand; i++) {
+        const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
+
+        if (b && (dtype_info(step->operand[i].dtype)->bits < 8 || !extent_is_const(step->operand[i].offset) ||
+                  (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
+            return false;
+    }
+    return true;
+}
+
+static int64_t grains_of(const Cut *cut)
+{
+    return int_ceil_div(cut->units, cut->grain);
+}
+
+/* What the busiest of `threads` threads does of the whole, if each takes another part when it is done with one. */
+static double busiest(const Cut *cut, int64_t parts, int64_t threads)
+{
+    int64_t largest = int_min(int_ceil_div(grains_of(cut), parts) * cut->grain, cut->units);
+
+    return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
+}
+
+/* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along
+ * `other` of those that are left over; above 1 where there are none (fewer than none, where the last grain is short),
+ * or too few. */
+static double evenly(const Cut *cut, const Cut *other, int64_t threads)
+{
+    int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
+
+    if (each == 0 || left <= 0 || grains_of(other) < threads)
+        return 2.0;
+    return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) /
+           (double)cut->units;
+}
+
+/* A way to cut a step: `cut` and `rest` of those that its record offers (Step.cut, Step.rest), into `parts` parts. */
+typedef struct Way {
+    int    cut, rest;
+    int    parts; /* below 2: the step stays whole */
+    double share; /* that it leaves to the busiest thread, times the weight of the cut */
+} Way;
+
+/* Even parts for each thread are as good as one, and better where another program takes a thread's time. */
+static bool is_better(const Way *way, const Way *best)
+{
+    return best->parts < 2 || way->share < 0.98 * best->share || (way->share <= best->share && way->cut == best->cut);
+}
+
+/* Each thread takes as much along one cut, and the rest is shared along another: where neither cut alone is even. */
+static void try_both(const Cuts *cuts, int threads, Way *best)
+{
+    for (int i = 0; i < cuts->count; i++)
+        for (int k = 0; k < cuts->count; k++) {
+            Way way = {i, k, 2 * threads, i == k ? 2.0 : evenly(&cuts->cut[i], &cuts->cut[k], threads)};
+
+            if (way.share < 1.0 && is_better(&way, best))
+                *best = way;
+        }
+}
+
+/* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of
+ * them. */
+static Way best_way(const Step *step, const KernelRecord *record, int threads, int each)
+{
+    Cuts cuts = {.count = 0};
+    Way  best = {0, -1, 0, 1.0};
+
+    record->cut.offer(step, &cuts);
+    for (int i = 0; i < cuts.count; i++)
+        for (int more = 1; more <= each; more++) {
+            const Cut *cut = &cuts.cut[i];
+            Way        way = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
+
+            way.share = busiest(cut, way.parts, threads) * cut->weight;
+            if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
+                best = way;
+        }
+    if (record->cut.both)
+        try_both(&cuts, threads, &best);
+    return best;
+}
+
+static bool has_scratch(const Program *program, const Step *step)
+{
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
+            return true;
+    return false;
+}
+
+static void partition_step(Program *program, Step *step, int threads, int microseconds)
+{
+    const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
+    double              most, work;
+    int                 each;
+    Way                 way;
+
+    if (!record->cut.offer || !is_plain(program, step))
+        return;
+    work = record->cut.work(step);
+    if (work <= 0.0) /* tensors without elements, which may lie nowhere */
+        return;
+    most = microseconds ? work / (microseconds * 1000.0) : 1e6;
+    threads = most < threads ? (int)most : threads;
+    if (threads < 2)
+        return;
+    each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
+    way = best_way(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    if (way.parts < 2)
+        return;
+    step->parts = way.parts;
+    step->cut = way.cut;
+    step->rest = way.rest;
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
+            program->buffer[step->operand[k].buffer].copies = step->parts;
+}
+
+void program_partition(Program *program, int threads, int microseconds)
+{
+    for (int s = 0; threads > 1 && s < program->nstep; s++)
+        partition_step(program, &program->step[s], threads, microseconds);
+}
+
+Step step_copy(const Program *program, const Step *step)
+{
+    Step part = *step;
+
+    part.operand = arena_array(program->arena, Operand, step->noperand + 1);
+    memcpy(part.operand, step->operand, (size_t)step->noperand * sizeof *part.operand);
+    part.arg = arena_array(program->arena, Arg, step->narg + 1);
+    for (int i = 0; i < step->narg; i++) {
+        Extent *ints = arena_array(program->arena, Extent, step->arg[i].count + 1);
+
+        part.arg[i] = step->arg[i];
+        if (step->arg[i].kind != ARG_INT && step->arg[i].kind != ARG_INTS)
+            continue;
+        memcpy(ints, step->arg[i].ints, (size_t)step->arg[i].count * sizeof *ints);
+        part.arg[i].ints = ints;
+    }
+    return part;
+}
+
+/* Piece `index` of `count` along a cut. */
+static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, int index, int count)
+{
+    int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
+
+    record->cut.take(part, cut->axis, lo, int_min(hi, cut->units));
+}
+
+/* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those
+ * leave. */
+static void take_with_rest(const KernelRecord *record, Step *part, const Cuts *cuts, int index)
+{
+    const Cut *cut = &cuts->cut[part->cut];
+    int        count = part->parts / 2;
+    int64_t    each = grains_of(cut) / count * cut->grain;
+
+    if (index % 2 == 0) {
+        record->cut.take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        return;
+    }
+    record->cut.take(part, cut->axis, count * each, cut->units);
+    take_piece(record, part, &cuts->cut[part->rest], index / 2, count);
+}
+
+Step step_part(const Program *program, const Step *step, int index)
+{
+    const KernelRecord *record = step->kernel->record;
+    Step                part = step_copy(program, step);
+    Cuts                cuts = {.count = 0};
+
+    record->cut.offer(step, &cuts);
+    if (step->rest >= 0)
+        take_with_rest(record, &part, &cuts, index);
+    else
+        take_piece(record, &part, &cuts.cut[step->cut], index, step->parts);
+    part.parts = 1;
+    for (int k = 0; k < part.noperand; k++) {
+        const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];
+
+        if (b && b->kind == BUFFER_SCRATCH)
+            part_shift(&part, k, index * int_round_up(b->size, b->align) / operand_bytes_per_element(&part.operand[k]));
+    }
+    return part;
+}

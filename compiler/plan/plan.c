@@ -1,0 +1,291 @@
+/* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with
+ * their operands, what makes the arena smallest. bridge.c places the buffers of each. */
+#include "plan/plan.h"
+
+#include "plan/queues.h"
+#include "plan/reorder.h"
+#include "program/weight.h"
+#include "support/int.h"
+
+#include <string.h>
+
+bool buffer_is_planned(const Buffer *buffer, int io_arena)
+{
+    if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT)
+        return io_arena;
+    if (buffer->kind == BUFFER_BLOCK)
+        return buffer->kept < 0;
+    return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE;
+}
+
+int64_t plan_extent(const Plan *plan)
+{
+    return plan->share[plan->nshare - 1].base + plan->share[plan->nshare - 1].peak;
+}
+
+int64_t span_bytes(const Buffer *buffer, const Span *span)
+{
+    return buffer->copies > 1 ? buffer_bytes(buffer) : span->hi - span->lo;
+}
+
+int64_t buffer_live_bytes(const Buffer *buffer, int step)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin <= step && step < buffer->span[i].end)
+            bytes += span_bytes(buffer, &buffer->span[i]);
+    return bytes;
+}
+
+int64_t *program_live_bytes(const Program *program, int io_arena)
+{
+    int64_t *live = arena_array(program->arena, int64_t, program->nstep + 1);
+
+    for (int b = 0; b < program->nbuffer; b++) { /* what begins and ends with each step */
+        const Buffer *buffer = &program->buffer[b];
+
+        for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
+            live[buffer->span[i].begin] += span_bytes(buffer, &buffer->span[i]);
+            live[buffer->span[i].end] -= span_bytes(buffer, &buffer->span[i]);
+        }
+    }
+    for (int s = 1; s < program->nstep; s++)
+        live[s] += live[s - 1];
+    return live;
+}
+
+/* A plan of use at `worth` bytes at most. */
+static int plan_worth(Planning *p, const Bridge *bridge, int64_t worth, Plan *plan)
+{
+    int64_t before = p->worth;
+    int     status;
+
+    p->worth = p->options->nregion < 2 ? int_min(before, worth) : before;
+    status = plan_once(p, bridge, plan);
+    p->worth = before;
+    return status;
+}
+
+/* Less memory; of several memories, more traffic in the fast ones. */
+static bool is_smaller(const Plan *a, const Plan *b)
+{
+    if (a->nshare < 2)
+        return a->peak < b->peak;
+    if (a->overflow != b->overflow)
+        return a->overflow < b->overflow;
+    for (int r = 0; r < a->nshare; r++)
+        if (a->share[r].traffic != b->share[r].traffic)
+            return a->share[r].traffic > b->share[r].traffic;
+    return a->peak < b->peak;
+}
+
+enum { FEW_NODES = 25000 };
+
+/* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with
+ * nothing merged is below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort
+ * left for the others where no plan of what is merged is smaller. */
+static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
+{
+    int64_t bound = plan_bound(p, apart);
+
+    plan->peak = INT64_MAX;
+    if (p->options->nregion > 1 || plan_bound(p, merged) > bound)
+        return 0;
+    if (plan_worth(p, merged, worth, plan) < 0)
+        return -1;
+    if (plan->peak <= bound || bound > int_min(worth, p->worth))
+        return 1;
+    p->nodes = plan->peak == plan->bound ? FEW_NODES : 0;
+    return 0;
+}
+
+/* The smaller of both plans; merged ones touch less memory. Returns 1 if that is the merged one. */
+static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
+{
+    int  status = plan_merged(p, apart, merged, worth, plan);
+    Plan other;
+
+    if (status)
+        return status;
+    status = plan_worth(p, apart, int_min(worth, plan->peak - 1), plan);
+    p->nodes = 0;
+    if (status < 0 || plan_worth(p, merged, int_min(worth, plan->peak), &other) < 0)
+        return -1;
+    if (is_smaller(plan, &other))
+        return 0;
+    *plan = other;
+    return 1;
+}
+
+/* The plan of the present order, with results merged into operands unless that takes more. The program is left as the
+ * plan wants it; *merges undoes what was merged. */
+static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+{
+    const Bridge *apart = plan_open(p), *merged;
+    int           status;
+
+    if (!program_can_merge(p->program))
+        return plan_worth(p, apart, worth, plan);
+    program_merge(p->program, merges);
+    merged = plan_open(p);
+    status = plan_smaller(p, apart, merged, worth, plan);
+    if (status)
+        return status < 0 ? -1 : 0;
+    program_unmerge(p->program, merges);
+    program_coalesce(p->program);
+    return 0;
+}
+
+/* What is done to a program beside planning it, and how to undo it. */
+typedef struct Changes {
+    Merges      merges;
+    TileChanges blocks;
+    int64_t     above; /* bytes, as plan_blocks takes it */
+} Changes;
+
+enum { NO_BLOCKS = -2 };
+
+static void undo(Program *program, Changes *changes)
+{
+    program_unmerge(program, &changes->merges);
+    tiles_restore(program, &changes->blocks);
+}
+
+static void put_in_order(Program *program, Order *order, Changes *changes)
+{
+    undo(program, changes);
+    program_apply_order(program, order);
+    program_liveness(program);
+}
+
+/* The plan of the present order, with blocks in steps of more than `above` bytes, or NO_BLOCKS. */
+static int plan_blocks(Planning *p, int64_t above, int64_t worth, Plan *plan, Changes *changes)
+{
+    undo(p->program, changes);
+    changes->above = above;
+    if (above != NO_BLOCKS)
+        changes->blocks = program_block(p->program, p->options->io_arena, above);
+    return plan_order(p, worth, plan, &changes->merges);
+}
+
+/* Neither this plan nor one with fewer blocks is wanted. */
+static bool is_useless(const Planning *p, const Plan *plan)
+{
+    return plan->nshare < 2 && plan->bound > p->worth;
+}
+
+/* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
+static int plan_best(Planning *p, Plan *plan, Changes *changes)
+{
+    Plan    small;
+    int64_t enough;
+
+    if (plan_blocks(p, 0, p->worth, plan, changes) < 0)
+        return -1;
+    if (is_useless(p, plan))
+        return 0;
+    small = *plan;
+    if (plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
+        return -1;
+    if (!is_smaller(&small, plan) || small.peak > p->worth)
+        return 0;
+    if (plan->nshare > 1)
+        return plan_blocks(p, 0, p->worth, plan, changes);
+    enough = small.peak;
+    plan->peak = INT64_MAX;
+    for (int quarters = 4; quarters >= 0 && plan->peak > enough;
+         quarters--) /* ever more steps, until the peak is the same */
+        if (plan_blocks(p, enough / 4 * quarters, enough, plan, changes) < 0)
+            return -1;
+    return 0;
+}
+
+/* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is
+ * none. */
+static bool all_live_whole(const Program *program, int io_arena)
+{
+    for (int b = 0; b < program->nbuffer; b++)
+        for (int i = 0; i < program->buffer[b].nspan && buffer_is_planned(&program->buffer[b], io_arena); i++)
+            if (program->buffer[b].span[i].hi - program->buffer[b].span[i].lo < program->buffer[b].size || i > 0)
+                return false;
+    return true;
+}
+
+/* What no order of the steps can go below is a bound of this order too. */
+static void hold_against_orders(const Program *program, Plan *plan, bool whole, int64_t bound)
+{
+    plan->any_order = whole && plan->nshare < 2 && plan->peak <= bound;
+    if (!plan->any_order || plan->bound == plan->peak)
+        return;
+    plan->bound = plan->peak;
+    memset(plan->core, 0, (size_t)program->nbuffer * sizeof *plan->core);
+    plan->status = "optimal: equals the bound of every order";
+}
+
+/* Another order that may need less memory; returns as program_find_order does. */
+static int find_order(Planning *p, Order *order)
+{
+    TileChanges blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
+    int         found = program_find_order(p->program, p->options->io_arena, order, p->diag);
+
+    tiles_restore(p->program, &blocks);
+    return found;
+}
+
+/* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first:
+ * mostly its plan is the smaller, and then tells how little effort the present one is worth. */
+static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
+{
+    int64_t above, before = p->worth;
+    Plan    other;
+
+    put_in_order(p->program, order, changes);
+    if (plan_best(p, &other, changes) < 0)
+        return -1;
+    above = changes->above;
+    put_in_order(p->program, order, changes);
+    p->worth = other.nshare < 2 ? int_min(before, other.peak) : before;
+    if (plan_best(p, plan, changes) < 0)
+        return -1;
+    p->worth = before;
+    if (!is_smaller(&other, plan))
+        return 0;
+    put_in_order(p->program, order, changes);
+    return plan_blocks(p, above, other.peak, plan, changes); /* the same plan again */
+}
+
+/* The plan of the present order or of another one. */
+static int plan_orders(Planning *p, Plan *plan, Changes *changes)
+{
+    Order order = {.bound = 0};
+    bool  whole = all_live_whole(p->program, p->options->io_arena);
+    int   found = find_order(p, &order);
+
+    if (found < 0 || (found ? plan_either(p, &order, plan, changes) : plan_best(p, plan, changes)) < 0)
+        return -1;
+    hold_against_orders(p->program, plan, whole, order.bound);
+    return 0;
+}
+
+int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    Changes  changes = {.merges = {.count = 0}};
+    Planning p = {
+        .program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
+
+    return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
+}
+
+/* Of the plan that is taken: checks it a second time, and adds what the greedy planners make of the program, and the
+ * places of constants and state. */
+int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    Planning p = {.program = program, .options = options, .diag = diag};
+
+    program_place_constants(program, options, plan);
+    if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0 ||
+        program_recheck_file(program, plan, diag) < 0)
+        return -1;
+    return program_recheck_queues(program, plan, diag);
+}

@@ -1,0 +1,117 @@
+/* plan.h - from a program to offsets: liveness, permits, the bridge to planners/, and the recheck from the steps. Knows
+ * nothing of graphs or generated text. */
+#ifndef OCC_PLAN_PLAN_H
+#define OCC_PLAN_PLAN_H
+
+#include "kernels/tiles.h"
+#include "program/program.h"
+
+/* Gives every buffer its spans: Algorithm 1 of Occamy (liveness.c). */
+void program_liveness(Program *program);
+
+/* The best plan of a program, by the bridge to planners/ (plan.c). Returns 0, or -1 with a message. */
+int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+
+/* Completes a plan that is to be run: places of constants, the greedy planners' figures, and the recheck. Returns 0, or
+ * -1 with a message (plan.c). */
+int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+
+/* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
+bool buffer_is_planned(const Buffer *buffer, int io_arena);
+
+/* End of the last memory, when they lie one behind the other as in Plan.offset. */
+int64_t plan_extent(const Plan *plan);
+
+/* Bytes that one of the buffer's spans keeps: of several copies all. */
+int64_t span_bytes(const Buffer *buffer, const Span *span);
+
+/* Bytes of the buffer that are live in `step`. */
+int64_t buffer_live_bytes(const Buffer *buffer, int step);
+
+/* Bytes of planned buffers that are live in each step, overlaps counted twice: [nstep], in the program's arena. */
+int64_t *program_live_bytes(const Program *program, int io_arena);
+
+/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as
+ * it is known to run, else once; of two branches each counts half. */
+void program_traffic(const Program *program, int64_t *traffic);
+
+/* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs
+ * spans. */
+void program_coalesce(Program *program);
+
+/* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
+ * included, needs what was read there afterwards. Needs spans. */
+bool buffer_dies_beside(const Program *program, int read, int written, int step);
+
+/* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least *lag
+ * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
+
+/* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and
+ * those that compute their input block by block. Done where more than `above` bytes are live and, for the former, the
+ * input dies; or at EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until tiles_restore. Needs spans. */
+enum { EVERY_STEP = -1 };
+
+TileChanges program_block(Program *program, int io_arena, int64_t above);
+
+/* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). */
+typedef struct Merge {
+    Operand *operand;
+    int      buffer; /* that it had before */
+} Merge;
+
+typedef struct Spans {
+    Span *span;
+    int   count, capacity;
+} Spans;
+
+typedef struct Merges {
+    Merge *merge;
+    int    count, capacity;
+    Spans *before; /* by Buffer.id */
+} Merges;
+
+bool program_can_merge(const Program *program);         /* needs spans */
+void program_merge(Program *program, Merges *merges);   /* makes spans; permits must be made anew, as after undoing */
+void program_unmerge(Program *program, Merges *merges); /* merges is none afterwards, and may be before */
+
+/* The planner's problem that a program is (bridge.c). */
+typedef struct Bridge Bridge;
+
+/* One search for a plan: what it plans, and the problems that it has solved. */
+typedef struct Solved Solved;
+
+typedef struct Planning {
+    Program           *program;
+    const PlanOptions *options;
+    Diag              *diag;
+    int64_t            worth; /* bytes: of no use is a plan of more */
+    int64_t            nodes; /* effort for a plan; 0: the planner's own */
+    Solved            *solved;
+    int                nsolved, csolved;
+} Planning;
+
+/* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program
+ * changes. */
+Bridge *plan_open(const Planning *planning);
+
+/* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a
+ * message. */
+int plan_once(Planning *planning, const Bridge *bridge, Plan *plan);
+
+/* Bytes that every plan of it needs, as far as little effort tells. */
+int64_t plan_bound(const Planning *planning, const Bridge *bridge);
+
+/* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside
+ * it. */
+int plan_compare(Planning *planning, Plan *plan);
+
+/* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
+ * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
+int program_recheck(const Program *program, const Plan *plan, Diag *diag);
+
+/* What fetches load lies in the weights file: inside of it, where the loader can read it, and no two blocks on the same
+ * bytes unless they hold the same (recheck_file.c). Returns 0, or -1 with a message (a bug of occamyc). */
+int program_recheck_file(const Program *program, const Plan *plan, Diag *diag);
+
+#endif

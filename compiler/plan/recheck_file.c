@@ -1,0 +1,97 @@
+/* recheck_file.c - a second opinion on the file that weights are loaded from while the model runs, from the fetches and
+ * the places of their blocks alone: each block lies behind the header and in front of the file's end, begins and ends
+ * where the loader can, and on no bytes that another one needs to be different. */
+#include "plan/plan.h"
+#include "program/fetch.h"
+#include "program/weight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a fetch reads of the file. */
+typedef struct FileRange {
+    int64_t from, bytes;
+    int     step, buffer;
+} FileRange;
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const FileRange *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? -1 : 1) : x->step - y->step;
+}
+
+static FileRange *list_ranges(const Program *p, const Plan *plan, int *count)
+{
+    FileRange *range = arena_array(p->arena, FileRange, p->nstep + 1);
+
+    *count = 0;
+    for (int s = 0; s < p->nstep; s++) {
+        int b = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
+
+        if (b >= 0)
+            range[(*count)++] = (FileRange){plan->stored[b], p->buffer[b].size, s, b};
+    }
+    qsort(range, (size_t)*count, sizeof *range, compare_ranges);
+    return range;
+}
+
+static int complain(const Program *p, Diag *diag, const FileRange *range, const char *what)
+{
+    return diag_bug(diag, (Loc){0}, "step %d loads '%s' from bytes %lld to %lld of the weights file, %s", range->step,
+                    p->buffer[range->buffer].name, (long long)range->from, (long long)(range->from + range->bytes),
+                    what);
+}
+
+static int check_range(const Program *p, const Plan *plan, Diag *diag, const FileRange *range)
+{
+    int64_t align = plan->swap->loader.align;
+
+    if (range->from < WEIGHT_HEADER)
+        return complain(p, diag, range, "where its header is");
+    if (range->bytes > plan->swap->file || range->from > plan->swap->file - range->bytes)
+        return complain(p, diag, range, "which ends before");
+    if (range->from % align || range->bytes % align)
+        return complain(p, diag, range, "which are no multiples of what the loader needs");
+    return 0;
+}
+
+/* Of two blocks of the same size. */
+static bool hold_the_same(const Program *p, const FileRange *a, const FileRange *b)
+{
+    char *x = arena_array(p->arena, char, WEIGHT_BLOCK), *y = arena_array(p->arena, char, WEIGHT_BLOCK);
+
+    for (int64_t at = 0; at < a->bytes; at += WEIGHT_BLOCK) {
+        int64_t bytes = a->bytes - at < WEIGHT_BLOCK ? a->bytes - at : WEIGHT_BLOCK;
+
+        block_bytes(p, &p->buffer[a->buffer], at, bytes, x);
+        block_bytes(p, &p->buffer[b->buffer], at, bytes, y);
+        if (memcmp(x, y, (size_t)bytes))
+            return false;
+    }
+    return true;
+}
+
+int program_recheck_file(const Program *program, const Plan *plan, Diag *diag)
+{
+    int        count;
+    FileRange *range;
+
+    if (!plan->swap)
+        return 0;
+    range = list_ranges(program, plan, &count);
+    for (int i = 0; i < count; i++) {
+        const FileRange *before = i ? &range[i - 1] : NULL;
+
+        if (check_range(program, plan, diag, &range[i]) < 0)
+            return -1;
+        if (!before || range[i].from >= before->from + before->bytes)
+            continue;
+        if (range[i].from != before->from || range[i].bytes != before->bytes ||
+            !hold_the_same(program, before, &range[i]))
+            return complain(program, diag, &range[i], "where another block lies");
+    }
+    return 0;
+}

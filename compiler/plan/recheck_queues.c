@@ -1,0 +1,272 @@
+/* recheck_queues.c - a second opinion on waits, from operands, offsets and waits alone.
+ *
+ * A vector clock for each outermost step says how far every queue has come, at least, when it begins. Of two steps that
+ * no clock puts in order, everything that one writes is compared, byte by byte where need be, with everything that the
+ * other touches. Slow and obvious; shares neither lifetimes nor the dependences that the waits were made from. */
+#include "plan/plan.h"
+#include "plan/queues.h"
+#include "program/flow.h"
+#include "program/operand.h"
+
+typedef struct Recheck {
+    const Program *program;
+    const Plan    *plan;
+    Diag          *diag;
+    int            queues;
+    int  *clock;  /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
+    bool *reads;  /* [step][slot], of outermost steps with what they own */
+    bool *writes; /* likewise */
+} Recheck;
+
+static Loc loc_of(const Recheck *r, int step)
+{
+    Loc none = {0};
+
+    return r->program->step[step].norigin ? r->program->step[step].origin[0]->loc : none;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- clocks */
+
+static bool *outermost_steps(const Program *p)
+{
+    bool *outermost = arena_array(p->arena, bool, p->nstep + 1);
+
+    for (int s = 0; s < p->nstep; s = flow_after(p, s))
+        outermost[s] = true;
+    return outermost;
+}
+
+/* Every wait is for an earlier step of another queue: so running by number is right, and queues cannot wait for each
+ * other. */
+static int check_waits(const Recheck *r)
+{
+    const Program *p = r->program;
+    const bool    *outermost = outermost_steps(p);
+
+    for (int i = 0; i < p->nwait; i++) {
+        Wait w = p->wait[i];
+
+        if (w.of < 0 || w.of >= w.step || w.step >= p->nstep || !outermost[w.of] || !outermost[w.step] ||
+            p->step[w.of].queue == p->step[w.step].queue)
+            return diag_bug(r->diag, (Loc){0}, "step %d cannot wait for step %d", w.step, w.of);
+    }
+    for (int s = 0; s < p->nstep; s++)
+        if (p->step[s].queue < 0 || p->step[s].queue >= r->queues)
+            return diag_bug(r->diag, loc_of(r, s), "step %d is in queue %d of %d", s, p->step[s].queue, r->queues);
+    return 0;
+}
+
+/* What has ended when `before` has ended, has ended for `step`. */
+static void join(const Recheck *r, int step, int before)
+{
+    int *to = r->clock + (int64_t)step * r->queues, *from = r->clock + (int64_t)before * r->queues;
+    int  queue = r->program->step[before].queue;
+
+    for (int q = 0; q < r->queues; q++)
+        to[q] = from[q] > to[q] ? from[q] : to[q];
+    to[queue] = before + 1 > to[queue] ? before + 1 : to[queue];
+}
+
+static void find_clocks(Recheck *r)
+{
+    const Program *p = r->program;
+    int           *last = arena_array(p->arena, int, r->queues + 1); /* by queue: 1 + its last step so far */
+
+    r->clock = arena_array(p->arena, int, (int64_t)p->nstep * r->queues + 1);
+    for (int s = 0; s < p->nstep; s = flow_after(p, s)) {
+        int queue = p->step[s].queue;
+
+        if (last[queue])
+            join(r, s, last[queue] - 1);
+        for (int i = 0; i < p->nwait; i++)
+            if (p->wait[i].step == s)
+                join(r, s, p->wait[i].of);
+        last[queue] = s + 1;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ bytes */
+
+/* Marks every byte that the operand covers, by axes from `axis` on; or tells whether one is marked. */
+static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, bool mark)
+{
+    int64_t bytes = operand_bytes_per_element(x);
+    bool    found = false;
+
+    if (axis < x->rank) {
+        for (int64_t i = 0; i < x->dim[axis].max && !found; i++)
+            found = walk_bytes(x, axis + 1, element + i * x->stride[axis].max, set, mark);
+        return found;
+    }
+    for (int64_t i = element * bytes; i < (element + 1) * bytes; i++)
+        if (mark)
+            set[i] = true;
+        else
+            found |= set[i];
+    return found;
+}
+
+/* Operands of one buffer whose hulls meet. */
+static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
+{
+    int64_t   size = r->program->buffer[a->buffer].size;
+    ArenaMark mark = arena_mark(r->program->arena);
+    bool     *set, shared;
+
+    if (!operand_is_static(a) || !operand_is_static(b) || dtype_info(a->dtype)->bits < 8 ||
+        dtype_info(b->dtype)->bits < 8 || (operand_is_solid(a) && operand_is_solid(b)))
+        return true;
+    set = arena_array(r->program->arena, bool, size + 1);
+    walk_bytes(a, 0, a->offset.max, set, true);
+    shared = walk_bytes(b, 0, b->offset.max, set, false);
+    arena_release(r->program->arena, mark);
+    return shared;
+}
+
+/* The operands touch a byte in common, in the arena or elsewhere. */
+static bool meet(const Recheck *r, const Operand *a, const Operand *b)
+{
+    const Buffer *x = &r->program->buffer[a->buffer], *y = &r->program->buffer[b->buffer];
+    int64_t       a_at = r->plan->offset[a->buffer], b_at = r->plan->offset[b->buffer], a_lo, a_hi, b_lo, b_hi;
+
+    if (x != y && (a_at < 0 || b_at < 0))
+        return false;
+    operand_hull(a, x->size, &a_lo, &a_hi);
+    operand_hull(b, y->size, &b_lo, &b_hi);
+    if (x != y) { /* elsewhere there is one numbering for each buffer */
+        a_lo += a_at, a_hi += a_at;
+        b_lo += b_at, b_hi += b_at;
+    }
+    if ((a_lo > b_lo ? a_lo : b_lo) >= (a_hi < b_hi ? a_hi : b_hi))
+        return false;
+    return x != y || share_bytes(r, a, b);
+}
+
+/* ------------------------------------------------------------------------------------------------ run-time integers */
+
+static void note_read(Recheck *r, int step, int expr);
+
+static void note_parts(Recheck *r, int step, int expr)
+{
+    note_read(r, step, r->program->model->expr[expr].a);
+    note_read(r, step, r->program->model->expr[expr].b);
+    note_read(r, step, r->program->model->expr[expr].c);
+}
+
+/* An expression is read from its slot, or computed from its parts. */
+static void note_read(Recheck *r, int step, int expr)
+{
+    const Program *p = r->program;
+
+    if (expr >= 0 && expr < p->nslot_of && p->slot[expr] >= 0)
+        r->reads[(int64_t)step * p->nslot + p->slot[expr]] = true;
+    else if (expr >= 0)
+        note_parts(r, step, expr);
+}
+
+static void note_operand_slots(Recheck *r, int step, const Operand *x)
+{
+    const Program *p = r->program;
+    int64_t        lo, hi;
+
+    note_read(r, step, x->offset.expr);
+    for (int i = 0; i < x->rank; i++) {
+        note_read(r, step, x->dim[i].expr);
+        note_read(r, step, x->stride[i].expr);
+    }
+    if (x->buffer < 0 || x->buffer != p->dims)
+        return;
+    operand_hull(x, p->buffer[p->dims].size, &lo, &hi);
+    for (int64_t at = lo / 8; at < (hi + 7) / 8; at++)
+        (x->access & OPERAND_WRITES ? r->writes : r->reads)[(int64_t)step * p->nslot + at] = true;
+}
+
+/* Of `inner`, which the outermost step `step` is or owns. */
+static void note_slots(Recheck *r, int step, const Step *inner)
+{
+    for (int k = 0; k < inner->noperand; k++)
+        note_operand_slots(r, step, &inner->operand[k]);
+    for (int i = 0; i < inner->narg; i++)
+        for (int k = 0; inner->arg[i].ints && k < inner->arg[i].count; k++)
+            note_read(r, step, inner->arg[i].ints[k].expr);
+    if (inner->kind == STEP_SET && inner->set.expr >= 0 && r->program->slot[inner->set.expr] == inner->slot)
+        note_parts(r, step, inner->set.expr);
+    else if (inner->kind != STEP_KERNEL && inner->kind != STEP_READ)
+        note_read(r, step, inner->set.expr);
+    if (inner->kind == STEP_SET || inner->kind == STEP_READ || inner->kind == STEP_LOOP)
+        r->writes[(int64_t)step * r->program->nslot + inner->slot] = true;
+    if (inner->kind == STEP_LOOP && inner->until >= 0)
+        r->reads[(int64_t)step * r->program->nslot + inner->until] = true;
+}
+
+static void find_slots(Recheck *r)
+{
+    const Program *p = r->program;
+
+    r->reads = arena_array(p->arena, bool, (int64_t)p->nstep * p->nslot + 1);
+    r->writes = arena_array(p->arena, bool, (int64_t)p->nstep * p->nslot + 1);
+    for (int s = 0; s < p->nstep; s = flow_after(p, s))
+        for (int i = s; i < flow_after(p, s); i++)
+            note_slots(r, s, &p->step[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ pairs */
+
+static int complain(const Recheck *r, int first, int second, const char *what)
+{
+    return diag_bug(r->diag, loc_of(r, second),
+                    "nothing keeps step %d from running beside step %d, although both touch '%s'", second, first, what);
+}
+
+/* One step of each of two outermost steps that may run together. */
+static int check_steps(const Recheck *r, int first, int second)
+{
+    const Step *a = &r->program->step[first], *b = &r->program->step[second];
+
+    for (int i = 0; i < a->noperand; i++)
+        for (int k = 0; k < b->noperand; k++)
+            if (a->operand[i].buffer >= 0 && b->operand[k].buffer >= 0 &&
+                ((a->operand[i].access | b->operand[k].access) & OPERAND_WRITES) &&
+                a->operand[i].buffer != r->program->dims && b->operand[k].buffer != r->program->dims &&
+                meet(r, &a->operand[i], &b->operand[k]))
+                return complain(r, first, second, r->program->buffer[a->operand[i].buffer].name);
+    return 0;
+}
+
+static int check_pair(const Recheck *r, int first, int second)
+{
+    const Program *p = r->program;
+    int64_t        a = (int64_t)first * p->nslot, b = (int64_t)second * p->nslot;
+
+    if (p->step[first].kind == STEP_CHECK) /* what follows may rely on it */
+        return complain(r, first, second, "what is checked");
+    for (int i = 0; i < p->nslot; i++)
+        if ((r->writes[a + i] && (r->writes[b + i] || r->reads[b + i])) || (r->writes[b + i] && r->reads[a + i]))
+            return complain(r, first, second, "an extent");
+    for (int i = first; i < flow_after(p, first); i++)
+        for (int k = second; k < flow_after(p, second); k++)
+            if (check_steps(r, i, k) < 0)
+                return -1;
+    return 0;
+}
+
+int program_recheck_queues(const Program *program, const Plan *plan, Diag *diag)
+{
+    Recheck r = {.program = program, .plan = plan, .diag = diag, .queues = program->nqueue};
+
+    if (program->nqueue < 2)
+        return 0;
+    if (check_waits(&r) < 0)
+        return -1;
+    find_clocks(&r);
+    find_slots(&r);
+    for (int second = 0; second < program->nstep; second = flow_after(program, second))
+        for (int first = 0; first < second; first = flow_after(program, first)) {
+            int queue = program->step[first].queue;
+
+            if (queue != program->step[second].queue && r.clock[(int64_t)second * r.queues + queue] <= first &&
+                check_pair(&r, first, second) < 0)
+                return -1;
+        }
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* options.h - what the command line asked for. Plain data; knows nothing of models. */
+#ifndef OCC_PROGRAM_OPTIONS_H
+#define OCC_PROGRAM_OPTIONS_H
+
+#include "graph/ir.h"
+#include "program/program.h"
+
+typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
+typedef enum CascadeUse { CASCADE_AUTO, CASCADE_OFF, CASCADE_ON } CascadeUse;
+typedef enum Winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_ON } Winograd;
+
+/* Strings are the user's, or NULL when the option was not given; sizes are bytes, -1 when not given. */
+typedef struct Options {
+    const char *model;  /* path of the .onnx file */
+    const char *output; /* -o: path of the .c file, "-" for standard output, NULL: plan and check only */
+    const char *name;   /* --name; NULL: the model file's stem as an identifier */
+    const char *target; /* --target; NULL: "portable" */
+    DimBound   *bound;  /* --dim */
+    int         nbound;
+    CodeForm    code;
+    Winograd    winograd;                            /* --winograd */
+    double      winograd_error;                      /* --winograd-error */
+    CascadeUse  cascade;                             /* --cascade */
+    bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
+    int64_t
+        cascade_floor; /* bytes that a plan with cascades needs anyway, found out by one of them; 0: not yet known */
+    const char           *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
+    const struct Choices *choices;      /* what the file of --tuned says, when it is read; NULL: nothing */
+    int                   threads;      /* --threads; 0: none */
+    int                   queues;       /* --queues; below 2: one */
+    int                   part_time;    /* --part-time: microseconds of work in a part, at least */
+    const char *const    *state;        /* --state=OUT:IN, in the order given */
+    int                   nstate;
+    PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
+    bool                  explain_peak; /* --explain-peak */
+    int64_t               max_ram, max_flash, max_stack;
+    Loader                loader;              /* --load-rate; rate 0: the target's */
+    const char           *cc;                  /* --cc: the target's compiler */
+    const char           *baseline;            /* --baseline */
+    const char           *report, *map, *main; /* --report, --map, --main */
+    const char           *verify;              /* --verify=DIR; "" for --verify alone */
+    bool                  verify_nodes;        /* --verify-nodes */
+    int verify_more;  /* VERIFY_* of verify.h: bounds that are taken from the stored sets besides those of inputs */
+    const char *dump; /* --dump=graph|program|plan */
+    bool        quiet;
+    bool        help, version; /* --help, --version: nothing is compiled */
+    const char
+        *command_line; /* "occamyc MODEL.onnx ...": what shapes the output, for the banner; no paths of this machine */
+} Options;
+
+/* Threads that a host program gives parallel_for; 1: it has none. */
+static inline int options_threads(const Options *options)
+{
+    int threads = options->threads > options->queues ? options->threads : options->queues;
+
+    return threads > 1 ? threads : 1;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* plan_options.h - what a plan is asked for: order, planner, memories, form of the weights. Plain data. */
+#ifndef OCC_PROGRAM_PLAN_OPTIONS_H
+#define OCC_PROGRAM_PLAN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A memory that the arena may lie in, from --region. */
+enum { MAX_REGIONS = 8 };
+
+typedef struct MemoryRegion {
+    const char *name;  /* C identifier, the member of the generated struct */
+    int64_t     size;  /* bytes */
+    int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
+} MemoryRegion;
+
+/* Where the generated code has its constants: as literals, in an object made of a file, read from that file by the
+ * caller, or loaded from it block by block while the model runs (small ones are literals then). AUTO: a plan never says
+ * so. */
+typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE, WEIGHTS_SWAP } WeightForm;
+
+/* What brings weights while the model runs. */
+typedef struct Loader {
+    double  rate;    /* bytes a nanosecond; 0: the target's */
+    double  latency; /* nanoseconds of a load that is alone */
+    int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
+} Loader;
+
+/* How to plan; from the command line. */
+typedef struct PlanOptions {
+    const char  *planner;             /* "auto", or a name of the planners' table */
+    int          reorder;             /* 0: keep the model's order */
+    int          io_arena;            /* inputs and outputs are planned too */
+    double       seconds;             /* time limit; 0: effort is counted in nodes */
+    MemoryRegion region[MAX_REGIONS]; /* fast to slow */
+    int          nregion;             /* 0: one arena of any size */
+    WeightForm   weights;
+    bool         one_file; /* there is no file beside the code for them */
+    int64_t      worth;    /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
+} PlanOptions;
+
+#endif

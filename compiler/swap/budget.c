@@ -1,0 +1,403 @@
+/* budget.c - from kept blocks and places to a plan that fits, the curve of time over memory, and its knee. */
+#include "swap/budget.h"
+
+#include "support/int.h"
+#include "swap/keep.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Places that are laid out in so many bytes with no block kept, hence with any kept. */
+typedef struct Level {
+    int64_t arena; /* bytes of the layout */
+    int    *place; /* [nblock] */
+    double  loss;  /* bytes that there were over the sum that could be used of them */
+} Level;
+
+struct Budget {
+    Arena          *arena;
+    const Pipeline *p;
+    BudgetPack      pack;
+    BudgetOptions   options;
+    Places         *places;
+    Keeper         *keeper;
+    int64_t         least, most; /* bytes of the smallest layout, and of all blocks kept beside theirs */
+    double          loss;        /* bytes of the smallest layout over their sum */
+    Level          *level;       /* [keeper_levels] */
+    int             levels;      /* that are made, the smallest first */
+};
+
+/* A layout that needs what the sums say. */
+typedef struct Sums {
+    const Pipeline *p;
+    Arena          *arena;
+} Sums;
+
+static int pack_sums(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core)
+{
+    Sums *sums = context;
+
+    (void)arena;
+    (void)core;
+    *peak = pipeline_peak(sums->p, place, kept, sums->arena).bytes;
+    return 0;
+}
+
+static void place_at_readers(const Pipeline *p, int *place)
+{
+    for (int b = 0; b < p->nblock; b++)
+        place[b] = p->block[b].first;
+}
+
+Budget *budget_open(Arena *arena, const Pipeline *p, const BudgetPack *pack, const BudgetOptions *options)
+{
+    Budget *g = arena_one(arena, Budget);
+    Sums   *sums = arena_one(arena, Sums);
+    int64_t sum = pipeline_peak(p, NULL, NULL, arena).bytes;
+    int    *place = arena_array(arena, int, p->nblock + 1);
+    bool   *none = arena_array(arena, bool, p->nblock + 1), *all = arena_array(arena, bool, p->nblock + 1);
+    bool   *core = arena_array(arena, bool, p->nblock + 1);
+
+    *sums = (Sums){p, arena};
+    *g = (Budget){.arena = arena, .p = p, .pack = {pack_sums, sums}, .options = *options};
+    if (pack)
+        g->pack = *pack;
+    g->options.packs = options->packs ? options->packs : 64;
+    g->options.trials = options->trials ? options->trials : 2000;
+    g->places = places_new(arena, p);
+    g->keeper = keeper_new(arena, p, g->places, g->options.trials);
+    place_at_readers(p, place);
+    for (int b = 0; b < p->nblock; b++)
+        all[b] = true;
+    if (g->pack.pack(g->pack.context, place, none, 0, &g->least, core) < 0 ||
+        g->pack.pack(g->pack.context, place, all, 0, &g->most, core) < 0)
+        return NULL;
+    g->most = int_max(g->most + pipeline_block_bytes(p), g->least);
+    g->loss = sum > 0 ? (double)g->least / (double)sum : 1;
+    g->level = arena_array(arena, Level, keeper_levels(g->keeper));
+    g->level[g->levels++] = (Level){g->least, place, g->loss};
+    return g;
+}
+
+int64_t budget_least(const Budget *g)
+{
+    return g->least;
+}
+
+int64_t budget_most(const Budget *g)
+{
+    return g->most;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- layouts */
+
+/* The search for places that can be laid out beside some kept blocks. */
+typedef struct Fit {
+    Budget     *g;
+    const bool *kept;
+    double      margin;
+    int64_t     arena; /* bytes that there are */
+    int64_t     least; /* sum of bytes with each load right before its reader */
+    int64_t     peak;  /* of the last layout */
+    int        *place, *best;
+    int64_t     best_peak; /* of the best layout, 0: none */
+    int64_t     best_sum;  /* that its places were made for */
+    bool       *core;
+    int         left; /* layouts that may still be made */
+} Fit;
+
+/* 0: it fits, 1: it does not, -1: failed. */
+static int lay_out(Fit *f)
+{
+    memset(f->core, 0, (size_t)f->g->p->nblock * sizeof *f->core);
+    f->left--;
+    if (f->g->pack.pack(f->g->pack.context, f->place, f->kept, f->arena, &f->peak, f->core) < 0)
+        return -1;
+    return f->peak > f->arena;
+}
+
+/* Of the blocks in the layout's core the one that waits longest for its reader is loaded a step later, and with it
+ * those that would overtake it. False: none can. */
+static bool delay_one(Fit *f)
+{
+    const Pipeline *p = f->g->p;
+    int             longest = -1;
+
+    for (int b = 0; b < p->nblock; b++)
+        if (f->core[b] && !f->kept[b] && f->place[b] < p->block[b].first &&
+            (longest < 0 || p->block[b].first - f->place[b] > p->block[longest].first - f->place[longest]))
+            longest = b;
+    if (longest < 0)
+        return false;
+    f->place[longest]++;
+    for (int b = longest + 1; b < p->nblock; b++)
+        if (!f->kept[b] && f->place[b] < f->place[longest])
+            f->place[b] = f->place[longest];
+    return true;
+}
+
+/* Places for a sum of bytes, and where that nearly fits a few of them later. Returns as lay_out. */
+static int fit_sum(Fit *f, int64_t sum)
+{
+    enum { DELAYS = 8 };
+    int status;
+
+    places_earliest(f->g->places, f->kept, sum, f->place);
+    places_latest(f->g->places, f->kept, f->margin, f->place);
+    status = lay_out(f);
+    for (int i = 0; i < DELAYS && status == 1 && f->left > 0 && f->peak < f->arena + f->arena / 32; i++)
+        status = delay_one(f) ? lay_out(f) : 2;
+    if (status == 0) {
+        memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
+        f->best_peak = f->peak;
+        f->best_sum = sum;
+    }
+    return status == 2 ? 1 : status;
+}
+
+/* From the largest sum downwards by as much as the layout was too large, at least 2 %; then twice half the way back; or
+ * each load right before its reader. Returns as lay_out, with the best layout where it is 0. */
+static int fit(Fit *f)
+{
+    int64_t sum = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1))), failed = 0;
+    int     status = 1;
+
+    f->left = f->g->options.packs;
+    while (status == 1 && f->left > 0) {
+        status = fit_sum(f, sum);
+        if (status != 1 || sum == f->least)
+            break;
+        failed = sum;
+        sum = (int64_t)((double)sum * fmin(0.98, (double)f->arena / (double)f->peak));
+        sum = int_max(sum, f->least);
+    }
+    for (int i = 0; i < 2 && status == 0 && failed - f->best_sum > failed / 50 && f->left > 0; i++) {
+        sum = f->best_sum + (failed - f->best_sum) / 2;
+        status = fit_sum(f, sum);
+        failed = status == 1 ? sum : failed;
+        status = status == 1 ? 0 : status;
+    }
+    if (status != 1)
+        return status;
+    place_at_readers(f->g->p, f->best);
+    memcpy(f->place, f->best, (size_t)f->g->p->nblock * sizeof *f->best);
+    f->best_sum = f->least;
+    status = lay_out(f);
+    f->best_peak = f->peak;
+    return status;
+}
+
+static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double margin)
+{
+    Fit f = {.g = g, .kept = kept, .arena = arena, .margin = margin};
+
+    f.least = pipeline_peak(g->p, NULL, kept, g->arena).bytes;
+    f.place = arena_array(g->arena, int, g->p->nblock + 1);
+    f.best = arena_array(g->arena, int, g->p->nblock + 1);
+    f.core = arena_array(g->arena, bool, g->p->nblock + 1);
+    return f;
+}
+
+/* All levels that may go into so many bytes. Loads begin early: where blocks are kept, runs wait less and are ahead of
+ * places that were late enough before. 0 or -1. */
+static int make_levels(Budget *g, int64_t bytes)
+{
+    for (; g->levels < keeper_levels(g->keeper); g->levels++) {
+        int64_t arena = (int64_t)ceil((double)keeper_level(g->keeper, g->levels) * g->loss);
+        Fit     f;
+
+        if (arena > bytes)
+            break;
+        f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), arena, INFINITY);
+        if (fit(&f) != 0) /* the smallest level's places fit */
+            return -1;
+        g->level[g->levels] = (Level){f.best_peak, f.best, (double)arena / (double)int_max(f.best_sum, 1)};
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ plans */
+
+static BudgetPlan plan_new(const Budget *g)
+{
+    BudgetPlan plan = {.at = {.time = INFINITY}};
+
+    plan.place = arena_array(g->arena, int, g->p->nblock + 1);
+    plan.kept = arena_array(g->arena, bool, g->p->nblock + 1);
+    plan.stall = arena_array(g->arena, double, g->p->nstep + 1);
+    plan.from = arena_array(g->arena, double, g->p->nblock + 1);
+    plan.to = arena_array(g->arena, double, g->p->nblock + 1);
+    return plan;
+}
+
+/* What a run with these kept blocks and places is. */
+static void describe(const Budget *g, int64_t arena, int64_t kept, BudgetPlan *plan)
+{
+    PipelineTrace trace = {plan->to, plan->from, plan->stall};
+
+    plan->run = pipeline_run(g->p, plan->place, plan->kept, &trace);
+    plan->at.arena = arena;
+    plan->at.kept = kept;
+    plan->at.read = plan->run.read;
+    plan->at.loads = plan->run.loads;
+    plan->at.time = plan->run.time;
+}
+
+/* No sum is smaller than what a layout has: where it is, sums count bytes twice that buffers share. */
+static PipelineBound bound_of(const Budget *g, int64_t bytes)
+{
+    return pipeline_bound(g->p, (int64_t)((double)bytes / fmin(g->loss, 1)), g->arena);
+}
+
+/* A layout with these blocks kept (NULL: none), and further ones as long as they go into `bytes`: in the order of
+ * the rank, for at equal time a run that reads less is better. *plan becomes that where it takes less time, or as
+ * much and reads less. */
+static void try_layout(Budget *g, const Level *level, const bool *kept, const int *rank, int64_t bytes,
+                       BudgetPlan *plan)
+{
+    BudgetPlan    next = plan_new(g);
+    PipelineTrace trace = {next.to, NULL, NULL};
+    PipelineRun   run;
+    int64_t       left = bytes - level->arena, all = left;
+
+    for (int pass = kept ? 0 : 1; pass < 2; pass++)
+        for (int i = 0; i < g->p->nblock; i++) {
+            int b = rank[i];
+
+            if ((pass || kept[b]) && !next.kept[b] && g->p->block[b].bytes <= left) {
+                next.kept[b] = true;
+                left -= g->p->block[b].bytes;
+            }
+        }
+    memcpy(next.place, level->place, (size_t)g->p->nblock * sizeof *next.place);
+    run = pipeline_run(g->p, next.place, next.kept, &trace);
+    if (left < 0 || run.time > plan->at.time || (run.time == plan->at.time && run.read >= plan->at.read))
+        return;
+    describe(g, level->arena, all - left, &next);
+    *plan = next;
+}
+
+/* All blocks kept. */
+static void try_all(Budget *g, int64_t bytes, BudgetPlan *plan)
+{
+    Level level = {g->most - pipeline_block_bytes(g->p), g->level[0].place, 1};
+
+    if (bytes >= g->most)
+        try_layout(g, &level, NULL, keeper_rank(g->keeper, 0), bytes, plan);
+}
+
+static void try_levels(Budget *g, int64_t bytes, const bool *kept, BudgetPlan *plan)
+{
+    for (int i = 0; i < g->levels && g->level[i].arena <= bytes; i++)
+        try_layout(g, &g->level[i], kept, keeper_rank(g->keeper, i), bytes, plan);
+}
+
+static int level_of(const Budget *g, int64_t arena)
+{
+    int i = g->levels - 1;
+
+    while (i > 0 && g->level[i].arena > arena)
+        i--;
+    return i;
+}
+
+/* The set that is best where sums of bytes decide, with places made for it: *plan becomes that where it takes less
+ * time. 0 or -1. */
+static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
+{
+    Keep   keep = keep_none(g->arena, g->p);
+    double loss = g->loss;
+    Fit    f;
+    int    status;
+
+    for (int i = 0; i < 3; i++) {
+        double next;
+
+        keeper_search(g->keeper, bytes, loss, &keep);
+        next = g->level[level_of(g, bytes - keep.bytes)].loss; /* of layouts of that size */
+        if (keep.time == INFINITY || next <= loss * 1.01)
+            break;
+        loss = next;
+    }
+    if (keep.time >= plan->at.time)
+        return 0;
+    try_levels(g, bytes, keep.kept, plan);
+    f = fit_new(g, keep.kept, bytes - keep.bytes, g->options.margin);
+    status = fit(&f);
+    if (status == 0) {
+        Level level = {f.best_peak, f.best, loss};
+
+        try_layout(g, &level, keep.kept, keeper_rank(g->keeper, level_of(g, f.best_peak)), bytes, plan);
+    }
+    return status < 0 ? -1 : 0;
+}
+
+int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
+{
+    BudgetPlan best = plan_new(g);
+
+    if (bytes < g->least)
+        return 1;
+    if (make_levels(g, bytes) < 0)
+        return -1;
+    try_levels(g, bytes, NULL, &best);
+    if (try_search(g, bytes, &best) < 0)
+        return -1;
+    try_all(g, bytes, &best);
+    best.at.bytes = bytes;
+    best.bound = bound_of(g, bytes);
+    best.at.bound = best.bound.time;
+    *plan = best;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ curve */
+
+/* Without a planner's layouts sums decide, and sets of blocks may be searched; else the levels' places, which are laid
+ * out, with the first blocks of their ranks kept. */
+int budget_curve(Budget *g, const int64_t *bytes, int count, BudgetPoint *point)
+{
+    BudgetPlan plan = plan_new(g);
+
+    for (int i = 0; i < count; i++) {
+        point[i] = (BudgetPoint){.bytes = bytes[i], .time = INFINITY, .bound = INFINITY};
+        if (bytes[i] < g->least)
+            continue;
+        if (make_levels(g, bytes[i]) < 0)
+            return -1;
+        try_levels(g, bytes[i], NULL, &plan);
+        if (g->pack.pack == pack_sums && try_search(g, bytes[i], &plan) < 0)
+            return -1;
+        try_all(g, bytes[i], &plan);
+        point[i] = plan.at;
+        point[i].bytes = bytes[i];
+        point[i].bound = bound_of(g, bytes[i]).time;
+    }
+    return 0;
+}
+
+int64_t budget_knee(Budget *g)
+{
+    enum { COUNT = 33 };
+    BudgetPoint point[COUNT];
+    int64_t     bytes[COUNT];
+    double      least = (double)g->least, most = (double)budget_most(g), deepest = 0;
+    int         knee = 0;
+
+    for (int i = 0; i < COUNT; i++)
+        bytes[i] = i ? (int64_t)ceil(least * pow(most / fmax(least, 1), i / (COUNT - 1.0))) : g->least;
+    if (budget_curve(g, bytes, COUNT, point) < 0)
+        return -1;
+    if (point[0].time <= point[COUNT - 1].time * 1.01)
+        return bytes[0];
+    for (int i = 1; i < COUNT; i++) {
+        double along = (double)(bytes[i] - bytes[0]) / (double)(bytes[COUNT - 1] - bytes[0]);
+        double line = point[0].time + along * (point[COUNT - 1].time - point[0].time);
+
+        if (line - point[i].time > deepest) {
+            deepest = line - point[i].time;
+            knee = i;
+        }
+    }
+    return bytes[knee];
+}

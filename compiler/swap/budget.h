@@ -1,0 +1,76 @@
+/* budget.h - the search: which blocks stay and where the loads of the others begin, so that a run in a budget of
+ * bytes is predicted to take least time. Deterministic: effort is counted, not timed.
+ *
+ * How, after FlexNN's (MobiCom 2024) idea to plan preloading and what stays together: blocks are kept in the order
+ * of what they save per byte (keep.h), loads begin as late as costs no time (places.h), and where the caller, who lays
+ * out buffers and blocks (BudgetPack), finds that they do not fit, some begin later. Knows nothing of kernels, files
+ * and text. */
+#ifndef OCC_SWAP_BUDGET_H
+#define OCC_SWAP_BUDGET_H
+
+#include "swap/pipeline.h"
+
+/* Lays out one set of places. */
+typedef struct BudgetPack {
+    /* place, kept: [nblock] as for pipeline_run; arena: bytes that the layout may take, 0: as few as possible. Sets
+     * *peak, the bytes of the layout, and core[b] = true for blocks that would have to begin later for a smaller one
+     * (none: nothing is known of it); *peak may be above `arena` where nothing fits. Returns 0, or -1: failed, and
+     * the search with it. */
+    int (*pack)(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core);
+    void *context;
+} BudgetPack;
+
+/* A point of the curve: time over memory. */
+typedef struct BudgetPoint {
+    int64_t bytes;       /* what was asked for; the arena and the kept blocks may need less */
+    int64_t arena, kept; /* bytes that are used */
+    int64_t read;        /* bytes that a run loads, in so many loads */
+    int     loads;
+    double  time, bound; /* nanoseconds; INFINITY: nothing fits */
+} BudgetPoint;
+
+/* One plan. */
+typedef struct BudgetPlan {
+    BudgetPoint   at;
+    int          *place; /* [nblock] step in front of which the load begins; of kept blocks the first reader */
+    bool         *kept;  /* [nblock] */
+    PipelineRun   run;
+    PipelineBound bound;
+    double       *stall; /* [nstep] nanoseconds */
+    double       *from;  /* [nblock] when the queue takes up the load, and when the block is there: pipeline_run */
+    double       *to;
+} BudgetPlan;
+
+typedef struct BudgetOptions {
+    double margin; /* of a load's time by which it begins before it must, where there is room; 0.25 is usual */
+    int    packs;  /* layouts tried for a set of kept blocks; 0: 64 */
+    int    trials; /* kept sets tried to improve a plan, 0: 2000 */
+} BudgetOptions;
+
+typedef struct Budget Budget;
+
+/* Prepares the search; *pipeline, its arrays and *pack must outlive it. pack NULL: whatever the sums of bytes allow
+ * fits. NULL: a layout failed. Memory is the arena's. */
+Budget *budget_open(Arena *arena, const Pipeline *pipeline, const BudgetPack *pack, const BudgetOptions *options);
+
+/* Bytes of the smallest layout: no kept blocks, each load right before its reader. */
+int64_t budget_least(const Budget *budget);
+
+/* Bytes in which all blocks are kept; more gain nothing. */
+int64_t budget_most(const Budget *budget);
+
+/* The best plan found in `bytes` of arena and kept blocks together. It was laid out in at.arena bytes with these
+ * places and the same blocks kept, or fewer: blocks that went into what was left over are kept, too, and only leave
+ * gaps. 0; 1: fewer than budget_least, *plan is not set; -1: a layout failed. */
+int budget_plan(Budget *budget, int64_t bytes, BudgetPlan *plan);
+
+/* Points for `count` budgets, which rise; times never do. Every point is a plan that was laid out, with none of its own
+ * beside those of some sizes of the arena, so that 32 points cost little more than one: budget_plan may find better
+ * ones. 0; -1: a layout failed. */
+int budget_curve(Budget *budget, const int64_t *bytes, int count, BudgetPoint *point);
+
+/* What to take when nobody says how much: the point of the curve that lies furthest below the line from its first point
+ * to its last; the first where that line falls by less than 1 %. -1: a layout failed. */
+int64_t budget_knee(Budget *budget);
+
+#endif

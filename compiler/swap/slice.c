@@ -1,0 +1,296 @@
+/* slice.c - steps cut along their output channels. The record that cuts a step for threads moves its operands; where an
+ * operand of constants moved, the slice gets the elements from there to where the next slice begins as a weight of its
+ * own. Example: 64 channels of 3 taps x 8 inputs in two slices:
+ *
+ *     w [2 panels][24][32] of one step    ->   w.0 [24][32] for channels 0..31, w.1 [24][32] for channels 32..63
+ *     y channels 0..63                         y channels 0..31, y channels 32..63 (windows of the same buffer)
+ */
+#include "swap/slice.h"
+#include "kernels/record.h"
+#include "plan/part.h"
+#include "program/flow.h"
+#include "program/operand.h"
+#include "program/splice.h"
+#include "program/weight.h"
+#include "support/int.h"
+
+#include <string.h>
+
+/* Rows of another weight's bytes. */
+typedef struct Rows {
+    Packing base;
+    Buffer  of;
+    int64_t from, bytes, apart; /* bytes: where the first row begins, of a row, from row to row */
+    int64_t rows;               /* behind them are zeros */
+} Rows;
+
+/* One cut of one step. */
+typedef struct Slicing {
+    Program    *program;
+    const Step *step;
+    Cut         cut;
+    int64_t    *moves; /* by operand: elements that it moves for each unit of the cut; 0: it stays */
+    int64_t     rows;  /* of weights that lie in rows `apart` elements from each other; 1: they are contiguous */
+    int64_t     apart;
+    int         weights; /* the operand that does */
+} Slicing;
+
+/* ---------------------------------------------------------------------------------------------------------- weights */
+
+static void make_rows(const Packing *packing, int64_t from, int64_t bytes, void *to)
+{
+    const Rows *r = (const Rows *)packing;
+    char       *next = to;
+
+    while (bytes) {
+        int64_t     row = from / r->bytes, at = from % r->bytes, taken = int_min(bytes, r->bytes - at);
+        const void *block = row < r->rows ? weight_block(&r->of, r->from + row * r->apart + at, taken, next) : NULL;
+
+        if (!block)
+            memset(next, 0, (size_t)taken);
+        else if (block != next)
+            memcpy(next, block, (size_t)taken);
+        from += taken;
+        next += taken;
+        bytes -= taken;
+    }
+}
+
+/* A copy of a buffer under a name of its own. */
+static Buffer *add_buffer(Program *program, int like, int index)
+{
+    Buffer buffer = program->buffer[like];
+
+    buffer.id = program->nbuffer;
+    buffer.name = arena_printf(program->arena, "%s.%d", buffer.name, index);
+    ARENA_PUSH(program->arena, program->buffer, program->nbuffer, program->cbuffer, buffer);
+    return &program->buffer[buffer.id];
+}
+
+/* Elements [lo, hi) of each of `rows` rows of the operand's weight, and `margin` elements of zero, become a weight that
+ * the operand is all of. */
+static void take_weight(const Slicing *s, Operand *x, int64_t lo, int64_t hi, int64_t rows, int64_t margin, int index)
+{
+    int64_t bytes = operand_bytes_per_element(x);
+    Rows   *r = arena_one(s->program->arena, Rows);
+    Buffer *part;
+
+    *r = (Rows){{make_rows}, s->program->buffer[x->buffer], lo * bytes, (hi - lo) * bytes, s->apart * bytes, rows};
+    part = add_buffer(s->program, x->buffer, index);
+    part->size = r->bytes * rows + margin * bytes;
+    part->value = NULL;
+    part->packing = &r->base;
+    if (!r->of.packing && rows == 1) {
+        part->packing = NULL;
+        part->source = (const char *)r->of.source + r->from;
+    }
+    x->buffer = part->id;
+    x->offset = extent_const(0);
+}
+
+/* ---------------------------------------------------------------------------------------------------- what moves */
+
+/* The axis of an operand along which its elements are those of the units that are cut; -1: there is none. */
+static int axis_of(const Slicing *s, const Operand *x, int64_t moves)
+{
+    for (int a = 0; a < x->rank; a++)
+        if (extent_is_const(x->dim[a]) && x->dim[a].max == s->cut.units && extent_is_const(x->stride[a]) &&
+            x->stride[a].max == moves)
+            return a;
+    return -1;
+}
+
+/* All other axes stay at one place: the operand holds an element for each unit, and no more. */
+static bool is_line(const Operand *x, int axis)
+{
+    for (int a = 0; a < x->rank; a++)
+        if (a != axis && !(extent_is_const(x->stride[a]) && x->stride[a].max == 0) &&
+            !(extent_is_const(x->dim[a]) && x->dim[a].max == 1))
+            return false;
+    return true;
+}
+
+/* The operand is a list of elements in the order of the units: weights in panels, biases. */
+static bool is_list(const Operand *x)
+{
+    return x->rank == 1 && extent_is_const(x->stride[0]) && x->stride[0].max == 1 && extent_is_const(x->dim[0]);
+}
+
+static bool is_constant(const Slicing *s, const Operand *x)
+{
+    return x->buffer >= 0 && s->program->buffer[x->buffer].kind == BUFFER_WEIGHT;
+}
+
+/* Whether a slice of the operand can be said: of constants as a range of elements, of results as a window. */
+static bool can_take(const Slicing *s, int k)
+{
+    const Operand *x = &s->step->operand[k];
+
+    if (x->buffer < 0 || s->program->buffer[x->buffer].kind == BUFFER_SCRATCH)
+        return true;
+    if (!extent_is_const(x->offset) || dtype_info(x->dtype)->bits < 8 ||
+        (s->program->buffer[x->buffer].kind == BUFFER_IN &&
+         s->program->in[s->program->buffer[x->buffer].port].type.kind == TYPE_OPTIONAL))
+        return false;
+    if (!s->moves[k] || (is_list(x) && is_constant(s, x)))
+        return true;
+    return axis_of(s, x, s->moves[k]) >= 0;
+}
+
+/* The cut along which weights are shared out; units 0: there is none. */
+static Cut channel_cut(const Step *step)
+{
+    Cuts cuts = {.count = 0};
+
+    step->kernel->record->cut.offer(step, &cuts);
+    for (int i = 0; i < cuts.count; i++)
+        if (cuts.cut[i].weights)
+            return cuts.cut[i];
+    return (Cut){.units = 0};
+}
+
+/* Elements by which each operand moves for one unit. */
+static void find_moves(Slicing *s)
+{
+    Step moved = step_copy(s->program, s->step);
+
+    s->step->kernel->record->cut.take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
+    s->moves = arena_array(s->program->arena, int64_t, s->step->noperand + 1);
+    for (int k = 0; k < s->step->noperand; k++)
+        s->moves[k] = (moved.operand[k].offset.max - s->step->operand[k].offset.max) / s->cut.grain;
+}
+
+/* Winograd's weights lie in (m + 2)^2 rows, one for each frequency, whose outputs follow each other. */
+static void find_rows(Slicing *s)
+{
+    const Arg *apart = step_argument(s->step, "apart"), *m = step_argument(s->step, "m");
+
+    s->rows = apart ? (m->ints[0].max + 2) * (m->ints[0].max + 2) : 1;
+    s->apart = apart ? apart->ints[0].max : 0;
+    for (int k = 0; k < s->step->noperand; k++) /* the longest list */
+        if (is_list(&s->step->operand[k]) && is_constant(s, &s->step->operand[k]) &&
+            s->step->operand[k].dim[0].max > s->step->operand[s->weights].dim[0].max)
+            s->weights = k;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- slices */
+
+/* Of a constant list: the elements of units [lo, hi), from each of its rows. The last slice has what is left: panels
+ * may be wider than their units, and what kernels may read behind the last is there, too. */
+static void take_list(const Slicing *s, Step *slice, int k, int64_t lo, int64_t hi, int index)
+{
+    Operand *x = &slice->operand[k];
+    int64_t  all = s->step->operand[k].dim[0].max, first = s->step->operand[k].offset.max;
+    bool     in_rows = s->rows > 1 && k == s->weights, is_last = hi == s->cut.units;
+    int64_t  rows = in_rows ? s->rows : 1, length = in_rows ? s->apart : all;
+    int64_t  from = lo * s->moves[k], to = is_last ? length : hi * s->moves[k];
+    int64_t  margin = is_last ? all - rows * length : 0;
+
+    take_weight(s, x, first + from, first + to, rows, margin, index);
+    x->dim[0] = extent_const((to - from) * rows + margin);
+    if (in_rows)
+        *(Extent *)step_argument(slice, "apart")->ints = extent_const(to - from);
+}
+
+static void take_operand(const Slicing *s, Step *slice, int k, int64_t lo, int64_t hi, int index)
+{
+    Operand *x = &slice->operand[k];
+    int64_t  first = s->step->operand[k].offset.max;
+    int      axis = s->moves[k] ? axis_of(s, &s->step->operand[k], s->moves[k]) : -1;
+
+    if (x->buffer >= 0 && s->program->buffer[x->buffer].kind == BUFFER_SCRATCH)
+        x->buffer = add_buffer(s->program, x->buffer, index)->id;
+    if (!s->moves[k])
+        return;
+    if (is_list(x) && is_constant(s, x)) {
+        take_list(s, slice, k, lo, hi, index);
+        return;
+    }
+    if (axis < 0)
+        return;
+    if (is_constant(s, x) && is_line(x, axis))
+        take_weight(s, x, first + lo * s->moves[k], first + hi * s->moves[k], 1, 0, index);
+    x->dim[axis] = extent_const(hi - lo);
+}
+
+static Step make_slice(const Slicing *s, int64_t lo, int64_t hi, int index)
+{
+    Step slice = step_copy(s->program, s->step);
+
+    s->step->kernel->record->cut.take(&slice, s->cut.axis, lo, hi);
+    for (int k = 0; k < slice.noperand; k++)
+        take_operand(s, &slice, k, lo, hi, index);
+    return slice;
+}
+
+/* Into how many slices; below 2: it stays whole. */
+static int slices_of(Slicing *s, int64_t limit)
+{
+    int64_t bytes = program_constants_of(
+        s->program, (Range){(int)(s->step - s->program->step), (int)(s->step - s->program->step) + 1});
+
+    if (bytes <= limit || !s->step->kernel->record->cut.offer)
+        return 0;
+    s->cut = channel_cut(s->step);
+    if (!s->cut.units)
+        return 0;
+    find_moves(s);
+    find_rows(s);
+    for (int k = 0; k < s->step->noperand; k++)
+        if (!can_take(s, k))
+            return 0;
+    return (int)int_min(int_ceil_div(bytes, limit), int_ceil_div(s->cut.units, s->cut.grain));
+}
+
+static Splice slice_step(Program *program, int index, int64_t limit)
+{
+    Step    step = program->step[index];
+    Slicing s = {.program = program, .step = &program->step[index]};
+    int     count = slices_of(&s, limit);
+    Splice  splice = {.at = index, .removed = 1};
+    int64_t grains = count < 2 ? 0 : int_ceil_div(s.cut.units, s.cut.grain);
+
+    if (count < 2)
+        return (Splice){.at = index};
+    s.step = &step;
+    splice.step = arena_array(program->arena, Step, count);
+    splice.count = count;
+    for (int i = 0; i < count; i++)
+        splice.step[i] = make_slice(&s, grains * i / count * s.cut.grain,
+                                    int_min(grains * (i + 1) / count * s.cut.grain, s.cut.units), i);
+    return splice;
+}
+
+int64_t program_constants_of(const Program *program, Range range)
+{
+    bool     *seen;
+    int64_t   bytes = 0;
+    ArenaMark mark = arena_mark(program->arena);
+
+    seen = arena_array(program->arena, bool, program->nbuffer + 1);
+    for (int s = range.begin; s < range.end; s++)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            int b = program->step[s].operand[k].buffer;
+
+            if (b < 0 || seen[b] || program->buffer[b].kind != BUFFER_WEIGHT || program->buffer[b].dtype == DTYPE_TEXT)
+                continue;
+            seen[b] = true;
+            bytes += program->buffer[b].size;
+        }
+    arena_release(program->arena, mark);
+    return bytes;
+}
+
+void program_slice(Program *program, int64_t limit)
+{
+    Splice *list = NULL;
+    int     count = 0, capacity = 0;
+
+    for (int i = 0; i < program->nstep; i = flow_after(program, i)) {
+        Splice splice = program->step[i].kind == STEP_KERNEL ? slice_step(program, i, limit) : (Splice){.at = i};
+
+        if (splice.count)
+            ARENA_PUSH(program->arena, list, count, capacity, splice);
+    }
+    program_splice(program, list, count);
+}

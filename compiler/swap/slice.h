@@ -1,0 +1,17 @@
+/* slice.h - steps cut along their output channels into slices, each of which reads a part of the weights: so that no
+ * step needs more constants at a time than a block of them may hold. A slice is a step of its own with weights of its
+ * own; no sum changes its order, so every bit is what the whole step would have made. Knows nothing of loads. */
+#ifndef OCC_SWAP_SLICE_H
+#define OCC_SWAP_SLICE_H
+
+#include "program/program.h"
+
+/* Cuts every outermost kernel step that reads more than `limit` bytes of constants into as few equal slices as are
+ * within it, or as fine as its kernel's record offers. Steps without such a cut, those inside others and those
+ * whose places only the run knows stay whole. Before steps are cut into parts for threads. */
+void program_slice(Program *program, int64_t limit);
+
+/* Bytes of constants that steps [range) read, each buffer once; text does not count. */
+int64_t program_constants_of(const Program *program, Range range);
+
+#endif

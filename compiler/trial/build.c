@@ -1,0 +1,37 @@
+/* build.c - the generated files in a folder of their own. */
+#include "trial/build.h"
+
+#include "support/files.h"
+
+#include <string.h>
+
+static void add(FileSet *set, const char *folder, const char *name, const Text *text)
+{
+    files_add(set, arena_printf(set->arena, "%s/%s", folder, name), text->data ? text->data : "", text->size);
+}
+
+int build_write(const Emission *like, const char *folder, bool host)
+{
+    Options       options = *like->options;
+    Emission      emission = {.options = &options,
+                              .program = like->program,
+                              .plan = like->plan,
+                              .name = like->name,
+                              .upper = like->upper,
+                              .diag = like->diag};
+    FileSet       files = {.arena = like->diag->arena};
+    const Target *target = target_find(options.target ? options.target : "portable");
+
+    options.output = "model.c";
+    options.main = host ? "main.c" : NULL;
+    if (target->emit(&emission) < 0)
+        return -1;
+    add(&files, folder, "model.c", &emission.source);
+    add(&files, folder, "model.h", &emission.header);
+    if (emission.nweights)
+        files_add_pieces(&files, arena_printf(files.arena, "%s/model.c.weights", folder), emission.weights,
+                         emission.nweights);
+    if (host)
+        add(&files, folder, "main.c", &emission.main);
+    return files_publish(&files, like->diag);
+}

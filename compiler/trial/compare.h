@@ -1,0 +1,24 @@
+/* compare.h - how far two arrays of elements are apart. Knows nothing of files. */
+#ifndef OCC_TRIAL_COMPARE_H
+#define OCC_TRIAL_COMPARE_H
+
+#include "graph/ir.h"
+
+typedef struct Difference {
+    double  absolute; /* largest |found - wanted|; NaN where only one of the two is NaN, infinite where only one is */
+    double  relative; /* largest |found - wanted| / |wanted|, where wanted is not 0; NaN or infinite likewise */
+    double  ulp;      /* largest distance in representable values of a float type; 0 for integers */
+    int64_t wrong;    /* elements outside the tolerance */
+    int64_t first;    /* index of the first of them, C order; -1: none */
+    double  found, wanted; /* that element */
+    double  floor;         /* a float that is off by less is right whatever is wanted; 0 for integers */
+    bool    blind;         /* floats were wanted that are not 0, and none reaches the floor */
+} Difference;
+
+/* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer
+ * digits) plus the larger of 1e-4 of the largest finite magnitude in the tensor and an absolute 1e-6 (doubles: 1e-12):
+ * what cancels in a sum leaves its rounding behind, however small the result. NaN and infinities must be equal;
+ * integers of 8 bits and less may differ by one, all else is exact. */
+Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count);
+
+#endif
