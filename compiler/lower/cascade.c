@@ -69,29 +69,29 @@ static bool is_pointwise(const Node *node)
            node_ints_are(node, "strides", 1);
 }
 
-bool cascade_takes(const Lower *lower, const Node *user, const Pending *input)
+bool cascade_takes(const Lower *lower, const Node *user, const Deferred *input)
 {
     const Stage *s = input->stage;
 
     if (lower->cascade == CASCADE_OFF || lower->in_parts || !s || s->weights > MOST_WEIGHTS ||
         s->stages + 2 > CASCADE_STAGES || (s->accepts && !s->accepts(input)) || !is_image(&input->type) ||
-        !pending_stores(input, input->type.dtype) || !is_stage(user) || conv_after_takes(lower, user, input))
+        !deferred_stores(input, input->type.dtype) || !is_stage(user) || conv_after_takes(lower, user, input))
         return false;
     return lower->cascade == CASCADE_ON || (s->before && is_pointwise(user)) || type_bytes(&input->type) >= LEAST_BYTES;
 }
 
-Pending *cascade_before(const Lower *lower, const Node *node)
+Deferred *cascade_before(const Lower *lower, const Node *node)
 {
     const Place *place = &lower->place[node->in[0]->id];
 
-    return place->kind == PLACE_PENDING && cascade_takes(lower, node, place->pending) ? place->pending : NULL;
+    return place->kind == PLACE_DEFERRED && cascade_takes(lower, node, place->deferred) ? place->deferred : NULL;
 }
 
 Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
-                     int (*append)(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y))
+                     int (*append)(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y))
 {
-    Pending *before = cascade_before(lower, node);
-    Stage   *s;
+    Deferred *before = cascade_before(lower, node);
+    Stage    *s;
 
     if (lower->cascade == CASCADE_OFF || !is_stage(node) || !extent_is_const(w->begin[0]) ||
         (!before && !operand_is_static(&x)))
@@ -111,10 +111,10 @@ Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
 }
 
 /* Some rows of an expression, which becomes another one as its innermost strides are others. */
-static int append_map(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_map(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
-    Arena  *arena = lower->program->arena;
-    Pending rows = *p;
+    Arena   *arena = lower->program->arena;
+    Deferred rows = *p;
 
     (void)x;
     (void)pad;
@@ -125,7 +125,7 @@ static int append_map(Lower *lower, const Pending *p, Operand x, int64_t pad, Op
     return lower_map_finish(lower, &rows, y);
 }
 
-Stage *cascade_map(Lower *lower, const Pending *p)
+Stage *cascade_map(Lower *lower, const Deferred *p)
 {
     Stage *s;
 
@@ -237,7 +237,7 @@ static int64_t input_bytes(const Lower *lower, const Cascade *all, int first)
     return first ? type_bytes(&all->level[first - 1].p->type) : act_bytes(lower, input_buffer(all, first));
 }
 
-static bool reads_buffer(const Pending *p, int buffer)
+static bool reads_buffer(const Deferred *p, int buffer)
 {
     for (int i = 0; i < p->noperand; i++)
         if (p->operand[i].buffer == buffer && !extent_is(p->operand[i].stride[CASCADE_ROW], 0))
@@ -266,11 +266,11 @@ static int64_t read_bytes(const Lower *lower, const Cascade *all, int first, int
  * read, or of a tensor that its expression reads. */
 static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 {
-    const Pending *p = all->level[level].p;
-    int            buffer = input_buffer(all, level);
-    int64_t        input = input_bytes(lower, all, level), result = type_bytes(&p->type);
-    int64_t        others = read_bytes(lower, all, level, buffer);
-    bool           apart = all->level[level].stage->is_apart;
+    const Deferred *p = all->level[level].p;
+    int             buffer = input_buffer(all, level);
+    int64_t         input = input_bytes(lower, all, level), result = type_bytes(&p->type);
+    int64_t         others = read_bytes(lower, all, level, buffer);
+    bool            apart = all->level[level].stage->is_apart;
 
     for (int j = level; j < all->n; j++)
         apart = apart || (buffer >= 0 && reads_buffer(all->level[j].p, buffer));
@@ -356,10 +356,10 @@ static bool is_better(const Lower *lower, const Cutting *a, const Cutting *b)
 }
 
 /* All levels of `last`. */
-static void collect(Cascade *all, Pending *last)
+static void collect(Cascade *all, Deferred *last)
 {
     *all = (Cascade){.n = 0};
-    for (const Pending *p = last; p; p = p->stage->before)
+    for (const Deferred *p = last; p; p = p->stage->before)
         all->n++;
     for (int j = all->n - 1; j >= 0; j--, last = last->stage->before)
         all->level[j] = (Level){.p = last, .stage = last->stage};
@@ -367,7 +367,7 @@ static void collect(Cascade *all, Pending *last)
 
 /* The cascade that ends with `last`; NULL: it is better made as a whole. Levels before it choose for themselves, as
  * well. */
-static Cascade *choose(Lower *lower, Pending *last)
+static Cascade *choose(Lower *lower, Deferred *last)
 {
     Cascade  all;
     Cascade *c = arena_one(lower->arena, Cascade);
@@ -389,7 +389,7 @@ static Cascade *choose(Lower *lower, Pending *last)
     return best[all.n].rows && cut(c, best[all.n].rows, lower->cascade == CASCADE_AUTO) ? c : NULL;
 }
 
-int cascade_finish(Lower *lower, Pending *last, Operand y)
+int cascade_finish(Lower *lower, Deferred *last, Operand y)
 {
     Value   *input = last->node->in[0];
     Cascade *cascade;
@@ -400,5 +400,5 @@ int cascade_finish(Lower *lower, Pending *last, Operand y)
     if (cascade)
         return cascade_append(lower, cascade, y) < 0 ? -1 : 1;
     last->stage->before = NULL;
-    return lower->place[input->id].kind == PLACE_PENDING ? lower_finish(lower, input) : 0;
+    return lower->place[input->id].kind == PLACE_DEFERRED ? lower_finish(lower, input) : 0;
 }

@@ -8,12 +8,12 @@ enum { CASCADE_ROW = 2, CASCADE_STAGES = 32 }; /* the axis of rows; stages at mo
 
 /* One stage and the strip behind it, in rows. */
 typedef struct Level {
-    Pending *p;
-    Stage   *stage;
-    int64_t  fresh, ahead, hold;
-    int64_t  rest, below; /* made behind the loop, and of padding below them that the next stage reads */
-    int64_t  rows;        /* of the strip */
-    Operand  strip;
+    Deferred *p;
+    Stage    *stage;
+    int64_t   fresh, ahead, hold;
+    int64_t   rest, below; /* made behind the loop, and of padding below them that the next stage reads */
+    int64_t   rows;        /* of the strip */
+    Operand   strip;
 } Level;
 
 typedef struct Cascade {

@@ -9,7 +9,7 @@ static int make_outside(Lower *lower, Value *value)
     const Place *place = &lower->place[value->id];
     Operand      x;
 
-    if (place->kind == PLACE_PENDING)
+    if (place->kind == PLACE_DEFERRED)
         return lower_finish(lower, value);
     if (place->kind == PLACE_NONE && !value->data && lower_is_tracked(lower, value))
         return lower_value(lower, value, &x);

@@ -28,7 +28,7 @@ static bool is_pointwise(const Node *node)
 }
 
 /* Some operand lies inside a larger buffer and is read pixel by pixel. */
-static bool reads_a_window(const Lower *lower, const Pending *input)
+static bool reads_a_window(const Lower *lower, const Deferred *input)
 {
     for (int i = 0; i < input->noperand; i++) {
         const Operand *x = &input->operand[i];
@@ -43,7 +43,7 @@ static bool reads_a_window(const Lower *lower, const Pending *input)
     return false;
 }
 
-bool conv_after_takes(const Lower *lower, const Node *user, const Pending *input)
+bool conv_after_takes(const Lower *lower, const Node *user, const Deferred *input)
 {
     return !lower->in_parts && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 &&
            is_pointwise(user) && type_is_static(&input->type) && reads_a_window(lower, input);
@@ -63,12 +63,12 @@ static int limit_of(const Scalar *s)
     return a->op == SCALAR_ACC && b->op == SCALAR_LITERAL && b->literal == 0.0 ? 1 : -1;
 }
 
-bool conv_after_accepts(const Pending *conv)
+bool conv_after_accepts(const Deferred *conv)
 {
     return limit_of(conv->expr) >= 0;
 }
 
-const Operand *conv_after_rows(const Pending *input)
+const Operand *conv_after_rows(const Deferred *input)
 {
     const Operand *found = NULL;
 
@@ -83,7 +83,7 @@ const Operand *conv_after_rows(const Pending *input)
     return found;
 }
 
-static bool pitches(Model *model, const Pending *input, const Operand *y, Extent *pitch, Extent *ypitch)
+static bool pitches(Model *model, const Deferred *input, const Operand *y, Extent *pitch, Extent *ypitch)
 {
     for (int i = 0; i < input->noperand; i++)
         if (!panels_pitch(model, &input->operand[i], CHANNEL, &pitch[i]) || !extent_is_const(pitch[i]))
@@ -91,7 +91,7 @@ static bool pitches(Model *model, const Pending *input, const Operand *y, Extent
     return panels_pitch(model, y, CHANNEL, ypitch) && extent_is_const(*ypitch) && y->stride[CHANNEL].max == 1;
 }
 
-int conv_after_finish(Lower *lower, Pending *conv, Pending *input, Operand w, Operand bias, Operand y)
+int conv_after_finish(Lower *lower, Deferred *conv, Deferred *input, Operand w, Operand bias, Operand y)
 {
     int64_t inputs = input->type.dim[CHANNEL].max, outputs = conv->type.dim[CHANNEL].max,
             pixels = type_elements(&conv->type) / outputs;

@@ -7,16 +7,16 @@
 #include "lower/lower.h"
 
 /* A value that waits may go on waiting for this user, which is such a convolution. */
-bool conv_after_takes(const Lower *lower, const Node *user, const Pending *input);
+bool conv_after_takes(const Lower *lower, const Node *user, const Deferred *input);
 
 /* Whether its kernel can make what waits behind the convolution. */
-bool conv_after_accepts(const Pending *conv);
+bool conv_after_accepts(const Deferred *conv);
 
 /* The only operand of the input's expression that has rows, of four axes with batch 1; NULL: there are others. */
-const Operand *conv_after_rows(const Pending *input);
+const Operand *conv_after_rows(const Deferred *input);
 
 /* Append the step y = conv(input) with what waits behind the convolution. Returns 1; 0 when its kernel cannot make
  * that, and nothing was appended; -1 with a message. */
-int conv_after_finish(Lower *lower, Pending *conv, Pending *input, Operand w, Operand bias, Operand y);
+int conv_after_finish(Lower *lower, Deferred *conv, Deferred *input, Operand w, Operand bias, Operand y);
 
 #endif

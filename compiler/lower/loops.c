@@ -11,19 +11,19 @@ Layout lower_layout_of(const Operand *x)
                                                                                       : LAYOUT_CHANNELS_LAST;
 }
 
-Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail,
-                        Layout layout)
+Deferred *deferred_kernel(Lower *lower, Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
+                          Layout layout)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
+    Deferred *p = arena_one(lower->program->arena, Deferred);
 
-    *p = (Pending){.node = node, .finish = finish, .accepts = accepts, .detail = detail, .layout = layout};
+    *p = (Deferred){.node = node, .finish = finish, .accepts = accepts, .detail = detail, .layout = layout};
     p->expr = arena_one(lower->program->arena, Scalar);
     scalar_acc(lower, p->expr, DTYPE_F32);
     return p;
 }
 
 /* Results lie as their largest operand does, so that the inner loop walks both in order. */
-Layout lower_pending_layout(const Lower *lower, const Pending *p)
+Layout lower_deferred_layout(const Lower *lower, const Deferred *p)
 {
     int64_t most = 0;
     Layout  layout = p->layout;
@@ -78,7 +78,7 @@ static void nest_sort(Nest *nest)
 }
 
 /* stride[outer] == stride[inner] * extent[inner], for the result and every operand. */
-static bool nest_joins(Lower *lower, const Nest *nest, int outer, int inner)
+static bool axes_collapse(Lower *lower, const Nest *nest, int outer, int inner)
 {
     Model *model = lower->model;
 
@@ -90,12 +90,12 @@ static bool nest_joins(Lower *lower, const Nest *nest, int outer, int inner)
     return true;
 }
 
-static void nest_join(Lower *lower, Nest *nest)
+static void nest_collapse(Lower *lower, Nest *nest)
 {
     int kept = 0;
 
     for (int i = 1; i < nest->rank; i++) {
-        if (nest_joins(lower, nest, kept, i)) {
+        if (axes_collapse(lower, nest, kept, i)) {
             nest->dim[i] = extent_op(lower->model, EXPR_MUL, nest->dim[kept], nest->dim[i]);
         } else {
             kept++;
@@ -122,7 +122,7 @@ static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
         nest.rank++;
     }
     nest_sort(&nest);
-    nest_join(lower, &nest);
+    nest_collapse(lower, &nest);
     if (!nest.rank) { /* a scalar is a row of one */
         nest.rank = 1;
         nest.dim[0] = nest.y[0] = extent_const(1);
@@ -175,7 +175,7 @@ static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx,
     return 0;
 }
 
-int lower_map_finish(Lower *lower, Pending *p, Operand y)
+int lower_map_finish(Lower *lower, Deferred *p, Operand y)
 {
     Operand x[SCALAR_MAX_OPERANDS];
     Extent  strides[SCALAR_MAX_OPERANDS * MAX_RANK];
@@ -230,7 +230,7 @@ Extent operand_count(Lower *lower, const Operand *x, int first, int last)
 
 int lower_convert_into(Lower *lower, Operand x, Operand y)
 {
-    Pending p = {.node = lower->node, .noperand = 1, .operand = {x}};
+    Deferred p = {.node = lower->node, .noperand = 1, .operand = {x}};
 
     p.expr = arena_one(lower->program->arena, Scalar);
     scalar_cast(lower, p.expr, y.dtype, scalar_load(lower, p.expr, x.dtype, 0), true);

@@ -1,10 +1,10 @@
 /* lower.h - from graph to program: where each value lies, and the steps that make it.
  *
- * A value is *placed* when it has an operand (a view of some buffer, any strides). It is *pending* while the step that
- * will make it waits for its consumer: an elementwise consumer then joins the waiting step's expression instead of
- * making a step of its own. That is how activations and residuals reach the producing kernel, and how elementwise
- * chains become one loop. A value used more than once, or needed outside, never waits (unless recomputing it is free,
- * as a dequantised operand is).
+ * A value is *placed* when it has an operand (a view of some buffer, any strides). It is *deferred* while the step that
+ * computes it is held back until its consumer is lowered. An elementwise consumer is then fused into the expression of
+ * the deferred step: Relu after Conv becomes the Conv's epilogue, and Add, Mul, Tanh in a row become one loop. A value
+ * with several consumers, or one that is an output, is not deferred, unless computing it again is free, as a
+ * dequantised operand is.
  *
  * Layout is chosen here and nowhere else: convolutional kernels place their results channels-last, elementwise results
  * take the order of their largest operand, transposes and slices are views, and what needs row-major order asks for
@@ -19,25 +19,25 @@
 /* The order in memory that a result should take. */
 typedef enum Layout { LAYOUT_ROW_MAJOR, LAYOUT_CHANNELS_LAST } Layout;
 
-typedef struct Pending Pending;
+typedef struct Deferred Deferred;
 
-/* Append the finished step of a pending value. `y` is where the result goes; p->expr is the whole expression. */
-typedef int (*PendingFinish)(Lower *lower, Pending *p, Operand y);
+/* Appends the step of a deferred value. `y` is where the result goes; p->expr is the whole fused expression. */
+typedef int (*DeferredFinish)(Lower *lower, Deferred *p, Operand y);
 /* Whether operand `x` (already broadcast to the result's axes) can be read in the epilogue of this kernel; NULL:
  * never. */
-typedef bool (*PendingAccepts)(const Pending *p, const Operand *x);
+typedef bool (*DeferredAccepts)(const Deferred *p, const Operand *x);
 
-/* A step that waits. Expression node 0 is SCALAR_ACC for kernels; for plain elementwise work there is none. */
-struct Pending {
-    Node          *node; /* that started it */
-    PendingFinish  finish;
-    PendingAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
-    bool           bytes;   /* the kernel stores bytes too, not only floats */
-    void          *detail;  /* the kernel's own parameters, for finish */
-    struct Stage  *stage;   /* how its rows can be made one after another (lower/cascade.h); or NULL */
-    Type           type;    /* extents of the result (dtype: of the expression's result) */
-    Layout         layout;  /* that the kernel prefers for its result */
-    Scalar        *expr;
+/* A deferred producer. Node 0 of its expression is SCALAR_ACC for kernels; plain elementwise work has none. */
+struct Deferred {
+    Node           *node; /* that started it */
+    DeferredFinish  finish;
+    DeferredAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
+    bool            bytes;   /* the kernel stores bytes too, not only floats */
+    void           *detail;  /* the kernel's own parameters, for finish */
+    struct Stage   *stage;   /* how its rows can be made one after another (lower/cascade.h); or NULL */
+    Type            type;    /* extents of the result (dtype: of the expression's result) */
+    Layout          layout;  /* that the kernel prefers for its result */
+    Scalar         *expr;
     Operand operand[SCALAR_MAX_OPERANDS]; /* read by expr, broadcast to the result's axes: stride 0 where repeated */
     int     noperand;
     bool    free; /* may be computed again by every consumer */
@@ -46,9 +46,9 @@ struct Pending {
 };
 
 typedef struct Place {
-    enum { PLACE_NONE, PLACE_OPERAND, PLACE_PENDING, PLACE_SEQUENCE } kind;
-    Operand  operand; /* SEQUENCE: the whole buffer as bytes; layout in lower/sequence.h */
-    Pending *pending;
+    enum { PLACE_NONE, PLACE_OPERAND, PLACE_DEFERRED, PLACE_SEQUENCE } kind;
+    Operand   operand; /* SEQUENCE: the whole buffer as bytes; layout in lower/sequence.h */
+    Deferred *deferred;
 } Place;
 
 /* A value made directly inside a larger one (concat parent, branch result). */
@@ -109,7 +109,7 @@ int lower_graph(Lower *lower, Graph *graph);
 
 /* ------------------------------------------------------------------------------------- operands of the node in hand */
 
-/* Where input `index` of the node lies, as any view (a pending step is finished first); buffer -1 when omitted. */
+/* Where input `index` of the node lies, as any view (a deferred step is appended first); buffer -1 when omitted. */
 int lower_input(Lower *lower, Node *node, int index, Operand *out);
 int lower_value(Lower *lower, Value *value, Operand *out);
 
@@ -131,20 +131,19 @@ int lower_output_view(Lower *lower, Node *node, int index, Operand view);
 /* The same where the view is a part of what is placed; a copy of it with --elision=off. */
 int lower_output_part(Lower *lower, Node *node, int index, Operand part);
 
-/* Output `index` waits for its consumers. */
-int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending);
+/* Output `index` is deferred until its consumer is lowered. */
+int lower_output_deferred(Lower *lower, Node *node, int index, Deferred *deferred);
 
-/* A kernel that waits for its consumers, `detail` being what finish wants to know: its expression is the float that it
- * makes. */
-Pending *pending_kernel(Lower *lower, Node *node, PendingFinish finish, PendingAccepts accepts, void *detail,
-                        Layout layout);
-int      lower_finish(Lower *lower, Value *value); /* make a pending value now */
+/* A deferred kernel, whose expression so far is the float that it computes. `detail` is passed on to `finish`. */
+Deferred *deferred_kernel(Lower *lower, Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
+                          Layout layout);
+int       lower_finish(Lower *lower, Value *value); /* append the step of a deferred value now */
 
-/* The steps from `first` on say all nodes that they compute; those of other nodes have said so. */
-/* Whether its kernel stores elements of this type, so that nothing needs to be converted behind it. */
-bool pending_stores(const Pending *pending, DType dtype);
+/* Whether the kernel of a deferred step can store elements of this type; else its floats are converted afterwards. */
+bool deferred_stores(const Deferred *deferred, DType dtype);
 
-void pending_say_origins(Lower *lower, const Pending *pending, int first);
+/* The nodes that a deferred step computes become the origin of steps `first` to the last, which are its own. */
+void deferred_say_origins(Lower *lower, const Deferred *deferred, int first);
 
 /* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not
  * constant. */
@@ -163,11 +162,11 @@ Operand lower_scratch(Lower *lower, DType dtype, int64_t elements, const char *n
 Operand lower_temporary(Lower *lower, const Type *type, Layout layout, const char *name);
 Operand operand_absent(DType dtype);
 
-/* Between the files of lowering: where a value that is now made goes, how a waiting expression is laid out and
- * finished, and the end of a program with state. */
+/* Between the files of lowering: the place of a value whose step is appended now, the layout and the step of a deferred
+ * elementwise expression, and the end of a program with state. */
 int    lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out);
-Layout lower_pending_layout(const Lower *lower, const Pending *pending);
-int    lower_map_finish(Lower *lower, Pending *pending, Operand y);
+Layout lower_deferred_layout(const Lower *lower, const Deferred *deferred);
+int    lower_map_finish(Lower *lower, Deferred *deferred, Operand y);
 int    lower_state(Lower *lower, const Options *options);
 
 /* Text that is made while running lies in pools, which live as long as any value that may point into them is read:
@@ -258,10 +257,10 @@ int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
 int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
 
-/* The start of an elementwise rule: joins what the node's inputs wait with. args[i] is the expression node of input i
- * (-1: omitted). `vector`: the node's own operation exists on float vectors, so that it may join a kernel's epilogue.
- * The rule appends its operation to the result's expr and ends with lower_output_pending. NULL: failed with a
- * message. */
-Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
+/* The start of an elementwise rule: fuses the deferred producers of the node's inputs into one expression. args[i] is
+ * the expression node of input i (-1: omitted). `vector`: the node's own operation exists on float vectors, so that it
+ * may be fused into a kernel's epilogue. The rule appends its operation to the result's expr and ends with
+ * lower_output_deferred. NULL: failed with a message. */
+Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
 
 #endif

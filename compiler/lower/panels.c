@@ -144,7 +144,7 @@ bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch)
     return true;
 }
 
-void panels_epilogue(Pending *p, int channel, Extent *pitch)
+void panels_epilogue(Deferred *p, int channel, Extent *pitch)
 {
     for (int i = 0; i < p->noperand; i++)
         panels_pitch(p->node->graph->model, &p->operand[i], channel, &pitch[i]);
@@ -153,7 +153,7 @@ void panels_epilogue(Pending *p, int channel, Extent *pitch)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[channel].max;
 }
 
-void panels_put_fused(Lower *lower, Step *step, const Pending *p, const Operand *operand, const Extent *pitch)
+void panels_put_fused(Lower *lower, Step *step, const Deferred *p, const Operand *operand, const Extent *pitch)
 {
     step_int(lower, step, p->noperand);
     step_extents(lower, step, p->noperand, pitch);

@@ -31,11 +31,11 @@ int panels_computed(Lower *lower, Operand w, PanelShape shape, Operand *out);
  * row-major). False when it does not lie so, or its channels have a stride that only the run knows. */
 bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch);
 
-/* Give the loads of a pending expression the strides of their channels, and list the pitches. */
-void panels_epilogue(Pending *p, int channel, Extent *pitch);
+/* Gives each load of a deferred expression the stride of its channels, and lists the pitches. */
+void panels_epilogue(Deferred *p, int channel, Extent *pitch);
 
 /* Append the fields of an occ_fused, and the expression over `operand`, p's operands with the axes of the result as it
  * is passed. */
-void panels_put_fused(Lower *lower, Step *step, const Pending *p, const Operand *operand, const Extent *pitch);
+void panels_put_fused(Lower *lower, Step *step, const Deferred *p, const Operand *operand, const Extent *pitch);
 
 #endif

@@ -161,7 +161,7 @@ int lower_value(Lower *lower, Value *value, Operand *out)
         place->operand = constant_operand(lower, value);
         place->kind = PLACE_OPERAND;
     }
-    if (place->kind == PLACE_PENDING && lower_finish(lower, value) < 0)
+    if (place->kind == PLACE_DEFERRED && lower_finish(lower, value) < 0)
         return -1;
     if (place->kind == PLACE_NONE && lower_is_tracked(lower, value) && lower_tracked(lower, value) < 0)
         return -1;

@@ -3,7 +3,7 @@
 #include "program/operand.h"
 #include "support/int.h"
 
-enum { MAX_PENDING_OPERANDS = 40, MAX_STEP_ARGS = 64 };
+enum { MAX_STEP_OPERANDS = 40, MAX_STEP_ARGS = 64 };
 
 /* ------------------------------------------------------------------------------------------------ run-time integers */
 
@@ -197,7 +197,7 @@ Step *step_begin(Lower *lower, Node *node, const char *kernel)
     Step *step = arena_one(lower->program->arena, Step);
 
     *step = (Step){.kind = STEP_KERNEL, .kernel = kernel_find(kernel), .until = -1};
-    step->operand = arena_array(lower->program->arena, Operand, MAX_PENDING_OPERANDS);
+    step->operand = arena_array(lower->program->arena, Operand, MAX_STEP_OPERANDS);
     step->arg = arena_array(lower->program->arena, Arg, MAX_STEP_ARGS);
     if (node)
         lower->node = node;

@@ -20,7 +20,7 @@ typedef struct Blocking {
 } Blocking;
 
 /* The product and the softmax as steps of their own, when somebody else than the second product asks. */
-static int finish_apart(Lower *lower, Pending *p, Operand y)
+static int finish_apart(Lower *lower, Deferred *p, Operand y)
 {
     Operand scores = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "scores");
 
@@ -56,27 +56,27 @@ bool attention_softmax(Lower *lower, Node *node)
 {
     Value      *weights = node->out[0];
     const Node *user = only_reader(lower, weights);
-    Pending    *scores = product_waiting(lower, node->in[0]), *p;
+    Deferred   *scores = product_deferred(lower, node->in[0]), *p;
     int64_t     axis = node_int(node, "axis", -1);
 
     if (!scores || !user || weights->type.dtype != DTYPE_F32 || (axis != -1 && axis != weights->type.rank - 1) ||
         scores->type.rank != ((Matrices *)scores->detail)->stack + 2 || !takes_weights(user, weights, scores->detail))
         return false;
-    p = arena_one(lower->program->arena, Pending);
+    p = arena_one(lower->program->arena, Deferred);
     *p = *scores;
     p->node = node;
     p->finish = finish_apart;
     p->accepts = NULL;
     ARENA_PUSH(lower->program->arena, p->origin, p->norigin, p->corigin, (const Node *)node);
-    lower->place[weights->id] = (Place){.kind = PLACE_PENDING, .pending = p};
+    lower->place[weights->id] = (Place){.kind = PLACE_DEFERRED, .deferred = p};
     return true;
 }
 
-bool attention_waits_for(const Lower *lower, const Node *node)
+bool attention_is_deferred(const Lower *lower, const Node *node)
 {
     const Place *place = &lower->place[node->in[0]->id];
 
-    return place->kind == PLACE_PENDING && place->pending->finish == finish_apart;
+    return place->kind == PLACE_DEFERRED && place->deferred->finish == finish_apart;
 }
 
 /* Even blocks of rows whose scores fit. */
@@ -111,7 +111,7 @@ static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
     return 0;
 }
 
-static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
+static int append(Lower *lower, Node *node, Deferred *p, Operand y, Operand v)
 {
     const Matrices *m = p->detail;
     Extent          pitch[PRODUCT_PITCHES];
@@ -137,7 +137,7 @@ static int append(Lower *lower, Node *node, Pending *p, Operand y, Operand v)
 
 int attention_product(Lower *lower, Node *node)
 {
-    Pending  *p = lower->place[node->in[0]->id].pending;
+    Deferred *p = lower->place[node->in[0]->id].deferred;
     Matrices *m = p->detail;
     Extent    dim[MAX_RANK];
     int       first = lower->program->nstep, rank = m->stack + 2;

@@ -11,7 +11,7 @@ typedef struct Conv {
     int64_t      groups, inputs, outputs; /* of one group */
     WinogradPlan winograd;                /* m > 0: in the transformed domain */
     int64_t      vectors, pace;           /* of a tile, as conv_f32 takes them */
-    Pending     *before;                  /* the input is computed block by block; else NULL */
+    Deferred    *before;                  /* the input is computed block by block; else NULL */
     bool         dot;                     /* few outputs: the kernel has vectors of inputs */
     bool         depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
@@ -20,6 +20,6 @@ typedef struct Conv {
 int conv_place_channels(Lower *lower, Node *node, Conv *c);
 
 /* The step of a direct convolution: y = expression of p. Returns 0 or -1 with a message. */
-int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y);
+int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y);
 
 #endif

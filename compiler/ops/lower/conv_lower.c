@@ -13,7 +13,7 @@ enum {
     FEW_OUTPUTS = 4 /* that conv_dot_f32 makes */
 };
 
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     Extent pitch;
 
@@ -21,7 +21,7 @@ static bool accepts(const Pending *p, const Operand *x)
 }
 
 /* The end of every kernel's arguments: what the expression reads. */
-static int finish_expression(Lower *lower, Pending *p, Step *step)
+static int finish_expression(Lower *lower, Deferred *p, Step *step)
 {
     Extent  pitch[SCALAR_MAX_OPERANDS];
     Operand image[SCALAR_MAX_OPERANDS];
@@ -33,7 +33,7 @@ static int finish_expression(Lower *lower, Pending *p, Step *step)
     return step_end(lower, step);
 }
 
-static int finish_winograd(Lower *lower, Pending *p, Operand y)
+static int finish_winograd(Lower *lower, Deferred *p, Operand y)
 {
     const Conv *c = p->detail;
     Step       *step = step_begin(lower, NULL, "winograd_f32");
@@ -52,11 +52,11 @@ static int finish_winograd(Lower *lower, Pending *p, Operand y)
     return finish_expression(lower, p, step);
 }
 
-static int finish(Lower *lower, Pending *p, Operand y);
+static int finish(Lower *lower, Deferred *p, Operand y);
 static int place_input(Lower *lower, Node *node, Conv *c);
 
 /* The step that computes its own input; or the input is made after all. */
-static int finish_after(Lower *lower, Pending *p, Operand y)
+static int finish_after(Lower *lower, Deferred *p, Operand y)
 {
     Conv *c = p->detail;
     int   made = conv_after_finish(lower, p, c->before, c->w, c->bias, y);
@@ -76,7 +76,7 @@ static bool is_gapless(const Operand *x, int64_t channels)
 }
 
 /* The image that the step reads. */
-static int close_gaps(Lower *lower, const Pending *p, const Conv *c, Operand *x)
+static int close_gaps(Lower *lower, const Deferred *p, const Conv *c, Operand *x)
 {
     Type type;
 
@@ -90,7 +90,7 @@ static int close_gaps(Lower *lower, const Pending *p, const Conv *c, Operand *x)
     return lower_copy(lower, NULL, c->x, *x);
 }
 
-int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
+int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y)
 {
     const int64_t tile[3] = {c->vectors, 0, c->pace};
     Operand       x;
@@ -111,7 +111,7 @@ int conv_append(Lower *lower, Pending *p, const Conv *c, Operand y)
     return finish_expression(lower, p, step);
 }
 
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Conv *c = p->detail;
     int   made;
@@ -127,10 +127,10 @@ static int finish(Lower *lower, Pending *p, Operand y)
 }
 
 /* Some rows: c->window and c->x are those of the whole image. */
-static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
-    Pending rows = *p;
-    Conv    c = *(const Conv *)p->detail;
+    Deferred rows = *p;
+    Conv     c = *(const Conv *)p->detail;
 
     c.x = x;
     c.window.begin[0] = extent_const(pad);
@@ -139,11 +139,11 @@ static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, O
 }
 
 /* The same where the input is computed block by block: x are the rows that its expression reads. */
-static int append_rows_after(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_rows_after(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     const Conv    *c = p->detail;
     const Operand *read = conv_after_rows(c->before);
-    Pending        rows = *p, before = *c->before;
+    Deferred       rows = *p, before = *c->before;
 
     (void)pad;
     before.operand[read - c->before->operand] = x;
@@ -285,16 +285,16 @@ static int place_input(Lower *lower, Node *node, Conv *c)
 {
     Place *place = &lower->place[node->in[0]->id];
 
-    if (place->kind != PLACE_PENDING || !conv_after_takes(lower, node, place->pending))
+    if (place->kind != PLACE_DEFERRED || !conv_after_takes(lower, node, place->deferred))
         return conv_place_channels(lower, node, c);
-    c->before = place->pending;
+    c->before = place->deferred;
     return 0;
 }
 
 int lower_conv(Lower *lower, Node *node)
 {
-    Conv    *c = arena_one(lower->program->arena, Conv);
-    Pending *p;
+    Conv     *c = arena_one(lower->program->arena, Conv);
+    Deferred *p;
 
     if (spatial_window(lower, node, node->in[1]->type.dim + 2, &c->window) < 0)
         return -1;
@@ -307,7 +307,7 @@ int lower_conv(Lower *lower, Node *node)
     if ((!cascade_before(lower, node) && place_input(lower, node, c) < 0) || place_weights(lower, node, c) < 0 ||
         lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
-    p = pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
+    p = deferred_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST);
     p->stage = stage_of(lower, node, c);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }

@@ -128,7 +128,7 @@ static Operand phase_weights(Lower *lower, Node *node, const Conv *c, const Axis
 }
 
 /* One phase as a convolution: of the input from `skip` on, into every stride-th element of y. */
-static int append_phase(Lower *lower, Pending *p, const AxisPhase *axis, Operand y)
+static int append_phase(Lower *lower, Deferred *p, const AxisPhase *axis, Operand y)
 {
     const Conv *whole = p->detail;
     Conv        c = *whole;
@@ -155,7 +155,7 @@ static int append_phase(Lower *lower, Pending *p, const AxisPhase *axis, Operand
     return conv_append(lower, p, &c, y);
 }
 
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish(Lower *lower, Deferred *p, Operand y)
 {
     const Window *w = &((const Conv *)p->detail)->window;
     int64_t       phases = 1;
@@ -175,7 +175,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
 }
 
 /* What an expression reads must be the same for every pixel: those of a phase do not lie evenly. */
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     Extent pitch;
 
@@ -194,7 +194,8 @@ static int lower_phases(Lower *lower, Node *node, const Window *window)
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
     if (conv_place_channels(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
-    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
+    return lower_output_deferred(lower, node, 0,
+                                 deferred_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
 }
 
 /* ------------------------------------------------------------------------------------------------- the kernel's own */

@@ -71,24 +71,24 @@ static const Direct *find_direct(OpKind op)
 }
 
 /* The result in the type that the model says, rounded as ONNX rounds every operator's result. */
-static int emit(Lower *lower, Node *node, Pending *p, int result)
+static int emit(Lower *lower, Node *node, Deferred *p, int result)
 {
     scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
-static int op2(Lower *lower, Pending *p, ScalarOp op, int a, int b)
+static int op2(Lower *lower, Deferred *p, ScalarOp op, int a, int b)
 {
     return scalar_op(lower, p->expr, op, a, b, -1);
 }
 
-static int op1(Lower *lower, Pending *p, ScalarOp op, int a)
+static int op1(Lower *lower, Deferred *p, ScalarOp op, int a)
 {
     return scalar_op(lower, p->expr, op, a, -1, -1);
 }
 
 /* A float constant in the type that operand `like` computes in. */
-static int number(Lower *lower, Pending *p, int like, double value)
+static int number(Lower *lower, Deferred *p, int like, double value)
 {
     return scalar_literal(lower, p->expr, p->expr->node[like].dtype, value);
 }
@@ -97,7 +97,7 @@ int lower_direct(Lower *lower, Node *node)
 {
     const Direct *row = find_direct(node->op);
     int           args[SCALAR_MAX_OPERANDS], result;
-    Pending      *p;
+    Deferred     *p;
 
     if (text_given(node))
         return text_lower_equal(lower, node);
@@ -116,8 +116,8 @@ int lower_direct(Lower *lower, Node *node)
 
 int lower_mean(Lower *lower, Node *node)
 {
-    int      args[SCALAR_MAX_OPERANDS], sum;
-    Pending *p = lower_elementwise(lower, node, true, args);
+    int       args[SCALAR_MAX_OPERANDS], sum;
+    Deferred *p = lower_elementwise(lower, node, true, args);
 
     if (!p)
         return -1;
@@ -129,8 +129,8 @@ int lower_mean(Lower *lower, Node *node)
 
 int lower_mod(Lower *lower, Node *node)
 {
-    int      args[2];
-    Pending *p = lower_elementwise(lower, node, false, args);
+    int       args[2];
+    Deferred *p = lower_elementwise(lower, node, false, args);
 
     return p ? emit(lower, node, p,
                     op2(lower, p, node_int(node, "fmod", 0) ? SCALAR_fmod : SCALAR_mod, args[0], args[1]))
@@ -144,7 +144,7 @@ static bool has_short_form(double exponent)
 }
 
 /* As pow has them: the root of -0 is 0, and -infinity has one. */
-static int short_power(Lower *lower, Pending *p, int base, double exponent)
+static int short_power(Lower *lower, Deferred *p, int base, double exponent)
 {
     int root, infinite;
 
@@ -163,12 +163,12 @@ static int short_power(Lower *lower, Pending *p, int base, double exponent)
 /* The result has the base's type; mixed types compute in double, where every 32-bit exponent is exact. */
 int lower_pow(Lower *lower, Node *node)
 {
-    double   exponent = 0.0;
-    bool     is_float = node->in[0]->type.dtype == DTYPE_F32;
-    bool     is_short = is_float && const_scalar(node->in[1], &exponent) && has_short_form(exponent);
-    int      args[2], base;
-    Pending *p = lower_elementwise(lower, node, is_short || (is_float && node->in[1]->type.dtype == DTYPE_F32), args);
-    DType    a, b;
+    double    exponent = 0.0;
+    bool      is_float = node->in[0]->type.dtype == DTYPE_F32;
+    bool      is_short = is_float && const_scalar(node->in[1], &exponent) && has_short_form(exponent);
+    int       args[2], base;
+    Deferred *p = lower_elementwise(lower, node, is_short || (is_float && node->in[1]->type.dtype == DTYPE_F32), args);
+    DType     a, b;
 
     if (!p)
         return -1;
@@ -185,18 +185,18 @@ int lower_pow(Lower *lower, Node *node)
 
 int lower_bitshift(Lower *lower, Node *node)
 {
-    int      args[2];
-    Pending *p = lower_elementwise(lower, node, false, args);
-    bool     left = !strcmp(node_string(node, "direction", "LEFT"), "LEFT");
+    int       args[2];
+    Deferred *p = lower_elementwise(lower, node, false, args);
+    bool      left = !strcmp(node_string(node, "direction", "LEFT"), "LEFT");
 
     return p ? emit(lower, node, p, op2(lower, p, left ? SCALAR_shl : SCALAR_shr, args[0], args[1])) : -1;
 }
 
 int lower_isinf(Lower *lower, Node *node)
 {
-    bool     plus = node_int(node, "detect_positive", 1) != 0, minus = node_int(node, "detect_negative", 1) != 0;
-    int      arg, result;
-    Pending *p = lower_elementwise(lower, node, false, &arg);
+    bool      plus = node_int(node, "detect_positive", 1) != 0, minus = node_int(node, "detect_negative", 1) != 0;
+    int       arg, result;
+    Deferred *p = lower_elementwise(lower, node, false, &arg);
 
     if (!p)
         return -1;
@@ -211,8 +211,8 @@ int lower_isinf(Lower *lower, Node *node)
 
 int lower_where(Lower *lower, Node *node)
 {
-    int      args[3];
-    Pending *p;
+    int       args[3];
+    Deferred *p;
 
     if (text_given(node))
         return text_lower_where(lower, node);
@@ -223,8 +223,8 @@ int lower_where(Lower *lower, Node *node)
 /* max(low, min(x, high)) in ONNX's order, so that min > max gives max. */
 int lower_clip(Lower *lower, Node *node)
 {
-    int      args[3] = {-1, -1, -1}, result;
-    Pending *p = lower_elementwise(lower, node, true, args);
+    int       args[3] = {-1, -1, -1}, result;
+    Deferred *p = lower_elementwise(lower, node, true, args);
 
     if (!p)
         return -1;
@@ -238,29 +238,29 @@ int lower_clip(Lower *lower, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------ activations */
 
-typedef int (*Activation)(Lower *lower, Pending *p, const Node *node, int x);
+typedef int (*Activation)(Lower *lower, Deferred *p, const Node *node, int x);
 
-static int select_positive(Lower *lower, Pending *p, int x, int positive, int otherwise)
+static int select_positive(Lower *lower, Deferred *p, int x, int positive, int otherwise)
 {
     int zero = number(lower, p, x, 0.0);
 
     return scalar_op(lower, p->expr, SCALAR_select, op2(lower, p, SCALAR_lt, x, zero), otherwise, positive);
 }
 
-static int relu(Lower *lower, Pending *p, const Node *node, int x)
+static int relu(Lower *lower, Deferred *p, const Node *node, int x)
 {
     (void)node;
     return op2(lower, p, SCALAR_max, x, number(lower, p, x, 0.0));
 }
 
-static int leaky(Lower *lower, Pending *p, const Node *node, int x)
+static int leaky(Lower *lower, Deferred *p, const Node *node, int x)
 {
     double alpha = (double)node_float(node, "alpha", 0.01f);
 
     return select_positive(lower, p, x, x, op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha)));
 }
 
-static int elu_of(Lower *lower, Pending *p, int x, double alpha, double scale)
+static int elu_of(Lower *lower, Deferred *p, int x, double alpha, double scale)
 {
     int e = op1(lower, p, SCALAR_exp, op2(lower, p, SCALAR_mul, x, number(lower, p, x, scale)));
 
@@ -268,12 +268,12 @@ static int elu_of(Lower *lower, Pending *p, int x, double alpha, double scale)
     return op2(lower, p, SCALAR_mul, e, number(lower, p, x, alpha));
 }
 
-static int elu(Lower *lower, Pending *p, const Node *node, int x)
+static int elu(Lower *lower, Deferred *p, const Node *node, int x)
 {
     return select_positive(lower, p, x, x, elu_of(lower, p, x, (double)node_float(node, "alpha", 1.0f), 1.0));
 }
 
-static int selu(Lower *lower, Pending *p, const Node *node, int x)
+static int selu(Lower *lower, Deferred *p, const Node *node, int x)
 {
     double gamma = (double)node_float(node, "gamma", 1.05070102214813232f);
     int    bent = elu_of(lower, p, x, (double)node_float(node, "alpha", 1.67326319217681884766f), 1.0);
@@ -282,21 +282,21 @@ static int selu(Lower *lower, Pending *p, const Node *node, int x)
     return op2(lower, p, SCALAR_mul, bent, number(lower, p, x, gamma));
 }
 
-static int celu(Lower *lower, Pending *p, const Node *node, int x)
+static int celu(Lower *lower, Deferred *p, const Node *node, int x)
 {
     double alpha = (double)node_float(node, "alpha", 1.0f);
 
     return select_positive(lower, p, x, x, elu_of(lower, p, x, alpha, 1.0 / alpha));
 }
 
-static int thresholded(Lower *lower, Pending *p, const Node *node, int x)
+static int thresholded(Lower *lower, Deferred *p, const Node *node, int x)
 {
     int above = op2(lower, p, SCALAR_lt, number(lower, p, x, (double)node_float(node, "alpha", 1.0f)), x);
 
     return scalar_op(lower, p->expr, SCALAR_select, above, x, number(lower, p, x, 0.0));
 }
 
-static int hard_sigmoid_of(Lower *lower, Pending *p, int x, double alpha, double beta)
+static int hard_sigmoid_of(Lower *lower, Deferred *p, int x, double alpha, double beta)
 {
     int line = op2(lower, p, SCALAR_mul, x, number(lower, p, x, alpha));
 
@@ -305,26 +305,26 @@ static int hard_sigmoid_of(Lower *lower, Pending *p, int x, double alpha, double
     return op2(lower, p, SCALAR_min, line, number(lower, p, x, 1.0));
 }
 
-static int hard_sigmoid(Lower *lower, Pending *p, const Node *node, int x)
+static int hard_sigmoid(Lower *lower, Deferred *p, const Node *node, int x)
 {
     return hard_sigmoid_of(lower, p, x, (double)node_float(node, "alpha", 0.2f),
                            (double)node_float(node, "beta", 0.5f));
 }
 
-static int hard_swish(Lower *lower, Pending *p, const Node *node, int x)
+static int hard_swish(Lower *lower, Deferred *p, const Node *node, int x)
 {
     (void)node;
     return op2(lower, p, SCALAR_mul, x, hard_sigmoid_of(lower, p, x, 1.0 / 6.0, 0.5));
 }
 
-static int swish(Lower *lower, Pending *p, const Node *node, int x)
+static int swish(Lower *lower, Deferred *p, const Node *node, int x)
 {
     int scaled = op2(lower, p, SCALAR_mul, x, number(lower, p, x, (double)node_float(node, "alpha", 1.0f)));
 
     return op2(lower, p, SCALAR_mul, x, op1(lower, p, SCALAR_sigmoid, scaled));
 }
 
-static int softsign(Lower *lower, Pending *p, const Node *node, int x)
+static int softsign(Lower *lower, Deferred *p, const Node *node, int x)
 {
     int size = op1(lower, p, SCALAR_abs, x);
 
@@ -332,13 +332,13 @@ static int softsign(Lower *lower, Pending *p, const Node *node, int x)
     return op2(lower, p, SCALAR_div, x, op2(lower, p, SCALAR_add, size, number(lower, p, x, 1.0)));
 }
 
-static int mish(Lower *lower, Pending *p, const Node *node, int x)
+static int mish(Lower *lower, Deferred *p, const Node *node, int x)
 {
     (void)node;
     return op2(lower, p, SCALAR_mul, x, op1(lower, p, SCALAR_tanh, op1(lower, p, SCALAR_softplus, x)));
 }
 
-static int gelu(Lower *lower, Pending *p, const Node *node, int x)
+static int gelu(Lower *lower, Deferred *p, const Node *node, int x)
 {
     int inner, half = op2(lower, p, SCALAR_mul, x, number(lower, p, x, 0.5));
 
@@ -353,7 +353,7 @@ static int gelu(Lower *lower, Pending *p, const Node *node, int x)
     return op2(lower, p, SCALAR_mul, half, op2(lower, p, SCALAR_add, inner, number(lower, p, x, 1.0)));
 }
 
-static int shrink(Lower *lower, Pending *p, const Node *node, int x)
+static int shrink(Lower *lower, Deferred *p, const Node *node, int x)
 {
     double lambd = (double)node_float(node, "lambd", 0.5f), bias = (double)node_float(node, "bias", 0.0f);
     int    zero = number(lower, p, x, 0.0);
@@ -390,8 +390,8 @@ int lower_activation(Lower *lower, Node *node)
 {
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (activations[i].op == node->op) {
-            int      x;
-            Pending *p = lower_elementwise(lower, node, activations[i].vector, &x);
+            int       x;
+            Deferred *p = lower_elementwise(lower, node, activations[i].vector, &x);
 
             return p ? emit(lower, node, p, activations[i].rule(lower, p, node, x)) : -1;
         }
@@ -400,8 +400,8 @@ int lower_activation(Lower *lower, Node *node)
 
 int lower_prelu(Lower *lower, Node *node)
 {
-    int      args[2];
-    Pending *p = lower_elementwise(lower, node, true, args);
+    int       args[2];
+    Deferred *p = lower_elementwise(lower, node, true, args);
 
     if (!p)
         return -1;
@@ -412,7 +412,7 @@ int lower_prelu(Lower *lower, Node *node)
 /* ------------------------------------------------------------------------------------------------------------ casts */
 
 /* What round_mode makes of x before it becomes float8e8m0, whose conversion rounds up. */
-static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
+static int round_to_power(Lower *lower, Deferred *p, const Node *node, int x)
 {
     const char *mode = node_string(node, "round_mode", "up");
 
@@ -424,9 +424,9 @@ static int round_to_power(Lower *lower, Pending *p, const Node *node, int x)
 
 static int cast_to(Lower *lower, Node *node, bool saturate)
 {
-    DType    to = node->out[0]->type.dtype;
-    int      args[2], zero;
-    Pending *p;
+    DType     to = node->out[0]->type.dtype;
+    int       args[2], zero;
+    Deferred *p;
 
     if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
         return text_lower_cast(lower, node);
@@ -442,7 +442,7 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
     if (to == DTYPE_F8E8M0)
         args[0] = round_to_power(lower, p, node, args[0]);
     scalar_cast(lower, p->expr, to, args[0], saturate);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int lower_cast(Lower *lower, Node *node)

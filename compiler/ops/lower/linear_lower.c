@@ -26,11 +26,11 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
 
 /* The step itself; y and x are [rows][...] with neighbouring columns (x: any column stride). */
 static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
-                  Pending *p, const Extent *pitch)
+                  Deferred *p, const Extent *pitch)
 {
     static const int64_t tile[3] = {0, 0, 0};
     const Scalar         nothing = {.nnode = 1};
-    const Pending        alone = {.expr = (Scalar *)&nothing};
+    const Deferred       alone = {.expr = (Scalar *)&nothing};
     Operand              rows[SCALAR_MAX_OPERANDS];
     Step                *step = step_begin(lower, NULL, "conv_f32");
 
@@ -55,7 +55,7 @@ int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weigh
     return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
 }
 
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     Extent pitch;
 
@@ -63,7 +63,7 @@ static bool accepts(const Pending *p, const Operand *x)
 }
 
 /* All axes of y but the last are rows of equal distance. */
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Linear *l = p->detail;
     Extent  pitch[SCALAR_MAX_OPERANDS], row;
@@ -91,7 +91,7 @@ int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
     return operand_reshape(lower, x, 2, flat, out) ? 0 : -1;
 }
 
-int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
+int linear_deferred(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
 {
     Linear *l = arena_one(lower->program->arena, Linear);
 
@@ -101,5 +101,5 @@ int linear_pending(Lower *lower, Node *node, Operand x, const LinearWeights *wei
         return -1;
     l->w = constant_panels(lower, weights);
     l->bias = constant_bias(lower, weights);
-    return lower_output_pending(lower, node, 0, pending_kernel(lower, node, finish, accepts, l, LAYOUT_ROW_MAJOR));
+    return lower_output_deferred(lower, node, 0, deferred_kernel(lower, node, finish, accepts, l, LAYOUT_ROW_MAJOR));
 }

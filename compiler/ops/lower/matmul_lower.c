@@ -35,12 +35,12 @@ int lower_matmul(Lower *lower, Node *node)
 
     if (node->in[0]->type.dtype != DTYPE_F32)
         return wide_matmul(lower, node);
-    if (attention_waits_for(lower, node))
+    if (attention_is_deferred(lower, node))
         return attention_product(lower, node);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (node->in[1]->type.rank == 2 && constant_matrix(lower, node->in[1], false, &weights))
-        return linear_pending(lower, node, x, &weights);
+        return linear_deferred(lower, node, x, &weights);
     return product_matmul(lower, node);
 }
 
@@ -96,5 +96,5 @@ int lower_gemm(Lower *lower, Node *node)
         return -1;
     if (node_int(node, "transA", 0))
         x = operand_permute(x, swap);
-    return linear_pending(lower, node, x, &weights);
+    return linear_deferred(lower, node, x, &weights);
 }

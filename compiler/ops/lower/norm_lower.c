@@ -9,22 +9,22 @@
 /* ---------------------------------------------------------------------------------------------- expressions by hand */
 
 /* An elementwise result that starts from operands instead of the node's inputs. */
-static Pending *pending_map(Lower *lower, Node *node)
+static Deferred *deferred_map(Lower *lower, Node *node)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
+    Deferred *p = arena_one(lower->program->arena, Deferred);
 
-    *p = (Pending){.node = node, .finish = lower_map_finish, .type = node->out[0]->type};
+    *p = (Deferred){.node = node, .finish = lower_map_finish, .type = node->out[0]->type};
     p->expr = arena_one(lower->program->arena, Scalar);
     return p;
 }
 
-static int load(Lower *lower, Pending *p, Operand x)
+static int load(Lower *lower, Deferred *p, Operand x)
 {
     p->operand[p->noperand] = operand_broadcast(lower, x, p->type.rank, p->type.dim);
     return scalar_load(lower, p->expr, x.dtype, p->noperand++);
 }
 
-static int op2(Lower *lower, Pending *p, ScalarOp op, int a, int b)
+static int op2(Lower *lower, Deferred *p, ScalarOp op, int a, int b)
 {
     return scalar_op(lower, p->expr, op, a, b, -1);
 }
@@ -91,16 +91,16 @@ static int make_room(Lower *lower, const Node *node)
 
     for (int i = 1; i < 5; i++)
         count = lower_constant(lower, node->in[i]) ? count : 4;
-    if (place->kind != PLACE_PENDING || place->pending->noperand + count <= SCALAR_MAX_OPERANDS)
+    if (place->kind != PLACE_DEFERRED || place->deferred->noperand + count <= SCALAR_MAX_OPERANDS)
         return 0;
     return lower_value(lower, node->in[0], &x);
 }
 
 int lower_batch_norm(Lower *lower, Node *node)
 {
-    int      rank = node->in[0]->type.rank, arg, result, all = node->nin;
-    Operand  part[4];
-    Pending *p;
+    int       rank = node->in[0]->type.rank, arg, result, all = node->nin;
+    Operand   part[4];
+    Deferred *p;
 
     if (need_float(lower, node) < 0)
         return -1;
@@ -116,7 +116,7 @@ int lower_batch_norm(Lower *lower, Node *node)
     if (constant_affine(lower, node, &part[0], &part[1])) {
         result = op2(lower, p, SCALAR_mul, arg, load(lower, p, along(part[0], rank > 1, rank)));
         op2(lower, p, SCALAR_add, result, load(lower, p, along(part[1], rank > 1, rank)));
-        return lower_output_pending(lower, node, 0, p);
+        return lower_output_deferred(lower, node, 0, p);
     }
     for (int i = 0; i < 4; i++)
         if (lower_input(lower, node, i + 1, &part[i]) < 0)
@@ -128,7 +128,7 @@ int lower_batch_norm(Lower *lower, Node *node)
     result = op2(lower, p, SCALAR_div, result, scalar_op(lower, p->expr, SCALAR_sqrt, arg, -1, -1));
     result = op2(lower, p, SCALAR_mul, result, load(lower, p, along(part[0], rank > 1, rank)));
     op2(lower, p, SCALAR_add, result, load(lower, p, along(part[1], rank > 1, rank)));
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- moments */
@@ -186,7 +186,7 @@ static int moments(Lower *lower, Node *node, Operand x, const bool *reduced, boo
 }
 
 /* (x - mean) * inverse * scale + bias, whatever is there of it. */
-static int normalise(Lower *lower, Pending *p, Operand x, const Moments *m, Operand scale, Operand bias)
+static int normalise(Lower *lower, Deferred *p, Operand x, const Moments *m, Operand scale, Operand bias)
 {
     int result = load(lower, p, x);
 
@@ -218,34 +218,34 @@ static int read_norm(Lower *lower, Node *node, int first, bool centred, Operand 
 /* LayerNormalization and RMSNormalization: over the last axes; scale and bias lie along them. */
 int lower_layer_norm(Lower *lower, Node *node)
 {
-    int      axis = (int)node_int(node, "axis", -1);
-    Operand  part[3];
-    Moments  m;
-    Pending *p;
+    int       axis = (int)node_int(node, "axis", -1);
+    Operand   part[3];
+    Moments   m;
+    Deferred *p;
 
     if (read_norm(lower, node, axis < 0 ? axis + node->in[0]->type.rank : axis, node->op == OP_onnx_LayerNormalization,
                   part, &m) < 0)
         return -1;
-    p = pending_map(lower, node);
+    p = deferred_map(lower, node);
     normalise(lower, p, part[0], &m, part[1], part[2]);
     for (int i = 1; i < node->nout; i++) /* Mean, InvStdDev */
         if (node->out[i] && lower_output_view(lower, node, i, i == 1 ? m.mean : m.inverse) < 0)
             return -1;
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int lower_instance_norm(Lower *lower, Node *node)
 {
-    int      rank = node->in[0]->type.rank;
-    Operand  part[3];
-    Moments  m;
-    Pending *p;
+    int       rank = node->in[0]->type.rank;
+    Operand   part[3];
+    Moments   m;
+    Deferred *p;
 
     if (read_norm(lower, node, 2, true, part, &m) < 0)
         return -1;
-    p = pending_map(lower, node);
+    p = deferred_map(lower, node);
     normalise(lower, p, part[0], &m, along(part[1], 1, rank), along(part[2], 1, rank));
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 /* Groups of channels become an axis: the same bytes seen with one axis more. */
@@ -258,7 +258,7 @@ int lower_group_norm(Lower *lower, Node *node)
     bool         reduced[MAX_RANK] = {false};
     Operand      x, scale, bias, y, part;
     Moments      m;
-    Pending     *p;
+    Deferred    *p;
 
     if (need_float(lower, node) < 0 || type->rank >= MAX_RANK || lower_input(lower, node, 0, &x) < 0 ||
         lower_input(lower, node, 1, &scale) < 0 || lower_input(lower, node, 2, &bias) < 0)
@@ -279,7 +279,7 @@ int lower_group_norm(Lower *lower, Node *node)
         lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0 ||
         !operand_reshape(lower, y, type->rank + 1, split, &y))
         return -1;
-    p = pending_map(lower, node);
+    p = deferred_map(lower, node);
     p->type.rank = type->rank + 1;
     memcpy(p->type.dim, split, sizeof p->type.dim);
     operand_reshape(lower, scale, 2, pair, &scale);

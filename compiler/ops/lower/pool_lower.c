@@ -69,7 +69,7 @@ static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand
     return step_end(lower, step);
 }
 
-static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     Pool pool = *(const Pool *)p->detail;
 
@@ -77,7 +77,7 @@ static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, O
     return append(lower, p->node, &pool, x, y);
 }
 
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Pool *pool = p->detail;
     int   made = cascade_finish(lower, p, y);
@@ -90,7 +90,7 @@ static int finish(Lower *lower, Pending *p, Operand y)
 }
 
 /* No consumer joins a pool. */
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     (void)p;
     (void)x;
@@ -107,13 +107,13 @@ static double border_of(int kind, DType dtype)
 
 static int start(Lower *lower, Node *node, Pool *pool)
 {
-    Pending *p;
-    Operand  y;
+    Deferred *p;
+    Operand   y;
 
     if (!cascade_before(lower, node) && lower_input(lower, node, 0, &pool->x) < 0)
         return -1;
-    p = pending_kernel(lower, node, finish, accepts, pool,
-                       pool->x.rank ? lower_layout_of(&pool->x) : LAYOUT_CHANNELS_LAST);
+    p = deferred_kernel(lower, node, finish, accepts, pool,
+                        pool->x.rank ? lower_layout_of(&pool->x) : LAYOUT_CHANNELS_LAST);
     p->type = node->out[0]->type;
     p->bytes = true;
     p->stage = cascade_stage(lower, node, &pool->window, pool->x, append_rows);
@@ -122,7 +122,7 @@ static int start(Lower *lower, Node *node, Pool *pool)
         p->stage->is_apart = p->type.dtype != DTYPE_F32;
     }
     if (p->stage && lower->user[node->out[0]->id] && cascade_takes(lower, lower->user[node->out[0]->id], p))
-        return lower_output_pending(lower, node, 0, p);
+        return lower_output_deferred(lower, node, 0, p);
     return lower_output(lower, node, 0, p->layout, &y) < 0 ? -1 : finish(lower, p, y);
 }
 

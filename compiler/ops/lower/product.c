@@ -3,7 +3,7 @@
 
 /* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands
  * cannot be told apart by the result's axes. */
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     const Matrices *m = p->detail;
     Extent          column = x->stride[x->rank - 1];
@@ -11,7 +11,7 @@ static bool accepts(const Pending *p, const Operand *x)
     return p->type.rank == m->stack + 2 && extent_is_const(column) && column.max >= 0 && column.max <= INT32_MAX;
 }
 
-void product_epilogue(Pending *p, const Matrices *m, Extent *pitch)
+void product_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
 {
     for (int i = 0; i < p->noperand; i++)
         for (int r = 0; r <= m->stack; r++)
@@ -46,7 +46,7 @@ static int fit(Lower *lower, Matrices *m)
 }
 
 /* y with the axes [stack][rows][columns], which the result has but for vectors. */
-static int finish(Lower *lower, Pending *p, Operand y)
+static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Matrices *m = p->detail;
     Extent    pitch[PRODUCT_PITCHES];
@@ -73,22 +73,22 @@ static int finish(Lower *lower, Pending *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-static Pending *start(Lower *lower, Node *node, Type type, Matrices *m)
+static Deferred *start(Lower *lower, Node *node, Type type, Matrices *m)
 {
-    Pending *p = pending_kernel(lower, node, finish, accepts, m, LAYOUT_ROW_MAJOR);
+    Deferred *p = deferred_kernel(lower, node, finish, accepts, m, LAYOUT_ROW_MAJOR);
 
     p->type = type;
     return p;
 }
 
-Pending *product_waiting(const Lower *lower, const Value *value)
+Deferred *product_deferred(const Lower *lower, const Value *value)
 {
     const Place *place = &lower->place[value->id];
 
-    return place->kind == PLACE_PENDING && place->pending->finish == finish ? place->pending : NULL;
+    return place->kind == PLACE_DEFERRED && place->deferred->finish == finish ? place->deferred : NULL;
 }
 
-int product_finish(Lower *lower, Pending *p, Operand y)
+int product_finish(Lower *lower, Deferred *p, Operand y)
 {
     return finish(lower, p, y);
 }
@@ -99,11 +99,11 @@ int product_matmul(Lower *lower, Node *node)
 
     if (matrices_of(lower, node, m) < 0)
         return -1;
-    return lower_output_pending(lower, node, 0, start(lower, node, node->out[0]->type, m));
+    return lower_output_deferred(lower, node, 0, start(lower, node, node->out[0]->type, m));
 }
 
 /* alpha * product + beta * C, in the epilogue where C lies so that it can be read there. */
-static int add_addend(Lower *lower, Node *node, Pending *p, double alpha, double beta)
+static int add_addend(Lower *lower, Node *node, Deferred *p, double alpha, double beta)
 {
     int result = 0, scaled;
 
@@ -130,7 +130,7 @@ int product_gemm(Lower *lower, Node *node)
 {
     static const int swap[] = {1, 0};
     Matrices        *m = arena_one(lower->program->arena, Matrices);
-    Pending         *p;
+    Deferred        *p;
 
     if (lower_input(lower, node, 0, &m->a) < 0 || lower_input(lower, node, 1, &m->b) < 0)
         return -1;
@@ -144,13 +144,13 @@ int product_gemm(Lower *lower, Node *node)
     p = start(lower, node, node->out[0]->type, m);
     if (add_addend(lower, node, p, (double)node_float(node, "alpha", 1.0f), (double)node_float(node, "beta", 1.0f)) < 0)
         return -1;
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int product_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y)
 {
     Matrices *m = arena_one(lower->program->arena, Matrices);
-    Pending  *p;
+    Deferred *p;
 
     *m = (Matrices){.a = a, .b = b, .rows = a.dim[0], .depth = a.dim[1], .columns = b.dim[1]};
     p = start(lower, node, (Type){.kind = TYPE_TENSOR, .dtype = DTYPE_F32, .rank = 2, .dim = {m->rows, m->columns}}, m);

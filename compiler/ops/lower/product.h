@@ -9,13 +9,13 @@ int product_matmul(Lower *lower, Node *node);
 int product_gemm(Lower *lower, Node *node);
 
 /* The waiting step that makes a value, if that is a product; its detail are the Matrices. */
-Pending *product_waiting(const Lower *lower, const Value *value);
-int      product_finish(Lower *lower, Pending *product, Operand y);
+Deferred *product_deferred(const Lower *lower, const Value *value);
+int       product_finish(Lower *lower, Deferred *product, Operand y);
 
 /* Give the loads of a product's expression the strides of their columns, and list those between the places of the stack
  * and between rows: pitch [operands][stack + 1]. */
 enum { PRODUCT_PITCHES = SCALAR_MAX_OPERANDS * (MAX_RANK + 1) };
-void product_epilogue(Pending *product, const Matrices *matrices, Extent *pitch);
+void product_epilogue(Deferred *product, const Matrices *matrices, Extent *pitch);
 
 /* Append y = a * b + addend for matrices of floats; the addend has the columns of y, or is absent. */
 int product_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y);

@@ -31,7 +31,7 @@ static int column_weight(Lower *lower, const Node *node, const char *name, DType
 }
 
 /* The expression node that loads a constant beside the node's inputs. */
-static int load_weight(Lower *lower, const Node *node, Pending *p, Operand weight)
+static int load_weight(Lower *lower, const Node *node, Deferred *p, Operand weight)
 {
     const Type *type = &node->out[0]->type;
 
@@ -40,7 +40,7 @@ static int load_weight(Lower *lower, const Node *node, Pending *p, Operand weigh
 }
 
 /* The input made now, so that the expression has room for constants. */
-static Pending *plain_expression(Lower *lower, Node *node, int *x)
+static Deferred *plain_expression(Lower *lower, Node *node, int *x)
 {
     Operand made;
 
@@ -49,9 +49,9 @@ static Pending *plain_expression(Lower *lower, Node *node, int *x)
 
 int lower_binarizer(Lower *lower, Node *node)
 {
-    int      x, limit, one, zero;
-    Pending *p = plain_expression(lower, node, &x);
-    DType    dtype = node->in[0]->type.dtype;
+    int       x, limit, one, zero;
+    Deferred *p = plain_expression(lower, node, &x);
+    DType     dtype = node->in[0]->type.dtype;
 
     if (!p)
         return -1;
@@ -59,14 +59,14 @@ int lower_binarizer(Lower *lower, Node *node)
     one = scalar_literal(lower, p->expr, dtype, 1.0);
     zero = scalar_literal(lower, p->expr, dtype, 0.0);
     scalar_op(lower, p->expr, SCALAR_select, scalar_op(lower, p->expr, SCALAR_lt, limit, x, -1), one, zero);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int lower_scaler(Lower *lower, Node *node)
 {
-    Operand  offset, scale;
-    int      x;
-    Pending *p = plain_expression(lower, node, &x);
+    Operand   offset, scale;
+    int       x;
+    Deferred *p = plain_expression(lower, node, &x);
 
     if (!p || column_weight(lower, node, "offset", DTYPE_F32, &offset) < 0 ||
         column_weight(lower, node, "scale", DTYPE_F32, &scale) < 0)
@@ -78,7 +78,7 @@ int lower_scaler(Lower *lower, Node *node)
         x = scalar_op(lower, p->expr, SCALAR_mul, x, load_weight(lower, node, p, scale), -1);
     if (offset.buffer < 0 && scale.buffer < 0)
         scalar_op(lower, p->expr, SCALAR_add, x, scalar_literal(lower, p->expr, DTYPE_F32, 0.0), -1);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int lower_imputer(Lower *lower, Node *node)
@@ -90,7 +90,7 @@ int lower_imputer(Lower *lower, Node *node)
                                : (double)node_int(node, "replaced_value_int64", 0);
     Operand     imputed;
     int         x, wrong, with;
-    Pending    *p = plain_expression(lower, node, &x);
+    Deferred   *p = plain_expression(lower, node, &x);
 
     if (!p || column_weight(lower, node, name, real ? DTYPE_F32 : DTYPE_I64, &imputed) < 0)
         return -1;
@@ -102,7 +102,7 @@ int lower_imputer(Lower *lower, Node *node)
         wrong = scalar_op(lower, p->expr, SCALAR_eq, x, scalar_literal(lower, p->expr, dtype, missing), -1);
     with = scalar_cast(lower, p->expr, dtype, load_weight(lower, node, p, imputed), false);
     scalar_op(lower, p->expr, SCALAR_select, wrong, with, x);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 int lower_normalizer(Lower *lower, Node *node)

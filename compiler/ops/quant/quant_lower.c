@@ -67,7 +67,7 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
 }
 
 /* A parameter in the expression: a literal where it is one constant number, else read. */
-static int add_parameter(Lower *lower, Node *node, int index, Pending *p, Operand x)
+static int add_parameter(Lower *lower, Node *node, int index, Deferred *p, Operand x)
 {
     const Value *constant = lower_constant(lower, node->in[index]);
     double       number;
@@ -78,7 +78,7 @@ static int add_parameter(Lower *lower, Node *node, int index, Pending *p, Operan
     return scalar_load(lower, p->expr, x.dtype, p->noperand++);
 }
 
-static int add_float(Lower *lower, Node *node, int index, Pending *p, Operand x)
+static int add_float(Lower *lower, Node *node, int index, Deferred *p, Operand x)
 {
     return scalar_cast(lower, p->expr, DTYPE_F32, add_parameter(lower, node, index, p, x), false);
 }
@@ -93,10 +93,10 @@ static bool is_zero(Lower *lower, Node *node)
 }
 
 /* Join what x waits with; the parameters do not follow the common broadcast rule. */
-static Pending *start(Lower *lower, Node *node, bool vector, int *arg)
+static Deferred *start(Lower *lower, Node *node, bool vector, int *arg)
 {
-    int      all = node->nin;
-    Pending *p;
+    int       all = node->nin;
+    Deferred *p;
 
     node->nin = 1;
     p = lower_elementwise(lower, node, vector, arg);
@@ -115,11 +115,11 @@ static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand
     const Place *place = &lower->place[node->in[0]->id];
     Operand      x;
 
-    if (place->kind != PLACE_PENDING)
+    if (place->kind != PLACE_DEFERRED)
         return 0;
-    if (place->pending->noperand + 2 <= SCALAR_MAX_OPERANDS &&
-        (!place->pending->accepts ||
-         (place->pending->accepts(place->pending, scale) && place->pending->accepts(place->pending, zero))))
+    if (place->deferred->noperand + 2 <= SCALAR_MAX_OPERANDS &&
+        (!place->deferred->accepts ||
+         (place->deferred->accepts(place->deferred, scale) && place->deferred->accepts(place->deferred, zero))))
         return 0;
     return lower_value(lower, node->in[0], &x);
 }
@@ -138,10 +138,10 @@ static int read_parameters(Lower *lower, Node *node, Operand *scale, Operand *ze
 /* (x - zero) * scale. It may be computed again by each reader: that costs less than keeping it. */
 int lower_dequantize(Lower *lower, Node *node)
 {
-    DType    to = node->out[0]->type.dtype;
-    Operand  scale, zero;
-    Pending *p;
-    int      x;
+    DType     to = node->out[0]->type.dtype;
+    Operand   scale, zero;
+    Deferred *p;
+    int       x;
 
     if (read_parameters(lower, node, &scale, &zero) < 0)
         return -1;
@@ -157,7 +157,7 @@ int lower_dequantize(Lower *lower, Node *node)
     x = scalar_op(lower, p->expr, SCALAR_mul, x, add_float(lower, node, 1, p, scale), -1);
     scalar_cast(lower, p->expr, to, x, false);
     p->free = p->noperand <= 3 && !p->accepts;
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 /* The least and the largest value of an integer type; false: not an integer. */
@@ -174,7 +174,7 @@ static bool integer_range(DType dtype, double *lo, double *hi)
 
 /* x / scale. One over a power of two is exact; at the end of a kernel, whose sums are rounded themselves, one over any
  * scale is near enough: the result may differ by one step where the quotient is halfway between two. */
-static int divide(Lower *lower, Node *node, Pending *p, int x, Operand scale)
+static int divide(Lower *lower, Node *node, Deferred *p, int x, Operand scale)
 {
     const Value *constant = lower_constant(lower, node->in[1]);
     double       number;
@@ -191,12 +191,12 @@ static int divide(Lower *lower, Node *node, Pending *p, int x, Operand scale)
 /* saturate(round(x / scale) + zero), halves to even; low-precision floats are rounded by their own rule. */
 int lower_quantize(Lower *lower, Node *node)
 {
-    DType    to = node->out[0]->type.dtype;
-    double   lo, hi;
-    bool     integer = integer_range(to, &lo, &hi);
-    Operand  scale, zero;
-    Pending *p;
-    int      x;
+    DType     to = node->out[0]->type.dtype;
+    double    lo, hi;
+    bool      integer = integer_range(to, &lo, &hi);
+    Operand   scale, zero;
+    Deferred *p;
+    int       x;
 
     if (read_parameters(lower, node, &scale, &zero) < 0)
         return -1;
@@ -213,5 +213,5 @@ int lower_quantize(Lower *lower, Node *node)
         x = scalar_op(lower, p->expr, SCALAR_min, x, scalar_literal(lower, p->expr, DTYPE_F32, hi), -1);
     }
     scalar_cast(lower, p->expr, to, x, integer || node_int(node, "saturate", 1));
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }

@@ -122,12 +122,12 @@ static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, Stri
 }
 
 /* `p` keeps its expression, which other rows may need. */
-static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
+static int append(Lower *lower, const Sum *s, Operand y, const Deferred *p)
 {
     StripPlan strip = strip_of(lower, s, &y);
     Extent    pitch[SCALAR_MAX_OPERANDS];
     Operand   image[SCALAR_MAX_OPERANDS];
-    Pending   rows = *p;
+    Deferred  rows = *p;
     char     *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
                                   dtype_info(y.dtype)->suffix);
     Step     *step = step_begin(lower, NULL, name);
@@ -144,7 +144,7 @@ static int append(Lower *lower, const Sum *s, Operand y, const Pending *p)
 }
 
 /* Some rows of an image, s->window being that of the whole. */
-static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     Sum s = *(const Sum *)p->detail;
 
@@ -156,13 +156,13 @@ static int append_rows(Lower *lower, const Pending *p, Operand x, int64_t pad, O
 }
 
 /* Some rows of a narrow image between borders. */
-static int append_bordered(Lower *lower, const Pending *p, Operand x, int64_t pad, Operand y)
+static int append_bordered(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     (void)pad;
     return sum_border(lower, p->detail, x, y);
 }
 
-static bool accepts(const Pending *p, const Operand *x)
+static bool accepts(const Deferred *p, const Operand *x)
 {
     const Sum *s = p->detail;
     Extent     pitch;
@@ -171,7 +171,7 @@ static bool accepts(const Pending *p, const Operand *x)
 }
 
 /* Rows of a product lie at equal distances; the kernel stores bytes and floats. */
-static int finish_product(Lower *lower, Pending *p, Operand y)
+static int finish_product(Lower *lower, Deferred *p, Operand y)
 {
     Operand whole = y;
     Extent  row;
@@ -183,7 +183,7 @@ static int finish_product(Lower *lower, Pending *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-static int finish_image(Lower *lower, Pending *p, Operand y)
+static int finish_image(Lower *lower, Deferred *p, Operand y)
 {
     Sum *s = p->detail, wide;
     int  made = cascade_finish(lower, p, y);
@@ -200,10 +200,10 @@ static int finish_image(Lower *lower, Pending *p, Operand y)
 /* -------------------------------------------------------------------------------------------------------- the rules */
 
 /* A narrow image gets its borders row by row, too. */
-static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
+static Deferred *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
 {
-    Pending *p = arena_one(lower->arena, Pending);
-    Stage   *stage = arena_one(lower->arena, Stage);
+    Deferred *p = arena_one(lower->arena, Deferred);
+    Stage    *stage = arena_one(lower->arena, Stage);
 
     *stage = (Stage){.in = of->in,
                      .out = of->in,
@@ -215,7 +215,7 @@ static Pending *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of
                      .x = of->x,
                      .before = of->before,
                      .append = append_bordered};
-    *p = (Pending){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
+    *p = (Deferred){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
     return p;
 }
 
@@ -241,7 +241,7 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
     Layout       layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
-    Pending     *p = pending_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
+    Deferred    *p = deferred_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
     const Value *constant = lower_constant(lower, node->in[scale]);
     const Type  *type = &node->out[0]->type;
     double       number;
@@ -252,7 +252,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     p->stage = s->is_product ? NULL : stage_of(lower, node, s);
     if (constant && const_scalar(constant, &number)) {
         if (number == 1.0)
-            return lower_output_pending(lower, node, 0, p);
+            return lower_output_deferred(lower, node, 0, p);
         factor = scalar_literal(lower, p->expr, DTYPE_F32, number);
     } else {
         if (lower_input_dense(lower, node, scale, &x) < 0)
@@ -265,7 +265,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
         factor = scalar_load(lower, p->expr, DTYPE_F32, p->noperand++);
     }
     scalar_op(lower, p->expr, node->op == OP_ours_IntegerPool ? SCALAR_div : SCALAR_mul, 0, factor, -1);
-    return lower_output_pending(lower, node, 0, p);
+    return lower_output_deferred(lower, node, 0, p);
 }
 
 static int start_image(Lower *lower, Node *node, Sum *s, int scale)

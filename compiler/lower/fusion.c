@@ -1,5 +1,5 @@
-/* pending.c - steps that wait for their consumers: fusion of elementwise work into one loop or into a kernel's
- * epilogue. A fusion is refused when the intermediate is needed elsewhere: then it never waits (see waits()). */
+/* fusion.c - deferred producers: elementwise nodes are fused into one loop or into a kernel's epilogue. A value that is
+ * also needed elsewhere is not deferred, so nothing is fused into its step (see is_deferred()). */
 #include "lower/cascade.h"
 #include "lower/conv_after.h"
 #include "lower/lower.h"
@@ -51,7 +51,7 @@ static void classify(Scalar *s, DType stored)
         s->vector = s->vector && node_is_vector(s, &s->node[i]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- joining */
+/* ----------------------------------------------------------------------------------------------------------- fusing */
 
 static bool same_extents(const Type *a, const Type *b)
 {
@@ -74,7 +74,7 @@ static bool same_operand(const Operand *a, const Operand *b)
 }
 
 /* The index of an operand among those that p reads; -1: no room. */
-static int operand_index(Pending *p, const Operand *x)
+static int operand_index(Deferred *p, const Operand *x)
 {
     for (int i = 0; i < p->noperand; i++)
         if (same_operand(&p->operand[i], x))
@@ -85,7 +85,7 @@ static int operand_index(Pending *p, const Operand *x)
     return p->noperand++;
 }
 
-static void join_origin(Lower *lower, Pending *p, const Node *node)
+static void add_origin(Lower *lower, Deferred *p, const Node *node)
 {
     for (int i = 0; i < p->norigin; i++)
         if (p->origin[i] == node)
@@ -94,7 +94,7 @@ static void join_origin(Lower *lower, Pending *p, const Node *node)
 }
 
 /* Copy the expression of q into p; returns the node of its result in p, or -1 when p has no room for its operands. */
-static int join(Lower *lower, Pending *p, const Pending *q)
+static int fuse_expression(Lower *lower, Deferred *p, const Deferred *q)
 {
     int *moved = arena_array(lower->arena, int, q->expr->nnode + 1);
     int  before = p->noperand;
@@ -117,33 +117,34 @@ static int join(Lower *lower, Pending *p, const Pending *q)
         moved[i] = scalar_push(lower, p->expr, node);
     }
     for (int i = 0; i < q->norigin; i++)
-        join_origin(lower, p, q->origin[i]);
+        add_origin(lower, p, q->origin[i]);
     return moved[q->expr->nnode - 1];
 }
 
-static Pending *waiting(const Lower *lower, const Value *value)
+static Deferred *deferred_producer(const Lower *lower, const Value *value)
 {
     const Place *place = value ? &lower->place[value->id] : NULL;
 
-    return place && place->kind == PLACE_PENDING ? place->pending : NULL;
+    return place && place->kind == PLACE_DEFERRED ? place->deferred : NULL;
 }
 
 /* q is at the end of a longer chain of nodes than p, or made later. */
-static bool comes_after(const Lower *lower, const Pending *q, const Pending *p)
+static bool comes_after(const Lower *lower, const Deferred *q, const Deferred *p)
 {
     int a = lower->depth[q->node->out[0]->id], b = lower->depth[p->node->out[0]->id];
 
     return a != b ? a > b : q->node->loc.node > p->node->loc.node;
 }
 
-/* The kernel whose epilogue this node joins: among the inputs that wait, the one at the end of the longest chain. What
- * the others read may then die early: of a residual block, the shortcut comes before the main branch. */
-static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
+/* The kernel into whose epilogue the node is fused: of the deferred inputs, the one at the end of the longest chain.
+ * The operands of the others may then die early: in a residual block, the shortcut is computed before the main
+ * branch. */
+static Deferred *choose_base(const Lower *lower, const Node *node, bool vector)
 {
-    Pending *base = NULL;
+    Deferred *base = NULL;
 
     for (int i = 0; vector && i < node->nin; i++) {
-        Pending *q = waiting(lower, node->in[i]);
+        Deferred *q = deferred_producer(lower, node->in[i]);
 
         if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || comes_after(lower, q, base)))
             base = q;
@@ -151,21 +152,21 @@ static Pending *choose_base(const Lower *lower, const Node *node, bool vector)
     return base;
 }
 
-/* A number that the expression itself can hold, so that nothing has to be read. */
+/* A constant scalar becomes a literal of the expression and is not read from memory. */
 static bool is_number(const Value *value, double *number)
 {
     return value && value->type.dtype == DTYPE_F32 && const_scalar(value, number) && isfinite(*number);
 }
 
-/* Whether everything that the inputs need can be read in the kernel's epilogue. */
-static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
+/* Whether the kernel's epilogue can read every operand of the node's other inputs. */
+static bool base_accepts(Lower *lower, const Node *node, const Deferred *base)
 {
     const Type *type = &node->out[0]->type;
 
     for (int i = 0; i < node->nin; i++) {
-        Pending *q = waiting(lower, node->in[i]);
-        Operand  x;
-        double   number;
+        Deferred *q = deferred_producer(lower, node->in[i]);
+        Operand   x;
+        double    number;
 
         if (!node->in[i] || q == base || is_number(node->in[i], &number))
             continue;
@@ -187,10 +188,10 @@ static bool base_accepts(Lower *lower, const Node *node, const Pending *base)
     return true;
 }
 
-static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *base, int *result)
+static int fuse_input(Lower *lower, Node *node, int index, Deferred *p, Deferred *base, int *result)
 {
     const Type *type = &node->out[0]->type;
-    Pending    *q = waiting(lower, node->in[index]);
+    Deferred   *q = deferred_producer(lower, node->in[index]);
     Operand     x;
     double      number;
     int         slot;
@@ -203,7 +204,7 @@ static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *
         return 0;
     }
     if (q && (q == base || (!q->accepts && same_extents(&q->type, type)))) {
-        *result = join(lower, p, q);
+        *result = fuse_expression(lower, p, q);
         if (*result >= 0)
             return 0;
     }
@@ -217,13 +218,14 @@ static int join_input(Lower *lower, Node *node, int index, Pending *p, Pending *
     return 0;
 }
 
-/* When the chains of all inputs together would read too much, they are made first; one node alone always fits. */
+/* The steps of the deferred inputs are appended first when the fused expression would exceed its limits. One node alone
+ * always fits. */
 static int make_room(Lower *lower, Node *node)
 {
     int operands = 0, nodes = 0;
 
     for (int i = 0; i < node->nin; i++) {
-        Pending *q = waiting(lower, node->in[i]);
+        Deferred *q = deferred_producer(lower, node->in[i]);
 
         operands += q ? q->noperand : 1;
         nodes += q ? q->expr->nnode : 1;
@@ -231,12 +233,12 @@ static int make_room(Lower *lower, Node *node)
     if (operands <= SCALAR_MAX_OPERANDS && nodes <= MAX_FUSED_NODES)
         return 0;
     for (int i = 0; i < node->nin; i++)
-        if (waiting(lower, node->in[i]) && lower_finish(lower, node->in[i]) < 0)
+        if (deferred_producer(lower, node->in[i]) && lower_finish(lower, node->in[i]) < 0)
             return -1;
     return 0;
 }
 
-void pending_say_origins(Lower *lower, const Pending *p, int first)
+void deferred_say_origins(Lower *lower, const Deferred *p, int first)
 {
     for (int i = first; i < lower->program->nstep && p->norigin; i++)
         if (!lower->program->step[i].norigin || lower->program->step[i].origin[0] == p->node) {
@@ -245,8 +247,9 @@ void pending_say_origins(Lower *lower, const Pending *p, int first)
         }
 }
 
-/* The last node that makes bytes, when nothing but numbers and it go into those behind: what follows can be computed
- * again from the bytes by every reader. -1: not so. */
+/* The last expression node that converts to bytes, when the nodes after it read only this one and literals: every
+ * reader can compute those again from the stored bytes. Example: round, clamp, to u8, dequantise: the index of "to u8".
+ * -1: there is none. */
 static int last_bytes(const Scalar *s)
 {
     int at = s->nnode - 1;
@@ -260,12 +263,12 @@ static int last_bytes(const Scalar *s)
     return at < s->nnode - 1 ? at : -1;
 }
 
-/* The nodes behind `at`, which become those of an expression of their own that reads the bytes `x`. */
-static Pending *read_bytes(Lower *lower, const Pending *p, int at, Operand x)
+/* An elementwise expression of its own: the nodes after `at`, applied to the stored bytes `x`. */
+static Deferred *read_bytes(Lower *lower, const Deferred *p, int at, Operand x)
 {
-    Pending *r = arena_one(lower->program->arena, Pending);
+    Deferred *r = arena_one(lower->program->arena, Deferred);
 
-    *r = (Pending){
+    *r = (Deferred){
         .node = p->node, .finish = lower_map_finish, .type = p->type, .layout = p->layout, .noperand = 1, .free = true};
     r->operand[0] = x;
     r->expr = arena_one(lower->program->arena, Scalar);
@@ -278,41 +281,42 @@ static Pending *read_bytes(Lower *lower, const Pending *p, int at, Operand x)
         scalar_push(lower, r->expr, node);
     }
     for (int i = 0; i < p->norigin; i++)
-        join_origin(lower, r, p->origin[i]);
+        add_origin(lower, r, p->origin[i]);
     classify(r->expr, p->type.dtype);
     r->expr->noperand = 1;
     return r;
 }
 
-/* Make the kernel that a value waits for. What it dequantised at its end is kept as bytes, which readers dequantise. */
-static int settle(Lower *lower, Value *value)
+/* Appends the deferred kernel of a value. A dequantisation at the end of its expression is left to the readers: the
+ * kernel stores bytes. */
+static int finish_as_bytes(Lower *lower, Value *value)
 {
-    Place   *place = &lower->place[value->id];
-    Pending *p = place->pending;
-    int      at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
-    Type     type = p->type;
-    Node    *kept = lower->node;
-    Operand  x;
+    Place    *place = &lower->place[value->id];
+    Deferred *p = place->deferred;
+    int       at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
+    Type      type = p->type;
+    Node     *kept = lower->node;
+    Operand   x;
 
     if (at < 0)
         return lower_finish(lower, value);
     type.dtype = p->expr->node[at].dtype;
-    x = lower_temporary(lower, &type, lower_pending_layout(lower, p), value->name);
-    place->pending = read_bytes(lower, p, at, x);
+    x = lower_temporary(lower, &type, lower_deferred_layout(lower, p), value->name);
+    place->deferred = read_bytes(lower, p, at, x);
     p->type.dtype = type.dtype;
     p->expr->nnode = at + 1;
     p->expr->stored = type.dtype;
     lower->node = p->node;
     rc = p->finish(lower, p, x);
     lower->node = kept;
-    pending_say_origins(lower, p, first);
+    deferred_say_origins(lower, p, first);
     return rc;
 }
 
-Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
 {
-    Pending *p = arena_one(lower->program->arena, Pending);
-    Pending *base;
+    Deferred *p = arena_one(lower->program->arena, Deferred);
+    Deferred *base;
 
     if (make_room(lower, node) < 0)
         return NULL;
@@ -320,15 +324,15 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
         vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
     base = choose_base(lower, node, vector);
     for (int i = 0; i < node->nin; i++) {
-        Pending *q = waiting(lower, node->in[i]);
+        Deferred *q = deferred_producer(lower, node->in[i]);
 
-        if (q && q != base && q->accepts && q->bytes && settle(lower, node->in[i]) < 0)
+        if (q && q != base && q->accepts && q->bytes && finish_as_bytes(lower, node->in[i]) < 0)
             return NULL;
     }
     if (base && !base_accepts(lower, node, base))
         base = NULL;
-    for (int i = 0; i < node->nin; i++) { /* kernels that cannot be joined are made now, in the model's order */
-        Pending *q = waiting(lower, node->in[i]);
+    for (int i = 0; i < node->nin; i++) { /* kernels that cannot be fused are appended now, in the model's order */
+        Deferred *q = deferred_producer(lower, node->in[i]);
 
         if (q && q != base && q->accepts && lower_finish(lower, node->in[i]) < 0)
             return NULL;
@@ -343,17 +347,17 @@ Pending *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
     p->bytes = base && base->bytes;
     p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
     for (int i = 0; i < node->nin; i++)
-        if (join_input(lower, node, i, p, base, &args[i]) < 0)
+        if (fuse_input(lower, node, i, p, base, &args[i]) < 0)
             return NULL;
-    join_origin(lower, p, node);
+    add_origin(lower, p, node);
     return p;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- waiting */
+/* -------------------------------------------------------------------------------------------------------- deferring */
 
-/* A value waits for its only consumer when that is elementwise, in the same graph, of equal extents, or computes it
- * itself. */
-static bool waits(const Lower *lower, const Value *value, const Pending *p)
+/* Whether the value's step is held back: its only consumer is in the same graph and is an elementwise node of equal
+ * extents, or a kernel that computes the value itself. */
+static bool is_deferred(const Lower *lower, const Value *value, const Deferred *p)
 {
     const Node *user = lower->user[value->id];
 
@@ -363,44 +367,44 @@ static bool waits(const Lower *lower, const Value *value, const Pending *p)
         return true;
     if (lower->uses[value->id] != 1 || !user || user->graph != value->graph)
         return false;
-    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_JOINS)) &&
+    return ((op_info[user->op].traits & (OP_ELEMENTWISE | OP_FUSES)) &&
             same_extents(&user->out[0]->type, &value->type)) ||
            (user->in[0] == value && (conv_after_takes(lower, user, p) || cascade_takes(lower, user, p)));
 }
 
-/* Several readers dequantise what is kept as bytes, each for itself. */
-static bool stays_bytes(const Lower *lower, const Value *value, const Pending *p)
+/* The value is stored as bytes, which each of its several readers dequantises. */
+static bool stays_bytes(const Lower *lower, const Value *value, const Deferred *p)
 {
     return p->bytes && lower->uses[value->id] > 1 && !lower->output[value->id] && !lower->inside[value->id].parent &&
            last_bytes(p->expr) >= 0;
 }
 
-int lower_output_pending(Lower *lower, Node *node, int index, Pending *pending)
+int lower_output_deferred(Lower *lower, Node *node, int index, Deferred *deferred)
 {
     Value *value = node->out[index];
     Place *place = &lower->place[value->id];
 
-    pending->type = value->type;
-    classify(pending->expr, value->type.dtype);
-    pending->expr->noperand = pending->noperand;
-    if (!pending->norigin)
-        join_origin(lower, pending, node);
-    if (!pending->accepts && !pending->free)
-        pending->stage = cascade_map(lower, pending);
-    place->pending = pending;
-    if (waits(lower, value, pending)) {
-        place->kind = PLACE_PENDING;
+    deferred->type = value->type;
+    classify(deferred->expr, value->type.dtype);
+    deferred->expr->noperand = deferred->noperand;
+    if (!deferred->norigin)
+        add_origin(lower, deferred, node);
+    if (!deferred->accepts && !deferred->free)
+        deferred->stage = cascade_map(lower, deferred);
+    place->deferred = deferred;
+    if (is_deferred(lower, value, deferred)) {
+        place->kind = PLACE_DEFERRED;
         return 0;
     }
-    if (stays_bytes(lower, value, pending)) {
-        place->kind = PLACE_PENDING;
-        return settle(lower, value);
+    if (stays_bytes(lower, value, deferred)) {
+        place->kind = PLACE_DEFERRED;
+        return finish_as_bytes(lower, value);
     }
     return lower_finish(lower, value);
 }
 
-/* A kernel that stores floats only: what it makes is converted behind it. */
-static int finish_converted(Lower *lower, Pending *p, Operand y)
+/* The kernel stores floats only: a step that converts them follows it. */
+static int finish_converted(Lower *lower, Deferred *p, Operand y)
 {
     Type    type = p->type;
     Operand wide;
@@ -413,26 +417,26 @@ static int finish_converted(Lower *lower, Pending *p, Operand y)
     return lower_convert_into(lower, wide, y);
 }
 
-bool pending_stores(const Pending *p, DType dtype)
+bool deferred_stores(const Deferred *p, DType dtype)
 {
     return !p->accepts || dtype == DTYPE_F32 || (p->bytes && is_byte(dtype));
 }
 
 int lower_finish(Lower *lower, Value *value)
 {
-    Place   *place = &lower->place[value->id];
-    Pending *p = place->pending;
-    Node    *kept = lower->node;
-    Operand  y;
-    int      first = lower->program->nstep, rc;
+    Place    *place = &lower->place[value->id];
+    Deferred *p = place->deferred;
+    Node     *kept = lower->node;
+    Operand   y;
+    int       first = lower->program->nstep, rc;
 
-    if (place->kind == PLACE_PENDING)
+    if (place->kind == PLACE_DEFERRED)
         place->kind = PLACE_NONE;
-    if (lower_made_place(lower, value, lower_pending_layout(lower, p), &y) < 0)
+    if (lower_made_place(lower, value, lower_deferred_layout(lower, p), &y) < 0)
         return -1;
     lower->node = p->node;
-    rc = pending_stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
-    pending_say_origins(lower, p, first);
+    rc = deferred_stores(p, y.dtype) ? p->finish(lower, p, y) : finish_converted(lower, p, y);
+    deferred_say_origins(lower, p, first);
     lower->node = kept;
     return rc;
 }
