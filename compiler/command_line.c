@@ -40,10 +40,7 @@ static int bad_value(Reader *reader, const OptionRow *row, const char *value, co
 
 static int set_output(Reader *reader, const OptionRow *row, const char *value)
 {
-    size_t length = strlen(value);
-
-    if (strcmp(value, "-") && (length < 3 || strcmp(value + length - 2, ".c")))
-        return bad_value(reader, row, value, "a file name that ends in .c, or -");
+    (void)row;
     reader->options->output = value;
     return 0;
 }
@@ -498,6 +495,25 @@ static int take_model(Reader *reader, const char *argument)
     return 0;
 }
 
+/* What the target makes goes into files of such a name, and is built here only where it is C. */
+static int check_target(const Options *options, Diag *diag)
+{
+    const Target *target = target_of(options);
+
+    if (!target)
+        return 0; /* said already */
+    if (options->output && strcmp(options->output, "-") && !target_writes(target, options->output))
+        return diag_usage(diag, "option -o: found '%s', wanted a file name that ends in %s, or -", options->output,
+                          target->printer->extension);
+    if ((options->cc || options->tune || options->verify) && target->printer != &c_printer)
+        return diag_usage(diag, "found %s with --target=%s, wanted a target of C, which can be built and run here",
+                          options->cc     ? "--cc"
+                          : options->tune ? "--tune"
+                                          : "--verify",
+                          target->name);
+    return 0;
+}
+
 int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
 {
     Reader reader = {.options = options, .diag = diag};
@@ -534,6 +550,7 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
         failures +=
             diag_usage(diag,
                        "found no model, wanted: occamyc MODEL.onnx [-o MODEL.c]; occamyc --help lists the options") < 0;
+    failures += check_target(options, diag) < 0;
     options->plan.one_file = options->output && !strcmp(options->output, "-");
     text_put(&line, "occamyc");
     if (options->model)

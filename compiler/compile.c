@@ -164,7 +164,7 @@ static int stage_emit(Compilation *c)
     for (char *at = upper; *at; at++)
         *at = (char)toupper((unsigned char)*at);
     c->emission.upper = upper;
-    return needs_emission(c->options) ? c->target->emit(&c->emission) : 0;
+    return needs_emission(c->options) ? emit_program(&c->emission) : 0;
 }
 
 static void add_text(Compilation *c, const char *path, const Text *text)
@@ -175,9 +175,7 @@ static void add_text(Compilation *c, const char *path, const Text *text)
 /* The header lies beside the source, under its name. */
 static const char *header_path(const Compilation *c)
 {
-    size_t length = strlen(c->options->output);
-
-    return arena_printf(c->arena, "%.*s.h", (int)(length - 2), c->options->output);
+    return arena_printf(c->arena, "%s.h", target_stem(c->arena, c->target, c->options->output));
 }
 
 static void add_report(Compilation *c)
@@ -212,7 +210,8 @@ static int stage_write(Compilation *c)
         c->output->standard = c->emission.source;
     if (to_standard && c->emission.nweights)
         return diag_usage(c->diag,
-                          "the weights need a file of their own: found -o -, wanted -o FILE.c or --weights=inline");
+                          "the weights need a file of their own: found -o -, wanted -o FILE%s or --weights=inline",
+                          c->target->printer->extension);
     if (output && !to_standard) {
         add_text(c, output, &c->emission.source);
         add_text(c, header_path(c), &c->emission.header);
@@ -434,7 +433,7 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
     bool        stop = false;
 
     diag->file = options->model;
-    c.target = target_find(options->target ? options->target : "portable");
+    c.target = target_of(options);
     if (!core_find(c.target->name))
         return diag_bug(diag, (Loc){0},
                         "nothing is known of the time that code for target '%s' takes: add its core to "

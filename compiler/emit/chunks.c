@@ -187,10 +187,9 @@ static void find_headers(Emit *emit, const char *text, bool *needed)
 
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks)
 {
-    const Target *target = target_find(emit->emission->options->target ? emit->emission->options->target : "portable");
-    const char  **piece = prune_templates(emit->arena, target), *file = "";
-    Index         index = index_build(emit);
-    bool          needed[NSTANDARD] = {false};
+    const char **piece = prune_templates(emit->arena, emit->target), *file = "";
+    Index        index = index_build(emit);
+    bool         needed[NSTANDARD] = {false};
 
     use_text(&index, text->data);
     while (index.nqueue)

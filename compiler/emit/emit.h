@@ -1,8 +1,9 @@
-/* emit.h - what the files of C emission share. Emission decides nothing: it prints what Program and Plan say.
+/* emit.h - what the files of emission share. Emission decides nothing: it prints what Program and Plan say.
  * Every function appends to a text; names are made once, in names.c. */
 #ifndef OCC_EMIT_EMIT_H
 #define OCC_EMIT_EMIT_H
 
+#include "emit/printer.h"
 #include "emit/target.h"
 
 /* A run-time extent that the caller passes in or is told: a member of the inputs or outputs. */
@@ -20,6 +21,8 @@ typedef struct StepFunction {
 
 typedef struct Emit {
     Emission      *emission;
+    const Target  *target;
+    const Printer *printer; /* the target's */
     const Program *program;
     const Plan    *plan;
     const Model   *model;
@@ -47,8 +50,25 @@ typedef struct Emit {
     int           status;   /* -1 once something could not be printed */
 } Emit;
 
-/* c.c - the entry of every target that prints C. */
-int emit_c(Emission *emission);
+/* c.c, c_run.c, c_steps.c - the printer of C99. */
+void c_expression(Emit *emit, const char *type, const char *name, const char *body);
+void c_function(Emit *emit, const Step *step, const char *name, const char *body);
+void c_call(Emit *emit, const Step *step, const char *function, const char *arguments, Text *text);
+void c_launch(Emit *emit, int index, const char *call, int depth);
+void c_launch_failing(Emit *emit, int index, const char *call, int depth);
+void c_set(Emit *emit, int index, const char *value, const Expr *within, int depth);
+void c_read(Emit *emit, const Operand *operand, Text *text);
+void c_check(Emit *emit, int index, const char *condition, int depth);
+void c_open(Emit *emit, int index, const char *condition, int depth);
+void c_otherwise(Emit *emit, int index, int depth);
+void c_close(Emit *emit, int index, int depth);
+void c_fetch(Emit *emit, int index, int depth);
+void c_await(Emit *emit, int index, int depth);
+void c_wait(Emit *emit, int index, int of, int depth);
+void c_prologue(Emit *emit, Text *text, const Text *body, const char *between);
+void c_run(Emit *emit);
+void c_weight(Emit *emit, Text *text, int buffer);
+void c_weight_file(Emit *emit, Text *text);
 
 /* names.c - identifiers, and the sentences of comments. */
 void          emit_names(Emit *emit);
@@ -81,24 +101,20 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bo
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 
 /* parallel.c - steps in parts. The context is what the run function shares with them. */
-void emit_parallel(Emit *emit, const Step *step, int index,
-                   Text *call);                     /* the function of its parts, and the call of all */
-void emit_context(Emit *emit, Text *text);          /* its type */
-void emit_context_fill(Emit *emit, Text *text);     /* its variable, in the run function */
-bool emit_uses(const char *text, const char *name); /* the text has a variable of that name */
+void emit_parallel(Emit *emit, int index, Text *call); /* the function of a step's parts, and the call of all */
+void emit_context(Emit *emit, Text *text);             /* its type */
+void emit_context_fill(Emit *emit, Text *text);        /* its variable, in the run function */
+bool emit_uses(const char *text, const char *name);    /* the text has a variable of that name */
 
 /* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents`
  * that are told at its end. */
 void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* what the units are told of */
 
-/* emit_run.c - the run function. */
+/* emit_run.c - the lines of the steps, by the printer. */
 void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
 void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
-void emit_locals(Emit *emit, Text *text, const Text *body,
-                 const char *between); /* variables that the body uses: declarations, values */
-void emit_run(Emit *emit);
 
 /* weights.c */
 void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-typedef struct Printer {
+typedef struct Writer {
     Emit         *emit;
     const Scalar *expr;
     bool          vector;
@@ -13,7 +13,7 @@ typedef struct Printer {
     Text body, literals; /* literals: of a vector expression, those that are not zero, in the order of their use */
     int  nliteral;
     Loc  loc;
-} Printer;
+} Writer;
 
 static const char *suffix(DType dtype)
 {
@@ -26,7 +26,7 @@ static DType computed(DType dtype)
     return dtype_info(dtype)->class == 'L' ? DTYPE_F32 : dtype;
 }
 
-static void refuse(Printer *p, const char *what)
+static void refuse(Writer *p, const char *what)
 {
     p->emit->status = diag_bug(p->emit->diag, p->loc, "an expression on vectors holds %s", what);
 }
@@ -34,7 +34,7 @@ static void refuse(Printer *p, const char *what)
 /* ----------------------------------------------------------------------------------------------------------- leaves */
 
 /* Zero costs no load. */
-static void put_vector_literal(Printer *p, float literal)
+static void put_vector_literal(Writer *p, float literal)
 {
     if (literal == 0.0f) {
         text_put(&p->body, "occ_vset(");
@@ -48,7 +48,7 @@ static void put_vector_literal(Printer *p, float literal)
     text_printf(&p->body, "occ_vliteral(e, literal, %d)", p->nliteral++);
 }
 
-static void put_literal(Printer *p, const ScalarNode *n)
+static void put_literal(Writer *p, const ScalarNode *n)
 {
     DType dtype = computed(n->dtype);
     Text *text = &p->body;
@@ -66,7 +66,7 @@ static void put_literal(Printer *p, const ScalarNode *n)
 }
 
 /* Loads n lanes that start at index c of the innermost axis. */
-static void put_vector_load(Printer *p, const ScalarNode *n)
+static void put_vector_load(Writer *p, const ScalarNode *n)
 {
     Text       *text = &p->body;
     const char *ctype = dtype_info(n->stored)->ctype;
@@ -90,7 +90,7 @@ static void put_vector_load(Printer *p, const ScalarNode *n)
                     n->operand, n->operand, n->stride, n->stride);
 }
 
-static void put_scalar_load(Printer *p, const ScalarNode *n)
+static void put_scalar_load(Writer *p, const ScalarNode *n)
 {
     bool low = dtype_info(n->stored)->class == 'L';
 
@@ -107,7 +107,7 @@ static void put_scalar_load(Printer *p, const ScalarNode *n)
     text_put(&p->body, low ? "])" : "]");
 }
 
-static void put_acc(Printer *p)
+static void put_acc(Writer *p)
 {
     p->uses_acc = true;
     if (!p->vector && dtype_info(p->stored)->class == 'L')
@@ -118,10 +118,10 @@ static void put_acc(Printer *p)
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-static void put_node(Printer *p, int index);
+static void put_node(Writer *p, int index);
 
 /* A leaf or a variable. */
-static void put_value(Printer *p, int index)
+static void put_value(Writer *p, int index)
 {
     ScalarOp op = p->expr->node[index].op;
 
@@ -137,7 +137,7 @@ static bool saturating(const ScalarNode *n, DType to)
     return n->saturate || to == DTYPE_F16 || to == DTYPE_BF16 || to == DTYPE_F4E2M1;
 }
 
-static void put_cast(Printer *p, const ScalarNode *n)
+static void put_cast(Writer *p, const ScalarNode *n)
 {
     DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
 
@@ -165,7 +165,7 @@ static void put_cast(Printer *p, const ScalarNode *n)
 }
 
 /* The name of an operator on vectors; with a number for its second operand a maximum or minimum has a shorter form. */
-static const char *vector_name(const Printer *p, const ScalarNode *n)
+static const char *vector_name(const Writer *p, const ScalarNode *n)
 {
     const ScalarNode *second = n->b >= 0 ? &p->expr->node[n->b] : NULL;
 
@@ -176,7 +176,7 @@ static const char *vector_name(const Printer *p, const ScalarNode *n)
 }
 
 /* The operand type names the function: a comparison of int64_t is occ_lt_i64, although it gives a boolean. */
-static void put_operator(Printer *p, const ScalarNode *n)
+static void put_operator(Writer *p, const ScalarNode *n)
 {
     const ScalarInfo *info = scalar_info(n->op);
     const int         operand[3] = {n->a, n->b, n->c};
@@ -195,7 +195,7 @@ static void put_operator(Printer *p, const ScalarNode *n)
     text_put(&p->body, ")");
 }
 
-static void put_node(Printer *p, int index)
+static void put_node(Writer *p, int index)
 {
     const ScalarNode *n = &p->expr->node[index];
 
@@ -225,7 +225,7 @@ static void put_node(Printer *p, int index)
     }
 }
 
-static void put_result(Printer *p, int last)
+static void put_result(Writer *p, int last)
 {
     DType dtype = computed(p->expr->node[last].dtype);
     bool  low = !p->vector && dtype_info(p->stored)->class == 'L';
@@ -261,7 +261,7 @@ static bool *live_nodes(Emit *emit, const Scalar *expr)
     return live;
 }
 
-static void print_body(Printer *p)
+static void print_body(Writer *p)
 {
     const Scalar *expr = p->expr;
     bool         *live = live_nodes(p->emit, expr);
@@ -298,7 +298,7 @@ static const Scalar *identity(Emit *emit, DType stored)
 
 const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc)
 {
-    Printer p = {
+    Writer p = {
         .emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .apart = apart, .body = text_new(emit->arena), .loc = loc};
     StepFunction made;
     const char  *element, *literals = "";
@@ -318,7 +318,7 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bo
         if (!strcmp(emit->expression[i].body, made.body))
             return emit->expression[i].name;
     made.name = arena_printf(emit->arena, "%s_expr_%d", emit->name, emit->nexpression + 1);
-    text_printf(&emit->functions, "OCC_INLINE %s %s%s\n", element, made.name, made.body);
+    emit->printer->expression(emit, element, made.name, made.body);
     ARENA_PUSH(emit->arena, emit->expression, emit->nexpression, emit->cexpression, made);
     return made.name;
 }

@@ -122,7 +122,7 @@ static void put_unit_function(const Units *u, Text *text)
         emit_range(emit, (Range){s, flow_after(p, s)}, 2);
         text_put(&emit->run, "        break;\n");
     }
-    emit_locals(emit, &locals, &emit->run, "    int status = 0;\n\n");
+    emit->printer->prologue(emit, &locals, &emit->run, "    int status = 0;\n\n");
     put_unread(emit, &locals);
     put_members(emit, arena_printf(emit->arena, "%s%s", locals.data, emit->run.data), &members);
     text_printf(text,

@@ -199,8 +199,8 @@ void emit_host(Emit *emit, Text *text)
 {
     int threads = options_threads(emit->emission->options);
 
-    text_printf(text, "/* Runs %s.c on raw files; generated beside it, and yours to change.%s */\n", emit->name,
-                threads > 1 ? " Link with -pthread." : "");
+    text_printf(text, "/* Runs %s%s on raw files; generated beside it, and yours to change.%s */\n", emit->name,
+                emit->printer->extension, threads > 1 ? " Link with -pthread." : "");
     if (threads > 1)
         text_printf(text, "#define HOST_THREADS %d\n\n", threads);
     if (emit->plan->swap)

@@ -25,8 +25,7 @@ const char *emit_header_stem(const Emit *emit)
 
     if (!output || !strcmp(output, "-"))
         return emit->name;
-    output = emit_stem(emit->arena, output);
-    return arena_strndup(emit->arena, output, strlen(output) - 2);
+    return target_stem(emit->arena, emit->target, emit_stem(emit->arena, output));
 }
 
 bool emit_port_is_caller(const Emit *emit, const Port *port)

@@ -84,8 +84,10 @@ static const char *put_parts(Emit *emit, const Step *step, int index)
     return name;
 }
 
-void emit_parallel(Emit *emit, const Step *step, int index, Text *call)
+void emit_parallel(Emit *emit, int index, Text *call)
 {
+    const Step *step = &emit->program->step[index];
+
     emit->parallel = true;
     text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)",
                 put_parts(emit, step, index), step->parts);

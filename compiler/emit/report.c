@@ -156,7 +156,7 @@ static void put_code(Json *json, const Emission *e, const Measure *m)
 /* What the predicted times of steps are for. */
 static const Core *predicted_core(const Emission *e)
 {
-    return core_find(e->options->target ? e->options->target : "portable");
+    return core_find(target_of(e->options)->name);
 }
 
 static void put_core(Json *json, const Emission *e)

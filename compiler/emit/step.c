@@ -259,7 +259,6 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
 {
     Builder b = {
         .emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
-    const char  *returns = step->kernel->fails ? "int" : "void";
     StepFunction made;
 
     if (build(&b) < 0) {
@@ -274,7 +273,7 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
         if (!strcmp(emit->function[i].body, made.body))
             return emit->function[i].name;
     made.name = arena_printf(emit->arena, "%s_%s_%d", emit->name, step->kernel->name, emit->nfunction + 1);
-    text_printf(&emit->functions, "OCC_STEP %s %s%s\n", returns, made.name, made.body);
+    emit->printer->function(emit, step, made.name, made.body);
     ARENA_PUSH(emit->arena, emit->function, emit->nfunction, emit->cfunction, made);
     return made.name;
 }

@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-static int emit_null(Emission *emission)
-{
-    Arena *arena = emission->program->arena;
-
-    emission->source = emission->header = emission->main = text_new(arena);
-    return 0;
-}
-
 /* The instruction sets of other processors, and vectors made for tests. */
 static const char *const absent_of_cortex_m[] = {"__x86_64__",  "__i386__",     "__SSE2__",        "__SSE4_1__",
                                                  "__AVX__",     "__AVX2__",     "__FMA__",         "__F16C__",
@@ -29,18 +21,19 @@ static const char *const absent_of_cortex_m[] = {"__x86_64__",  "__i386__",     
 
 const Target targets[] = {
     {"portable", "C99 for any compiler and instruction set; vectors where the C compiler has them", 64, 64, true,
-     FROM_DISK, NULL, NULL, emit_c},
-    {"native", "the same, tuned for the machine that occamyc runs on", 64, 64, true, FROM_DISK, NULL, NULL, emit_c},
+     FROM_DISK, NULL, NULL, &c_printer},
+    {"native", "the same, tuned for the machine that occamyc runs on", 64, 64, true, FROM_DISK, NULL, NULL, &c_printer},
     {"x86-64-v3", "x86 with AVX2 and FMA", 64, 32, true, FROM_DISK, NULL, "defined(__AVX2__) && defined(__FMA__)",
-     emit_c},
+     &c_printer},
     {"x86-64-v4", "x86 with AVX-512", 64, 64, true, FROM_DISK, NULL, "defined(__AVX512F__) && defined(__AVX512VL__)",
-     emit_c},
+     &c_printer},
     {"x86-64-v4-vnni", "the same with dot products of bytes", 64, 64, true, FROM_DISK, NULL,
-     "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)", emit_c},
-    {"armv8", "64-bit Arm with NEON", 16, 16, true, FROM_DISK, NULL, "defined(__aarch64__)", emit_c},
+     "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)", &c_printer},
+    {"armv8", "64-bit Arm with NEON", 16, 16, true, FROM_DISK, NULL, "defined(__aarch64__)", &c_printer},
     {"cortex-m", "Arm microcontrollers: small alignment, no vectors", 16, 4, false, FROM_CARD, absent_of_cortex_m, NULL,
-     emit_c},
-    {"null", "emits nothing; for tests and timing", 64, 64, true, FROM_DISK, NULL, NULL, emit_null},
+     &c_printer},
+    {"null", "no code but a line for each step; for tests and timing", 64, 64, true, FROM_DISK, NULL, NULL,
+     &null_printer},
 };
 const int ntargets = (int)(sizeof targets / sizeof *targets);
 
@@ -50,4 +43,21 @@ const Target *target_find(const char *name)
         if (!strcmp(targets[i].name, name))
             return &targets[i];
     return NULL;
+}
+
+const Target *target_of(const Options *options)
+{
+    return target_find(options->target ? options->target : "portable");
+}
+
+bool target_writes(const Target *target, const char *path)
+{
+    size_t length = strlen(path), n = strlen(target->printer->extension);
+
+    return length > n && !strcmp(path + length - n, target->printer->extension);
+}
+
+const char *target_stem(Arena *arena, const Target *target, const char *path)
+{
+    return arena_strndup(arena, path, strlen(path) - strlen(target->printer->extension));
 }

@@ -3,6 +3,7 @@
 #ifndef OCC_EMIT_TARGET_H
 #define OCC_EMIT_TARGET_H
 
+#include "emit/printer.h"
 #include "program/options.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -31,11 +32,18 @@ typedef struct Target {
     const char *const *absent; /* macros that its C compilers never define, ended by NULL: text for them is left out,
                                   and vectors are of vector_bytes; NULL: text for every instruction set */
     const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
-    int (*emit)(Emission *emission); /* 0 or -1 */
+    const Printer *printer;    /* how its text is written */
 } Target;
 
 extern const Target targets[];
 extern const int    ntargets;
-const Target       *target_find(const char *name); /* NULL: unknown */
+const Target       *target_find(const char *name);                         /* NULL: unknown */
+const Target       *target_of(const Options *options);                     /* the one asked for */
+bool                target_writes(const Target *target, const char *path); /* a source file may have this name */
+const char         *target_stem(Arena *arena, const Target *target, const char *path); /* less its extension */
+
+/* The source, the header and, where options->main is given, the host program (emission.c). Returns 0, or -1 with a
+ * message. */
+int emit_program(Emission *emission);
 
 #endif

@@ -96,7 +96,7 @@ static void put_strings(Text *text, const Buffer *b)
     }
 }
 
-static void put_array(Emit *emit, Text *text, int id)
+void c_weight(Emit *emit, Text *text, int id)
 {
     const Buffer *b = &emit->program->buffer[id];
     const char   *symbol = emit->symbol[id];
@@ -153,7 +153,7 @@ static void put_block(Emit *emit, Emission *e)
 }
 
 /* The side file becomes part of the object file; its path is that of the C file with ".weights" behind. */
-static void put_incbin(Emit *emit, Text *text)
+void c_weight_file(Emit *emit, Text *text)
 {
     text_printf(
         text,
@@ -185,7 +185,7 @@ void emit_weights(Emit *emit, Text *text)
 
     for (int i = 0; i < p->nbuffer; i++)
         if (p->buffer[i].kind == BUFFER_WEIGHT && emit->plan->same[i] == i && emit->symbol[i])
-            put_array(emit, text, i);
+            emit->printer->weight(emit, text, i);
     if (emit->plan->swap)
         emit_swap_file(emit, emit->emission);
     if (emit->plan->weight_form == WEIGHTS_INLINE || emit->plan->weight_form == WEIGHTS_SWAP ||
@@ -193,7 +193,7 @@ void emit_weights(Emit *emit, Text *text)
         return;
     put_block(emit, emit->emission);
     if (emit->plan->weight_form == WEIGHTS_OBJECT)
-        put_incbin(emit, text);
+        emit->printer->weight_file(emit, text);
 }
 
 /* --------------------------------------------------------------------------------------------------------- checksum */

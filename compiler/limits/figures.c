@@ -30,7 +30,7 @@ Figures figures_of(const Program *program, const Plan *plan, const Options *opti
     f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
     if (plan->swap) {
         f.kept = plan->swap->kept;
-        f.constants = target_find(options->target ? options->target : "portable")->roomy ? plan->weight_bytes : 0;
+        f.constants = target_of(options)->roomy ? plan->weight_bytes : 0;
         f.weights += plan->swap->blocks;
     }
     f.ram = f.arena + f.kept + f.constants + f.state + f.inputs + f.outputs;

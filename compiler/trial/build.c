@@ -12,24 +12,24 @@ static void add(FileSet *set, const char *folder, const char *name, const Text *
 
 int build_write(const Emission *like, const char *folder, bool host)
 {
-    Options       options = *like->options;
-    Emission      emission = {.options = &options,
-                              .program = like->program,
-                              .plan = like->plan,
-                              .name = like->name,
-                              .upper = like->upper,
-                              .diag = like->diag};
-    FileSet       files = {.arena = like->diag->arena};
-    const Target *target = target_find(options.target ? options.target : "portable");
+    Options     options = *like->options;
+    Emission    emission = {.options = &options,
+                            .program = like->program,
+                            .plan = like->plan,
+                            .name = like->name,
+                            .upper = like->upper,
+                            .diag = like->diag};
+    FileSet     files = {.arena = like->diag->arena};
+    const char *source = arena_printf(files.arena, "model%s", target_of(&options)->printer->extension);
 
-    options.output = "model.c";
+    options.output = source;
     options.main = host ? "main.c" : NULL;
-    if (target->emit(&emission) < 0)
+    if (emit_program(&emission) < 0)
         return -1;
-    add(&files, folder, "model.c", &emission.source);
+    add(&files, folder, source, &emission.source);
     add(&files, folder, "model.h", &emission.header);
     if (emission.nweights)
-        files_add_pieces(&files, arena_printf(files.arena, "%s/model.c.weights", folder), emission.weights,
+        files_add_pieces(&files, arena_printf(files.arena, "%s/%s.weights", folder, source), emission.weights,
                          emission.nweights);
     if (host)
         add(&files, folder, "main.c", &emission.main);

@@ -72,6 +72,8 @@ class Cli(unittest.TestCase):
         ):
             self.fails(1, part, "small.onnx", option)
         self.fails(1, "ends in .c", "small.onnx", "-o", "model.txt")
+        self.fails(1, "ends in .txt", "small.onnx", "-o", "model.c", "--target=null")
+        self.fails(1, "a target of C", "small.onnx", "--target=null", "--cc=cc")
         self.fails(1, "wanted one of them", "small.onnx", "--queues=2", "--threads=2")
 
     def test_a_bound_that_meets_no_extent_is_a_slip(self):
@@ -148,6 +150,11 @@ class Cli(unittest.TestCase):
         for option in ("--order=model", "--order=auto", "--time-limit=5", "--code=shared", "--code=auto", "--io=arena",
                        "--threads=1", "--target=null", "--target=cortex-m"):
             self.run_it("small.onnx", option)
+
+    def test_the_null_target_lists_each_step(self):
+        done = self.run_it("small.onnx", "--target=null", "-o", "-")
+        steps = int(done.stderr.split(" steps")[0].split()[-1])
+        self.assertEqual(sum(line.startswith("launch ") for line in done.stdout.splitlines()), steps)
 
     def test_threads_and_queues_add_a_parallel_for(self):
         for option in ("--threads=2", "--queues=2"):

@@ -288,7 +288,7 @@ static void must(Build *b, int result, const char *what)
 
 void build_emit_again(Build *b)
 {
-    must(b, target_find(b->options.target ? b->options.target : "portable")->emit(&b->emission), "emit");
+    must(b, emit_program(&b->emission), "emit");
 }
 
 void build_emit(Build *b)
@@ -385,5 +385,50 @@ Build *two_maps(const char *name, int64_t n)
     node_op(b, t, SCALAR_square, node_load(b, t, DTYPE_F32, 0, 1), -1, -1);
     read[0] = whole(b, y, type, OPERAND_READS);
     build_map(b, "square", t, whole(b, z, type, OPERAND_WRITES), extent_const(n), 1, read);
+    return b;
+}
+
+Build *looping(void)
+{
+    Build  *b = build_new("looping");
+    Type    type = tensor(DTYPE_F32, 1, 4, 0, 0), one = tensor(DTYPE_I64, 0, 0, 0, 0);
+    int     x = build_in(b, "x", type), trips = build_in(b, "trips", one), y = build_out(b, "y", type);
+    Extent  counter = build_slot(b, extent_leaf(b->model, EXPR_VAR, 0, 0, 0, 8));
+    Extent  limit = build_slot(b, extent_leaf(b->model, EXPR_ELEM, 1, 0, 0, 8));
+    Extent  early = build_slot(b, extent_op(b->model, EXPR_LT, counter, extent_const(2)));
+    Operand read[2];
+    Step   *load = build_step(b, STEP_READ);
+
+    load->slot = b->program->slot[limit.expr];
+    load->set = limit;
+    load->operand = arena_one(b->arena, Operand);
+    load->operand[0] = whole(b, trips, one, OPERAND_READS);
+    load->noperand = load->nparam = 1;
+    for (int branch = -1; branch < 2; branch++) {
+        Scalar *s = scalar_new(b, true, DTYPE_F32);
+        if (branch == 0) {
+            Step *loop = build_step(b, STEP_LOOP);
+            loop->slot = b->program->slot[counter.expr];
+            loop->set = limit;
+            loop->body[0] = (Range){3, 7};
+            loop = build_step(b, STEP_SET);
+            loop->slot = b->program->slot[early.expr];
+            loop->set = early;
+            loop = build_step(b, STEP_IF);
+            loop->set = early;
+            loop->body[0] = (Range){5, 6};
+            loop->body[1] = (Range){6, 7};
+        }
+        read[0] = whole(b, branch < 0 ? x : y, type, OPERAND_READS);
+        read[1] = whole(b, x, type, OPERAND_READS);
+        if (branch < 0)
+            node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 0, 1), node_literal(b, s, DTYPE_F32, 0.0), -1);
+        else
+            node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1),
+                    node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 1, 1),
+                            node_literal(b, s, DTYPE_F32, branch ? 10.0 : 1.0), -1),
+                    -1);
+        build_map(b, "step", s, whole(b, y, type, OPERAND_WRITES), extent_const(4), branch < 0 ? 1 : 2, read);
+    }
     return b;
 }

@@ -48,6 +48,9 @@ Step *build_map(Build *b, const char *node, Scalar *expr, Operand y, Extent n, i
 /* Two such steps, not yet emitted: y = (x + w) * 2, then z = y * y; x and z of 1 x n floats, w of n, y in the arena. */
 Build *two_maps(const char *name, int64_t n);
 
+/* for (i = 0; i < trips; i++) if (i < 2) y += x; else y += 10 x; the trip count is an element of an input. */
+Build *looping(void);
+
 /* Plan (liveness, planner, checks) and emit; fails the running test with the message otherwise. */
 void build_emit(Build *b);
 void build_emit_again(Build *b); /* without planning */

@@ -10,7 +10,7 @@ $(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard test
 $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
 
-$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
 REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim seq=1..16" \
@@ -18,11 +18,12 @@ REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim
     "models/digits.onnx --weights=swap --load-rate=1M:1us:16" "models/reverse.onnx --dim seq=1..16 --weights=swap --load-rate=1M:1us:16" \
     "models/tones.onnx --region=fast:4K --region=slow:1M:256 --weights=swap --load-rate=1M:1us:16"
 
-check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/occamyc
+check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
 	$(BUILD)/tests/emit/test_emit
 	$(BUILD)/tests/emit/test_text
 	$(BUILD)/tests/emit/test_prune
+	$(BUILD)/tests/emit/test_null
 	python3 tests/emit/check_report.py $(BUILD)/occamyc schemas/report.schema.json $(BUILD)/tests/emit/report $(REPORT_MODELS)
 
 .PHONY: check-emit

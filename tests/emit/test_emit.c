@@ -163,52 +163,6 @@ static void a_bounded_extent_is_a_member_and_is_checked(void **state)
     build_free(b);
 }
 
-/* for (i = 0; i < trips; i++) if (i < 2) acc += x; else acc += 10 x; the trip count is an element of an input. */
-static Build *looping(void)
-{
-    Build  *b = build_new("looping");
-    Type    type = tensor(DTYPE_F32, 1, 4, 0, 0), one = tensor(DTYPE_I64, 0, 0, 0, 0);
-    int     x = build_in(b, "x", type), trips = build_in(b, "trips", one), y = build_out(b, "y", type);
-    Extent  counter = build_slot(b, extent_leaf(b->model, EXPR_VAR, 0, 0, 0, 8));
-    Extent  limit = build_slot(b, extent_leaf(b->model, EXPR_ELEM, 1, 0, 0, 8));
-    Extent  early = build_slot(b, extent_op(b->model, EXPR_LT, counter, extent_const(2)));
-    Operand read[2];
-    Step   *load = build_step(b, STEP_READ);
-
-    load->slot = b->program->slot[limit.expr];
-    load->set = limit;
-    load->operand = arena_one(b->arena, Operand);
-    load->operand[0] = whole(b, trips, one, OPERAND_READS);
-    load->noperand = load->nparam = 1;
-    for (int branch = -1; branch < 2; branch++) {
-        Scalar *s = scalar_new(b, true, DTYPE_F32);
-        if (branch == 0) {
-            Step *loop = build_step(b, STEP_LOOP);
-            loop->slot = b->program->slot[counter.expr];
-            loop->set = limit;
-            loop->body[0] = (Range){3, 7};
-            loop = build_step(b, STEP_SET);
-            loop->slot = b->program->slot[early.expr];
-            loop->set = early;
-            loop = build_step(b, STEP_IF);
-            loop->set = early;
-            loop->body[0] = (Range){5, 6};
-            loop->body[1] = (Range){6, 7};
-        }
-        read[0] = whole(b, branch < 0 ? x : y, type, OPERAND_READS);
-        read[1] = whole(b, x, type, OPERAND_READS);
-        if (branch < 0)
-            node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 0, 1), node_literal(b, s, DTYPE_F32, 0.0), -1);
-        else
-            node_op(b, s, SCALAR_add, node_load(b, s, DTYPE_F32, 0, 1),
-                    node_op(b, s, SCALAR_mul, node_load(b, s, DTYPE_F32, 1, 1),
-                            node_literal(b, s, DTYPE_F32, branch ? 10.0 : 1.0), -1),
-                    -1);
-        build_map(b, "step", s, whole(b, y, type, OPERAND_WRITES), extent_const(4), branch < 0 ? 1 : 2, read);
-    }
-    return b;
-}
-
 static void loops_branches_and_loaded_integers(void **state)
 {
     typedef struct In {

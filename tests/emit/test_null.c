@@ -1,0 +1,106 @@
+/* test_null.c - the printer of the null target is handed every construct of a program, once and in order. */
+#include "builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char *null_text(Build *b)
+{
+    b->options.target = "null";
+    build_emit(b);
+    return b->emission.source.data;
+}
+
+static void kernels_are_launched_on_addresses(void **state)
+{
+    Build *b = two_maps("two", 5);
+
+    (void)state;
+    assert_string_equal(null_text(b), "weight w_bias__ of 20 bytes\n"
+                                      "expression two_expr_1 of occ_vf\n"
+                                      "function two_map_vf_f32_1 of map_vf_f32\n"
+                                      "expression two_expr_2 of occ_vf\n"
+                                      "function two_map_vf_f32_2 of map_vf_f32\n"
+                                      "memory arena of 20 bytes\n"
+                                      "launch 0 two_map_vf_f32_1(arena, in->x, w_bias__)\n"
+                                      "launch 1 two_map_vf_f32_2(out->z, arena)\n");
+    assert_int_equal(b->emission.header.size, 0);
+    build_free(b);
+}
+
+static void control_surrounds_what_it_owns(void **state)
+{
+    Build *b = looping();
+
+    (void)state;
+    assert_non_null(strstr(null_text(b), "set 0 d[1] = read in->trips within 0..8\n"
+                                         "launch 1 looping_map_vf_f32_1(out->y, in->x)\n"
+                                         "loop 2 d[1]\n"
+                                         "    set 3 d[2] = d[0] < 2 within 0..1\n"
+                                         "    if 4 d[2]\n"
+                                         "        launch 5 looping_map_vf_f32_2(out->y, out->y, in->x)\n"
+                                         "    else 4 \n"
+                                         "        launch 6 looping_map_vf_f32_3(out->y, out->y, in->x)\n"
+                                         "    end 4 \n"
+                                         "end 2 \n"));
+    build_free(b);
+}
+
+/* Loads of weights, waits between queues, steps in parts and kernels that may fail. */
+static void other_constructs_have_their_lines(void **state)
+{
+    Build *b = two_maps("rest", 64);
+    Kernel failing;
+    Wait   wait = {1, 0};
+
+    (void)state;
+    null_text(b);
+    failing = *b->program->step[1].kernel;
+    failing.fails = true;
+    b->program->step[0].parts = 2;
+    b->program->step[1].kernel = &failing;
+    b->program->wait = &wait;
+    b->program->nwait = 1;
+    build_emit_again(b);
+    assert_non_null(strstr(b->emission.source.data, "launch 0 2 parts\n"
+                                                    "wait 1 for 0\n"
+                                                    "launch failing 1 rest_map_vf_f32_1(out->z, arena)\n"));
+    build_free(b);
+}
+
+/* A line of its own for each step, whatever program it is. */
+static void every_step_is_seen(void **state)
+{
+    Build *made[] = {two_maps("two", 5), looping()};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *text = null_text(made[i]);
+
+        for (int s = 0; s < made[i]->program->nstep; s++) {
+            static const char *const verb[] = {"launch", "set", "set", "check", "fetch", "await", "if", "loop"};
+            const char *line = arena_printf(made[i]->arena, "%s %d ", verb[made[i]->program->step[s].kind], s);
+            const char *at = strstr(text, line);
+
+            assert_non_null(at);
+            assert_null(strstr(at + 1, line));
+        }
+        build_free(made[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_launched_on_addresses),
+        cmocka_unit_test(control_surrounds_what_it_owns),
+        cmocka_unit_test(other_constructs_have_their_lines),
+        cmocka_unit_test(every_step_is_seen),
+    };
+
+    return cmocka_run_group_tests_name("null", tests, NULL, NULL);
+}
