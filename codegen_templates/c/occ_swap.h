@@ -45,9 +45,13 @@ OCC_INLINE int occ_fetch(occ_loads *loads, int64_t from, int64_t bytes, void *to
 /* The same of a block that stays, which only the first run loads. */
 OCC_INLINE int occ_keep(occ_loads *loads, int64_t from, int64_t bytes, void *to, uint64_t sum)
 {
+    occ_load *slot = loads->ring + loads->begun % loads->room;
+
     if (!loads->held)
         return occ_fetch(loads, from, bytes, to, sum);
-    loads->ring[loads->begun % loads->room].bytes = 0;
+    slot->ticket = slot->bytes = 0;
+    slot->at = to;
+    slot->sum = sum;
     loads->begun++;
     return 0;
 }

@@ -9,6 +9,8 @@
 #include "plan/part.h"
 #include "plan/queues.h"
 #include "swap/slice.h"
+#include "program/weight.h"
+#include "support/int.h"
 #include "swap/swap.h"
 
 #include <string.h>
@@ -229,16 +231,42 @@ static int choose_queues(const Lowering *lowering, Variant *v)
     return 1;
 }
 
+/* Bytes of RAM beside the arena and the blocks that stay. */
+static int64_t fixed_bytes(const Lowering *lowering, const Variant *v)
+{
+    Plan plan = v->plan;
+    Swap none = {.kept = 0};
+
+    plan.swap = &none;
+    plan.peak = 0;
+    program_place_constants(v->program, &lowering->options.plan, &plan);
+    return figures_of(v->program, &plan, &lowering->options).ram;
+}
+
+/* Predicted nanoseconds of each step: parts run at the same time. */
+static double *step_times(const Lowering *lowering, const Program *p)
+{
+    double *time = cost_steps(core_find(lowering->target->name), p);
+
+    for (int s = 0; s < p->nstep && lowering->options.threads > 1; s++)
+        if (p->step[s].parts > 1)
+            time[s] /= int_min(p->step[s].parts, lowering->options.threads);
+    return time;
+}
+
 /* Weights that are loaded while the model runs. */
 static int plan_swap(const Lowering *lowering, Variant *v)
 {
-    const Core *core = core_find(lowering->target->name);
-    SwapForm    form = swap_form(lowering);
+    const Options *options = &lowering->options;
+    SwapForm       form = swap_form(lowering);
 
-    if (lowering->options.plan.weights != WEIGHTS_SWAP)
+    if (options->plan.weights != WEIGHTS_SWAP)
         return 0;
-    if (program_swap(&v->program, &lowering->options.plan, &form, cost_steps(core, v->program), &v->plan,
-                     lowering->diag) < 0)
+    program_make_blocks(v->program, &form.block);
+    if (options->max_ram >= 0)
+        form.budget = int_max(options->max_ram - fixed_bytes(lowering, v), 0);
+    if (program_swap(&v->program, &options->plan, &form, step_times(lowering, v->program), &v->plan, lowering->diag) <
+        0)
         return -1;
     return program_check(v->program, lowering->diag);
 }

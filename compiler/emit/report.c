@@ -170,60 +170,14 @@ static void put_core(Json *json, const Emission *e)
     json_close(json, '}');
 }
 
-typedef struct Stretch {
-    int64_t lo, hi;     /* bytes of the arena */
-    int     begin, end; /* steps */
-} Stretch;
-
-static int compare_stretches(const void *a, const void *b)
-{
-    const Stretch *x = a, *y = b;
-
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
-
-static Stretch *stretches(const Emission *e, int *count)
-{
-    const Program *p = e->program;
-    Stretch       *all = NULL;
-    int            capacity = 0;
-
-    *count = 0;
-    for (int i = 0; i < p->nbuffer; i++)
-        for (int k = 0; k < p->buffer[i].nspan && e->plan->offset[i] >= 0; k++) {
-            const Buffer *b = &p->buffer[i];
-            int64_t       at = e->plan->offset[i];
-            Stretch       s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end};
-            if (b->copies > 1) {
-                s.lo = at;
-                s.hi = at + buffer_bytes(b);
-            }
-            ARENA_PUSH(p->arena, all, *count, capacity, s);
-        }
-    if (*count)
-        qsort(all, (size_t)*count, sizeof *all, compare_stretches);
-    return all;
-}
-
 const int64_t *report_in_use(const Emission *e, int *peak)
 {
-    int64_t *in_use = arena_array(e->program->arena, int64_t, e->program->nstep + 1);
-    int      count;
-    Stretch *all = stretches(e, &count);
+    const int64_t *in_use = program_in_use(e->program, e->plan);
 
     *peak = 0;
-    for (int step = 0; step < e->program->nstep; step++) {
-        int64_t top = 0;
-        for (int i = 0; i < count; i++) {
-            int64_t from = all[i].lo > top ? all[i].lo : top;
-            if (step < all[i].begin || step >= all[i].end || all[i].hi <= from)
-                continue;
-            in_use[step] += all[i].hi - from;
-            top = all[i].hi;
-        }
+    for (int step = 0; step < e->program->nstep; step++)
         if (in_use[step] > in_use[*peak])
             *peak = step;
-    }
     return in_use;
 }
 

@@ -310,6 +310,18 @@ static bool has_core(const PlanResult *result, int count)
     return false;
 }
 
+/* By position, what the caller knows of a similar program; NULL: nothing. */
+static const int64_t *offsets_like(const Planning *planning, const Bridge *bridge)
+{
+    int64_t *offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1);
+
+    if (!planning->like)
+        return NULL;
+    for (int i = 0; i < bridge->problem.nbuffer; i++)
+        offset[i] = int_max(planning->like[bridge->origin[i]], 0);
+    return offset;
+}
+
 /* The answer to a problem that was not met before. */
 static int solve(const Planning *planning, const Bridge *bridge, const char *asked, Solved *solved)
 {
@@ -319,8 +331,10 @@ static int solve(const Planning *planning, const Bridge *bridge, const char *ask
     PlanLimits         limits = {.seconds = planning->options->seconds,
                                  .upper_bound = planning->worth,
                                  .nodes = planning->nodes,
+                                 .capacity = planning->capacity,
+                                 .fit = planning->capacity > 0,
                                  .lower_bound = looser ? looser->result.bound : 0,
-                                 .warm_start = same ? looser->result.offset : NULL};
+                                 .warm_start = same ? looser->result.offset : offsets_like(planning, bridge)};
     char               why[160];
 
     *solved =
@@ -344,6 +358,15 @@ Bridge *plan_open(const Planning *planning)
     if (planning->options->nregion)
         add_regions(bridge, planning->options);
     return bridge;
+}
+
+void plan_set_life(Bridge *bridge, int buffer, int begin, int end)
+{
+    int       at = bridge->index[buffer];
+    PlanSpan *span = &bridge->span[bridge->span_at[at]];
+
+    *span = (PlanSpan){at, begin, end, 0, begin < end ? buffer_bytes(&bridge->program->buffer[buffer]) : 0};
+    bridge->buffer[at].size = span->hi;
 }
 
 int64_t plan_bound(const Planning *planning, const Bridge *bridge)

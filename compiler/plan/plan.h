@@ -31,6 +31,10 @@ int64_t buffer_live_bytes(const Buffer *buffer, int step);
 /* Bytes of planned buffers that are live in each step, overlaps counted twice: [nstep], in the program's arena. */
 int64_t *program_live_bytes(const Program *program, int io_arena);
 
+/* Bytes of the arena that are in use in each step, those that several buffers share counted once: [nstep], in the
+ * program's arena (in_use.c). Needs spans. */
+int64_t *program_in_use(const Program *program, const Plan *plan);
+
 /* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as
  * it is known to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
@@ -85,8 +89,10 @@ typedef struct Planning {
     Program           *program;
     const PlanOptions *options;
     Diag              *diag;
-    int64_t            worth; /* bytes: of no use is a plan of more */
-    int64_t            nodes; /* effort for a plan; 0: the planner's own */
+    int64_t            worth;    /* bytes: of no use is a plan of more */
+    int64_t            nodes;    /* effort for a plan; 0: the planner's own */
+    int64_t            capacity; /* bytes: the first plan within them is the answer; 0: the smallest one is */
+    const int64_t     *like;     /* by Buffer.id: offsets of a similar program's plan, tried first; NULL: none */
     Solved            *solved;
     int                nsolved, csolved;
 } Planning;
@@ -94,6 +100,10 @@ typedef struct Planning {
 /* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program
  * changes. */
 Bridge *plan_open(const Planning *planning);
+
+/* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no bytes.
+ * What was solved of the problem before must not be met again. */
+void plan_set_life(Bridge *bridge, int buffer, int begin, int end);
 
 /* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a
  * message. */

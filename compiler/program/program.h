@@ -193,6 +193,7 @@ typedef struct Swap {
     int     loads;                 /* that such a run begins */
     int     ahead;                 /* loads begun and not yet waited for, at most; 1 at least */
     Loader  loader;                /* what the plan was made for */
+    int64_t least;                 /* bytes of the arena and of blocks that stay, together, that any plan needs */
     double  time, resident, bound; /* nanoseconds: predicted; with all kept; no schedule is faster */
 } Swap;
 

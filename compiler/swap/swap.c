@@ -1,22 +1,42 @@
-/* swap.c - the plan of a program whose weights are loaded while it runs. */
+/* swap.c - the plan of a program whose weights are loaded while it runs: outermost steps and blocks become a pipeline,
+ * which budget.c plans; its layouts are made by planners/, with a life of its own for each block. */
 #include "swap/swap.h"
-#include "plan/plan.h"
 #include "program/flow.h"
 #include "support/int.h"
+#include "swap/budget.h"
+
+#include <string.h>
+
+/* Effort for a layout, and layouts tried for one set of kept blocks. */
+enum { LAYOUT_NODES = 4000, MOST_LAYOUTS = 24 };
+
+/* A layout that was made: offsets for these places. */
+typedef struct Layout {
+    int     *place;
+    bool    *kept;
+    int64_t  peak;
+    int64_t *offset; /* by Buffer.id */
+} Layout;
 
 /* One search for a plan. */
 typedef struct Search {
-    const Program     *base; /* with blocks, without fetches */
+    Program           *base; /* with blocks, without fetches */
     const PlanOptions *options;
     const SwapForm    *form;
-    const double      *cost;
-    BlockUses          uses;
     Diag              *diag;
+    BlockUses          uses;
+    int               *unit; /* [nunit + 1] the first step of each outermost one; behind them the number of steps */
+    int                nunit;
+    int               *unit_of; /* [nstep + 1] by step, where it is an outermost one */
+    Bridge            *bridge;
+    Pipeline           pipeline;
+    Layout            *layout; /* those that fitted */
+    int                nlayout, clayout;
 } Search;
 
 SwapForm swap_form_of(const Loader *loader)
 {
-    enum { LEAST = 1 << 10, MOST = 1 << 20, INLINE = 4096 };
+    enum { LEAST = 1 << 10, MOST = 1 << 20, INLINE = 4096, DEPTH = 2, AHEAD = 32 };
     int64_t slice = LEAST;
 
     while (slice < MOST && (double)slice < 2.0 * loader->rate * loader->latency)
@@ -24,15 +44,168 @@ SwapForm swap_form_of(const Loader *loader)
     return (SwapForm){.block = {.least = int_min(INLINE, slice / 32), .join = slice / 4, .align = loader->align},
                       .slice = slice,
                       .loader = *loader,
+                      .depth = DEPTH,
+                      .ahead = AHEAD,
                       .budget = -1};
 }
 
-/* The program with fetches at these places, and its plan. */
-static int plan_places(const Search *s, const int *place, Program **program, Plan *plan)
-{
-    Planning planning = {.options = s->options, .diag = s->diag, .worth = INT64_MAX};
+/* --------------------------------------------------------------------------------------------------------- pipeline */
 
-    *program = program_with_fetches(s->base, &s->uses, place);
+static void list_units(Search *s)
+{
+    const Program *p = s->base;
+
+    s->unit = arena_array(p->arena, int, p->nstep + 1);
+    s->unit_of = arena_array(p->arena, int, p->nstep + 1);
+    for (int i = 0; i < p->nstep; i = flow_after(p, i)) {
+        s->unit_of[i] = s->nunit;
+        s->unit[s->nunit++] = i;
+    }
+    s->unit_of[p->nstep] = s->nunit;
+    s->unit[s->nunit] = p->nstep;
+}
+
+/* Times and bytes of each unit: it takes as long as its steps together, and as much memory as its fullest. */
+static void fill_pipeline(Search *s, const double *cost, const int64_t *in_use)
+{
+    double        *time = arena_array(s->base->arena, double, s->nunit + 1);
+    int64_t       *live = arena_array(s->base->arena, int64_t, s->nunit + 1);
+    PipelineBlock *block = arena_array(s->base->arena, PipelineBlock, s->uses.count + 1);
+    const Loader  *loader = &s->form->loader;
+
+    for (int u = 0; u < s->nunit; u++)
+        for (int i = s->unit[u]; i < s->unit[u + 1]; i++) {
+            time[u] += cost[i];
+            live[u] = int_max(live[u], in_use[i]);
+        }
+    for (int b = 0; b < s->uses.count; b++) {
+        const BlockUse *use = &s->uses.use[b];
+
+        block[b] =
+            (PipelineBlock){.bytes = use->bytes,
+                            .first = s->unit_of[use->first],
+                            .last = s->unit_of[use->last],
+                            .time = pipeline_load_time(use->bytes, loader->rate, loader->latency, s->form->depth)};
+    }
+    s->pipeline = (Pipeline){.time = time,
+                             .live = live,
+                             .block = block,
+                             .nstep = s->nunit,
+                             .nblock = s->uses.count,
+                             .rate = loader->rate,
+                             .lead = pipeline_lead(loader->latency, s->form->depth),
+                             .ahead = s->form->ahead};
+}
+
+/* ---------------------------------------------------------------------------------------------------------- layouts */
+
+static void remember(Search *s, const int *place, const bool *kept, const Plan *plan, const int64_t *offset)
+{
+    Arena *arena = s->base->arena;
+    Layout layout = {.place = arena_array(arena, int, s->uses.count + 1),
+                     .kept = arena_array(arena, bool, s->uses.count + 1),
+                     .peak = plan->peak,
+                     .offset = arena_array(arena, int64_t, s->base->nbuffer + 1)};
+
+    memcpy(layout.place, place, (size_t)s->uses.count * sizeof *place);
+    memcpy(layout.kept, kept, (size_t)s->uses.count * sizeof *kept);
+    memcpy(layout.offset, offset, (size_t)s->base->nbuffer * sizeof *offset);
+    ARENA_PUSH(arena, s->layout, s->nlayout, s->clayout, layout);
+}
+
+/* Of the layouts that were made one in so many bytes in which every block is as early and as long as it is wanted. */
+static const Layout *find_layout(const Search *s, const int *place, const bool *kept, int64_t arena)
+{
+    for (int i = s->nlayout; i-- > 0;) {
+        const Layout *l = &s->layout[i];
+        bool          serves = l->peak <= arena;
+
+        for (int b = 0; b < s->uses.count && serves; b++)
+            serves = kept[b] || (!l->kept[b] && l->place[b] <= place[b]);
+        if (serves)
+            return l;
+    }
+    return NULL;
+}
+
+/* The arena with each block in it from the step at its place to its last reader. See BudgetPack. */
+static int lay_out(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core)
+{
+    Search       *s = context;
+    const Layout *known = find_layout(s, place, kept, arena);
+    int64_t      *offset = arena_array(s->base->arena, int64_t, s->base->nbuffer + 1);
+    ArenaMark     mark = arena_mark(s->base->arena);
+    Planning      planning = {.program = s->base,
+                              .options = s->options,
+                              .diag = s->diag,
+                              .worth = arena > 0 ? arena : INT64_MAX,
+                              .nodes = arena > 0 ? LAYOUT_NODES : 0,
+                              .capacity = arena,
+                              .like = s->nlayout ? s->layout[s->nlayout - 1].offset : NULL};
+    Plan          plan;
+
+    if (known) {
+        *peak = known->peak;
+        return 0;
+    }
+    for (int b = 0; b < s->uses.count; b++)
+        plan_set_life(s->bridge, s->uses.use[b].buffer, kept[b] ? 0 : s->unit[place[b]],
+                      kept[b] ? 0 : flow_after(s->base, s->uses.use[b].last));
+    if (plan_once(&planning, s->bridge, &plan) < 0)
+        return -1;
+    *peak = plan.peak;
+    for (int b = 0; b < s->uses.count; b++)
+        core[b] = plan.core[s->uses.use[b].buffer];
+    memcpy(offset, plan.offset, (size_t)s->base->nbuffer * sizeof *offset);
+    arena_release(s->base->arena, mark);
+    if (arena == 0 || plan.peak <= arena)
+        remember(s, place, kept, &plan, offset);
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the plan */
+
+/* Fetches stand in the order of first use: that of a block that stays in front of those that must begin earlier than
+ * its reader. */
+static int *steps_of_places(const Search *s, const BudgetPlan *plan)
+{
+    int *place = arena_array(s->base->arena, int, s->uses.count + 1), next = s->nunit;
+
+    for (int b = s->uses.count; b-- > 0;) {
+        next = (int)int_min(next, plan->place[b]);
+        place[b] = s->unit[next];
+    }
+    return place;
+}
+
+/* Blocks that stay lie in a memory of their own, one behind the other. */
+static int64_t place_kept(const Search *s, Program *p, const bool *kept)
+{
+    int64_t at = 0;
+
+    for (int b = 0; b < s->uses.count; b++) {
+        Buffer *block = &p->buffer[s->uses.use[b].buffer];
+
+        if (!kept[b])
+            continue;
+        block->kept = at;
+        at = int_round_up(at + block->size, block->align);
+    }
+    return at;
+}
+
+/* The program with fetches at these places, and its plan. */
+static int plan_places(const Search *s, const BudgetPlan *chosen, Program **program, Plan *plan)
+{
+    const Layout *layout = find_layout(s, chosen->place, chosen->kept, chosen->at.arena);
+    Planning      planning = {.options = s->options,
+                              .diag = s->diag,
+                              .worth = INT64_MAX,
+                              .capacity = chosen->at.arena,
+                              .like = layout ? layout->offset : NULL};
+
+    *program = program_with_fetches(s->base, &s->uses, steps_of_places(s, chosen));
+    place_kept(s, *program, chosen->kept);
     planning.program = *program;
     program_liveness(*program);
     return plan_once(&planning, plan_open(&planning), plan);
@@ -55,38 +228,69 @@ static int most_ahead(const Program *p)
     return most;
 }
 
-static Swap *describe(const Search *s, const Program *p)
+static Swap *describe(const Search *s, const Budget *budget, const BudgetPlan *chosen, const Program *p)
 {
     Swap *swap = arena_one(p->arena, Swap);
 
-    swap->loader = s->form->loader;
-    swap->ahead = most_ahead(p);
-    for (int i = 0; i < s->uses.count; i++) {
-        const Buffer *b = &p->buffer[s->uses.use[i].buffer];
-
-        swap->blocks += b->size;
-        swap->kept += b->kept < 0 ? 0 : b->size;
-        swap->read += b->kept < 0 ? b->size : 0;
-        swap->loads += b->kept < 0;
-    }
+    *swap = (Swap){.kept = chosen->at.kept,
+                   .blocks = pipeline_block_bytes(&s->pipeline),
+                   .read = chosen->at.read,
+                   .loads = chosen->at.loads,
+                   .ahead = most_ahead(p),
+                   .loader = s->form->loader,
+                   .least = budget_least(budget),
+                   .time = chosen->run.time,
+                   .resident = pipeline_resident(&s->pipeline),
+                   .bound = chosen->bound.time};
     return swap;
+}
+
+/* Fetches right in front of their readers where there are several memories: what fits into them is not a sum. */
+static int64_t bytes_to_plan(const Search *s, Budget *budget)
+{
+    int64_t bytes = s->form->budget;
+
+    if (s->options->nregion > 0)
+        return budget_least(budget);
+    if (bytes < 0)
+        bytes = budget_knee(budget);
+    return bytes < 0 ? -1 : int_max(bytes, budget_least(budget));
+}
+
+static int search(Search *s, Program **program, Plan *plan)
+{
+    BudgetPack    pack = {lay_out, s};
+    BudgetOptions options = {.margin = 0.25, .packs = MOST_LAYOUTS};
+    Budget       *budget = budget_open(s->base->arena, &s->pipeline, &pack, &options);
+    BudgetPlan    chosen;
+    int64_t       bytes = budget ? bytes_to_plan(s, budget) : -1;
+
+    if (bytes < 0 || budget_plan(budget, bytes, &chosen) != 0 || plan_places(s, &chosen, program, plan) < 0)
+        return -1;
+    plan->swap = describe(s, budget, &chosen, *program);
+    return 0;
 }
 
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,
                  Diag *diag)
 {
-    Search s = {.base = *program, .options = options, .form = form, .cost = cost, .diag = diag};
-    int   *place;
+    Search   s = {.base = *program, .options = options, .form = form, .diag = diag};
+    Planning planning = {.program = *program, .options = options, .diag = diag};
+    int64_t *in_use;
 
-    program_make_blocks(*program, &form->block);
     s.uses = program_block_uses(*program);
     if (!s.uses.count)
         return 0;
-    place = arena_array((*program)->arena, int, s.uses.count);
-    for (int i = 0; i < s.uses.count; i++)
-        place[i] = s.uses.use[i].first;
-    if (plan_places(&s, place, program, plan) < 0)
-        return -1;
-    plan->swap = describe(&s, *program);
-    return 0;
+    list_units(&s);
+    in_use = program_in_use(*program, plan);
+    for (int b = 0; b < s.uses.count; b++) { /* its life is decided by the search */
+        Buffer *block = &(*program)->buffer[s.uses.use[b].buffer];
+
+        block->span = arena_one((*program)->arena, Span);
+        block->span[0] = (Span){s.uses.use[b].first, flow_after(*program, s.uses.use[b].last), 0, block->size};
+        block->nspan = block->cspan = 1;
+    }
+    fill_pipeline(&s, cost, in_use);
+    s.bridge = plan_open(&planning);
+    return search(&s, program, plan);
 }

@@ -3,6 +3,7 @@
 #ifndef OCC_SWAP_SWAP_H
 #define OCC_SWAP_SWAP_H
 
+#include "plan/plan.h"
 #include "program/fetch.h"
 
 /* What the weights come from, and how they are cut. */
@@ -10,16 +11,19 @@ typedef struct SwapForm {
     BlockForm block;
     int64_t   slice; /* bytes: a step with more constants is cut into slices (slice.h) */
     Loader    loader;
-    int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: any */
+    int       depth;  /* loads that are served at once */
+    int       ahead;  /* loads begun and not yet waited for, at most */
+    int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
 } SwapForm;
 
 /* What suits a loader: in a slice takes its latency a third of the time at most. Example: at 2 bytes a nanosecond
  * 80 us are worth 160 KB, so slices are of 512 KiB. */
 SwapForm swap_form_of(const Loader *loader);
 
-/* The plan of a program whose order, merges and tiles are decided: *program becomes one with blocks and fetches,
- * *plan its plan, with a Swap; both stay as they are where there is nothing to load. cost: predicted nanoseconds of
- * its steps. Returns 0, or -1 with a message. */
+/* The plan of a program whose constants lie in blocks, and whose order, merges and tiles are decided by *plan: *program
+ * becomes one with fetches, *plan its plan, with a Swap; both stay as they are where there is nothing to load. cost:
+ * predicted nanoseconds of its steps. Where nothing fits into the budget the plan is that of fewest bytes. Returns 0,
+ * or -1 with a message. */
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,
                  Diag *diag);
 

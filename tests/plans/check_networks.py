@@ -33,6 +33,11 @@ def models(arguments):
     flags = compare_real.read_dims(os.path.join(arguments.real, "dims.txt"))
     for name in compare_real.NETWORKS:
         yield name, os.path.join(arguments.real, name, "model.onnx"), flags.get(name, [])
+    yield from own_models(arguments)
+
+
+def own_models(arguments):
+    """The same of those named by their files."""
     for path in arguments.models:
         name = os.path.splitext(os.path.basename(path))[0]
         yield name, path, [word for bound in compare_ort.DIMS.get(name, {}).items() for word in ("--dim", "=".join(bound))]

@@ -7,6 +7,13 @@ SWAPPED := $(foreach word,conv gemm matmul lstm gru rnn attention winograd deep 
 check-swap: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs $(sort $(wildcard $(SWAPPED))) \
 	    --flag=--weights=swap --flag=--load-rate=1M:1us:16
+	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/budgets --count=3 \
+	    --flag=--load-rate=1M:1us:16 models/digits.onnx models/tones.onnx
+
+# Eight budgets for each of our models and the real networks.
+check-swap-budgets: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/budgets \
+	    --flag=--load-rate=20M:300us:512 --real=$(REAL) $(OWN:%=models/%.onnx)
 
 # The same of every own case and every official one: ten minutes.
 check-swap-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
@@ -15,4 +22,4 @@ check-swap-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/official --cases=$(BUILD)/cases \
 	    --list=tests/onnx/supported.txt --flag=--weights=swap --flag=--load-rate=1M:1us:16
 
-.PHONY: check-swap check-swap-all
+.PHONY: check-swap check-swap-budgets check-swap-all

@@ -1,0 +1,90 @@
+"""The same bits under every budget: check_budgets.py --occamyc=PROGRAM --work=FOLDER [--count=8] [--real=FOLDER] MODEL.onnx...
+
+Each network is built with its weights in the program, then with weights that are loaded while it runs, in budgets from the least that works to
+one in which all weights stay, and runs on the same inputs, stored or random, twice each: what a second run does with weights that stay is
+other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has, and larger ones read no more.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "tools"), os.path.join(HERE, "..", "plans")]
+
+import onnx
+
+import check_networks
+import host
+import networks
+
+DIRECT = "--winograd=off" # its kernels are chosen by the budget, and give other bits
+REFUSED = re.compile(r"--max-ram: found (\d+) bytes")
+SUMMARY = re.compile(r"^RAM +(\d+) bytes")
+
+
+def compile_only(tools, path, flags):
+    """(exit status, what was printed)."""
+    return host.run_command([tools.occamyc, path, *flags, *tools.flags], tools.compile_limit)
+
+
+def ram_of(tools, path, flags):
+    """Bytes of RAM that a plan takes, or that a refused one would take."""
+    status, text = compile_only(tools, path, flags)
+    found = next((m for line in text.splitlines() for m in [REFUSED.search(line) if status == 4 else SUMMARY.match(line)] if m), None)
+    if status not in (0, 4) or not found:
+        raise host.Failure("crash", f"{' '.join(flags)}: exit {status}: {host.last_line(text)}")
+    return int(found[1])
+
+
+def budgets(tools, path, flags, count):
+    """From the least that works to one in which everything stays, each the same part larger than the one before."""
+    least, most = ram_of(tools, path, [*flags, "--max-ram=1"]), ram_of(tools, path, [*flags, "--max-ram=1000000000000"])
+    if compile_only(tools, path, [*flags, f"--max-ram={least - 1}"])[0] != 4:
+        raise host.Failure("wrong", f"{least} bytes are not the least")
+    steps = max(count - 1, 1)
+    return sorted({round(least * (most / least) ** (i / steps)) for i in range(count)} | {least})
+
+
+def check(tools, arguments, name, path, dims):
+    model, before = onnx.load(path), None
+    sets = check_networks.inputs_of(path, model, dims)
+    sets = [inputs for inputs in sets for _ in range(2)]
+    fixed = [*dims, DIRECT]
+    wanted = check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, fixed)
+    swap = [*fixed, "--weights=swap"]
+    for budget in budgets(tools, path, swap, arguments.count):
+        flags = [*swap, f"--max-ram={budget}"]
+        if ram_of(tools, path, flags) > budget:
+            raise host.Failure("wrong", f"{' '.join(flags)}: the plan takes more")
+        if check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, flags) != wanted:
+            raise host.Failure("wrong", f"{' '.join(flags)} gives other bits than weights in the program")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    networks.add_arguments(parser)
+    parser.add_argument("--real", help="folder of real networks")
+    parser.add_argument("--count", type=int, default=8, help="budgets for each network")
+    parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
+    arguments = parser.parse_args()
+    tools, failed, passed = networks.toolchain(arguments), 0, 0
+    listed = check_networks.models(arguments) if arguments.real else check_networks.own_models(arguments)
+    for name, path, dims in listed:
+        if not os.path.exists(path):
+            print(f"{name}: SKIPPED: {path} is not there", flush=True)
+            continue
+        try:
+            check(tools, arguments, name, path, dims)
+            passed += 1
+            print(f"{name}: the same bits in every budget", flush=True)
+        except host.Failure as failure:
+            failed += 1
+            print(f"{name}: {failure.state}: {failure}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
