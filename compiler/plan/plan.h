@@ -101,8 +101,8 @@ typedef struct Planning {
  * changes. */
 Bridge *plan_open(const Planning *planning);
 
-/* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no bytes.
- * What was solved of the problem before must not be met again. */
+/* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no
+ * bytes. What was solved of the problem before must not be met again. */
 void plan_set_life(Bridge *bridge, int buffer, int begin, int end);
 
 /* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a
