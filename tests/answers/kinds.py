@@ -10,7 +10,7 @@ import quantise
 import recipes
 import typed
 from draw import Draw
-from net import Net, Rejected
+from net import NEWEST, Net, Rejected
 
 TRIES = 40                     # draws of one model before its number is given up
 
@@ -56,7 +56,7 @@ def keep(net, recipe):
 
 
 def draw_opset(draw, least=7):
-    return draw.weighted({v: 4 if v in (11, 13, 17, 18, 21) else 1 for v in range(least, 27)})
+    return draw.weighted({v: 4 if v in (11, 13, 17, 18, 21) else 1 for v in range(least, NEWEST + 1)})
 
 
 @dataclass

@@ -24,7 +24,7 @@ SpaceToDepth Trilu EyeLike OneHot Constant ConstantOfShape Shape Size Range Cast
 TopK NonZero Unique Compress ReverseSequence CenterCropPad SequenceConstruct SequenceAt SequenceInsert SequenceErase
 SplitToSequence ConcatFromSequence SequenceEmpty SequenceLength Optional OptionalGetElement OptionalHasElement Upsample Mod
 Scatter MaxUnpool Dropout Not And Or Xor IsNaN IsInf Hardmax""".split())
-NEWEST = 26                                         # opset of ONNX Runtime
+NEWEST = 28                                         # opset of ONNX; ONNX Runtime is asked at an older one (oracle.py)
 # Operators that move a window, and which input has its extents where no attribute does.
 WEIGHTS_OF = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "MaxPool": 0, "AveragePool": 0, "LpPool": 0, "QLinearAveragePool": 0}
 LARGEST = 1e6                                       # a network's values beyond this are not kept
@@ -242,9 +242,11 @@ class Net:
         made = self.add([proto], [v for v in inputs if v], [n for n in names if n])
         return made[0] if len(made) == 1 else made
 
-    def add(self, protos, reads, results):
-        """Adds nodes that belong together. reads: every outside value that they use, bodies included."""
+    def add(self, protos, reads, results, ranks=()):
+        """Adds nodes that belong together. reads: every outside value that they use, bodies included. ranks: of the last results."""
         arrays, dtypes = oracle.evaluate(protos, reads, results, self.opsets, self.count)
+        if any(a.ndim != rank for rank, values in zip(reversed(ranks), reversed(arrays)) for a in values):
+            raise Rejected("a result of another rank than said")
         jumps = any(p.op_type in JUMPS or (p.op_type == "Cast" and jumping_cast(p)) for p in protos)
         noisy = any(v.noisy for v in reads)
         if noisy and jumps and not self.loosely:

@@ -80,10 +80,11 @@ def formal_type(value):
     return helper.make_tensor_type_proto(value.dtype, []) if scalar else value_type(value)
 
 
-def finish(net, protos, reads, results):
-    """Adds a control node; its bodies' names stay theirs."""
+def finish(net, protos, reads, results, ranks=()):
+    """Adds a control node; its bodies' names stay theirs. ranks: of its last results, which ONNX Runtime gives another rank where no
+    iteration makes them and it does not know their extents (docs/differences.md)."""
     net.serial += 5000
-    return net.add(protos, reads, results)
+    return net.add(protos, reads, results, ranks)
 
 
 def live(net, count):
@@ -159,7 +160,7 @@ def loop(net):
     first = net.constant(np.array(True)) if draw.chance(0.7) else None
     names = [net.fresh() for _ in range(len(back) + len(scans))]
     proto = helper.make_node("Loop", [trip.name, first.name if first else "", *(v.name for v in carried)], names, body=graph)
-    finish(net, [proto], unique([trip] + ([first] if first else []) + carried + body.reads(graph)), names)
+    finish(net, [proto], unique([trip] + ([first] if first else []) + carried + body.reads(graph)), names, [s.rank + 1 for s in scans])
 
 
 @recipe("Scan", network=0.4)
@@ -183,7 +184,7 @@ def scan(net):
     graph = body.graph([*back, *outs], "body")
     names = [net.fresh() for _ in range(len(back) + len(outs))]
     chosen = {"num_scan_inputs": 1, "scan_input_axes": [axis]} | attributes(draw, scan_input_directions=[[0], [1]],
-                                                                         scan_output_directions=[[1] * len(outs)])
+                                                                         scan_output_directions=[[0] * len(outs), [1] * len(outs)])
     proto = helper.make_node("Scan", ([start.name] if start is not None else []) + [x.name], names, body=graph, **chosen)
     finish(net, [proto], unique(([start] if start is not None else []) + [x]), names)
 

@@ -73,30 +73,34 @@ def embedding_norm(net):
     inputs = [numbers(10), numbers(2) if segments else None, *(net.weights(d.FLOAT, [n, width], runtime=0) for n in (10, 9)),
               net.weights(d.FLOAT, [2, width], runtime=0) if segments else None, *(net.weights(d.FLOAT, [width], runtime=0) for _ in range(2)),
               numbers(2) if mask else None, numbers(9) if draw.chance(0.3) else None]
-    put(net, "EmbedLayerNormalization", inputs, [True, mask, draw.chance(0.4)], **attributes(draw, epsilon=[1e-5, 1e-3]))
+    put(net, "EmbedLayerNormalization", inputs, [True, mask, draw.chance(0.4)], **attributes(draw, epsilon=[1e-5, 1e-3], mask_index_type=[0, 1]))
 
 
-@recipe("FusedMatMul", "FusedGemm", "FusedConv", network=0, domain=MSFT)
+FUSED = {"Relu": (), "Tanh": (), "Sigmoid": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4), "Clip": (-0.5, 0.7)}
+
+
+@recipe("FusedConv", network=0, domain=MSFT)
+def fused_convolution(net):
+    draw, name = net.draw, net.draw.pick(FUSED)
+    x = net.input(d.FLOAT, [net.extent(2), draw.pick([1, 3, 8]), net.extent(9), net.extent(9)])
+    chosen = window(net, x)
+    group, outputs = groups(draw, x.fixed(1))
+    inputs = [x, net.weights(d.FLOAT, [outputs, x.fixed(1) // group, *chosen["kernel_shape"]], 0.3, runtime=0)]
+    inputs += [net.weights(d.FLOAT, [outputs], runtime=0)] if draw.chance(0.6) else []
+    more = {"activation_params": list(FUSED[name])} if FUSED[name] else {}
+    put(net, "FusedConv", inputs, group=group, activation=name, **more, **chosen)
+
+
+@recipe("FusedMatMul", "FusedGemm", network=0, domain=MSFT)
 def fused(net):
     draw = net.draw
-    operator = draw.pick(["FusedMatMul", "FusedMatMul", "FusedGemm", "FusedConv"])
-    parameters = {"Relu": (), "Tanh": (), "Sigmoid": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4), "Clip": (-0.5, 0.7)}
-    name = draw.pick(parameters)
-    if operator == "FusedConv":
-        x = net.input(d.FLOAT, [net.extent(2), draw.pick([1, 3, 8]), net.extent(9), net.extent(9)])
-        chosen = window(net, x)
-        group, outputs = groups(draw, x.fixed(1))
-        inputs = [x, net.weights(d.FLOAT, [outputs, x.fixed(1) // group, *chosen["kernel_shape"]], 0.3, runtime=0)]
-        inputs += [net.weights(d.FLOAT, [outputs], runtime=0)] if draw.chance(0.6) else []
-        more = {"activation_params": list(parameters[name])} if parameters[name] else {}
-        put(net, operator, inputs, group=group, activation=name, **more, **chosen)
-        return
+    operator, name = draw.pick(["FusedMatMul", "FusedGemm"]), draw.pick(FUSED)
     a, b = draw.chance(0.5), draw.chance(0.5)
     rows, inner, columns = net.extent(5), draw.pick([1, 3, 8, 17]), draw.pick([1, 4, 9])
     left, right = [inner, rows] if a else [rows, inner], [columns, inner] if b else [inner, columns]
     if operator == "FusedGemm":
         inputs = [net.input(d.FLOAT, left), net.weights(d.FLOAT, right), net.weights(d.FLOAT, [columns]) if draw.chance(0.6) else None]
-        more = dict(zip(("activation_alpha", "activation_beta"), parameters[name]))
+        more = dict(zip(("activation_alpha", "activation_beta"), FUSED[name])) | attributes(draw, activation_gamma=[0.5])
         put(net, operator, inputs, transA=int(a), transB=int(b), activation=name, **more, **attributes(draw, alpha=[0.5], beta=[2.0]))
         return
     chosen = {}
@@ -126,7 +130,7 @@ def few_bits(net):
         zeros = net.constant((draw.numpy().random((columns, blocks)) * 2 + 2 ** (bits - 1)).astype(d.numpy_type(dtype)))
     bias = net.weights(dtype, [columns], runtime=0) if draw.chance(0.3) else None
     put(net, "MatMulNBits", [x, bytes_of(net, (columns, blocks, block * bits // 8)), scales, zeros, None, bias], K=inner, N=columns, bits=bits,
-        block_size=block, **attributes(draw, accuracy_level=[0, 1]))
+        block_size=block, **attributes(draw, accuracy_level=[0, 1], weight_prepacked=[0]))
 
 
 @recipe("GatherBlockQuantized", network=0, domain=MSFT)
@@ -179,7 +183,7 @@ def quantised_images(net):
         return
     chosen = window(net, x)
     chosen.pop("dilations", None)
-    put(net, operator, inputs, **chosen, **attributes(draw, count_include_pad=[0, 1], ceil_mode=[0, 1]))
+    put(net, operator, inputs, **chosen, **attributes(draw, count_include_pad=[0, 1], ceil_mode=[0, 1], channels_last=[0]))
 
 
 @recipe("QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", network=0, domain=MSFT)
@@ -214,10 +218,15 @@ def quantised_products(net):
 def steps(net):
     """The forms of com.microsoft, which had 16 bits first."""
     draw, dtype = net.draw, net.draw.pick([*BYTES, d.INT16, d.UINT16])
+    dims, per, chosen = net.shape(draw.randint(1, 3), 6), (), {}
     if draw.chance(0.5):
-        put(net, "QuantizeLinear", [net.input(d.FLOAT, net.shape(draw.randint(1, 3), 6), "plain"), scale(net), zero_point(net, dtype)])
+        axis = draw.randrange(len(dims))
+        dims[axis] = draw.randint(1, 6)
+        per, chosen = (dims[axis],), {"axis": draw.pick([axis, axis - len(dims)])}
+    if draw.chance(0.5):
+        put(net, "QuantizeLinear", [net.input(d.FLOAT, dims, "plain"), scale(net, per), zero_point(net, dtype, per)], **chosen)
     else:
-        put(net, "DequantizeLinear", [net.input(dtype, net.shape(draw.randint(1, 3), 6)), scale(net), zero_point(net, dtype)])
+        put(net, "DequantizeLinear", [net.input(dtype, dims), scale(net, per), zero_point(net, dtype, per)], **chosen)
 
 
 # -- the rest ---------------------------------------------------------------------------------------------------------------
@@ -267,7 +276,8 @@ def rotary(net):
     part = draw.chance(0.3)
     turned = size // 2 if part else size
     chosen = {"num_heads": heads, "rotary_embedding_dim": turned} if part else {}
-    put(net, "RotaryEmbedding", [x, where, *cosines(net, 20, turned // 2)], **chosen, **attributes(draw, interleaved=[0, 1]))
+    put(net, "RotaryEmbedding", [x, where, *cosines(net, 20, turned // 2)], **chosen,
+        **attributes(draw, interleaved=[0, 1], is_packed_batching=[0], scale=[1.0, 0.5]))
 
 
 # -- attention ----------------------------------------------------------------------------------------------------------------
@@ -282,9 +292,11 @@ def many_heads(net):
     carries = draw.chance(0.3)
     every = [k + p for k, p in zip(keys, past)] if carries else keys
     b, s, k, t, p = (along(net, v) for v in (batch, rows, keys, every, past))
-    q = net.input(d.FLOAT, [b, s, width])
-    kv = [net.input(d.FLOAT, [b, k, width]) for _ in range(2)]
-    bias = net.weights(d.FLOAT, [3 * width], runtime=0) if draw.chance(0.4) else None
+    packed = draw.weighted({"": 3, "all": 1 if own and not carries else 0, "keys": 1 if not carries else 0})
+    q = net.input(d.FLOAT, [b, s, heads, 3, size] if packed == "all" else [b, s, width])
+    kv = {"": lambda: [net.input(d.FLOAT, [b, k, width]) for _ in range(2)], "all": lambda: [None, None],
+          "keys": lambda: [net.input(d.FLOAT, [b, k, heads, 2, size]), None]}[packed]()
+    bias = net.weights(d.FLOAT, [3 * width], runtime=0) if draw.chance(0.4) and not packed else None
     mask = draw.pick([None, None, [b, t], [b, s, t]])
     mask = net.input(d.INT32, mask, arrays=[first_kept(draw.numpy().integers(0, 2, n).astype(np.int32)) for n in net.settle(mask)]) if mask else None
     addend = net.input(d.FLOAT, [draw.pick([1, b]), draw.pick([1, heads]), s, t]) if draw.chance(0.3) else None
@@ -307,20 +319,39 @@ def joint(net):
     quantised = draw.chance(0.4)
     x = net.input(d.UINT8 if quantised else d.FLOAT, [b, s, features])
     kind = draw.pick(BYTES) if quantised else d.FLOAT
-    w = net.weights(kind, [features, 3 * width], 0.3, runtime=0)
+    w, mask = net.weights(kind, [features, 3 * width], 0.3, runtime=0), None
     bias = net.weights(d.FLOAT, [3 * width], runtime=0)
-    mask = None
-    if draw.chance(0.4):
-        dims = draw.pick([[b, s], [b, s, s]]) if not quantised else [b, s]
-        mask = net.input(d.INT32, dims, arrays=[first_kept(draw.numpy().integers(0, 2, n).astype(np.int32)) for n in net.settle(dims)])
-    chosen = attributes(draw, unidirectional=[0, 1])
+    carries = draw.chance(0.3)
+    past = settings(net, 1, 4) if carries else [0] * net.count
+    p, t = along(net, past), along(net, [x + y for x, y in zip(past, rows)])
+    if draw.chance(0.5):
+        mask = mask_of(net, draw.pick([[b, t], [b, s, t]] if not quantised else [[b, t]]))
+        mask = lengths(net, batch, rows, past) if draw.chance(0.4) else mask
+    chosen = attributes(draw, unidirectional=[0, 1], do_rotary=[0], past_present_share_buffer=[0], scale=[0.3], mask_filter_value=[-100.0])
+    cache = net.input(d.FLOAT, [2, b, heads, p, size]) if carries else None
     if quantised:
-        extra = [zero_point(net, d.UINT8), zero_point(net, kind)] if draw.chance(0.7) else []
-        columns = (3 * width,) if draw.chance(0.3) and not (extra and kind == d.UINT8) else ()
-        put(net, "QAttention", [x, w, bias, scale(net), scale(net, columns), mask, *extra], num_heads=heads, **chosen)
+        extra = [zero_point(net, d.UINT8), zero_point(net, kind)] if draw.chance(0.7) or carries else [None, None]
+        columns = (3 * width,) if draw.chance(0.3) and not (extra[0] and kind == d.UINT8) else ()
+        put(net, "QAttention", [x, w, bias, scale(net), scale(net, columns), mask, *extra, cache], 2 if carries else 1, num_heads=heads, **chosen)
         return
-    addend = net.input(d.FLOAT, [b, heads, s, s]) if draw.chance(0.3) else None
-    put(net, "Attention", [x, w, bias, mask, None, addend], num_heads=heads, **chosen, **attributes(draw, scale=[0.3], mask_filter_value=[-100.0]))
+    addend = net.input(d.FLOAT, [b, heads, s, t]) if draw.chance(0.3) else None
+    chosen |= attributes(draw, qkv_hidden_sizes=[[width, width, width]], rotary_embedding_dim=[0, 32])
+    put(net, "Attention", [x, w, bias, mask, cache, addend], 2 if carries else 1, num_heads=heads, **chosen)
+
+
+def mask_of(net, dims):
+    return net.input(d.INT32, dims, arrays=[first_kept(net.draw.numpy().integers(0, 2, n).astype(np.int32)) for n in net.settle(dims)])
+
+
+def lengths(net, batch, rows, past):
+    """A mask that says where the keys of each row of the batch end, and perhaps where they begin."""
+    draw, both = net.draw, net.draw.chance(0.4) and len(set(batch)) == 1
+    arrays = []
+    for n, all_keys in zip(batch, [r + p for r, p in zip(rows, past)]):
+        ends = draw.numpy().integers(1, all_keys + 1, n)
+        begins = [draw.randint(0, int(end) - 1) for end in ends] if both else []
+        arrays.append(np.array([*ends, *begins], np.int32))
+    return net.input(d.INT32, [along(net, [len(a) for a in arrays])], arrays=arrays)
 
 
 @recipe("GroupQueryAttention", network=0, domain=MSFT)
@@ -328,8 +359,8 @@ def grouped_queries(net):
     """With its lengths as exporters compute them from the attention mask."""
     draw, kv, turned = net.draw, net.draw.randint(1, 2), net.draw.chance(0.5)
     size = 16 if turned else draw.pick([8, 16])            # ONNX Runtime turns heads of multiples of 16
-    if net.opset < 13:
-        raise Rejected("ReduceSum with axes as an input")
+    if net.opset < 13:                                     # ReduceSum with axes as an input
+        net.opset = net.opsets[""] = draw.pick([13, 17, 24])
     heads, kind = kv * draw.randint(1, 3), draw.pick(["prompt", "token", "more"])
     batch = settings(net, 1, 3) if kind != "more" else [1] * net.count
     past = [0] * net.count if kind == "prompt" else settings(net, 1, 9)
@@ -353,11 +384,21 @@ def grouped_queries(net):
     names = [net.fresh() for _ in range(4)]
     extra = cosines(net, 20, size // 2) if turned else []
     nodes = [helper.make_node("ReduceSum", [mask.name, one.name], [names[0]], keepdims=0), helper.make_node("Sub", [names[0], one.name], [names[1]]),
-             helper.make_node("Cast", [names[1]], [last], to=TensorProto.INT32), helper.make_node("Shape", [mask.name], [names[2]]),
-             helper.make_node("Gather", [names[2], one.name], [names[3]], axis=0), helper.make_node("Cast", [names[3]], [total], to=TensorProto.INT32)]
+             helper.make_node("Cast", [names[1]], [last], to=TensorProto.INT32)]
+    if isinstance(t, str):
+        nodes += [helper.make_node("Shape", [mask.name], [names[2]]), helper.make_node("Gather", [names[2], one.name], [names[3]], axis=0),
+                  helper.make_node("Cast", [names[3]], [total], to=TensorProto.INT32)]
+    else:                                                  # ONNX Runtime would take the Shape for a constant, and for one of 64 bits
+        extra.append(net.constant(np.array([t], np.int32)))
+        total = extra[-1].name
     net.uses(MSFT)
     chosen = {"num_heads": heads, "kv_num_heads": kv} | ({"do_rotary": 1} | attributes(draw, rotary_interleaved=[0, 1]) if turned else {})
-    chosen |= attributes(draw, scale=[0.3], softcap=[2.0], local_window_size=[3, 5], smooth_softmax=[0, 1])
-    fed = [v.name if v else "" for v in inputs] + [v.name for v in cache] + [last, total] + [v.name for v in extra]
+    chosen |= attributes(draw, scale=[0.3], softcap=[2.0], local_window_size=[3, 5], smooth_softmax=[0, 1], causal=[1], k_quant_type=["NONE"],
+                         v_quant_type=["NONE"], kv_cache_bit_width=[0], qk_norm_epsilon=[1e-6], sliding_window_cache=[0])
+    chosen |= {} if turned else attributes(draw, do_rotary=[0])
+    if draw.chance(0.2):
+        chosen["qk_output"] = draw.pick([1, 2])
+        result.append(net.fresh())
+    fed = [v.name if v else "" for v in inputs] + [v.name for v in cache] + [last, total] + [v.name for v in extra if v.name != total]
     nodes.append(helper.make_node("GroupQueryAttention", fed, result, domain=MSFT, **chosen))
     net.add(nodes, [v for v in inputs if v] + cache + [mask, one] + extra, result)

@@ -34,7 +34,7 @@ def quantize(net):
     layout, shape, chosen = parameters(net, x, version)
     y_scale = scale(net, shape, d.numpy_type(x.dtype))
     inputs = [x, y_scale] + ([zero_point(net, to, shape)] if draw.chance(0.8) or to != d.UINT8 else [])
-    net.node("QuantizeLinear", inputs, **chosen)
+    net.node("QuantizeLinear", inputs, **chosen, **(attributes(draw, saturate=[1]) if version >= 19 else {}))
 
 
 def parameters(net, x, version):

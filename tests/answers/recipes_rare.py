@@ -40,7 +40,7 @@ def transform(net):
     axis = len(dims) - 1 if draw.chance(0.6) else draw.randint(1, len(dims) - 1)
     x = net.input(draw.pick([d.FLOAT, d.FLOAT, d.DOUBLE]), [*dims, parts])
     length = number(net, draw.randint(1, 19)) if draw.chance(0.4) else None
-    chosen = {"inverse": int(inverse) or None, "onesided": int(onesided) or None}
+    chosen = {"inverse": int(inverse) or draw.pick([0, None]), "onesided": int(onesided) or draw.pick([0, None])}
     if version < 20:
         net.node("DFT", [x, length] if length else [x], axis=axis, **chosen)
         return

@@ -30,7 +30,7 @@ def activations(draw, count):
 @recipe("LSTM", "GRU", "RNN", network=0.7)
 def recurrent(net):
     draw = net.draw
-    operator = draw.pick(["LSTM", "LSTM", "GRU", "RNN"])
+    operator = draw.pick(["LSTM", "LSTM", "GRU", "RNN", "RNN"])
     version = net.version(operator)
     direction = draw.pick(["forward", "forward", "reverse", "bidirectional"])
     directions = 2 if direction == "bidirectional" else 1

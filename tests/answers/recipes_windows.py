@@ -91,7 +91,7 @@ def transposed(net):
         raise Rejected("ONNX Runtime makes fewer elements than the text says")
     if draw.chance(0.3):
         chosen["output_padding"] = [draw.randint(0, max(0, s - 1)) for s in strides]
-    elif draw.chance(0.1) and "auto_pad" in chosen:
+    elif draw.chance(0.5) and "auto_pad" in chosen:
         chosen["output_shape"] = [max(x.extents(2 + i)) * s + draw.randint(0, 1) for i, s in enumerate(strides)]
     shape = [channels, outputs // group, *chosen["kernel_shape"]]
     inputs = [x, net.weights(x.dtype, shape, 1 / max(1, np.prod(shape[1:])) ** 0.5, runtime=0.06)]
@@ -139,7 +139,8 @@ def batch_normalization(net):
         raise Rejected("the channels are not fixed")
     scale, bias, mean = (net.weights(d.FLOAT, [channels], runtime=0.05) for _ in range(3))
     variance = net.weights(d.FLOAT, [channels], style="positive", runtime=0.05)
-    net.node("BatchNormalization", [x, scale, bias, mean, variance], **attributes(net.draw, epsilon=[1e-5, 1e-3]))
+    older = attributes(net.draw, spatial=[1]) if net.version("BatchNormalization") < 9 else {}
+    net.node("BatchNormalization", [x, scale, bias, mean, variance], **attributes(net.draw, epsilon=[1e-5, 1e-3]), **older)
 
 
 @recipe("InstanceNormalization", "GroupNormalization", "LRN", network=1)
@@ -158,7 +159,7 @@ def image_normalization(net):
         count = draw.pick([g for g in range(1, channels + 1) if channels % g == 0])
         extent = count if version < 21 else channels
         net.node(operator, [x, net.weights(d.FLOAT, [extent]), net.weights(d.FLOAT, [extent])], num_groups=count,
-                 **attributes(draw, epsilon=[1e-5, 1e-2]))
+                 **attributes(draw, epsilon=[1e-5, 1e-2], **({"stash_type": [1]} if version >= 21 else {})))
 
 
 @recipe("Pad", "Conv", network=2)
