@@ -52,11 +52,11 @@ int variant_lower(const Lowering *lowering, Variant *variant)
 }
 
 /* A plan of more than `worth` bytes is of no use; 0: any is. */
-static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
+static int make_plan(const Lowering *lowering, int64_t upper_bound, Variant *v)
 {
     PlanOptions options = lowering->options.plan;
 
-    options.worth = worth;
+    options.upper_bound = upper_bound;
     options.reorder = options.reorder && v->program->nqueue < 2;
     program_liveness(v->program);
     if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
@@ -64,10 +64,10 @@ static int make_plan(const Lowering *lowering, int64_t worth, Variant *v)
     return program_check(v->program, lowering->diag); /* planning may move steps and join buffers */
 }
 
-static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t worth, Variant *v)
+static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t upper_bound, Variant *v)
 {
     *v = (Variant){.cascade = cascade, .floor = floor};
-    return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, worth, v);
+    return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, upper_bound, v);
 }
 
 /* Takes the plan of another variant if that is of the same program, with cascades. */
@@ -82,7 +82,7 @@ static bool take_plan(const Variant *known, Variant *v)
 }
 
 /* With cascades of tensors from `floor` bytes on; the plan is that of a variant known, if it is the same program. */
-static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t floor, int64_t worth, Variant *v)
+static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t floor, int64_t upper_bound, Variant *v)
 {
     Variant before = *v;
 
@@ -91,7 +91,7 @@ static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t
         return -1;
     if (take_plan(least, v) || take_plan(&before, v))
         return 0;
-    return make_plan(lowering, worth, v);
+    return make_plan(lowering, upper_bound, v);
 }
 
 /* Whether the plan is within `most` bytes and --max-ram. */

@@ -25,8 +25,8 @@ struct Bridge {
 struct Solved {
     const Bridge *bridge;
     PlanResult    result;
-    int64_t       worth; /* what it was solved for, see PlanLimits */
-    bool          full;  /* with full effort */
+    int64_t       upper_bound; /* what it was solved for, see PlanLimits */
+    bool          full;        /* with full effort */
 };
 
 static void add_buffer(Bridge *bridge, const Buffer *buffer)
@@ -209,10 +209,10 @@ static bool same_permits(const PlanProblem *a, const PlanProblem *b)
 }
 
 /* With full effort for plans of so many bytes, or proven to have none, or none smaller. */
-static bool is_solved_for(const Solved *solved, int64_t worth)
+static bool is_solved_for(const Solved *solved, int64_t upper_bound)
 {
-    return solved->result.bound > worth || solved->result.peak <= solved->result.bound ||
-           (solved->full && (worth <= solved->worth || solved->result.peak <= solved->worth));
+    return solved->result.bound > upper_bound || solved->result.peak <= solved->result.bound ||
+           (solved->full && (upper_bound <= solved->upper_bound || solved->result.peak <= solved->upper_bound));
 }
 
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
@@ -222,7 +222,7 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan &&
             problem->noverlap == other->noverlap && problem->nstep == other->nstep &&
-            is_solved_for(&planning->solved[i], planning->worth) && same_buffers(problem, other) &&
+            is_solved_for(&planning->solved[i], planning->upper_bound) && same_buffers(problem, other) &&
             same_spans(problem, other) && same_permits(problem, other))
             return &planning->solved[i];
     }
@@ -329,7 +329,7 @@ static int solve(const Planning *planning, const Bridge *bridge, const char *ask
     const Solved      *looser = solved_looser(planning, bridge);
     bool               same = looser && looser->bridge->problem.nbuffer == bridge->problem.nbuffer;
     PlanLimits         limits = {.seconds = planning->options->seconds,
-                                 .upper_bound = planning->worth,
+                                 .upper_bound = planning->upper_bound,
                                  .nodes = planning->nodes,
                                  .capacity = planning->capacity,
                                  .fit = planning->capacity > 0,
@@ -337,8 +337,8 @@ static int solve(const Planning *planning, const Bridge *bridge, const char *ask
                                  .warm_start = same ? looser->result.offset : offsets_like(planning, bridge)};
     char               why[160];
 
-    *solved =
-        (Solved){.bridge = bridge, .result = new_result(bridge), .worth = planning->worth, .full = !planning->nodes};
+    *solved = (Solved){
+        .bridge = bridge, .result = new_result(bridge), .upper_bound = planning->upper_bound, .full = !planning->nodes};
     if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)

@@ -55,15 +55,15 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
     return live;
 }
 
-/* A plan of use at `worth` bytes at most. */
-static int plan_worth(Planning *p, const Bridge *bridge, int64_t worth, Plan *plan)
+/* One plan; larger ones than `upper_bound` bytes are not searched for. */
+static int plan_within(Planning *p, const Bridge *bridge, int64_t upper_bound, Plan *plan)
 {
-    int64_t before = p->worth;
+    int64_t before = p->upper_bound;
     int     status;
 
-    p->worth = p->options->nregion < 2 ? int_min(before, worth) : before;
+    p->upper_bound = p->options->nregion < 2 ? int_min(before, upper_bound) : before;
     status = plan_once(p, bridge, plan);
-    p->worth = before;
+    p->upper_bound = before;
     return status;
 }
 
@@ -85,32 +85,32 @@ enum { FEW_NODES = 25000 };
 /* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with
  * nothing merged is below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort
  * left for the others where no plan of what is merged is smaller. */
-static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
+static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t upper_bound, Plan *plan)
 {
     int64_t bound = plan_bound(p, apart);
 
     plan->peak = INT64_MAX;
     if (p->options->nregion > 1 || plan_bound(p, merged) > bound)
         return 0;
-    if (plan_worth(p, merged, worth, plan) < 0)
+    if (plan_within(p, merged, upper_bound, plan) < 0)
         return -1;
-    if (plan->peak <= bound || bound > int_min(worth, p->worth))
+    if (plan->peak <= bound || bound > int_min(upper_bound, p->upper_bound))
         return 1;
     p->nodes = plan->peak == plan->bound ? FEW_NODES : 0;
     return 0;
 }
 
 /* The smaller of both plans; merged ones touch less memory. Returns 1 if that is the merged one. */
-static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, int64_t worth, Plan *plan)
+static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, int64_t upper_bound, Plan *plan)
 {
-    int  status = plan_merged(p, apart, merged, worth, plan);
+    int  status = plan_merged(p, apart, merged, upper_bound, plan);
     Plan other;
 
     if (status)
         return status;
-    status = plan_worth(p, apart, int_min(worth, plan->peak - 1), plan);
+    status = plan_within(p, apart, int_min(upper_bound, plan->peak - 1), plan);
     p->nodes = 0;
-    if (status < 0 || plan_worth(p, merged, int_min(worth, plan->peak), &other) < 0)
+    if (status < 0 || plan_within(p, merged, int_min(upper_bound, plan->peak), &other) < 0)
         return -1;
     if (is_smaller(plan, &other))
         return 0;
@@ -120,16 +120,16 @@ static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, 
 
 /* The plan of the present order, with results merged into operands unless that takes more. The program is left as the
  * plan wants it; *merges undoes what was merged. */
-static int plan_order(Planning *p, int64_t worth, Plan *plan, Merges *merges)
+static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Merges *merges)
 {
     const Bridge *apart = plan_open(p), *merged;
     int           status;
 
     if (!program_can_merge(p->program))
-        return plan_worth(p, apart, worth, plan);
+        return plan_within(p, apart, upper_bound, plan);
     program_merge(p->program, merges);
     merged = plan_open(p);
-    status = plan_smaller(p, apart, merged, worth, plan);
+    status = plan_smaller(p, apart, merged, upper_bound, plan);
     if (status)
         return status < 0 ? -1 : 0;
     program_unmerge(p->program, merges);
@@ -160,43 +160,43 @@ static void put_in_order(Program *program, Order *order, Changes *changes)
 }
 
 /* The plan of the present order, with blocks in steps of more than `above` bytes, or NO_BLOCKS. */
-static int plan_blocks(Planning *p, int64_t above, int64_t worth, Plan *plan, Changes *changes)
+static int plan_blocks(Planning *p, int64_t above, int64_t upper_bound, Plan *plan, Changes *changes)
 {
     undo(p->program, changes);
     changes->above = above;
     if (above != NO_BLOCKS)
         changes->blocks = program_block(p->program, p->options->io_arena, above);
-    return plan_order(p, worth, plan, &changes->merges);
+    return plan_order(p, upper_bound, plan, &changes->merges);
 }
 
-/* Neither this plan nor one with fewer blocks is wanted. */
-static bool is_useless(const Planning *p, const Plan *plan)
+/* Every plan of this order exceeds the upper bound, with larger tiles too. */
+static bool is_above_bound(const Planning *p, const Plan *plan)
 {
-    return plan->nshare < 2 && plan->bound > p->worth;
+    return plan->nshare < 2 && plan->bound > p->upper_bound;
 }
 
 /* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
 static int plan_best(Planning *p, Plan *plan, Changes *changes)
 {
     Plan    small;
-    int64_t enough;
+    int64_t target;
 
-    if (plan_blocks(p, 0, p->worth, plan, changes) < 0)
+    if (plan_blocks(p, 0, p->upper_bound, plan, changes) < 0)
         return -1;
-    if (is_useless(p, plan))
+    if (is_above_bound(p, plan))
         return 0;
     small = *plan;
     if (plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
         return -1;
-    if (!is_smaller(&small, plan) || small.peak > p->worth)
+    if (!is_smaller(&small, plan) || small.peak > p->upper_bound)
         return 0;
     if (plan->nshare > 1)
-        return plan_blocks(p, 0, p->worth, plan, changes);
-    enough = small.peak;
+        return plan_blocks(p, 0, p->upper_bound, plan, changes);
+    target = small.peak;
     plan->peak = INT64_MAX;
-    for (int quarters = 4; quarters >= 0 && plan->peak > enough;
+    for (int quarters = 4; quarters >= 0 && plan->peak > target;
          quarters--) /* ever more steps, until the peak is the same */
-        if (plan_blocks(p, enough / 4 * quarters, enough, plan, changes) < 0)
+        if (plan_blocks(p, target / 4 * quarters, target, plan, changes) < 0)
             return -1;
     return 0;
 }
@@ -234,10 +234,10 @@ static int find_order(Planning *p, Order *order)
 }
 
 /* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first:
- * mostly its plan is the smaller, and then tells how little effort the present one is worth. */
+ * mostly its plan is the smaller, and its peak is the upper bound for the present one. */
 static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
 {
-    int64_t above, before = p->worth;
+    int64_t above, before = p->upper_bound;
     Plan    other;
 
     put_in_order(p->program, order, changes);
@@ -245,10 +245,10 @@ static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
         return -1;
     above = changes->above;
     put_in_order(p->program, order, changes);
-    p->worth = other.nshare < 2 ? int_min(before, other.peak) : before;
+    p->upper_bound = other.nshare < 2 ? int_min(before, other.peak) : before;
     if (plan_best(p, plan, changes) < 0)
         return -1;
-    p->worth = before;
+    p->upper_bound = before;
     if (!is_smaller(&other, plan))
         return 0;
     put_in_order(p->program, order, changes);
@@ -271,8 +271,10 @@ static int plan_orders(Planning *p, Plan *plan, Changes *changes)
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     Changes  changes = {.merges = {.count = 0}};
-    Planning p = {
-        .program = program, .options = options, .diag = diag, .worth = options->worth > 0 ? options->worth : INT64_MAX};
+    Planning p = {.program = program,
+                  .options = options,
+                  .diag = diag,
+                  .upper_bound = options->upper_bound > 0 ? options->upper_bound : INT64_MAX};
 
     return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
 }

@@ -89,10 +89,10 @@ typedef struct Planning {
     Program           *program;
     const PlanOptions *options;
     Diag              *diag;
-    int64_t            worth;    /* bytes: of no use is a plan of more */
-    int64_t            nodes;    /* effort for a plan; 0: the planner's own */
-    int64_t            capacity; /* bytes: the first plan within them is the answer; 0: the smallest one is */
-    const int64_t     *like;     /* by Buffer.id: offsets of a similar program's plan, tried first; NULL: none */
+    int64_t            upper_bound; /* bytes: larger plans are not searched for */
+    int64_t            nodes;       /* effort for a plan; 0: the planner's own */
+    int64_t            capacity;    /* bytes: the first plan within them is the answer; 0: the smallest one is */
+    const int64_t     *like;        /* by Buffer.id: offsets of a similar program's plan, tried first; NULL: none */
     Solved            *solved;
     int                nsolved, csolved;
 } Planning;
@@ -105,7 +105,7 @@ Bridge *plan_open(const Planning *planning);
  * bytes. What was solved of the problem before must not be met again. */
 void plan_set_life(Bridge *bridge, int buffer, int begin, int end);
 
-/* One plan of it. A plan of more than planning->worth bytes may be larger than need be. Returns 0, or -1 with a
+/* One plan of it. Above planning->upper_bound bytes the plan may be larger than necessary. Returns 0, or -1 with a
  * message. */
 int plan_once(Planning *planning, const Bridge *bridge, Plan *plan);
 

@@ -35,8 +35,8 @@ typedef struct PlanOptions {
     MemoryRegion region[MAX_REGIONS]; /* fast to slow */
     int          nregion;             /* 0: one arena of any size */
     WeightForm   weights;
-    bool         one_file; /* there is no file beside the code for them */
-    int64_t      worth;    /* bytes: of no use is a plan of more, and none is searched for; 0: any is */
+    bool         one_file;    /* there is no file beside the code for them */
+    int64_t      upper_bound; /* bytes: larger plans are not searched for; 0: none */
 } PlanOptions;
 
 #endif

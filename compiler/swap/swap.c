@@ -138,7 +138,7 @@ static int lay_out(void *context, const int *place, const bool *kept, int64_t ar
     Planning      planning = {.program = s->base,
                               .options = s->options,
                               .diag = s->diag,
-                              .worth = arena > 0 ? arena : INT64_MAX,
+                              .upper_bound = arena > 0 ? arena : INT64_MAX,
                               .nodes = arena > 0 ? LAYOUT_NODES : 0,
                               .capacity = arena,
                               .like = s->nlayout ? s->layout[s->nlayout - 1].offset : NULL};
@@ -200,7 +200,7 @@ static int plan_places(const Search *s, const BudgetPlan *chosen, Program **prog
     const Layout *layout = find_layout(s, chosen->place, chosen->kept, chosen->at.arena);
     Planning      planning = {.options = s->options,
                               .diag = s->diag,
-                              .worth = INT64_MAX,
+                              .upper_bound = INT64_MAX,
                               .capacity = chosen->at.arena,
                               .like = layout ? layout->offset : NULL};
 

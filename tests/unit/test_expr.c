@@ -113,10 +113,10 @@ static void a_leaf_exists_once(void **state)
 }
 
 /* What an expression is worth when the leaves are worth `leaf`. Independent of the folding in expr.c. */
-static int64_t worth(const Model *model, int index, const int64_t *leaf)
+static int64_t upper_bound(const Model *model, int index, const int64_t *leaf)
 {
     const Expr *e = &model->expr[index];
-    int64_t     a = e->a >= 0 ? worth(model, e->a, leaf) : 0, b = e->b >= 0 ? worth(model, e->b, leaf) : 0, q;
+    int64_t a = e->a >= 0 ? upper_bound(model, e->a, leaf) : 0, b = e->b >= 0 ? upper_bound(model, e->b, leaf) : 0, q;
 
     switch (e->op) {
     case EXPR_CONST:
@@ -145,7 +145,7 @@ static int64_t worth(const Model *model, int index, const int64_t *leaf)
     case EXPR_LT:
         return a < b;
     case EXPR_SELECT:
-        return worth(model, e->c, leaf) ? a : b;
+        return upper_bound(model, e->c, leaf) ? a : b;
     default:
         fail();
         return 0;
@@ -154,7 +154,7 @@ static int64_t worth(const Model *model, int index, const int64_t *leaf)
 
 static int64_t worth_of(const Model *model, Extent extent, const int64_t *leaf)
 {
-    return extent.expr < 0 ? extent.max : worth(model, extent.expr, leaf);
+    return extent.expr < 0 ? extent.max : upper_bound(model, extent.expr, leaf);
 }
 
 static int64_t plain(ExprOp op, int64_t a, int64_t b)
@@ -164,7 +164,7 @@ static int64_t plain(ExprOp op, int64_t a, int64_t b)
                      {.op = op, .a = 0, .b = 1}};
     Model model = {.expr = pair};
 
-    return worth(&model, 2, NULL);
+    return upper_bound(&model, 2, NULL);
 }
 
 /* Random expressions: simplified and unsimplified are worth the same, and lie in the stated interval. */
