@@ -231,14 +231,14 @@ static void put_ports(Json *json, const char *key, const Port *port, int count)
     json_close(json, ']');
 }
 
-bool report_takes_over(const Emission *e, const Permit *permit)
+bool report_takes_over(const Emission *e, const Overlap *overlap)
 {
     const int64_t *offset = e->plan->offset;
     const Buffer  *buffer = e->program->buffer;
 
-    return offset[permit->a] >= 0 && offset[permit->b] >= 0 &&
-           offset[permit->a] < offset[permit->b] + buffer[permit->b].size &&
-           offset[permit->b] < offset[permit->a] + buffer[permit->a].size;
+    return offset[overlap->a] >= 0 && offset[overlap->b] >= 0 &&
+           offset[overlap->a] < offset[overlap->b] + buffer[overlap->b].size &&
+           offset[overlap->b] < offset[overlap->a] + buffer[overlap->a].size;
 }
 
 static void put_over(Json *json, const Emission *e, int id)
@@ -246,9 +246,9 @@ static void put_over(Json *json, const Emission *e, int id)
     const Program *p = e->program;
 
     json_list(json, "over");
-    for (int i = 0; i < p->npermit; i++)
-        if (p->permit[i].a == id && report_takes_over(e, &p->permit[i]))
-            json_int(json, NULL, p->permit[i].b);
+    for (int i = 0; i < p->noverlap; i++)
+        if (p->overlap[i].a == id && report_takes_over(e, &p->overlap[i]))
+            json_int(json, NULL, p->overlap[i].b);
     json_close(json, ']');
 }
 

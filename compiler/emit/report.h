@@ -19,9 +19,9 @@ void report_json(const Emission *emission, const Measure *measure, Text *out);
 /* Arena bytes that hold something, by step; what two buffers share counts once. *peak: the first step with the most. */
 const int64_t *report_in_use(const Emission *emission, int *peak);
 
-/* In the plan, the permitted buffer a takes over bytes of b while b is still read: in place, or row by row behind the
- * reader. */
-bool report_takes_over(const Emission *emission, const Permit *permit);
+/* In the plan, buffer a of an overlap constraint takes over bytes of b while b is still read: in place, or row by row
+ * behind the reader. */
+bool report_takes_over(const Emission *emission, const Overlap *overlap);
 
 /* --map: SVG, or a page with that drawing and labels on hover. */
 void map_svg(const Emission *emission, Text *out);

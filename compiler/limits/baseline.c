@@ -105,8 +105,8 @@ static Before look_up(const JsonNode *report, const Emission *e, const Buffer *b
 
 static bool takes_over(const Emission *e, const Buffer *buffer)
 {
-    for (int i = 0; i < e->program->npermit; i++)
-        if (e->program->permit[i].a == buffer->id && report_takes_over(e, &e->program->permit[i]))
+    for (int i = 0; i < e->program->noverlap; i++)
+        if (e->program->overlap[i].a == buffer->id && report_takes_over(e, &e->program->overlap[i]))
             return true;
     return false;
 }

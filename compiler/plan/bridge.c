@@ -50,12 +50,12 @@ static void add_buffer(Bridge *bridge, const Buffer *buffer)
     bridge->span_at[at + 1] = bridge->problem.nspan;
 }
 
-static void add_permit(Bridge *bridge, const Permit *permit)
+static void add_overlap(Bridge *bridge, const Overlap *overlap)
 {
-    int a = bridge->index[permit->a], b = bridge->index[permit->b];
+    int a = bridge->index[overlap->a], b = bridge->index[overlap->b];
 
     if (a >= 0 && b >= 0)
-        bridge->overlap[bridge->problem.noverlap++] = (PlanOverlap){a, b, permit->d1, permit->d2};
+        bridge->overlap[bridge->problem.noverlap++] = (PlanOverlap){a, b, overlap->d1, overlap->d2};
 }
 
 static void build_problem(Bridge *bridge, int io_arena)
@@ -70,15 +70,15 @@ static void build_problem(Bridge *bridge, int io_arena)
     bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
     bridge->span_at = arena_array(program->arena, int, program->nbuffer + 2);
     bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
-    bridge->overlap = arena_array(program->arena, PlanOverlap, program->npermit + 1);
+    bridge->overlap = arena_array(program->arena, PlanOverlap, program->noverlap + 1);
     for (int b = 0; b < program->nbuffer; b++) {
         bridge->index[b] = -1;
         if (buffer_is_planned(&program->buffer[b], io_arena) &&
             (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
             add_buffer(bridge, &program->buffer[b]);
     }
-    for (int i = 0; i < program->npermit; i++)
-        add_permit(bridge, &program->permit[i]);
+    for (int i = 0; i < program->noverlap; i++)
+        add_overlap(bridge, &program->overlap[i]);
     bridge->problem.buffer = bridge->buffer;
     bridge->problem.span = bridge->span;
     bridge->problem.overlap = bridge->overlap;
@@ -197,7 +197,7 @@ static bool same_spans(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
-static bool same_permits(const PlanProblem *a, const PlanProblem *b)
+static bool same_overlaps(const PlanProblem *a, const PlanProblem *b)
 {
     for (int i = 0; i < a->noverlap; i++) {
         const PlanOverlap *x = &a->overlap[i], *y = &b->overlap[i];
@@ -223,7 +223,7 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan &&
             problem->noverlap == other->noverlap && problem->nstep == other->nstep &&
             is_solved_for(&planning->solved[i], planning->upper_bound) && same_buffers(problem, other) &&
-            same_spans(problem, other) && same_permits(problem, other))
+            same_spans(problem, other) && same_overlaps(problem, other))
             return &planning->solved[i];
     }
     return NULL;
@@ -248,7 +248,7 @@ static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
 }
 
 /* What b permits between these buffers a permits as well. Both are in the order of the steps. */
-static bool has_permits(const Bridge *a, const bool *among, const Bridge *b)
+static bool has_overlaps(const Bridge *a, const bool *among, const Bridge *b)
 {
     for (int i = 0, k = 0; k < b->problem.noverlap; k++) {
         const PlanOverlap *wanted = &b->overlap[k];
@@ -275,7 +275,7 @@ static bool is_looser(const Bridge *a, const bool *among, const Bridge *b)
         if (among[i] && (k < 0 || !is_looser_buffer(a, i, b, k)))
             return false;
     }
-    return has_permits(a, among, b);
+    return has_overlaps(a, among, b);
 }
 
 /* Of the solved problems whose core is looser than that of this one the one of which most is known to be needed, as it

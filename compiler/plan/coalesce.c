@@ -1,8 +1,8 @@
-/* coalesce.c - outputs that take the memory of an input that dies at their step.
- *   permits  the kernel works in place in rising order of address, or row by row at some distance (overlap.c): the
- *            planner may overlap the two, and never must
- *   merges   the kernel works in place at equal addresses only, which permits cannot say: the two buffers become one;
- *            since that binds the planner, plan.c undoes merges that cost memory
+/* in_place.c - results that reuse the memory of an input that dies at their step.
+ *   overlap constraints  the kernel works in rising order of address, or row by row at a safe distance (overlap.c): the
+ *                        planner may let the two buffers share bytes, but need not
+ *   coalescing           the kernel works in place at equal addresses only, which no distance expresses: the two buffers
+ *                        become one; that binds the planner, so plan.c undoes what costs memory
  * requires: spans */
 #include "plan/plan.h"
 #include "plan/queues.h"
@@ -85,61 +85,61 @@ static bool reads_beside(const Step *step, const Operand *y, const Operand *x)
     return true;
 }
 
-static bool already_permitted(const Program *program, int a, int b)
+static bool has_overlap(const Program *program, int a, int b)
 {
-    for (int i = program->npermit; i-- > 0;)
-        if (program->permit[i].a == a && program->permit[i].b == b)
+    for (int i = program->noverlap; i-- > 0;)
+        if (program->overlap[i].a == a && program->overlap[i].b == b)
             return true;
     return false;
 }
 
-static void permit_step(Program *program, int index)
+static void allow_in_place(Program *program, int index)
 {
     const Step *step = &program->step[index];
 
     for (int i = 0; i < step->noperand; i++)
         for (int k = 0; k < step->noperand; k++) {
             const Operand *y = &step->operand[i], *x = &step->operand[k];
-            Permit         permit;
+            Overlap        overlap;
 
             if (y->buffer < 0 || x->buffer < 0 || y->buffer == x->buffer || y->access != OPERAND_WRITES ||
                 x->access != OPERAND_READS || !is_whole(y) || !reads_beside(step, y, x))
                 continue;
-            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) ||
-                already_permitted(program, y->buffer, x->buffer))
+            if (!buffer_dies_beside(program, x->buffer, y->buffer, index) || has_overlap(program, y->buffer, x->buffer))
                 continue;
-            permit = (Permit){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
-            ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
+            overlap = (Overlap){y->buffer, x->buffer, program->buffer[x->buffer].size, 0};
+            ARENA_PUSH(program->arena, program->overlap, program->noverlap, program->coverlap, overlap);
         }
 }
 
-static void permit_overlap(Program *program, int index)
+static void allow_following(Program *program, int index)
 {
-    Permit permit;
+    Overlap overlap;
 
-    if (!step_overlaps(program, index, &permit.b, &permit.a, &permit.d2) ||
-        !buffer_dies_beside(program, permit.b, permit.a, index) || already_permitted(program, permit.a, permit.b))
+    if (!step_overlaps(program, index, &overlap.b, &overlap.a, &overlap.d2) ||
+        !buffer_dies_beside(program, overlap.b, overlap.a, index) || has_overlap(program, overlap.a, overlap.b))
         return;
-    permit.d1 = program->buffer[permit.b].size;
-    ARENA_PUSH(program->arena, program->permit, program->npermit, program->cpermit, permit);
+    overlap.d1 = program->buffer[overlap.b].size;
+    ARENA_PUSH(program->arena, program->overlap, program->noverlap, program->coverlap, overlap);
 }
 
 void program_coalesce(Program *program)
 {
-    program->npermit = 0;
+    program->noverlap = 0;
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 
         /* the parts of a step do not follow each other: none of them may run ahead */
         if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step)) {
             if (!program->no_in_place)
-                permit_step(program, s);
+                allow_in_place(program, s);
         } else
-            permit_overlap(program, s);
+            allow_following(program, s);
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- merges */
+/* -----------------------------------------------------------------------------------------------------------
+ * coalescing */
 
 /* A pointer parameter of the kernel lies in the buffer: it may be read anywhere. */
 static bool is_parameter(const Step *step, int buffer)
@@ -212,7 +212,7 @@ static bool merge(Program *program, Merges *merges, int from, int to)
     return join_spans(kept);
 }
 
-/* Permits cannot say so, merging can. */
+/* An overlap constraint cannot demand equal addresses; coalescing does. */
 static bool works_at_equal_addresses(const Step *step)
 {
     return step->kernel->same_place || (step->parts > 1 && step->kernel->in_place);

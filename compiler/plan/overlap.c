@@ -1,4 +1,4 @@
-/* overlap.c - results that run after their input through the same memory, as the records of kernels permit, and steps
+/* overlap.c - results that run after their input through the same memory, as the records of kernels allow, and steps
  * told to work in smaller tiles where that lets them, or takes less scratch.
  * requires: spans */
 #include "kernels/record.h"

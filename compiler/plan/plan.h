@@ -1,5 +1,5 @@
-/* plan.h - from a program to offsets: liveness, permits, the bridge to planners/, and the recheck from the steps. Knows
- * nothing of graphs or generated text. */
+/* plan.h - from a program to offsets: liveness, overlap constraints, the problem that planners/ solve, and the recheck
+ * from the steps. Knows nothing of graphs or generated text. */
 #ifndef OCC_PLAN_PLAN_H
 #define OCC_PLAN_PLAN_H
 
@@ -39,8 +39,8 @@ int64_t *program_in_use(const Program *program, const Plan *plan);
  * it is known to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
-/* Makes the permits anew, for outputs that may take the memory of an input that dies at their step (coalesce.c). Needs
- * spans. */
+/* Computes the overlap constraints: results that may take the memory of an input that dies at their step (coalesce.c).
+ * Needs spans. */
 void program_coalesce(Program *program);
 
 /* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
@@ -76,7 +76,7 @@ typedef struct Merges {
 } Merges;
 
 bool program_can_merge(const Program *program);         /* needs spans */
-void program_merge(Program *program, Merges *merges);   /* makes spans; permits must be made anew, as after undoing */
+void program_merge(Program *program, Merges *merges);   /* makes spans; overlaps must be computed again, as after undoing */
 void program_unmerge(Program *program, Merges *merges); /* merges is none afterwards, and may be before */
 
 /* The planner's problem that a program is (bridge.c). */
@@ -97,8 +97,8 @@ typedef struct Planning {
     int                nsolved, csolved;
 } Planning;
 
-/* The problem of the program as it stands, its permits made anew. Needs spans. Stays right while the program
- * changes. */
+/* The problem of the program as it stands, its overlap constraints computed again. Needs spans. Stays right while the
+ * program changes. */
 Bridge *plan_open(const Planning *planning);
 
 /* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no

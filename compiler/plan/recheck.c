@@ -61,11 +61,11 @@ static bool overlap(Bytes a, Bytes b)
     return (a.lo > b.lo ? a.lo : b.lo) < (a.hi < b.hi ? a.hi : b.hi);
 }
 
-/* Is the overlap of two buffers in one step, one written and one read, permitted at these offsets? */
+/* Whether an overlap constraint allows two buffers, one written and one read in a step, to lie at these offsets. */
 static bool permitted(const Recheck *r, int a, int b)
 {
-    for (int i = 0; i < r->program->npermit; i++) {
-        const Permit *p = &r->program->permit[i];
+    for (int i = 0; i < r->program->noverlap; i++) {
+        const Overlap *p = &r->program->overlap[i];
 
         if ((p->a == a && p->b == b) || (p->a == b && p->b == a))
             return r->plan->offset[p->a] >= r->plan->offset[p->b] + p->d1 ||
@@ -85,7 +85,8 @@ static int complain(const Recheck *r, int step, int victim, int culprit)
                     r->program->buffer[victim].name, (long long)r->plan->offset[victim]);
 }
 
-/* Operands of one step among themselves: what is written must not lie on anything else, unless permitted. */
+/* Operands of one step among themselves: what is written must not lie on anything else, unless an overlap constraint
+ * allows it. */
 static int check_step(const Recheck *r, int index)
 {
     const Step *step = &r->program->step[index];

@@ -251,8 +251,8 @@ Program *program_with_fetches(const Program *base, const BlockUses *uses, const 
         p->buffer[b].span = NULL;
         p->buffer[b].nspan = p->buffer[b].cspan = 0;
     }
-    p->permit = NULL;
-    p->npermit = p->cpermit = 0;
+    p->overlap = NULL;
+    p->noverlap = p->coverlap = 0;
     program_splice(p, list, list_splices(base, uses, place, list));
     return p;
 }

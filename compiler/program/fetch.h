@@ -42,7 +42,7 @@ void program_make_blocks(Program *program, const BlockForm *form);
 BlockUses program_block_uses(const Program *program);
 
 /* A copy of the program in which block i of `uses` is fetched in front of step place[i], which rises with i and is an
- * outermost step, the first reader or one before it. Spans and permits must be made. */
+ * outermost step, the first reader or one before it. Spans and overlap constraints must be computed. */
 Program *program_with_fetches(const Program *program, const BlockUses *uses, const int *place);
 
 /* Bytes [from, from + bytes) of a block as they lie in memory: contents, and zeros between them. */

@@ -342,9 +342,9 @@ void plan_print(Text *text, const Program *program, const Plan *plan)
         put_spans(text, buffer);
         text_printf(text, " '%s'\n", buffer->name);
     }
-    for (int i = 0; i < program->npermit; i++)
-        text_printf(text, "permit b%d over b%d: %" PRId64 " %" PRId64 "\n", program->permit[i].a, program->permit[i].b,
-                    program->permit[i].d1, program->permit[i].d2);
+    for (int i = 0; i < program->noverlap; i++)
+        text_printf(text, "overlap b%d, b%d: %" PRId64 " %" PRId64 "\n", program->overlap[i].a, program->overlap[i].b,
+                    program->overlap[i].d1, program->overlap[i].d2);
     if (plan->swap)
         put_loads(text, program, plan);
 }

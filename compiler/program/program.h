@@ -124,10 +124,10 @@ typedef struct Wait {
 } Wait;
 
 /* Two buffers may overlap although both live in `step`: offset[a] >= offset[b] + d1, or offset[b] >= offset[a] + d2. */
-typedef struct Permit {
+typedef struct Overlap {
     int     a, b;
     int64_t d1, d2; /* bytes */
-} Permit;
+} Overlap;
 
 /* A port of the program: an input or output of the model and where it lies. The buffer of a sequence or optional has
  * the layout of lower/sequence.h, which the generated header declares as a struct: int64_t count (optional: present),
@@ -146,18 +146,18 @@ typedef struct StatePair {
 } StatePair;
 
 typedef struct Program {
-    Model  *model;
-    Arena  *arena;
-    Buffer *buffer;
-    int     nbuffer, cbuffer;
-    Step   *step;
-    int     nstep, cstep;
-    Permit *permit;
-    int     npermit, cpermit;
-    int     nqueue; /* below 2: everything runs by number */
-    Wait   *wait;   /* by rising step */
-    int     nwait, cwait;
-    double  sum_time, queued_time,
+    Model   *model;
+    Arena   *arena;
+    Buffer  *buffer;
+    int      nbuffer, cbuffer;
+    Step    *step;
+    int      nstep, cstep;
+    Overlap *overlap;
+    int      noverlap, coverlap;
+    int      nqueue; /* below 2: everything runs by number */
+    Wait    *wait;   /* by rising step */
+    int      nwait, cwait;
+    double   sum_time, queued_time,
         path_time;       /* predicted nanoseconds: of all steps, on the queues, of the longest way through */
     int        nimplied; /* dependences between queues that the waits imply */
     Range     *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */

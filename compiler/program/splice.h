@@ -12,8 +12,8 @@ typedef struct Splice {
 } Splice;
 
 /* All at once: `list` by rising `at`, of which one may be the number of steps (behind the last). Bodies follow their
- * owners; a body grows by what is put between its first and its last step. Spans, permits and waits must be made anew;
- * the old steps are left where they were. */
+ * owners; a body grows by what is put between its first and its last step. Spans, overlap constraints and waits must be
+ * computed again; the old steps are left where they were. */
 void program_splice(Program *program, const Splice *list, int count);
 
 #endif

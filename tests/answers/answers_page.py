@@ -239,7 +239,7 @@ def write_kernels(branches, texts, compiled):
 
 # -- the compiler -----------------------------------------------------------------------------------------------------------
 
-PARTS = {"passes": r"compiler/passes/", "permits and plans (in place, overlap, views, cuts)": r"compiler/program/(coalesce|overlap|lag|views|place|pending|fold|"
+PARTS = {"passes": r"compiler/passes/", "overlaps and plans (in place, views, cuts)": r"compiler/program/(coalesce|overlap|lag|views|place|pending|fold|"
          r"reorder|part|traffic|choice|flow)\.c", "older versions": r"compiler/onnx/upgrade", "expansions": r"compiler/ops/expand",
          "what is known of kernels": r"compiler/kernels/", "cascades": r"compiler/ops/(cascade|strip)", "Winograd, integers, panels": r"compiler/ops/(winograd|integer|quads|panels|conv_after|product)",
          "lowering": r"compiler/ops/\w+_lower\.c"}
@@ -330,7 +330,7 @@ def write_built(arguments, branches, texts):
     if not os.path.exists(arguments.compiler):
         return
     text, found = write_compiler(arguments.compiler)
-    pages.write_section(arguments.page, "Passes, permits and rules of the compiler", text)
+    pages.write_section(arguments.page, "Passes, overlaps and rules of the compiler", text)
     if sum(n > 0 for n in branches.values()) >= branches_shown(arguments.page):
         pages.write_section(arguments.page, "Kernels", write_kernels(branches, texts, found["kernels"]))
 

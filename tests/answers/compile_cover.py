@@ -2,7 +2,7 @@
 or cases that have names do: [...] CASES...
 
 PROGRAM is built with --coverage in FOLDER. Random models, or those of folders of cases, are compiled with several sets of options, nothing
-is run (cases: besides what tests/cli asks); then gcov says which functions and lines of passes, rules of rewriting, permits and lowerings were reached. FILE: JSON, added
+is run (cases: besides what tests/cli asks); then gcov says which functions and lines of passes, rules of rewriting, overlaps and lowerings were reached. FILE: JSON, added
 to by later calls.
 """
 

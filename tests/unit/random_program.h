@@ -52,7 +52,7 @@ static inline void random_range(World *w, Random *r, int depth)
 
 static inline void random_program(World *w, Random *r)
 {
-    w->program->nbuffer = w->program->nstep = w->program->npermit = 0;
+    w->program->nbuffer = w->program->nstep = w->program->noverlap = 0;
     for (int b = 0; b < RANDOM_BUFFERS; b++)
         world_buffer(w, b == 0 ? BUFFER_IN : b == 1 ? BUFFER_OUT : BUFFER_ACT, 1 + random_below(r, RANDOM_BYTES));
     while (w->program->nstep < 4)

@@ -1,4 +1,5 @@
-/* test_plan.c - plans of programs made by hand: in-place permits, merges, alignment, copies, planned ports, orders. */
+/* test_plan.c - plans of programs made by hand: in-place results, coalescing, alignment, copies, planned ports,
+ * orders. */
 #include "program/table.h"
 #include "planned.h"
 
@@ -41,7 +42,7 @@ static void in_place_can_be_turned_off(void **state)
     chain(w, &test_in_place);
     w->program->no_in_place = true;
     assert_int_equal(make_plan(w, &automatic).peak, 128);
-    assert_int_equal(w->program->npermit, 0);
+    assert_int_equal(w->program->noverlap, 0);
 }
 
 static void another_kernel_needs_two(void **state)
@@ -64,7 +65,7 @@ static void inputs_and_outputs_can_be_planned(void **state)
     assert_true(plan.offset[0] >= 0 && plan.offset[3] >= 0);
 }
 
-static void no_permit_where_the_input_is_needed_later(void **state)
+static void no_overlap_where_the_input_is_needed_later(void **state)
 {
     World *w = *state;
     int    s;
@@ -74,8 +75,8 @@ static void no_permit_where_the_input_is_needed_later(void **state)
     world_reads(w, s, 1);
     program_liveness(w->program);
     program_coalesce(w->program);
-    for (int i = 0; i < w->program->npermit; i++)
-        assert_int_not_equal(w->program->permit[i].b, 1);
+    for (int i = 0; i < w->program->noverlap; i++)
+        assert_int_not_equal(w->program->overlap[i].b, 1);
 }
 
 /* Two outputs, the second made from the first by the last step: nothing reads the first later but the caller. */
@@ -93,7 +94,7 @@ static void an_output_that_another_step_reads_keeps_its_place(void **state)
     assert_int_not_equal(plan.offset[2], plan.offset[3]);
 }
 
-static void no_permit_where_types_differ(void **state)
+static void no_overlap_where_types_differ(void **state)
 {
     World *w = *state;
 
@@ -101,11 +102,11 @@ static void no_permit_where_types_differ(void **state)
     w->program->step[1].operand[1].dtype = DTYPE_I8;
     program_liveness(w->program);
     program_coalesce(w->program);
-    for (int i = 0; i < w->program->npermit; i++)
-        assert_int_not_equal(w->program->permit[i].a, 2);
+    for (int i = 0; i < w->program->noverlap; i++)
+        assert_int_not_equal(w->program->overlap[i].a, 2);
 }
 
-static void no_permit_where_another_view_is_read(void **state)
+static void no_overlap_where_another_view_is_read(void **state)
 {
     World *w = *state;
 
@@ -113,8 +114,8 @@ static void no_permit_where_another_view_is_read(void **state)
     world_window(w, 1, 1, 0, 32, OPERAND_READS); /* half of it again, repeated */
     program_liveness(w->program);
     program_coalesce(w->program);
-    for (int i = 0; i < w->program->npermit; i++)
-        assert_int_not_equal(w->program->permit[i].a, 2);
+    for (int i = 0; i < w->program->noverlap; i++)
+        assert_int_not_equal(w->program->overlap[i].a, 2);
 }
 
 /* in -> a -> b, then c = kernel(b) + a: parameters c, b; the expression reads a. Then c -> out. */
@@ -347,10 +348,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(in_place_can_be_turned_off, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(another_kernel_needs_two, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(inputs_and_outputs_can_be_planned, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(no_permit_where_the_input_is_needed_later, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_overlap_where_the_input_is_needed_later, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(an_output_that_another_step_reads_keeps_its_place, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(no_permit_where_types_differ, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(no_permit_where_another_view_is_read, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_overlap_where_types_differ, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(no_overlap_where_another_view_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(merges_can_be_turned_off, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_merge_where_the_kernel_itself_reads_it, world_setup, world_teardown),

@@ -128,7 +128,7 @@ static void random_queued(World *w, Random *r)
     Program *p = w->program;
     int      made = 2, first;
 
-    p->nbuffer = p->nstep = p->npermit = 0;
+    p->nbuffer = p->nstep = p->noverlap = 0;
     for (int b = 0; b < BUFFERS; b++)
         world_buffer(w,
                      b == 0                          ? BUFFER_IN
@@ -342,7 +342,7 @@ static void all_orders_that_waits_allow_give_the_same(void **state)
 {
     World *w = *state;
     Random random = {3};
-    int    waits = 0, implied = 0, permits = 0;
+    int    waits = 0, implied = 0, overlaps = 0;
 
     for (int round = 0; round < PROGRAMS; round++) {
         PlanOptions options;
@@ -354,12 +354,12 @@ static void all_orders_that_waits_allow_give_the_same(void **state)
         settle(w, &plan);
         waits += w->program->nwait;
         implied += w->program->nimplied;
-        permits += w->program->npermit;
+        overlaps += w->program->noverlap;
         if (orders_differ(w, &plan, &random))
             fail_msg("program %d: an order that the waits allow gives another answer", round);
     }
-    print_message("%d programs, %d waits, %d implied by them, %d permits\n", PROGRAMS, waits, implied, permits);
-    assert_true(waits > 5 * PROGRAMS && implied > PROGRAMS && permits > 10);
+    print_message("%d programs, %d waits, %d implied by them, %d permits\n", PROGRAMS, waits, implied, overlaps);
+    assert_true(waits > 5 * PROGRAMS && implied > PROGRAMS && overlaps > 10);
 }
 
 static void without_a_wait_programs_are_refused_and_orders_differ(void **state)

@@ -84,7 +84,7 @@ static void random_plans_in_place_run(void **state)
     PlanOptions                options = {.planner = "auto", .io_arena = 1};
     Random                     random = {5};
     Trace                     *trace = arena_one(w->arena, Trace);
-    int                        permits = 0;
+    int                        overlaps = 0;
 
     for (int round = 0; round < 4000; round++) {
         Plan plan;
@@ -96,11 +96,11 @@ static void random_plans_in_place_run(void **state)
             if (w->program->step[s].kind == STEP_KERNEL)
                 w->program->step[s].kernel = kernel[random_below(&random, 3)];
         plan = make_plan(w, &options);
-        permits += w->program->npermit;
+        overlaps += w->program->noverlap;
         assert_true(paths_run_well(w, &plan, &random, trace));
     }
-    print_message("%d pairs of a result and an operand may overlap\n", permits);
-    assert_true(permits > 400);
+    print_message("%d pairs of a result and an operand may overlap\n", overlaps);
+    assert_true(overlaps > 400);
 }
 
 static void random_plans_run_and_broken_ones_are_caught(void **state)
