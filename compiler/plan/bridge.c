@@ -353,7 +353,7 @@ Bridge *plan_open(const Planning *planning)
     Bridge *bridge = arena_one(planning->program->arena, Bridge);
 
     bridge->program = planning->program;
-    program_coalesce(planning->program);
+    program_find_overlaps(planning->program);
     build_problem(bridge, planning->options->io_arena);
     if (planning->options->nregion)
         add_regions(bridge, planning->options);

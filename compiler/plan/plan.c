@@ -1,5 +1,6 @@
-/* plan.c - which plan is taken: of the order of steps, of small blocks in steps at the peak, and of results merged with
- * their operands, what makes the arena smallest. bridge.c places the buffers of each. */
+/* plan.c - tries alternatives of the whole program and keeps the smallest arena: another order of the steps, smaller
+ * tiles in the steps at the peak, results coalesced with their operands. problem_builder.c has the planners solve
+ * each. */
 #include "plan/plan.h"
 
 #include "plan/queues.h"
@@ -82,17 +83,17 @@ static bool is_smaller(const Plan *a, const Plan *b)
 
 enum { FEW_NODES = 25000 };
 
-/* Plans it with results merged into operands. Returns 1 if that is the better plan without a doubt: no plan with
- * nothing merged is below it, or of use. Else 0, with the peak of what was planned, if anything was, and little effort
- * left for the others where no plan of what is merged is smaller. */
-static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, int64_t upper_bound, Plan *plan)
+/* Plans the program with results coalesced. Returns 1 if no plan of the separate buffers can be smaller, or their bound
+ * exceeds the upper bound. Returns 0 otherwise: plan->peak is the coalesced peak (INT64_MAX: not planned), and where
+ * that one is optimal the separate buffers get little effort. */
+static int plan_coalesced(Planning *p, const Bridge *separate, const Bridge *coalesced, int64_t upper_bound, Plan *plan)
 {
-    int64_t bound = plan_bound(p, apart);
+    int64_t bound = plan_bound(p, separate);
 
     plan->peak = INT64_MAX;
-    if (p->options->nregion > 1 || plan_bound(p, merged) > bound)
+    if (p->options->nregion > 1 || plan_bound(p, coalesced) > bound)
         return 0;
-    if (plan_within(p, merged, upper_bound, plan) < 0)
+    if (plan_within(p, coalesced, upper_bound, plan) < 0)
         return -1;
     if (plan->peak <= bound || bound > int_min(upper_bound, p->upper_bound))
         return 1;
@@ -100,17 +101,17 @@ static int plan_merged(Planning *p, const Bridge *apart, const Bridge *merged, i
     return 0;
 }
 
-/* The smaller of both plans; merged ones touch less memory. Returns 1 if that is the merged one. */
-static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, int64_t upper_bound, Plan *plan)
+/* The smaller of both plans; of equal ones the coalesced, which touches less memory. Returns 1 for that one. */
+static int plan_smaller(Planning *p, const Bridge *separate, const Bridge *coalesced, int64_t upper_bound, Plan *plan)
 {
-    int  status = plan_merged(p, apart, merged, upper_bound, plan);
+    int  status = plan_coalesced(p, separate, coalesced, upper_bound, plan);
     Plan other;
 
     if (status)
         return status;
-    status = plan_within(p, apart, int_min(upper_bound, plan->peak - 1), plan);
+    status = plan_within(p, separate, int_min(upper_bound, plan->peak - 1), plan);
     p->nodes = 0;
-    if (status < 0 || plan_within(p, merged, int_min(upper_bound, plan->peak), &other) < 0)
+    if (status < 0 || plan_within(p, coalesced, int_min(upper_bound, plan->peak), &other) < 0)
         return -1;
     if (is_smaller(plan, &other))
         return 0;
@@ -118,28 +119,28 @@ static int plan_smaller(Planning *p, const Bridge *apart, const Bridge *merged, 
     return 1;
 }
 
-/* The plan of the present order, with results merged into operands unless that takes more. The program is left as the
- * plan wants it; *merges undoes what was merged. */
-static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Merges *merges)
+/* The plan of the present order, with results coalesced unless that takes more memory. The program is left as the plan
+ * requires it; *coalescing can undo it. */
+static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Coalescing *coalescing)
 {
-    const Bridge *apart = plan_open(p), *merged;
+    const Bridge *separate = plan_open(p), *coalesced;
     int           status;
 
-    if (!program_can_merge(p->program))
-        return plan_within(p, apart, upper_bound, plan);
-    program_merge(p->program, merges);
-    merged = plan_open(p);
-    status = plan_smaller(p, apart, merged, upper_bound, plan);
+    if (!program_can_coalesce(p->program))
+        return plan_within(p, separate, upper_bound, plan);
+    program_coalesce(p->program, coalescing);
+    coalesced = plan_open(p);
+    status = plan_smaller(p, separate, coalesced, upper_bound, plan);
     if (status)
         return status < 0 ? -1 : 0;
-    program_unmerge(p->program, merges);
-    program_coalesce(p->program);
+    program_uncoalesce(p->program, coalescing);
+    program_find_overlaps(p->program);
     return 0;
 }
 
 /* What is done to a program beside planning it, and how to undo it. */
 typedef struct Changes {
-    Merges      merges;
+    Coalescing  coalescing;
     TileChanges blocks;
     int64_t     above; /* bytes, as plan_blocks takes it */
 } Changes;
@@ -148,7 +149,7 @@ enum { NO_BLOCKS = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
-    program_unmerge(program, &changes->merges);
+    program_uncoalesce(program, &changes->coalescing);
     tiles_restore(program, &changes->blocks);
 }
 
@@ -166,7 +167,7 @@ static int plan_blocks(Planning *p, int64_t above, int64_t upper_bound, Plan *pl
     changes->above = above;
     if (above != NO_BLOCKS)
         changes->blocks = program_block(p->program, p->options->io_arena, above);
-    return plan_order(p, upper_bound, plan, &changes->merges);
+    return plan_order(p, upper_bound, plan, &changes->coalescing);
 }
 
 /* Every plan of this order exceeds the upper bound, with larger tiles too. */
@@ -270,7 +271,7 @@ static int plan_orders(Planning *p, Plan *plan, Changes *changes)
 
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    Changes  changes = {.merges = {.count = 0}};
+    Changes  changes = {.coalescing = {.count = 0}};
     Planning p = {.program = program,
                   .options = options,
                   .diag = diag,

@@ -39,9 +39,9 @@ int64_t *program_in_use(const Program *program, const Plan *plan);
  * it is known to run, else once; of two branches each counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
-/* Computes the overlap constraints: results that may take the memory of an input that dies at their step (coalesce.c).
+/* Computes the overlap constraints: results that may take the memory of an input that dies at their step (in_place.c).
  * Needs spans. */
-void program_coalesce(Program *program);
+void program_find_overlaps(Program *program);
 
 /* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
  * included, needs what was read there afterwards. Needs spans. */
@@ -58,26 +58,28 @@ enum { EVERY_STEP = -1 };
 
 TileChanges program_block(Program *program, int io_arena, int64_t above);
 
-/* Buffers made one because a kernel can store its result only exactly where it reads an operand (coalesce.c). */
-typedef struct Merge {
+/* Coalesced buffers: two became one because a kernel can store its result only exactly where it reads an operand
+ * (in_place.c). */
+typedef struct MovedOperand {
     Operand *operand;
     int      buffer; /* that it had before */
-} Merge;
+} MovedOperand;
 
 typedef struct Spans {
     Span *span;
     int   count, capacity;
 } Spans;
 
-typedef struct Merges {
-    Merge *merge;
-    int    count, capacity;
-    Spans *before; /* by Buffer.id */
-} Merges;
+typedef struct Coalescing {
+    MovedOperand *moved;
+    int           count, capacity;
+    Spans        *before; /* by Buffer.id */
+} Coalescing;
 
-bool program_can_merge(const Program *program);         /* needs spans */
-void program_merge(Program *program, Merges *merges);   /* makes spans; overlaps must be computed again, as after undoing */
-void program_unmerge(Program *program, Merges *merges); /* merges is none afterwards, and may be before */
+bool program_can_coalesce(const Program *program); /* needs spans */
+void program_coalesce(Program    *program,
+                      Coalescing *coalescing); /* updates spans; overlaps must be computed again, as after undoing */
+void program_uncoalesce(Program *program, Coalescing *coalescing); /* empty afterwards; may be empty before */
 
 /* The planner's problem that a program is (bridge.c). */
 typedef struct Bridge Bridge;

@@ -74,7 +74,7 @@ static void no_overlap_where_the_input_is_needed_later(void **state)
     s = world_step(w, STEP_KERNEL);
     world_reads(w, s, 1);
     program_liveness(w->program);
-    program_coalesce(w->program);
+    program_find_overlaps(w->program);
     for (int i = 0; i < w->program->noverlap; i++)
         assert_int_not_equal(w->program->overlap[i].b, 1);
 }
@@ -101,7 +101,7 @@ static void no_overlap_where_types_differ(void **state)
     chain(w, &test_in_place);
     w->program->step[1].operand[1].dtype = DTYPE_I8;
     program_liveness(w->program);
-    program_coalesce(w->program);
+    program_find_overlaps(w->program);
     for (int i = 0; i < w->program->noverlap; i++)
         assert_int_not_equal(w->program->overlap[i].a, 2);
 }
@@ -113,7 +113,7 @@ static void no_overlap_where_another_view_is_read(void **state)
     chain(w, &test_in_place);
     world_window(w, 1, 1, 0, 32, OPERAND_READS); /* half of it again, repeated */
     program_liveness(w->program);
-    program_coalesce(w->program);
+    program_find_overlaps(w->program);
     for (int i = 0; i < w->program->noverlap; i++)
         assert_int_not_equal(w->program->overlap[i].a, 2);
 }
@@ -166,7 +166,7 @@ static void a_residual_takes_the_result_where_only_that_saves(void **state)
     assert_right_spans(w);
 }
 
-static void merges_can_be_turned_off(void **state)
+static void coalescing_can_be_turned_off(void **state)
 {
     World *w = *state;
 
@@ -176,7 +176,7 @@ static void merges_can_be_turned_off(void **state)
     assert_int_equal(w->program->step[2].operand[0].buffer, 3);
 }
 
-static void no_merge_where_the_kernel_itself_reads_it(void **state)
+static void nothing_is_coalesced_where_the_kernel_itself_reads_it(void **state)
 {
     World *w = *state;
 
@@ -186,7 +186,7 @@ static void no_merge_where_the_kernel_itself_reads_it(void **state)
 }
 
 /* Where something else needs more memory, a result in its operand's place costs nothing and touches less. */
-static void a_merge_that_costs_nothing_stays(void **state)
+static void coalescing_that_costs_nothing_stays(void **state)
 {
     World *w = *state;
     int    big;
@@ -201,7 +201,7 @@ static void a_merge_that_costs_nothing_stays(void **state)
 
 /* Step 3 could make c in the place of a, which dies there. One buffer in one place from the first step to the last fits
  * only into 14 bytes beside these others; where c may lie elsewhere than a, 13 do. */
-static void a_merge_that_costs_memory_is_undone(void **state)
+static void coalescing_that_costs_memory_is_undone(void **state)
 {
     static const struct Other {
         int begin, end, size; /* steps */
@@ -353,11 +353,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_overlap_where_types_differ, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(no_overlap_where_another_view_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_residual_takes_the_result_where_only_that_saves, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(merges_can_be_turned_off, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(no_merge_where_the_kernel_itself_reads_it, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(coalescing_can_be_turned_off, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_coalesced_where_the_kernel_itself_reads_it, world_setup,
+                                        world_teardown),
         cmocka_unit_test_setup_teardown(a_table_at_an_odd_address_is_read, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(a_merge_that_costs_nothing_stays, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(a_merge_that_costs_memory_is_undone, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(coalescing_that_costs_nothing_stays, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(coalescing_that_costs_memory_is_undone, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(an_order_that_needs_less_is_found, world_setup, world_teardown),

@@ -1,8 +1,8 @@
 /* in_place.c - results that reuse the memory of an input that dies at their step.
  *   overlap constraints  the kernel works in rising order of address, or row by row at a safe distance (overlap.c): the
  *                        planner may let the two buffers share bytes, but need not
- *   coalescing           the kernel works in place at equal addresses only, which no distance expresses: the two buffers
- *                        become one; that binds the planner, so plan.c undoes what costs memory
+ *   coalescing           the kernel works in place at equal addresses only, which no distance expresses: the two
+ *                        buffers become one; that binds the planner, so plan.c undoes what costs memory
  * requires: spans */
 #include "plan/plan.h"
 #include "plan/queues.h"
@@ -123,7 +123,7 @@ static void allow_following(Program *program, int index)
     ARENA_PUSH(program->arena, program->overlap, program->noverlap, program->coverlap, overlap);
 }
 
-void program_coalesce(Program *program)
+void program_find_overlaps(Program *program)
 {
     program->noverlap = 0;
     for (int s = 0; s < program->nstep; s++) {
@@ -151,7 +151,7 @@ static bool is_parameter(const Step *step, int buffer)
 }
 
 /* Can the result y of the step be the buffer that its expression reads as x? */
-static bool can_merge(const Program *program, int index, const Operand *y, const Operand *x)
+static bool can_coalesce(const Program *program, int index, const Operand *y, const Operand *x)
 {
     const Step   *step = &program->step[index];
     const Buffer *to, *from;
@@ -194,17 +194,17 @@ static bool join_spans(Buffer *buffer)
 }
 
 /* Every operand on buffer `from` moves to buffer `to`, and so do the spans. False where these must be made anew. */
-static bool merge(Program *program, Merges *merges, int from, int to)
+static bool coalesce(Program *program, Coalescing *coalescing, int from, int to)
 {
     Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
 
     for (int s = 0; s < program->nstep; s++)
         for (int k = 0; k < program->step[s].noperand; k++)
             if (program->step[s].operand[k].buffer == from) {
-                Merge moved = {&program->step[s].operand[k], from};
+                MovedOperand moved = {&program->step[s].operand[k], from};
 
                 program->step[s].operand[k].buffer = to;
-                ARENA_PUSH(program->arena, merges->merge, merges->count, merges->capacity, moved);
+                ARENA_PUSH(program->arena, coalescing->moved, coalescing->count, coalescing->capacity, moved);
             }
     for (int i = 0; i < gone->nspan; i++)
         ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
@@ -219,7 +219,7 @@ static bool works_at_equal_addresses(const Step *step)
 }
 
 /* The first pair of a result and an operand of the step that can be one. */
-static bool find_merge(const Program *program, int index, int *from, int *to)
+static bool find_coalescable(const Program *program, int index, int *from, int *to)
 {
     const Step *step = &program->step[index];
 
@@ -227,7 +227,7 @@ static bool find_merge(const Program *program, int index, int *from, int *to)
         return false;
     for (int i = 0; i < step->nparam; i++)
         for (int k = step->nparam; k < step->noperand; k++)
-            if (can_merge(program, index, &step->operand[i], &step->operand[k])) {
+            if (can_coalesce(program, index, &step->operand[i], &step->operand[k])) {
                 *from = step->operand[i].buffer;
                 *to = step->operand[k].buffer;
                 return true;
@@ -235,12 +235,12 @@ static bool find_merge(const Program *program, int index, int *from, int *to)
     return false;
 }
 
-bool program_can_merge(const Program *program)
+bool program_can_coalesce(const Program *program)
 {
     int from, to;
 
     for (int s = 0; s < program->nstep; s++)
-        if (find_merge(program, s, &from, &to))
+        if (find_coalescable(program, s, &from, &to))
             return true;
     return false;
 }
@@ -268,30 +268,30 @@ static Spans *set_spans_aside(Program *program)
     return before;
 }
 
-void program_merge(Program *program, Merges *merges)
+void program_coalesce(Program *program, Coalescing *coalescing)
 {
     int  from, to;
     bool joined = true;
 
-    *merges = (Merges){.before = set_spans_aside(program)};
+    *coalescing = (Coalescing){.before = set_spans_aside(program)};
     for (int s = 0; s < program->nstep; s++)
-        if (find_merge(program, s, &from, &to))
-            joined &= merge(program, merges, from, to);
+        if (find_coalescable(program, s, &from, &to))
+            joined &= coalesce(program, coalescing, from, to);
     if (!joined)
         program_liveness(program);
 }
 
-void program_unmerge(Program *program, Merges *merges)
+void program_uncoalesce(Program *program, Coalescing *coalescing)
 {
-    if (!merges->count)
+    if (!coalescing->count)
         return;
-    while (merges->count > 0) {
-        merges->count--;
-        merges->merge[merges->count].operand->buffer = merges->merge[merges->count].buffer;
+    while (coalescing->count > 0) {
+        coalescing->count--;
+        coalescing->moved[coalescing->count].operand->buffer = coalescing->moved[coalescing->count].buffer;
     }
     for (int b = 0; b < program->nbuffer; b++) {
-        program->buffer[b].span = merges->before[b].span;
-        program->buffer[b].nspan = merges->before[b].count;
-        program->buffer[b].cspan = merges->before[b].capacity;
+        program->buffer[b].span = coalescing->before[b].span;
+        program->buffer[b].nspan = coalescing->before[b].count;
+        program->buffer[b].cspan = coalescing->before[b].capacity;
     }
 }
