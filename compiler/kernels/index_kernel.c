@@ -1,7 +1,7 @@
 /* index_kernel.c - elements and rows picked and placed by index, rows that are sums of rows which a table names
  * (resizing), and runs along an axis. */
 #include "kernels/record.h"
-#include "program/lag.h"
+#include "program/safe_distance.h"
 #include "program/operand.h"
 #include "program/table.h"
 
@@ -45,7 +45,7 @@ static bool follow_table(const Program *program, const Step *step, Follow *follo
     mark = arena_mark(program->arena);
     known = read_table(program, &step->operand[2], &walk);
     if (known)
-        follow->lag = lag_of_table(&walk);
+        follow->distance = distance_of_table(&walk);
     arena_release(program->arena, mark);
     return known;
 }

@@ -1,6 +1,6 @@
 /* map_kernel.c - elementwise expressions and copies from strides to strides. */
 #include "kernels/record.h"
-#include "program/lag.h"
+#include "program/safe_distance.h"
 #include "program/operand.h"
 
 static void offer_map(const Step *step, Cuts *cuts)
@@ -69,11 +69,11 @@ static double operations_copy(const Core *core, const Step *step)
 static bool follow_copy(const Program *program, const Step *step, Follow *follow)
 {
     const Arg *dim;
-    int64_t    extent[LAG_AXES], ystride[LAG_AXES], xstride[LAG_AXES];
+    int64_t    extent[DISTANCE_AXES], ystride[DISTANCE_AXES], xstride[DISTANCE_AXES];
 
     (void)program;
     dim = step_argument(step, "dim");
-    if (dim->count > LAG_AXES)
+    if (dim->count > DISTANCE_AXES)
         return false;
     follow->to = &step->operand[0];
     follow->from = &step->operand[1];
@@ -81,8 +81,8 @@ static bool follow_copy(const Program *program, const Step *step, Follow *follow
         !operand_is_static(follow->to) || !step_constants(step, "dim", dim->count, extent) ||
         !step_constants(step, "ystride", dim->count, ystride) || !step_constants(step, "xstride", dim->count, xstride))
         return false;
-    follow->lag = lag_of_copy(dim->count, extent, ystride, xstride);
-    return follow->lag < INT64_MAX / 16;
+    follow->distance = distance_of_copy(dim->count, extent, ystride, xstride);
+    return follow->distance < INT64_MAX / 16;
 }
 
 const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map}, .touched = {{"y", "dim:ystride"}}};

@@ -22,7 +22,8 @@ typedef struct Cuts {
 /* A result that runs after an input through the same memory. */
 typedef struct Follow {
     const Operand *from, *to;
-    int64_t        lag; /* elements from the first one of the result up to that of the input, at least: see lag.h */
+    int64_t
+        distance; /* elements from the first one of the result up to that of the input, at least: see safe_distance.h */
 } Follow;
 
 struct TileChanges;

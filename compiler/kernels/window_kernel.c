@@ -1,6 +1,6 @@
 /* window_kernel.c - images cut for parts: along their number, their rows, or the channels of the result. */
 #include "kernels/window_kernel.h"
-#include "program/lag.h"
+#include "program/safe_distance.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -167,6 +167,6 @@ bool window_follow(const Program *program, const Step *step, Follow *follow)
     if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(step, &g) || g.block < 1)
         return false;
     walk = walk_of(&g);
-    follow->lag = lag_of_rows(&walk);
+    follow->distance = distance_of_rows(&walk);
     return true;
 }

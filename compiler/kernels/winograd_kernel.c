@@ -2,7 +2,7 @@
 #include "kernels/conv_cost.h"
 #include "kernels/tiles.h"
 #include "kernels/window_kernel.h"
-#include "program/lag.h"
+#include "program/safe_distance.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -84,8 +84,8 @@ static bool follow_groups(const Program *program, const Step *step, Follow *foll
                        .xcolumn = g.xstride[WIDTH],
                        .ycolumn = g.ystride[WIDTH],
                        .ytail = (g.ydim[CHANNELS] - 1) * g.ystride[CHANNELS] + 1};
-    follow->lag = lag_of_groups(&walk);
-    return follow->lag < INT64_MAX;
+    follow->distance = distance_of_groups(&walk);
+    return follow->distance < INT64_MAX;
 }
 
 /* ---------------------------------------------------------------------------------------------- scratch, tiles */

@@ -10,7 +10,7 @@
 static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
 
 /* Parts of a step do not follow each other. */
-bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag)
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *distance)
 {
     const Step *step = &program->step[index];
     Follow      f;
@@ -20,10 +20,10 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *l
         return false;
     *x = f.from->buffer;
     *y = f.to->buffer;
-    *lag = (f.lag + f.to->offset.max - f.from->offset.max) * operand_bytes_per_element(f.to);
-    *lag = int_round_up(int_max(*lag, 0),
-                        int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
-    return *lag < program->buffer[*y].size;
+    *distance = (f.distance + f.to->offset.max - f.from->offset.max) * operand_bytes_per_element(f.to);
+    *distance = int_round_up(int_max(*distance, 0),
+                             int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
+    return *distance < program->buffer[*y].size;
 }
 
 /* A step that makes whole rows or all of them together, and more of them than two blocks. */
@@ -47,12 +47,12 @@ static bool wants_block(const Program *program, int index)
 /* Bytes that a step saves whose result follows its input. */
 static int64_t joint_bytes(const Program *program, int index)
 {
-    int64_t lag;
+    int64_t distance;
     int     x, y;
 
-    if (!step_overlaps(program, index, &x, &y, &lag))
+    if (!step_overlaps(program, index, &x, &y, &distance))
         return 0;
-    return int_min(program->buffer[x].size, program->buffer[y].size - lag);
+    return int_min(program->buffer[x].size, program->buffer[y].size - distance);
 }
 
 TileChanges program_block(Program *program, int io_arena, int64_t above)

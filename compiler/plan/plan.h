@@ -47,9 +47,9 @@ void program_find_overlaps(Program *program);
  * included, needs what was read there afterwards. Needs spans. */
 bool buffer_dies_beside(const Program *program, int read, int written, int step);
 
-/* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least *lag
- * bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
-bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *lag);
+/* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least
+ * *distance bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
+bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *distance);
 
 /* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and
  * those that compute their input block by block. Done where more than `above` bytes are live and, for the former, the

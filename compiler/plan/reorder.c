@@ -1,4 +1,4 @@
-/* reorder.c - the bridge to the order search of planners/.
+/* reorder.c - the order search of planners/ applied to a program.
  *
  * The outermost steps become units (a control step takes along what it owns). What a unit writes and others read are
  * values; everything else that forbids an exchange is an edge: writes of overlapping bytes, reads before overwriting,
@@ -91,10 +91,10 @@ static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 static int64_t reuse_of(const Program *program, Unit unit, int buffer)
 {
     int     x, y;
-    int64_t lag;
+    int64_t distance;
 
-    if (unit.end == unit.begin + 1 && step_overlaps(program, unit.begin, &x, &y, &lag) && x == buffer)
-        return int_min(program->buffer[x].size, program->buffer[y].size - lag);
+    if (unit.end == unit.begin + 1 && step_overlaps(program, unit.begin, &x, &y, &distance) && x == buffer)
+        return int_min(program->buffer[x].size, program->buffer[y].size - distance);
     return reuse_in_place(program, unit, buffer);
 }
 

@@ -28,7 +28,7 @@ $(KERNEL_GEN)/stamp: $(wildcard codegen_templates/c/*) tests/kernels/instantiate
 	@touch $@
 
 define KERNEL_TEST
-$(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp compiler/program/lag.c
+$(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp compiler/program/safe_distance.c
 	@mkdir -p $$(@D)
 	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L -O2 -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
 

@@ -6,7 +6,7 @@
 #include "winograd_q_i8_i8.h"
 #include "winograd_q_u8_f32.h"
 #include "winograd_q_u8_i32.h"
-#include "program/lag.c"
+#include "program/safe_distance.c"
 
 typedef struct Case {
     int64_t inputs, outputs, width, pad, m, made;
@@ -225,15 +225,15 @@ typedef void (*Tiled)(const int8_t *x, const int16_t *u, int8_t *y);
     }
 WINOGRADS(TILED)
 
-/* Whether y is what it should be with x beginning `lag` bytes above it. */
+/* Whether y is what it should be with x beginning `distance` bytes above it. */
 static int same_bytes(Tiled run, const int8_t *x, const int16_t *u, const int8_t *want, int64_t nx, int64_t ny,
-                      int64_t lag)
+                      int64_t distance)
 {
-    int8_t *memory = calloc((size_t)(nx + ny + lag), 1);
+    int8_t *memory = calloc((size_t)(nx + ny + distance), 1);
     int     same;
 
-    memcpy(memory + lag, x, (size_t)nx);
-    run(memory + lag, u, memory);
+    memcpy(memory + distance, x, (size_t)nx);
+    run(memory + distance, u, memory);
     same = !memcmp(memory, want, (size_t)ny);
     free(memory);
     return same;
@@ -260,13 +260,13 @@ static void tiles_are_read_before_they_are_written(void **state)
                                 .xcolumn = ic, \
                                 .ycolumn = oc, \
                                 .ytail = oc}; \
-        const int64_t   lag = lag_of_groups(&walk); \
+        const int64_t   distance = distance_of_groups(&walk); \
         int8_t  *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1); \
         int16_t *u = transformed(&c, w); \
         tiled_##name(x, u, want); \
-        if (!same_bytes(tiled_##name, x, u, want, nx, ny, lag)) \
-            fail_msg(#name ": overwritten at lag %lld", (long long)lag); \
-        tight += lag > 0 && !same_bytes(tiled_##name, x, u, want, nx, ny, lag - 1); \
+        if (!same_bytes(tiled_##name, x, u, want, nx, ny, distance)) \
+            fail_msg(#name ": overwritten at distance %lld", (long long)distance); \
+        tight += distance > 0 && !same_bytes(tiled_##name, x, u, want, nx, ny, distance - 1); \
         free(x), free(w), free(want), free(u); \
     }
     WINOGRADS(CHECK_TILED)

@@ -1,5 +1,6 @@
-/* test_lag.c - kernels that work by rows, run with input and result in the same memory: at the declared distance every
- * bit is that of a run apart, and of each kind of kernel some case fails when the two lie one element closer. */
+/* test_safe_distance.c - kernels that work by rows, run with input and result in the same memory: at the declared
+ * distance every bit is that of a run apart, and of each kind of kernel some case fails when the two lie one element
+ * closer. */
 #include "image.h"
 #include "kernel_test.h"
 
@@ -10,7 +11,7 @@
 #include "pool_f32.c"
 #include "resize.c"
 #include "winograd_f32.c" /* includes conv_f32.c */
-#include "program/lag.c"
+#include "program/safe_distance.c"
 
 enum { CONV, DEPTHWISE, POOL, DOT, RANDOM_KINDS, WINOGRAD = RANDOM_KINDS, KINDS };
 enum { TAPS = 6 * 6, SAMPLES = 1000 }; /* taps of a kernel, or frequencies; of each kind */
@@ -61,7 +62,7 @@ static RowWalk walk_of(const Case *c)
     return w;
 }
 
-static int64_t lag_of(const Case *c)
+static int64_t distance_of(const Case *c)
 {
     const RowWalk   rows = walk_of(c);
     const GroupWalk groups = {.rows = c->ydim[3],
@@ -76,7 +77,7 @@ static int64_t lag_of(const Case *c)
                               .ycolumn = c->ystride[4],
                               .ytail = rows.ytail};
 
-    return c->kind == WINOGRAD ? lag_of_groups(&groups) : lag_of_rows(&rows);
+    return c->kind == WINOGRAD ? distance_of_groups(&groups) : distance_of_rows(&rows);
 }
 
 static occ_vf doubled(const occ_expr *e, occ_vf acc, int64_t c, int n)
@@ -104,16 +105,16 @@ static void run_variable(const Case *c, const float *x, const float *w, float *y
         occ_pool_f32(x, &x_at, y, &y_at, &window, c->pad, OCC_POOL_MEAN, 0);
 }
 
-/* Does y, with x beginning `lag` elements above it, come out as `want`? */
-static int same_bits(const Case *c, Run run, const float *x, const float *w, const float *want, int64_t lag)
+/* Does y, with x beginning `distance` elements above it, come out as `want`? */
+static int same_bits(const Case *c, Run run, const float *x, const float *w, const float *want, int64_t distance)
 {
     const int64_t nx = extent_of(c->xdim, c->xstride), ny = extent_of(c->ydim, c->ystride),
-                  size = ny > lag + nx ? ny : lag + nx;
+                  size = ny > distance + nx ? ny : distance + nx;
     float *memory = test_floats(size);
     int    same = 1;
 
-    memcpy(memory + lag, x, (size_t)nx * sizeof *x);
-    run(c, memory + lag, w, memory);
+    memcpy(memory + distance, x, (size_t)nx * sizeof *x);
+    run(c, memory + distance, w, memory);
     for (int64_t h = 0; h < c->ydim[3]; h++)
         for (int64_t v = 0; v < c->ydim[4]; v++) {
             const int64_t at = h * c->ystride[3] + v * c->ystride[4];
@@ -130,18 +131,18 @@ static void check(const Case *c, Run run, int tight[KINDS])
     const int64_t nw = c->ydim[1] + 32 +
                        (c->kind == CONV || c->kind == DOT || c->kind == WINOGRAD ? c->xdim[1] * TAPS * (c->ydim[1] + 32)
                                                                                  : TAPS * c->ydim[1]);
-    const int64_t lag = lag_of(c);
+    const int64_t distance = distance_of(c);
     uint64_t      seed = 5;
     float        *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *want = test_floats(ny);
 
     run(c, x, w, want);
-    if (!same_bits(c, run, x, w, want, lag))
-        fail_msg("%s: overwritten at lag %lld: in %lld x %lld x %lld, out %lld x %lld x %lld, kernel %lld, stride "
+    if (!same_bits(c, run, x, w, want, distance))
+        fail_msg("%s: overwritten at distance %lld: in %lld x %lld x %lld, out %lld x %lld x %lld, kernel %lld, stride "
                  "%lld, pad %lld, rows %lld",
-                 kind_name[c->kind], (long long)lag, (long long)c->xdim[1], (long long)c->xdim[3],
+                 kind_name[c->kind], (long long)distance, (long long)c->xdim[1], (long long)c->xdim[3],
                  (long long)c->xdim[4], (long long)c->ydim[1], (long long)c->ydim[3], (long long)c->ydim[4],
                  (long long)c->kernel[1], (long long)c->stride[1], (long long)c->pad[1], (long long)c->tile[1]);
-    tight[c->kind] += lag > 0 && !same_bits(c, run, x, w, want, lag - 1);
+    tight[c->kind] += distance > 0 && !same_bits(c, run, x, w, want, distance - 1);
     test_release(x, nx), test_release(w, nw), test_release(want, ny);
 }
 
@@ -198,15 +199,15 @@ static void random_geometry(void **state)
 /* Literal geometry: name, kind, channels in, out, width in, out, kernel, stride, pad, rows of a block
  * (convolutions). */
 /* clang-format off */
-#define LITERALS(LAG) \
-    LAG(conv_3x3, CONV, 16, 64, 14, 14, 3, 1, 1, 1) LAG(conv_rows, CONV, 8, 33, 14, 14, 3, 1, 1, 3) \
-    LAG(conv_strided, CONV, 16, 32, 15, 8, 3, 2, 1, 1) LAG(conv_1x1, CONV, 32, 96, 16, 16, 1, 1, 0, 1) \
-    LAG(conv_narrower, CONV, 96, 24, 8, 8, 1, 1, 0, 2) LAG(depthwise_3x3, DEPTHWISE, 48, 48, 14, 14, 3, 1, 1, 1) \
-    LAG(depthwise_strided, DEPTHWISE, 32, 32, 15, 8, 3, 2, 1, 1) \
-    LAG(depthwise_5x5, DEPTHWISE, 33, 33, 14, 14, 5, 1, 2, 1) \
-    LAG(depthwise_wide, DEPTHWISE, 96, 96, 28, 14, 3, 2, 1, 1) \
-    LAG(depthwise_odd, DEPTHWISE, 33, 33, 15, 15, 3, 1, 1, 1) LAG(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) \
-    LAG(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
+#define LITERALS(CASE) \
+    CASE(conv_3x3, CONV, 16, 64, 14, 14, 3, 1, 1, 1) CASE(conv_rows, CONV, 8, 33, 14, 14, 3, 1, 1, 3) \
+    CASE(conv_strided, CONV, 16, 32, 15, 8, 3, 2, 1, 1) CASE(conv_1x1, CONV, 32, 96, 16, 16, 1, 1, 0, 1) \
+    CASE(conv_narrower, CONV, 96, 24, 8, 8, 1, 1, 0, 2) CASE(depthwise_3x3, DEPTHWISE, 48, 48, 14, 14, 3, 1, 1, 1) \
+    CASE(depthwise_strided, DEPTHWISE, 32, 32, 15, 8, 3, 2, 1, 1) \
+    CASE(depthwise_5x5, DEPTHWISE, 33, 33, 14, 14, 5, 1, 2, 1) \
+    CASE(depthwise_wide, DEPTHWISE, 96, 96, 28, 14, 3, 2, 1, 1) \
+    CASE(depthwise_odd, DEPTHWISE, 33, 33, 15, 15, 3, 1, 1, 1) CASE(pool_strided, POOL, 64, 64, 14, 7, 3, 2, 1, 1) \
+    CASE(pool_2x2, POOL, 24, 24, 14, 7, 2, 2, 0, 1)
 /* clang-format on */
 
 #define LITERAL(name, sort, ic, oc, width, made, k, s, p, r) \
@@ -282,7 +283,7 @@ static int check_copy(uint64_t *seed)
     const int  rank = (int)test_pick(seed, 1, COPY_AXES);
     occ_extent dim[COPY_AXES], ystride[COPY_AXES], xstride[COPY_AXES];
     int        forward[COPY_AXES], order[COPY_AXES];
-    int64_t    nx, ny, lag, size, differs;
+    int64_t    nx, ny, distance, size, differs;
     float     *x, *want, *memory;
 
     for (int i = 0; i < rank; i++) {
@@ -295,16 +296,16 @@ static int check_copy(uint64_t *seed)
     }
     ny = stride_along(ystride, dim, forward, rank, test_pick(seed, 0, 1) * 3);
     nx = stride_along(xstride, dim, order, rank, test_pick(seed, 0, 1) * 3);
-    lag = lag_of_copy(rank, dim, ystride, xstride);
-    if (lag >= ny)
+    distance = distance_of_copy(rank, dim, ystride, xstride);
+    if (distance >= ny)
         return 0;
-    size = ny > lag + nx ? ny : lag + nx;
+    size = ny > distance + nx ? ny : distance + nx;
     x = test_random_floats(seed, nx), want = test_floats(size), memory = test_floats(size);
     occ_copy_f32(want, x, rank, dim, ystride, xstride);
-    for (differs = 0; differs < 2 && differs <= lag; differs++) {
+    for (differs = 0; differs < 2 && differs <= distance; differs++) {
         memset(memory, 0, (size_t)size * sizeof *memory);
-        memcpy(memory + lag - differs, x, (size_t)nx * sizeof *x);
-        occ_copy_f32(memory, memory + lag - differs, rank, dim, ystride, xstride);
+        memcpy(memory + distance - differs, x, (size_t)nx * sizeof *x);
+        occ_copy_f32(memory, memory + distance - differs, rank, dim, ystride, xstride);
         for (int64_t at = 0, index[COPY_AXES] = {0}, n = occ_count(rank, dim); n-- > 0;
              at = occ_nest_step(rank, dim, index, at, ystride))
             if (memory[at] != want[at])
@@ -313,7 +314,7 @@ static int check_copy(uint64_t *seed)
 done:
     test_release(x, nx), test_release(want, size), test_release(memory, size);
     assert_int_not_equal(differs, 0);
-    return lag > 0 && differs == 1;
+    return distance > 0 && differs == 1;
 }
 
 static void copies(void **state)
@@ -423,26 +424,26 @@ static int check_table(uint64_t *seed)
                    .out = test_pick(seed, 1, 16),
                    .row = row,
                    .taps = 1 << taps};
-    int64_t   nx, ny, lag, size, differs;
+    int64_t   nx, ny, distance, size, differs;
     float    *x, *want, *memory;
 
     w.inner = test_pick(seed, 0, 1) ? test_pick(seed, 1, 40) : 1;
     nx = w.outer * w.in * w.inner;
     ny = w.outer * w.out * w.inner;
     fill_table(seed, &w, row, weight);
-    lag = lag_of_table(&w);
-    size = ny > lag + nx ? ny : lag + nx;
+    distance = distance_of_table(&w);
+    size = ny > distance + nx ? ny : distance + nx;
     x = test_random_floats(seed, nx), want = test_floats(ny), memory = test_floats(size);
     run_table(&w, weight, x, want);
-    for (differs = 0; differs < 2 && differs <= lag; differs++) {
-        memcpy(memory + lag - differs, x, (size_t)nx * sizeof *x);
-        run_table(&w, weight, memory + lag - differs, memory);
+    for (differs = 0; differs < 2 && differs <= distance; differs++) {
+        memcpy(memory + distance - differs, x, (size_t)nx * sizeof *x);
+        run_table(&w, weight, memory + distance - differs, memory);
         if (memcmp(memory, want, (size_t)ny * sizeof *want))
             break;
     }
     test_release(x, nx), test_release(want, ny), test_release(memory, size);
     assert_int_not_equal(differs, 0);
-    return lag > 0 && differs == 1;
+    return distance > 0 && differs == 1;
 }
 
 static void rows_of_a_table(void **state)
@@ -483,9 +484,9 @@ static void vast_extents(void **state)
     const GroupWalk tiles = {.rows = many, .columns = many >> 16, .side = 2, .group = 4, .ytail = 1};
 
     (void)state;
-    assert_int_equal(lag_of_rows(&wide), many - 1);
-    assert_int_equal(lag_of_rows(&high), many - 1);
-    assert_true(lag_of_groups(&tiles) == INT64_MAX);
+    assert_int_equal(distance_of_rows(&wide), many - 1);
+    assert_int_equal(distance_of_rows(&high), many - 1);
+    assert_true(distance_of_groups(&tiles) == INT64_MAX);
 }
 
 int main(void)

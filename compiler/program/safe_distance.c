@@ -1,8 +1,8 @@
-/* lag.c - the safe distance between input and result of a kernel that works row by row.
+/* safe_distance.c - the safe distance between input and result of a kernel that works row by row.
  * The idea of overlapping both (diagonal memory optimisation) is that of Blacker, Bridges, Hadfield: "Rapid Deployment
  * of Deep Learning Models to Memory Constrained Devices", 2020; here the distance follows from the order of the
  * rows. */
-#include "program/lag.h"
+#include "program/safe_distance.h"
 
 #include <stddef.h>
 
@@ -19,9 +19,9 @@ static int64_t among(int64_t place, int64_t count)
     return place < 0 ? 0 : place < count ? place : count - 1;
 }
 
-/* The lag that the tile which begins at pixel `first` of a row needs; `row`: from the row's first pixel read up to
+/* The safe distance of the tile that begins at pixel `first` of a row; `row`: from the row's first pixel read up to
  * behind the first one written. */
-static int64_t lag_of_tile(const RowWalk *walk, int64_t row, int64_t first)
+static int64_t distance_of_tile(const RowWalk *walk, int64_t row, int64_t first)
 {
     int64_t last = first + walk->tile < walk->columns ? first + walk->tile - 1 : walk->columns - 1;
     int64_t read = first * walk->across - walk->left;
@@ -29,70 +29,70 @@ static int64_t lag_of_tile(const RowWalk *walk, int64_t row, int64_t first)
     return row - 1 + last * walk->ycolumn - (read < 0 ? 0 : read) * walk->xcolumn;
 }
 
-/* The lag that the pixels of row `at` need among themselves, wherever a tile begins. It grows or falls evenly but where
- * the padding ends and where the last whole tile begins, so only these places are looked at. */
-static int64_t lag_in_row(const RowWalk *walk, int64_t at)
+/* The safe distance of the pixels of row `at` from each other, wherever a tile begins. It grows or falls evenly but
+ * where the padding ends and where the last whole tile begins, so only these places are looked at. */
+static int64_t distance_in_row(const RowWalk *walk, int64_t at)
 {
-    int64_t row = at * walk->yrow + walk->ytail - lowest_read(walk, at) * walk->xrow, lag = 0;
+    int64_t row = at * walk->yrow + walk->ytail - lowest_read(walk, at) * walk->xrow, distance = 0;
     int64_t padded = walk->left / walk->across, whole = walk->columns - walk->tile;
     int64_t place[] = {0, padded, padded + 1, whole, whole + 1, walk->columns - 1};
 
     for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
-        int64_t ahead = lag_of_tile(walk, row, among(place[i], walk->columns));
+        int64_t ahead = distance_of_tile(walk, row, among(place[i], walk->columns));
 
-        lag = ahead > lag ? ahead : lag;
+        distance = ahead > distance ? ahead : distance;
     }
-    return lag;
+    return distance;
 }
 
-/* The lag that the block from row `first` on needs, and the rows behind it. */
-static int64_t lag_of_block(const RowWalk *walk, int64_t first)
+/* The safe distance of the block that begins with row `first`, and of the rows after it. */
+static int64_t distance_of_block(const RowWalk *walk, int64_t first)
 {
     int64_t ytail = (walk->columns - 1) * walk->ycolumn + walk->ytail;
     int64_t next = first + walk->block < walk->rows ? first + walk->block : walk->rows;
     int64_t end = (next - 1) * walk->yrow + ytail; /* of what is written until then */
     int64_t now = end - 1 - lowest_read(walk, first) * walk->xrow, later = end - lowest_read(walk, next) * walk->xrow;
 
-    now = walk->tile > 0 ? lag_in_row(walk, first) : now;
+    now = walk->tile > 0 ? distance_in_row(walk, first) : now;
     return later > now && next < walk->rows ? later : now;
 }
 
 /* From block to block as within a row: evenly but where the padding ends, where the input does, and at the last
  * block. */
-int64_t lag_of_rows(const RowWalk *walk)
+int64_t distance_of_rows(const RowWalk *walk)
 {
-    int64_t blocks = (walk->rows + walk->block - 1) / walk->block, lag = 0;
+    int64_t blocks = (walk->rows + walk->block - 1) / walk->block, distance = 0;
     int64_t top = walk->pad / (walk->stride * walk->block),
             bottom = (walk->pad + walk->input_rows) / (walk->stride * walk->block);
     int64_t place[] = {0, top - 1, top, top + 1, bottom - 1, bottom, bottom + 1, blocks - 2, blocks - 1};
 
     for (size_t i = 0; i < sizeof place / sizeof *place && walk->rows > 0 && walk->columns > 0; i++) {
-        int64_t ahead = lag_of_block(walk, among(place[i], blocks) * walk->block);
+        int64_t ahead = distance_of_block(walk, among(place[i], blocks) * walk->block);
 
-        lag = ahead > lag ? ahead : lag;
+        distance = ahead > distance ? ahead : distance;
     }
-    return lag;
+    return distance;
 }
 
 enum { MOST_ROWS = 65536, MOST_GROUPS = 1 << 20 };
 
 /* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is
  * still to be read. Rows without steps in both are moved whole. */
-static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride,
-                              int64_t rows)
+static int64_t distance_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride,
+                                   int64_t rows)
 {
-    int64_t   index[LAG_AXES] = {0}, y = 0, x = 0, lag = 0, written = -1; /* the highest place so far */
+    int64_t   index[DISTANCE_AXES] = {0}, y = 0, x = 0, distance = 0, written = -1; /* the highest place so far */
     const int last = rank - 1;
 
     for (int64_t r = 0; r < rows; r++) {
         int64_t n = dim[last], ys = ystride[last], xs = xstride[last];
 
-        lag = written - x + 1 > lag ? written - x + 1 : lag;
+        distance = written - x + 1 > distance ? written - x + 1 : distance;
         if (n > 1 && (ys != 1 || xs != 1)) {
             int64_t first = y - x - xs + 1, end = first + (n - 2) * (ys - xs);
 
-            lag = first > lag ? first : lag;
-            lag = end > lag ? end : lag;
+            distance = first > distance ? first : distance;
+            distance = end > distance ? end : distance;
         }
         written = y + (n - 1) * ys > written ? y + (n - 1) * ys : written;
         for (int i = last; i-- > 0;) {
@@ -105,17 +105,17 @@ static int64_t lag_among_rows(int rank, const int64_t *dim, const int64_t *ystri
             index[i] = 0;
         }
     }
-    return lag;
+    return distance;
 }
 
-int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride)
+int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride)
 {
-    int64_t end = 1, rows = 1, lag, steps;
+    int64_t end = 1, rows = 1, distance, steps;
     int     outer = 0;
 
     while (outer < rank - 1 && dim[outer] <= 1)
         outer++;
-    if (rank < 1 || rank - outer > LAG_AXES || dim[outer] < 1)
+    if (rank < 1 || rank - outer > DISTANCE_AXES || dim[outer] < 1)
         return INT64_MAX;
     for (int i = outer; i < rank; i++) {
         if (dim[i] < 1 || xstride[i] < 0 || ystride[i] < 0)
@@ -124,19 +124,20 @@ int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const 
         rows *= i > outer && i < rank - 1 && rows <= MOST_ROWS ? dim[i] : 1;
     }
     if (outer == rank - 1)
-        return lag_among_rows(1, dim + outer, ystride + outer, xstride + outer, 1);
+        return distance_among_rows(1, dim + outer, ystride + outer, xstride + outer, 1);
     for (int i = outer; i < rank - 1; i++)
         if (xstride[i] == 1 && xstride[rank - 1] != 1 && dim[i] > 1) { /* two axes are walked in blocks */
             if (i == outer)
                 return INT64_MAX;
             rows = MOST_ROWS + 1;
         }
-    lag = rows > MOST_ROWS
-              ? end - 1
-              : lag_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1, xstride + outer + 1, rows);
-    lag = end - xstride[outer] > lag ? end - xstride[outer] : lag; /* of the next index, what is read first */
+    distance = rows > MOST_ROWS ? end - 1
+                                : distance_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1,
+                                                      xstride + outer + 1, rows);
+    distance =
+        end - xstride[outer] > distance ? end - xstride[outer] : distance; /* of the next index, what is read first */
     steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;
-    return lag + steps * (ystride[outer] - xstride[outer]);
+    return distance + steps * (ystride[outer] - xstride[outer]);
 }
 
 static int64_t at_least_zero(int64_t x)
@@ -169,9 +170,9 @@ static int64_t end_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
     return end;
 }
 
-int64_t lag_of_groups(const GroupWalk *walk)
+int64_t distance_of_groups(const GroupWalk *walk)
 {
-    int64_t across = (walk->columns + walk->side - 1) / walk->side, lag = 0;
+    int64_t across = (walk->columns + walk->side - 1) / walk->side, distance = 0;
     int64_t tiles = (walk->rows + walk->side - 1) / walk->side * across;
 
     if (tiles / walk->group > MOST_GROUPS)
@@ -179,9 +180,9 @@ int64_t lag_of_groups(const GroupWalk *walk)
     for (int64_t at = walk->group; at < tiles; at += walk->group) {
         int64_t ahead = end_of_tiles(walk, at, across) - lowest_of_tiles(walk, at, across);
 
-        lag = ahead > lag ? ahead : lag;
+        distance = ahead > distance ? ahead : distance;
     }
-    return lag;
+    return distance;
 }
 
 /* What row i is written ahead of row `low` of the input, in elements, whichever of the outer parts both lie in. */
@@ -192,9 +193,9 @@ static int64_t ahead_of(const TableWalk *walk, int64_t i, int64_t low, int64_t o
     return (i - low + (outer - 1) * longer) * walk->inner;
 }
 
-int64_t lag_of_table(const TableWalk *walk)
+int64_t distance_of_table(const TableWalk *walk)
 {
-    int64_t lag = 0, later = walk->in; /* the lowest row that is read behind row i */
+    int64_t distance = 0, later = walk->in; /* the lowest row that is read behind row i */
 
     for (int64_t i = walk->out; i-- > 0;) {
         int64_t low = walk->in, behind = ahead_of(walk, i + 1, later, walk->outer), within;
@@ -202,11 +203,11 @@ int64_t lag_of_table(const TableWalk *walk)
         for (int64_t k = 0; k < walk->taps; k++)
             low = walk->row[i * walk->taps + k] < low ? walk->row[i * walk->taps + k] : low;
         within = ahead_of(walk, i, low, walk->outer);
-        lag = i + 1 < walk->out && behind > lag ? behind : lag;
-        lag = walk->inner > 1 && within > lag ? within : lag;
+        distance = i + 1 < walk->out && behind > distance ? behind : distance;
+        distance = walk->inner > 1 && within > distance ? within : distance;
         later = low < later ? low : later;
     }
-    if (walk->outer > 1 && ahead_of(walk, walk->out, walk->in + later, walk->outer - 1) > lag)
-        lag = ahead_of(walk, walk->out, walk->in + later, walk->outer - 1);
-    return lag;
+    if (walk->outer > 1 && ahead_of(walk, walk->out, walk->in + later, walk->outer - 1) > distance)
+        distance = ahead_of(walk, walk->out, walk->in + later, walk->outer - 1);
+    return distance;
 }

@@ -1,7 +1,8 @@
-/* lag.h - how far the result of a kernel that works row by row may run ahead of the input that it still has to read.
- * Knows nothing of steps or buffers; includes the C library only. */
-#ifndef OCC_PROGRAM_LAG_H
-#define OCC_PROGRAM_LAG_H
+/* safe_distance.h - how far above its result an input must lie so that a kernel that works row by row may write over
+ * it. Examples: y[i] = x[i] + x[i + 1] reads ahead of what it writes: distance 0; y[i] = x[i] + x[i - 1] needs 1, since
+ * x[i] is read once more after y[i] is written. Knows nothing of steps or buffers; includes the C library only. */
+#ifndef OCC_PROGRAM_SAFE_DISTANCE_H
+#define OCC_PROGRAM_SAFE_DISTANCE_H
 
 #include <stdint.h>
 
@@ -22,15 +23,15 @@ typedef struct RowWalk {
 
 /* The least distance from the first element of the result up to the first one of the input at which no element is
  * overwritten before it was read for the last time. O(1). */
-int64_t lag_of_rows(const RowWalk *walk);
+int64_t distance_of_rows(const RowWalk *walk);
 
-enum { LAG_AXES = 16 }; /* of a copy */
+enum { DISTANCE_AXES = 16 }; /* of a copy */
 
 /* The same for a copy of `rank` axes (codegen_templates/c/copy.c), whose outermost axis of more than one index is
  * walked in rising order; exact where the others are walked row by row, at most one index of it more where two of them
- * are walked in blocks. INT64_MAX where none is known, and of more than LAG_AXES axes. Strides in elements. O(rows of
- * one index). */
-int64_t lag_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
+ * are walked in blocks. INT64_MAX where none is known, and of more than DISTANCE_AXES axes. Strides in elements. O(rows
+ * of one index). */
+int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
 
 /* Square tiles of the result in rising order, row of tiles by row of tiles, `group` of them together: all that they
  * need of the input, from the row and column of their first tap on, is read before any of their pixels is written.
@@ -43,7 +44,7 @@ typedef struct GroupWalk {
 } GroupWalk;
 
 /* The same for those; INT64_MAX where there are too many. O(tiles / group). */
-int64_t lag_of_groups(const GroupWalk *walk);
+int64_t distance_of_groups(const GroupWalk *walk);
 
 /* Rows of the result [outer][out][inner] in rising order, each made of `taps` rows of the input [outer][in][inner] that
  * a table names; an element is written when they were read at it. */
@@ -53,6 +54,6 @@ typedef struct TableWalk {
 } TableWalk;
 
 /* The same for those. O(out * taps). */
-int64_t lag_of_table(const TableWalk *walk);
+int64_t distance_of_table(const TableWalk *walk);
 
 #endif

@@ -1,5 +1,6 @@
-/* test_lag.c - the distance between a result and its input, against the same rule applied to every row and column. */
-#include "program/lag.h"
+/* test_safe_distance.c - the distance between a result and its input, against the same rule applied to every row and
+ * column. */
+#include "program/safe_distance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,25 +34,25 @@ static int64_t lowest_read(const RowWalk *w, int64_t row)
 /* What is written up to `end`, exclusive, must not reach what is still read from `read` on. */
 static int64_t slow_lag(const RowWalk *w)
 {
-    int64_t lag = 0, tail = (w->columns - 1) * w->ycolumn + w->ytail;
+    int64_t distance = 0, tail = (w->columns - 1) * w->ycolumn + w->ytail;
 
     for (int64_t first = 0; first < w->rows; first += w->block) {
         int64_t next = first + w->block < w->rows ? first + w->block : w->rows;
         int64_t end = (next - 1) * w->yrow + tail;
 
         if (w->tile == 0)
-            lag = larger(lag, end - 1 - lowest_read(w, first));
+            distance = larger(distance, end - 1 - lowest_read(w, first));
         for (int64_t c = 0; c < w->columns && w->tile > 0; c++) {
             int64_t last = c + w->tile < w->columns ? c + w->tile - 1 : w->columns - 1;
             int64_t left = c * w->across - w->left;
 
-            lag = larger(lag, first * w->yrow + last * w->ycolumn + w->ytail - 1 - lowest_read(w, first) -
-                                  (left < 0 ? 0 : left) * w->xcolumn);
+            distance = larger(distance, first * w->yrow + last * w->ycolumn + w->ytail - 1 - lowest_read(w, first) -
+                                            (left < 0 ? 0 : left) * w->xcolumn);
         }
         if (next < w->rows)
-            lag = larger(lag, end - lowest_read(w, next));
+            distance = larger(distance, end - lowest_read(w, next));
     }
-    return lag;
+    return distance;
 }
 
 static void few_places_tell_the_lag_of_all(void **unused)
@@ -73,7 +74,7 @@ static void few_places_tell_the_lag_of_all(void **unused)
                      .ycolumn = upto(6),
                      .ytail = 1 + upto(5)};
 
-        assert_int_equal(lag_of_rows(&w), slow_lag(&w));
+        assert_int_equal(distance_of_rows(&w), slow_lag(&w));
     }
 }
 
