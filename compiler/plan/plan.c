@@ -57,13 +57,13 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
 }
 
 /* One plan; larger ones than `upper_bound` bytes are not searched for. */
-static int plan_within(Planning *p, const Bridge *bridge, int64_t upper_bound, Plan *plan)
+static int plan_within(Planning *p, const BuiltProblem *built, int64_t upper_bound, Plan *plan)
 {
     int64_t before = p->upper_bound;
     int     status;
 
     p->upper_bound = p->options->nregion < 2 ? int_min(before, upper_bound) : before;
-    status = plan_once(p, bridge, plan);
+    status = plan_once(p, built, plan);
     p->upper_bound = before;
     return status;
 }
@@ -86,7 +86,8 @@ enum { FEW_NODES = 25000 };
 /* Plans the program with results coalesced. Returns 1 if no plan of the separate buffers can be smaller, or their bound
  * exceeds the upper bound. Returns 0 otherwise: plan->peak is the coalesced peak (INT64_MAX: not planned), and where
  * that one is optimal the separate buffers get little effort. */
-static int plan_coalesced(Planning *p, const Bridge *separate, const Bridge *coalesced, int64_t upper_bound, Plan *plan)
+static int plan_coalesced(Planning *p, const BuiltProblem *separate, const BuiltProblem *coalesced, int64_t upper_bound,
+                          Plan *plan)
 {
     int64_t bound = plan_bound(p, separate);
 
@@ -102,7 +103,8 @@ static int plan_coalesced(Planning *p, const Bridge *separate, const Bridge *coa
 }
 
 /* The smaller of both plans; of equal ones the coalesced, which touches less memory. Returns 1 for that one. */
-static int plan_smaller(Planning *p, const Bridge *separate, const Bridge *coalesced, int64_t upper_bound, Plan *plan)
+static int plan_smaller(Planning *p, const BuiltProblem *separate, const BuiltProblem *coalesced, int64_t upper_bound,
+                        Plan *plan)
 {
     int  status = plan_coalesced(p, separate, coalesced, upper_bound, plan);
     Plan other;
@@ -123,13 +125,13 @@ static int plan_smaller(Planning *p, const Bridge *separate, const Bridge *coale
  * requires it; *coalescing can undo it. */
 static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Coalescing *coalescing)
 {
-    const Bridge *separate = plan_open(p), *coalesced;
-    int           status;
+    const BuiltProblem *separate = problem_build(p), *coalesced;
+    int                 status;
 
     if (!program_can_coalesce(p->program))
         return plan_within(p, separate, upper_bound, plan);
     program_coalesce(p->program, coalescing);
-    coalesced = plan_open(p);
+    coalesced = problem_build(p);
     status = plan_smaller(p, separate, coalesced, upper_bound, plan);
     if (status)
         return status < 0 ? -1 : 0;

@@ -9,7 +9,7 @@
 /* Gives every buffer its spans: Algorithm 1 of Occamy (liveness.c). */
 void program_liveness(Program *program);
 
-/* The best plan of a program, by the bridge to planners/ (plan.c). Returns 0, or -1 with a message. */
+/* The best plan of a program, by planners/ (plan.c). Returns 0, or -1 with a message. */
 int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
 /* Completes a plan that is to be run: places of constants, the greedy planners' figures, and the recheck. Returns 0, or
@@ -81,8 +81,8 @@ void program_coalesce(Program    *program,
                       Coalescing *coalescing); /* updates spans; overlaps must be computed again, as after undoing */
 void program_uncoalesce(Program *program, Coalescing *coalescing); /* empty afterwards; may be empty before */
 
-/* The planner's problem that a program is (bridge.c). */
-typedef struct Bridge Bridge;
+/* A program as a problem of planners/ (problem_builder.c). */
+typedef struct BuiltProblem BuiltProblem;
 
 /* One search for a plan: what it plans, and the problems that it has solved. */
 typedef struct Solved Solved;
@@ -101,18 +101,18 @@ typedef struct Planning {
 
 /* The problem of the program as it stands, its overlap constraints computed again. Needs spans. Stays right while the
  * program changes. */
-Bridge *plan_open(const Planning *planning);
+BuiltProblem *problem_build(const Planning *planning);
 
 /* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no
  * bytes. What was solved of the problem before must not be met again. */
-void plan_set_life(Bridge *bridge, int buffer, int begin, int end);
+void plan_set_life(BuiltProblem *built, int buffer, int begin, int end);
 
 /* One plan of it. Above planning->upper_bound bytes the plan may be larger than necessary. Returns 0, or -1 with a
  * message. */
-int plan_once(Planning *planning, const Bridge *bridge, Plan *plan);
+int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan);
 
 /* Bytes that every plan of it needs, as far as little effort tells. */
-int64_t plan_bound(const Planning *planning, const Bridge *bridge);
+int64_t plan_bound(const Planning *planning, const BuiltProblem *built);
 
 /* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside
  * it. */

@@ -28,7 +28,7 @@ typedef struct Search {
     int               *unit; /* [nunit + 1] the first step of each outermost one; behind them the number of steps */
     int                nunit;
     int               *unit_of; /* [nstep + 1] by step, where it is an outermost one */
-    Bridge            *bridge;
+    BuiltProblem      *built;
     Pipeline           pipeline;
     Layout            *layout; /* those that fitted */
     int                nlayout, clayout;
@@ -149,9 +149,9 @@ static int lay_out(void *context, const int *place, const bool *kept, int64_t ar
         return 0;
     }
     for (int b = 0; b < s->uses.count; b++)
-        plan_set_life(s->bridge, s->uses.use[b].buffer, kept[b] ? 0 : s->unit[place[b]],
+        plan_set_life(s->built, s->uses.use[b].buffer, kept[b] ? 0 : s->unit[place[b]],
                       kept[b] ? 0 : flow_after(s->base, s->uses.use[b].last));
-    if (plan_once(&planning, s->bridge, &plan) < 0)
+    if (plan_once(&planning, s->built, &plan) < 0)
         return -1;
     *peak = plan.peak;
     for (int b = 0; b < s->uses.count; b++)
@@ -208,7 +208,7 @@ static int plan_places(const Search *s, const BudgetPlan *chosen, Program **prog
     place_kept(s, *program, chosen->kept);
     planning.program = *program;
     program_liveness(*program);
-    return plan_once(&planning, plan_open(&planning), plan);
+    return plan_once(&planning, problem_build(&planning), plan);
 }
 
 /* Fetches that have begun and are not yet waited for, at most. A wait for one is a wait for those before it. */
@@ -291,6 +291,6 @@ int program_swap(Program **program, const PlanOptions *options, const SwapForm *
         block->nspan = block->cspan = 1;
     }
     fill_pipeline(&s, cost, in_use);
-    s.bridge = plan_open(&planning);
+    s.built = problem_build(&planning);
     return search(&s, program, plan);
 }

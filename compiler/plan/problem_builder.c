@@ -1,6 +1,6 @@
-/* bridge.c - the bridge to planners/: buffers, spans and permits become bytes and steps, offsets come back.
- * The same problem is met again and again while orders, blocks and merges are weighed: each is solved once, with full
- * effort only where its bound leaves a plan that is wanted. */
+/* problem_builder.c - from a program to a problem of planners/ (buffers, spans, overlaps), and from its solution to the
+ * offsets of a Plan. While orders, tiles and coalescing are tried, the same problem arises again and again. Each is
+ * solved once, and with full effort only where its lower bound does not exceed the upper bound that is asked for. */
 #include "plan/plan.h"
 
 #include "planners/planner.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ the problem */
 
-struct Bridge {
+struct BuiltProblem {
     Program     *program;
     PlanBuffer  *buffer;
     PlanSpan    *span; /* buffer by buffer */
@@ -23,19 +23,19 @@ struct Bridge {
 };
 
 struct Solved {
-    const Bridge *bridge;
-    PlanResult    result;
-    int64_t       upper_bound; /* what it was solved for, see PlanLimits */
-    bool          full;        /* with full effort */
+    const BuiltProblem *built;
+    PlanResult          result;
+    int64_t             upper_bound; /* what it was solved for, see PlanLimits */
+    bool                full;        /* with full effort */
 };
 
-static void add_buffer(Bridge *bridge, const Buffer *buffer)
+static void add_buffer(BuiltProblem *built, const Buffer *buffer)
 {
-    int at = bridge->problem.nbuffer++;
+    int at = built->problem.nbuffer++;
 
-    bridge->index[buffer->id] = at;
-    bridge->origin[at] = buffer->id;
-    bridge->buffer[at] =
+    built->index[buffer->id] = at;
+    built->origin[at] = buffer->id;
+    built->buffer[at] =
         (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .regions = buffer->regions, .fixed = -1};
     for (int i = 0; i < buffer->nspan; i++) {
         const Span *span = &buffer->span[i];
@@ -45,74 +45,74 @@ static void add_buffer(Bridge *bridge, const Buffer *buffer)
             whole.lo = span->lo;
             whole.hi = span->hi;
         }
-        bridge->span[bridge->problem.nspan++] = whole;
+        built->span[built->problem.nspan++] = whole;
     }
-    bridge->span_at[at + 1] = bridge->problem.nspan;
+    built->span_at[at + 1] = built->problem.nspan;
 }
 
-static void add_overlap(Bridge *bridge, const Overlap *overlap)
+static void add_overlap(BuiltProblem *built, const Overlap *overlap)
 {
-    int a = bridge->index[overlap->a], b = bridge->index[overlap->b];
+    int a = built->index[overlap->a], b = built->index[overlap->b];
 
     if (a >= 0 && b >= 0)
-        bridge->overlap[bridge->problem.noverlap++] = (PlanOverlap){a, b, overlap->d1, overlap->d2};
+        built->overlap[built->problem.noverlap++] = (PlanOverlap){a, b, overlap->d1, overlap->d2};
 }
 
-static void build_problem(Bridge *bridge, int io_arena)
+static void fill_problem(BuiltProblem *built, int io_arena)
 {
-    Program *program = bridge->program;
+    Program *program = built->program;
     int      nspan = 0;
 
     for (int b = 0; b < program->nbuffer; b++)
         nspan += program->buffer[b].nspan;
-    bridge->buffer = arena_array(program->arena, PlanBuffer, program->nbuffer + 1);
-    bridge->index = arena_array(program->arena, int, program->nbuffer + 1);
-    bridge->origin = arena_array(program->arena, int, program->nbuffer + 1);
-    bridge->span_at = arena_array(program->arena, int, program->nbuffer + 2);
-    bridge->span = arena_array(program->arena, PlanSpan, nspan + 1);
-    bridge->overlap = arena_array(program->arena, PlanOverlap, program->noverlap + 1);
+    built->buffer = arena_array(program->arena, PlanBuffer, program->nbuffer + 1);
+    built->index = arena_array(program->arena, int, program->nbuffer + 1);
+    built->origin = arena_array(program->arena, int, program->nbuffer + 1);
+    built->span_at = arena_array(program->arena, int, program->nbuffer + 2);
+    built->span = arena_array(program->arena, PlanSpan, nspan + 1);
+    built->overlap = arena_array(program->arena, PlanOverlap, program->noverlap + 1);
     for (int b = 0; b < program->nbuffer; b++) {
-        bridge->index[b] = -1;
+        built->index[b] = -1;
         if (buffer_is_planned(&program->buffer[b], io_arena) &&
             (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
-            add_buffer(bridge, &program->buffer[b]);
+            add_buffer(built, &program->buffer[b]);
     }
     for (int i = 0; i < program->noverlap; i++)
-        add_overlap(bridge, &program->overlap[i]);
-    bridge->problem.buffer = bridge->buffer;
-    bridge->problem.span = bridge->span;
-    bridge->problem.overlap = bridge->overlap;
-    bridge->problem.nstep = program->nstep;
+        add_overlap(built, &program->overlap[i]);
+    built->problem.buffer = built->buffer;
+    built->problem.span = built->span;
+    built->problem.overlap = built->overlap;
+    built->problem.nstep = program->nstep;
 }
 
-/* The memories of --region, and what each buffer is worth in a fast one: any of them may hold any buffer. */
-static void add_regions(Bridge *bridge, const PlanOptions *options)
+/* The memories of --region, each of which may hold any buffer, and the traffic that each buffer would have there. */
+static void add_regions(BuiltProblem *built, const PlanOptions *options)
 {
-    int64_t *traffic = arena_array(bridge->program->arena, int64_t, bridge->program->nbuffer + 1);
+    int64_t *traffic = arena_array(built->program->arena, int64_t, built->program->nbuffer + 1);
 
-    program_traffic(bridge->program, traffic);
-    for (int i = 0; i < bridge->problem.nbuffer; i++) {
-        bridge->buffer[i].regions = 0;
-        bridge->buffer[i].traffic = traffic[bridge->origin[i]];
+    program_traffic(built->program, traffic);
+    for (int i = 0; i < built->problem.nbuffer; i++) {
+        built->buffer[i].regions = 0;
+        built->buffer[i].traffic = traffic[built->origin[i]];
     }
     for (int r = 0; r < options->nregion; r++)
-        bridge->region[r] = (PlanRegion){options->region[r].size, 1};
-    bridge->problem.region = bridge->region;
-    bridge->problem.nregion = options->nregion;
+        built->region[r] = (PlanRegion){options->region[r].size, 1};
+    built->problem.region = built->region;
+    built->problem.nregion = options->nregion;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the answer */
 
 static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
 
-static PlanResult new_result(const Bridge *bridge)
+static PlanResult new_result(const BuiltProblem *built)
 {
-    return (PlanResult){.offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1),
-                        .region = arena_array(bridge->program->arena, int32_t, bridge->problem.nbuffer + 1),
-                        .core = arena_array(bridge->program->arena, bool, bridge->problem.nbuffer + 1)};
+    return (PlanResult){.offset = arena_array(built->program->arena, int64_t, built->problem.nbuffer + 1),
+                        .region = arena_array(built->program->arena, int32_t, built->problem.nbuffer + 1),
+                        .core = arena_array(built->program->arena, bool, built->problem.nbuffer + 1)};
 }
 
-/* Who found it: the first of the four greedy planners that reaches the same peak, else the search. */
+/* The planner to name: the first of the four greedy ones that reaches the same peak, else the search. */
 static const char *finder(const Plan *plan, const char *asked)
 {
     if (strcmp(asked, "auto"))
@@ -124,17 +124,17 @@ static const char *finder(const Plan *plan, const char *asked)
 }
 
 /* Peak, alignment and traffic of each memory, and where each begins when they lie one behind the other. */
-static void share_out(const Bridge *bridge, const PlanOptions *options, const PlanResult *result, Plan *plan)
+static void share_out(const BuiltProblem *built, const PlanOptions *options, const PlanResult *result, Plan *plan)
 {
     int64_t base = 0;
 
     plan->nshare = options->nregion ? options->nregion : 1;
-    for (int i = 0; i < bridge->problem.nbuffer; i++) {
+    for (int i = 0; i < built->problem.nbuffer; i++) {
         PlanShare *share = &plan->share[result->region[i]];
-        int64_t    end = result->offset[i] + bridge->buffer[i].size;
+        int64_t    end = result->offset[i] + built->buffer[i].size;
 
         share->peak = int_max(share->peak, end);
-        share->traffic += bridge->buffer[i].traffic;
+        share->traffic += built->buffer[i].traffic;
     }
     for (int r = 0; r < plan->nshare; r++) {
         PlanShare *share = &plan->share[r];
@@ -145,13 +145,13 @@ static void share_out(const Bridge *bridge, const PlanOptions *options, const Pl
         if (options->nregion)
             plan->overflow += int_max(share->peak - options->region[r].size, 0);
     }
-    for (int i = 0; i < bridge->problem.nbuffer; i++)
-        plan->offset[bridge->origin[i]] += plan->share[result->region[i]].base;
+    for (int i = 0; i < built->problem.nbuffer; i++)
+        plan->offset[built->origin[i]] += plan->share[result->region[i]].base;
 }
 
-static void take_result(const Bridge *bridge, const PlanOptions *options, const PlanResult *result, Plan *plan)
+static void take_result(const BuiltProblem *built, const PlanOptions *options, const PlanResult *result, Plan *plan)
 {
-    Program *program = bridge->program;
+    Program *program = built->program;
 
     plan->offset = arena_array(program->arena, int64_t, program->nbuffer + 1);
     plan->region = arena_array(program->arena, int, program->nbuffer + 1);
@@ -162,14 +162,14 @@ static void take_result(const Bridge *bridge, const PlanOptions *options, const 
     plan->align = 1;
     for (int b = 0; b < program->nbuffer; b++)
         plan->offset[b] = -1;
-    for (int i = 0; i < bridge->problem.nbuffer; i++) {
-        plan->offset[bridge->origin[i]] = result->offset[i];
-        plan->region[bridge->origin[i]] = result->region[i];
-        plan->core[bridge->origin[i]] = result->core[i];
-        if (bridge->buffer[i].align > plan->align)
-            plan->align = bridge->buffer[i].align;
+    for (int i = 0; i < built->problem.nbuffer; i++) {
+        plan->offset[built->origin[i]] = result->offset[i];
+        plan->region[built->origin[i]] = result->region[i];
+        plan->core[built->origin[i]] = result->core[i];
+        if (built->buffer[i].align > plan->align)
+            plan->align = built->buffer[i].align;
     }
-    share_out(bridge, options, result, plan);
+    share_out(built, options, result, plan);
 }
 
 /* ---------------------------------------------------------------------------------------------------- solved before */
@@ -208,7 +208,8 @@ static bool same_overlaps(const PlanProblem *a, const PlanProblem *b)
     return true;
 }
 
-/* With full effort for plans of so many bytes, or proven to have none, or none smaller. */
+/* Whether the stored answer also answers this upper bound: it is optimal, its lower bound exceeds the upper bound, or
+ * it was found with full effort for an upper bound at least as large. */
 static bool is_solved_for(const Solved *solved, int64_t upper_bound)
 {
     return solved->result.bound > upper_bound || solved->result.peak <= solved->result.bound ||
@@ -218,7 +219,7 @@ static bool is_solved_for(const Solved *solved, int64_t upper_bound)
 static const Solved *find_solved(const Planning *planning, const PlanProblem *problem)
 {
     for (int i = 0; i < planning->nsolved; i++) {
-        const PlanProblem *other = &planning->solved[i].bridge->problem;
+        const PlanProblem *other = &planning->solved[i].built->problem;
 
         if (problem->nbuffer == other->nbuffer && problem->nspan == other->nspan &&
             problem->noverlap == other->noverlap && problem->nstep == other->nstep &&
@@ -229,8 +230,8 @@ static const Solved *find_solved(const Planning *planning, const PlanProblem *pr
     return NULL;
 }
 
-/* The buffer is as large in b at least, and lives where it does in a and no shorter. */
-static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
+/* Buffer i of a is buffer k of b with the same lifetimes and at most its size. */
+static bool is_looser_buffer(const BuiltProblem *a, int i, const BuiltProblem *b, int k)
 {
     const PlanBuffer *x = &a->buffer[i], *y = &b->buffer[k];
     int               count = a->span_at[i + 1] - a->span_at[i];
@@ -247,8 +248,8 @@ static bool is_looser_buffer(const Bridge *a, int i, const Bridge *b, int k)
     return true;
 }
 
-/* What b permits between these buffers a permits as well. Both are in the order of the steps. */
-static bool has_overlaps(const Bridge *a, const bool *among, const Bridge *b)
+/* Every overlap that b allows between the chosen buffers is allowed by a. Both lists are in the order of the steps. */
+static bool has_overlaps(const BuiltProblem *a, const bool *among, const BuiltProblem *b)
 {
     for (int i = 0, k = 0; k < b->problem.noverlap; k++) {
         const PlanOverlap *wanted = &b->overlap[k];
@@ -264,8 +265,9 @@ static bool has_overlaps(const Bridge *a, const bool *among, const Bridge *b)
     return true;
 }
 
-/* Of the buffers of a that are among these, every plan of b is one of a. */
-static bool is_looser(const Bridge *a, const bool *among, const Bridge *b)
+/* Every plan of b also places the chosen buffers of a: these exist in b with the same lifetimes, at least their sizes
+ * and no further overlaps. So a lower bound of a that needs only them holds for b too. */
+static bool is_looser(const BuiltProblem *a, const bool *among, const BuiltProblem *b)
 {
     if (a->problem.nstep != b->problem.nstep)
         return false;
@@ -278,9 +280,9 @@ static bool is_looser(const Bridge *a, const bool *among, const Bridge *b)
     return has_overlaps(a, among, b);
 }
 
-/* Of the solved problems whose core is looser than that of this one the one of which most is known to be needed, as it
- * then is of this one; or NULL. */
-static const Solved *solved_looser(const Planning *planning, const Bridge *bridge)
+/* The solved problem with the largest lower bound that also holds for this one, because its core is no more constrained
+ * here (is_looser); or NULL. */
+static const Solved *solved_looser(const Planning *planning, const BuiltProblem *built)
 {
     const Solved *most = NULL;
 
@@ -288,18 +290,18 @@ static const Solved *solved_looser(const Planning *planning, const Bridge *bridg
         const Solved *solved = &planning->solved[i];
 
         if ((!most || solved->result.bound > most->result.bound) &&
-            is_looser(solved->bridge, solved->result.core, bridge))
+            is_looser(solved->built, solved->result.core, built))
             most = solved;
     }
     return most;
 }
 
-/* The buffers of which the bound is known are those of the looser problem. */
-static void take_core(const Bridge *bridge, const Solved *looser, PlanResult *result)
+/* The core is that of the looser problem, whose bound was taken. */
+static void take_core(const BuiltProblem *built, const Solved *looser, PlanResult *result)
 {
-    for (int i = 0; i < looser->bridge->problem.nbuffer; i++)
+    for (int i = 0; i < looser->built->problem.nbuffer; i++)
         if (looser->result.core[i])
-            result->core[bridge->index[looser->bridge->origin[i]]] = true;
+            result->core[built->index[looser->built->origin[i]]] = true;
 }
 
 static bool has_core(const PlanResult *result, int count)
@@ -311,93 +313,93 @@ static bool has_core(const PlanResult *result, int count)
 }
 
 /* By position, what the caller knows of a similar program; NULL: nothing. */
-static const int64_t *offsets_like(const Planning *planning, const Bridge *bridge)
+static const int64_t *offsets_like(const Planning *planning, const BuiltProblem *built)
 {
-    int64_t *offset = arena_array(bridge->program->arena, int64_t, bridge->problem.nbuffer + 1);
+    int64_t *offset = arena_array(built->program->arena, int64_t, built->problem.nbuffer + 1);
 
     if (!planning->like)
         return NULL;
-    for (int i = 0; i < bridge->problem.nbuffer; i++)
-        offset[i] = int_max(planning->like[bridge->origin[i]], 0);
+    for (int i = 0; i < built->problem.nbuffer; i++)
+        offset[i] = int_max(planning->like[built->origin[i]], 0);
     return offset;
 }
 
-/* The answer to a problem that was not met before. */
-static int solve(const Planning *planning, const Bridge *bridge, const char *asked, Solved *solved)
+/* Solves a problem that has no stored answer, and verifies the plan. */
+static int solve(const Planning *planning, const BuiltProblem *built, const char *asked, Solved *solved)
 {
     const PlanPlanner *planner = plan_planner(asked);
-    const Solved      *looser = solved_looser(planning, bridge);
-    bool               same = looser && looser->bridge->problem.nbuffer == bridge->problem.nbuffer;
+    const Solved      *looser = solved_looser(planning, built);
+    bool               same = looser && looser->built->problem.nbuffer == built->problem.nbuffer;
     PlanLimits         limits = {.seconds = planning->options->seconds,
                                  .upper_bound = planning->upper_bound,
                                  .nodes = planning->nodes,
                                  .capacity = planning->capacity,
                                  .fit = planning->capacity > 0,
                                  .lower_bound = looser ? looser->result.bound : 0,
-                                 .warm_start = same ? looser->result.offset : offsets_like(planning, bridge)};
+                                 .warm_start = same ? looser->result.offset : offsets_like(planning, built)};
     char               why[160];
 
     *solved = (Solved){
-        .bridge = bridge, .result = new_result(bridge), .upper_bound = planning->upper_bound, .full = !planning->nodes};
-    if ((planner ? planner->place : plan_place)(&bridge->problem, &limits, &solved->result) != PLAN_OK)
+        .built = built, .result = new_result(built), .upper_bound = planning->upper_bound, .full = !planning->nodes};
+    if ((planner ? planner->place : plan_place)(&built->problem, &limits, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
-    if (plan_verify_answer(&bridge->problem, &solved->result, why) != 1)
+    if (plan_verify_answer(&built->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
-    if (looser && !has_core(&solved->result, bridge->problem.nbuffer))
-        take_core(bridge, looser, &solved->result);
+    if (looser && !has_core(&solved->result, built->problem.nbuffer))
+        take_core(built, looser, &solved->result);
     return 0;
 }
 
-Bridge *plan_open(const Planning *planning)
+BuiltProblem *problem_build(const Planning *planning)
 {
-    Bridge *bridge = arena_one(planning->program->arena, Bridge);
+    BuiltProblem *built = arena_one(planning->program->arena, BuiltProblem);
 
-    bridge->program = planning->program;
+    built->program = planning->program;
     program_find_overlaps(planning->program);
-    build_problem(bridge, planning->options->io_arena);
+    fill_problem(built, planning->options->io_arena);
     if (planning->options->nregion)
-        add_regions(bridge, planning->options);
-    return bridge;
+        add_regions(built, planning->options);
+    return built;
 }
 
-void plan_set_life(Bridge *bridge, int buffer, int begin, int end)
+void plan_set_life(BuiltProblem *built, int buffer, int begin, int end)
 {
-    int       at = bridge->index[buffer];
-    PlanSpan *span = &bridge->span[bridge->span_at[at]];
+    int       at = built->index[buffer];
+    PlanSpan *span = &built->span[built->span_at[at]];
 
-    *span = (PlanSpan){at, begin, end, 0, begin < end ? buffer_bytes(&bridge->program->buffer[buffer]) : 0};
-    bridge->buffer[at].size = span->hi;
+    *span = (PlanSpan){at, begin, end, 0, begin < end ? buffer_bytes(&built->program->buffer[buffer]) : 0};
+    built->buffer[at].size = span->hi;
 }
 
-int64_t plan_bound(const Planning *planning, const Bridge *bridge)
+int64_t plan_bound(const Planning *planning, const BuiltProblem *built)
 {
-    const Solved *looser = solved_looser(planning, bridge);
+    const Solved *looser = solved_looser(planning, built);
 
-    return int_max(plan_lower_bound(&bridge->problem), looser ? looser->result.bound : 0);
+    return int_max(plan_lower_bound(&built->problem), looser ? looser->result.bound : 0);
 }
 
-int plan_once(Planning *planning, const Bridge *bridge, Plan *plan)
+int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan)
 {
     const char   *asked = planning->options->planner ? planning->options->planner : "auto";
-    const Solved *known = find_solved(planning, &bridge->problem);
+    const Solved *known = find_solved(planning, &built->problem);
     Solved        solved;
 
     *plan = (Plan){0};
     if (!known) {
-        if (solve(planning, bridge, asked, &solved) < 0)
+        if (solve(planning, built, asked, &solved) < 0)
             return -1;
         ARENA_PUSH(planning->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
         known = &solved;
     }
-    take_result(bridge, planning->options, &known->result, plan);
+    take_result(built, planning->options, &known->result, plan);
     return 0;
 }
 
 int plan_compare(Planning *planning, Plan *plan)
 {
-    const Bridge *bridge = plan_open(planning);
+    const BuiltProblem *built = problem_build(planning);
 
-    if (plan_greedy_peaks(&bridge->problem, plan->greedy) != PLAN_OK)
+    if (plan_greedy_peaks(&built->problem, plan->greedy) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "the greedy planners failed");
     plan->planner = finder(plan, planning->options->planner ? planning->options->planner : "auto");
     return 0;
