@@ -119,7 +119,7 @@ static bool is_flat(const Step *step, const Geometry *g)
 }
 
 /* One that makes all rows together, with weights small enough to be read again for every block. */
-static bool can_block(const Step *step, int64_t pixels)
+static bool can_make_small_rows(const Step *step, int64_t pixels)
 {
     enum { MOST_WEIGHTS = 160 * 1024 }; /* floats that stay in the cache */
     Geometry g;
@@ -143,7 +143,7 @@ static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, T
     tiles_set(program, step, "ystride", g->ystride, AXES, changes);
 }
 
-static void block_conv(Program *program, Step *step, BlockSize size, TileChanges *changes)
+static void small_rows_of_conv(Program *program, Step *step, BlockSize size, TileChanges *changes)
 {
     Geometry g;
     int64_t  tile[3], pixels, width;
@@ -163,7 +163,7 @@ static void block_conv(Program *program, Step *step, BlockSize size, TileChanges
 }
 
 /* The block of a kernel that computes its input, cut down. */
-static void shrink_after(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_after(Program *program, Step *step, TileChanges *changes)
 {
     enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* of the values of an expression, at most; pixels, at least */
     int64_t block[AXES], ydim[AXES], rows;
@@ -180,7 +180,7 @@ static void shrink_after(Program *program, Step *step, TileChanges *changes)
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
                                   .time = time_conv,
                                   .follow = window_follow,
-                                  .tiles = {can_block, block_conv},
+                                  .tiles = {can_make_small_rows, small_rows_of_conv},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_bytes = {
     .cut = {offer_conv, take_conv_bytes, work_bytes, true}, .time = time_bytes, .shared = {{"xdim", "ydim", 0, 0}}};
@@ -189,6 +189,7 @@ const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_row
                                       .follow = window_follow,
                                       .columns = 24,
                                       .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_conv_after = {.operations = operations_after, .tiles = {.shrink = shrink_after}};
+const KernelRecord kernel_conv_after = {.operations = operations_after,
+                                        .tiles = {.small_scratch = small_scratch_after}};
 const KernelRecord kernel_conv_integer = {.operations = operations_integer, .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_wide = {.shared = {{"xdim", "ydim", 0, 0}}};

@@ -28,8 +28,8 @@ typedef struct Follow {
 
 struct TileChanges;
 
-/* What a block of rows holds: bytes of results, at most, but so many pixels at least, which are a few tiles: weights
- * are read for each block. */
+/* The size of a small tile of rows: at most `bytes` of results, but at least `pixels`, since the weights are read once
+ * for each tile. */
 typedef struct BlockSize {
     int64_t bytes, pixels;
 } BlockSize;
@@ -42,12 +42,12 @@ typedef struct CutRule {
     bool both; /* a part may be taken along one axis and then along another; it has no scratch */
 } CutRule;
 
-/* Smaller tiles. Rows in blocks let the result follow its input closely; shrinking takes less scratch. NULL: the kernel
- * has no such tiles. */
+/* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
+ * NULL: the kernel has no such tiles. */
 typedef struct TileRule {
-    bool (*can_block)(const Step *step, int64_t pixels); /* of so many pixels at least */
-    void (*block)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
-    void (*shrink)(Program *program, Step *step, struct TileChanges *changes);
+    bool (*can_make_small_rows)(const Step *step, int64_t pixels); /* of at least so many pixels each */
+    void (*small_rows)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
+    void (*small_scratch)(Program *program, Step *step, struct TileChanges *changes);
 } TileRule;
 
 /* What a kernel touches of an operand, from its first element on: "extent:stride" for a list of extents and the

@@ -110,7 +110,7 @@ static double operations_attention(const Core *core, const Step *step)
 }
 
 /* Fewer queries of attention taken together: their keys and values are read more often. */
-static void shrink_scores(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_of_scores(Program *program, Step *step, TileChanges *changes)
 {
     enum { FEW_QUERIES = 6 };
     const Operand *k = &step->operand[3];
@@ -133,7 +133,7 @@ const KernelRecord kernel_matmul = {
     .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};
 const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, work_attention},
                                        .operations = operations_attention,
-                                       .tiles = {.shrink = shrink_scores},
+                                       .tiles = {.small_scratch = small_scratch_of_scores},
                                        .shared = {{"ydim", "qdim", -2, -2},
                                                   {"ydim", "vdim", -1, -1},
                                                   {"qdim", "kdim", -1, -2},

@@ -115,7 +115,7 @@ static int64_t few_tiles(int64_t tiles, int64_t bytes)
 }
 
 /* Fewer of Winograd's tiles transformed together. */
-static void shrink_tiles(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_of_winograd(Program *program, Step *step, TileChanges *changes)
 {
     ConvShape s;
     int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
@@ -136,10 +136,10 @@ static void shrink_tiles(Program *program, Step *step, TileChanges *changes)
 const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd},
                                       .time = time_winograd,
                                       .follow = follow_groups,
-                                      .tiles = {.shrink = shrink_tiles},
+                                      .tiles = {.small_scratch = small_scratch_of_winograd},
                                       .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd},
                                             .time = time_bytes,
                                             .follow = follow_groups,
-                                            .tiles = {.shrink = shrink_tiles},
+                                            .tiles = {.small_scratch = small_scratch_of_winograd},
                                             .shared = {{"xdim", "ydim", 0, 0}}};

@@ -27,16 +27,16 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
 }
 
 /* A step that makes whole rows or all of them together, and more of them than two blocks. */
-static bool can_block(const Program *program, const Step *step)
+static bool can_make_small_rows(const Program *program, const Step *step)
 {
     const Operand *x, *y;
 
-    return !program->no_overlap && step->parts < 2 && step->kernel->record->tiles.can_block &&
-           step_pair(program, step, &x, &y) && step->kernel->record->tiles.can_block(step, 2 * coarse.pixels);
+    return !program->no_overlap && step->parts < 2 && step->kernel->record->tiles.can_make_small_rows &&
+           step_pair(program, step, &x, &y) && step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
 }
 
 /* The step's result is born where its input dies. */
-static bool wants_block(const Program *program, int index)
+static bool wants_small_rows(const Program *program, int index)
 {
     const Operand *x, *y;
 
@@ -55,7 +55,7 @@ static int64_t joint_bytes(const Program *program, int index)
     return int_min(program->buffer[x].size, program->buffer[y].size - distance);
 }
 
-TileChanges program_block(Program *program, int io_arena, int64_t above)
+TileChanges program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
 {
     TileChanges changes = {.count = 0};
     int64_t    *live = program_live_bytes(program, io_arena);
@@ -65,12 +65,12 @@ TileChanges program_block(Program *program, int io_arena, int64_t above)
 
         if (step->kind != STEP_KERNEL || live[s] <= above)
             continue;
-        if (can_block(program, step) && (above == EVERY_STEP || wants_block(program, s))) {
-            step->kernel->record->tiles.block(program, step, coarse, &changes);
+        if (can_make_small_rows(program, step) && (above == EVERY_STEP || wants_small_rows(program, s))) {
+            step->kernel->record->tiles.small_rows(program, step, coarse, &changes);
             if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
-                step->kernel->record->tiles.block(program, step, fine, &changes);
-        } else if (step->kernel->record->tiles.shrink)
-            step->kernel->record->tiles.shrink(program, step, &changes);
+                step->kernel->record->tiles.small_rows(program, step, fine, &changes);
+        } else if (step->kernel->record->tiles.small_scratch)
+            step->kernel->record->tiles.small_scratch(program, step, &changes);
     }
     return changes;
 }

@@ -143,16 +143,16 @@ static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Coalescing *
 /* What is done to a program beside planning it, and how to undo it. */
 typedef struct Changes {
     Coalescing  coalescing;
-    TileChanges blocks;
-    int64_t     above; /* bytes, as plan_blocks takes it */
+    TileChanges tiles;
+    int64_t     above; /* bytes, as plan_tiles takes it */
 } Changes;
 
-enum { NO_BLOCKS = -2 };
+enum { LARGE_TILES = -2 };
 
 static void undo(Program *program, Changes *changes)
 {
     program_uncoalesce(program, &changes->coalescing);
-    tiles_restore(program, &changes->blocks);
+    tiles_restore(program, &changes->tiles);
 }
 
 static void put_in_order(Program *program, Order *order, Changes *changes)
@@ -162,13 +162,13 @@ static void put_in_order(Program *program, Order *order, Changes *changes)
     program_liveness(program);
 }
 
-/* The plan of the present order, with blocks in steps of more than `above` bytes, or NO_BLOCKS. */
-static int plan_blocks(Planning *p, int64_t above, int64_t upper_bound, Plan *plan, Changes *changes)
+/* The plan of the present order, with smaller tiles in steps where more than `above` bytes are live, or LARGE_TILES. */
+static int plan_tiles(Planning *p, int64_t above, int64_t upper_bound, Plan *plan, Changes *changes)
 {
     undo(p->program, changes);
     changes->above = above;
-    if (above != NO_BLOCKS)
-        changes->blocks = program_block(p->program, p->options->io_arena, above);
+    if (above != LARGE_TILES)
+        changes->tiles = program_use_smaller_tiles(p->program, p->options->io_arena, above);
     return plan_order(p, upper_bound, plan, &changes->coalescing);
 }
 
@@ -178,28 +178,28 @@ static bool is_above_bound(const Planning *p, const Plan *plan)
     return plan->nshare < 2 && plan->bound > p->upper_bound;
 }
 
-/* The plan of the present order. Small blocks cost time, so only steps that need them for the peak have them. */
+/* The plan of the present order. Smaller tiles cost time, so only steps whose live bytes require them get them. */
 static int plan_best(Planning *p, Plan *plan, Changes *changes)
 {
     Plan    small;
     int64_t target;
 
-    if (plan_blocks(p, 0, p->upper_bound, plan, changes) < 0)
+    if (plan_tiles(p, 0, p->upper_bound, plan, changes) < 0)
         return -1;
     if (is_above_bound(p, plan))
         return 0;
     small = *plan;
-    if (plan_blocks(p, NO_BLOCKS, small.peak, plan, changes) < 0)
+    if (plan_tiles(p, LARGE_TILES, small.peak, plan, changes) < 0)
         return -1;
     if (!is_smaller(&small, plan) || small.peak > p->upper_bound)
         return 0;
     if (plan->nshare > 1)
-        return plan_blocks(p, 0, p->upper_bound, plan, changes);
+        return plan_tiles(p, 0, p->upper_bound, plan, changes);
     target = small.peak;
     plan->peak = INT64_MAX;
     for (int quarters = 4; quarters >= 0 && plan->peak > target;
-         quarters--) /* ever more steps, until the peak is the same */
-        if (plan_blocks(p, target / 4 * quarters, target, plan, changes) < 0)
+         quarters--) /* smaller tiles in ever more steps, until the peak is the target */
+        if (plan_tiles(p, target / 4 * quarters, target, plan, changes) < 0)
             return -1;
     return 0;
 }
@@ -229,10 +229,10 @@ static void hold_against_orders(const Program *program, Plan *plan, bool whole, 
 /* Another order that may need less memory; returns as program_find_order does. */
 static int find_order(Planning *p, Order *order)
 {
-    TileChanges blocks = program_block(p->program, p->options->io_arena, EVERY_STEP);
+    TileChanges tiles = program_use_smaller_tiles(p->program, p->options->io_arena, EVERY_STEP);
     int         found = program_find_order(p->program, p->options->io_arena, order, p->diag);
 
-    tiles_restore(p->program, &blocks);
+    tiles_restore(p->program, &tiles);
     return found;
 }
 
@@ -255,7 +255,7 @@ static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
     if (!is_smaller(&other, plan))
         return 0;
     put_in_order(p->program, order, changes);
-    return plan_blocks(p, above, other.peak, plan, changes); /* the same plan again */
+    return plan_tiles(p, above, other.peak, plan, changes); /* the same plan again */
 }
 
 /* The plan of the present order or of another one. */

@@ -51,12 +51,12 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
  * *distance bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *distance);
 
-/* Convolutions told to work in blocks of a few pixels: those whose result may then follow their input closely, and
- * those that compute their input block by block. Done where more than `above` bytes are live and, for the former, the
- * input dies; or at EVERY_STEP (overlap.c). Changes arguments and sizes of scratch until tiles_restore. Needs spans. */
+/* Gives smaller tiles to steps in which more than `above` bytes are live, or to EVERY_STEP (overlap.c): small rows
+ * where the input dies and the result may then follow it closely, small scratch where the kernel offers it. Changes
+ * arguments and sizes of scratch until tiles_restore. Needs spans. */
 enum { EVERY_STEP = -1 };
 
-TileChanges program_block(Program *program, int io_arena, int64_t above);
+TileChanges program_use_smaller_tiles(Program *program, int io_arena, int64_t above);
 
 /* Coalesced buffers: two became one because a kernel can store its result only exactly where it reads an operand
  * (in_place.c). */
