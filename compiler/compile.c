@@ -1,7 +1,7 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
 #include "compile.h"
 
-#include "alternatives/variants.h"
+#include "alternatives/alternatives.h"
 #include "emit/emit.h"
 #include "emit/report.h"
 #include "infer/bounds.h"
@@ -28,7 +28,7 @@ typedef struct Compilation {
     Model         *model;
     Lowering       lowering;
     Choices        choices; /* what the file of --tuned says */
-    Variant        chosen;
+    Alternative    chosen;
     Emission       emission;
     Figures        figures;
     Measure        measure;  /* with --cc */
@@ -115,8 +115,8 @@ static int stage_choose(Compilation *c)
 
 static int stage_lower(Compilation *c)
 {
-    c->chosen = (Variant){.cascade = c->options->cascade, .floor = c->options->cascade_floor};
-    return variant_lower(&c->lowering, &c->chosen);
+    c->chosen = (Alternative){.cascade = c->options->cascade, .floor = c->options->cascade_floor};
+    return alternative_lower(&c->lowering, &c->chosen);
 }
 
 static void dump_program(Text *text, const Compilation *c)
@@ -126,7 +126,7 @@ static void dump_program(Text *text, const Compilation *c)
 
 static int stage_plan(Compilation *c)
 {
-    return variant_plan(&c->lowering, &c->chosen);
+    return alternative_plan(&c->lowering, &c->chosen);
 }
 
 static void dump_plan(Text *text, const Compilation *c)

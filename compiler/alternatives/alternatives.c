@@ -1,5 +1,5 @@
-/* variants.c - choose among the ways to lower a model by what their plans need. */
-#include "alternatives/variants.h"
+/* alternatives.c - choose among the ways to lower a model by what their plans need. */
+#include "alternatives/alternatives.h"
 
 #include "alternatives/concats.h"
 #include "kernels/cost.h"
@@ -31,28 +31,28 @@ static SwapForm swap_form(const Lowering *lowering)
     return swap_form_of(options->loader.rate > 0.0 ? &options->loader : &lowering->target->loader);
 }
 
-int variant_lower(const Lowering *lowering, Variant *variant)
+int alternative_lower(const Lowering *lowering, Alternative *alternative)
 {
     const Core *core = core_find(lowering->target->name);
     Options     options = lowering->options;
 
-    options.cascade = variant->cascade;
-    options.cascade_floor = variant->floor;
+    options.cascade = alternative->cascade;
+    options.cascade_floor = alternative->floor;
     if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
-                    &variant->program, lowering->diag) < 0)
+                    &alternative->program, lowering->diag) < 0)
         return -1;
     if (options.plan.weights == WEIGHTS_SWAP)
-        program_slice(variant->program, swap_form(lowering).slice);
-    program_partition(variant->program, options.threads, options.part_time);
-    variant->text = text_new(lowering->diag->arena);
-    if (variant->program->cascades)
-        program_print(&variant->text, variant->program);
-    variant->time = cost_program(core, variant->program);
-    return program_check(variant->program, lowering->diag);
+        program_slice(alternative->program, swap_form(lowering).slice);
+    program_partition(alternative->program, options.threads, options.part_time);
+    alternative->text = text_new(lowering->diag->arena);
+    if (alternative->program->cascades)
+        program_print(&alternative->text, alternative->program);
+    alternative->time = cost_program(core, alternative->program);
+    return program_check(alternative->program, lowering->diag);
 }
 
 /* A plan of more than `worth` bytes is of no use; 0: any is. */
-static int make_plan(const Lowering *lowering, int64_t upper_bound, Variant *v)
+static int make_plan(const Lowering *lowering, int64_t upper_bound, Alternative *v)
 {
     PlanOptions options = lowering->options.plan;
 
@@ -64,14 +64,15 @@ static int make_plan(const Lowering *lowering, int64_t upper_bound, Variant *v)
     return program_check(v->program, lowering->diag); /* planning may move steps and join buffers */
 }
 
-static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t upper_bound, Variant *v)
+static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t upper_bound,
+                          Alternative *v)
 {
-    *v = (Variant){.cascade = cascade, .floor = floor};
-    return variant_lower(lowering, v) < 0 ? -1 : make_plan(lowering, upper_bound, v);
+    *v = (Alternative){.cascade = cascade, .floor = floor};
+    return alternative_lower(lowering, v) < 0 ? -1 : make_plan(lowering, upper_bound, v);
 }
 
 /* Takes the plan of another variant if that is of the same program, with cascades. */
-static bool take_plan(const Variant *known, Variant *v)
+static bool take_plan(const Alternative *known, Alternative *v)
 {
     if (!v->program->cascades || v->text.size != known->text.size ||
         memcmp(v->text.data, known->text.data, v->text.size))
@@ -82,12 +83,13 @@ static bool take_plan(const Variant *known, Variant *v)
 }
 
 /* With cascades of tensors from `floor` bytes on; the plan is that of a variant known, if it is the same program. */
-static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t floor, int64_t upper_bound, Variant *v)
+static int plan_cascades(const Lowering *lowering, const Alternative *least, int64_t floor, int64_t upper_bound,
+                         Alternative *v)
 {
-    Variant before = *v;
+    Alternative before = *v;
 
-    *v = (Variant){.cascade = CASCADE_AUTO, .floor = floor};
-    if (variant_lower(lowering, v) < 0)
+    *v = (Alternative){.cascade = CASCADE_AUTO, .floor = floor};
+    if (alternative_lower(lowering, v) < 0)
         return -1;
     if (take_plan(least, v) || take_plan(&before, v))
         return 0;
@@ -95,7 +97,7 @@ static int plan_cascades(const Lowering *lowering, const Variant *least, int64_t
 }
 
 /* Whether the plan is within `most` bytes and --max-ram. */
-static bool is_small(const Lowering *lowering, const Variant *v, int64_t most)
+static bool is_small(const Lowering *lowering, const Alternative *v, int64_t most)
 {
     const Options *o = &lowering->options;
 
@@ -104,7 +106,7 @@ static bool is_small(const Lowering *lowering, const Variant *v, int64_t most)
 
 /* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the
  * time. */
-static bool is_in_time(const Variant *v, const Variant *without)
+static bool is_in_time(const Alternative *v, const Alternative *without)
 {
     enum { DEAR = 6 };
     double longer = v->time / without->time - 1.0;
@@ -114,8 +116,8 @@ static bool is_in_time(const Variant *v, const Variant *without)
 
 /* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns
  * 1; 0: no such plan is below `most` bytes. */
-static int plan_in_time(const Lowering *lowering, const Variant *least, const Variant *without, int64_t floor,
-                        int64_t most, Variant *v)
+static int plan_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without, int64_t floor,
+                        int64_t most, Alternative *v)
 {
     *v = *least;
     for (; floor < most; floor += floor / 2 + 1) {
@@ -128,7 +130,8 @@ static int plan_in_time(const Lowering *lowering, const Variant *least, const Va
 }
 
 /* Where there is room: between `least`, which has all cascades, and the variant without. */
-static int choose_in_time(const Lowering *lowering, const Variant *least, const Variant *without, Variant *v)
+static int choose_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without,
+                          Alternative *v)
 {
     int found = plan_in_time(lowering, least, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
                              without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
@@ -144,11 +147,11 @@ static int choose_in_time(const Lowering *lowering, const Variant *least, const 
 
 /* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is
  * room those that take time. */
-static int choose_cascades(const Lowering *lowering, Variant *v)
+static int choose_cascades(const Lowering *lowering, Alternative *v)
 {
-    Variant least = *v, without;
-    int64_t most = least.plan.peak + least.plan.peak / WORTH_CASCADES;
-    bool    roomy = lowering->target->roomy;
+    Alternative least = *v, without;
+    int64_t     most = least.plan.peak + least.plan.peak / WORTH_CASCADES;
+    bool        roomy = lowering->target->roomy;
 
     if (lower_and_plan(lowering, CASCADE_OFF, 0, roomy ? 0 : most, &without) < 0)
         return -1;
@@ -168,11 +171,11 @@ static int choose_cascades(const Lowering *lowering, Variant *v)
 
 /* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
  * more. */
-static int choose_copies(const Lowering *lowering, Variant *v)
+static int choose_copies(const Lowering *lowering, Alternative *v)
 {
     enum { ROUNDS = 2 };
     const PlanOptions *plan = &lowering->options.plan;
-    Variant            tried = *v;
+    Alternative        tried = *v;
 
     if (lowering->options.no_elision) /* they all are */
         return 0;
@@ -192,12 +195,12 @@ static int choose_copies(const Lowering *lowering, Variant *v)
 
 /* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth
  * having. */
-static int plan_queues(const Lowering *lowering, double window, Variant *v)
+static int plan_queues(const Lowering *lowering, double window, Alternative *v)
 {
-    Variant queued = {.cascade = v->cascade, .floor = v->floor};
+    Alternative queued = {.cascade = v->cascade, .floor = v->floor};
 
     *v = queued;
-    if (variant_lower(lowering, v) < 0)
+    if (alternative_lower(lowering, v) < 0)
         return -1;
     if (!program_schedule(v->program, core_find(lowering->target->name), lowering->options.queues, window))
         return 0;
@@ -210,10 +213,10 @@ static int plan_queues(const Lowering *lowering, double window, Variant *v)
 /* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its
  * bits are to be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where
  * there are queues. */
-static int choose_queues(const Lowering *lowering, Variant *v)
+static int choose_queues(const Lowering *lowering, Alternative *v)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
-    Variant             best = *v, tried = *v;
+    Alternative         best = *v, tried = *v;
     int                 found = 0;
 
     for (int i = 0; i < (int)(sizeof window / sizeof *window) && lowering->options.queues > 1; i++) {
@@ -232,7 +235,7 @@ static int choose_queues(const Lowering *lowering, Variant *v)
 }
 
 /* Bytes of RAM beside the arena and the blocks that stay. */
-static int64_t fixed_bytes(const Lowering *lowering, const Variant *v)
+static int64_t fixed_bytes(const Lowering *lowering, const Alternative *v)
 {
     Plan plan = v->plan;
     Swap none = {.kept = 0};
@@ -255,7 +258,7 @@ static double *step_times(const Lowering *lowering, const Program *p)
 }
 
 /* Weights that are loaded while the model runs. */
-static int plan_swap(const Lowering *lowering, Variant *v)
+static int plan_swap(const Lowering *lowering, Alternative *v)
 {
     const Options *options = &lowering->options;
     SwapForm       form = swap_form(lowering);
@@ -271,18 +274,19 @@ static int plan_swap(const Lowering *lowering, Variant *v)
     return program_check(v->program, lowering->diag);
 }
 
-int variant_plan(const Lowering *lowering, Variant *variant)
+int alternative_plan(const Lowering *lowering, Alternative *alternative)
 {
     int queues;
 
-    if (make_plan(lowering, 0, variant) < 0)
+    if (make_plan(lowering, 0, alternative) < 0)
         return -1;
-    if (variant->cascade == CASCADE_AUTO && variant->program->cascades && choose_cascades(lowering, variant) < 0)
+    if (alternative->cascade == CASCADE_AUTO && alternative->program->cascades &&
+        choose_cascades(lowering, alternative) < 0)
         return -1;
-    queues = choose_queues(lowering, variant);
-    if (queues < 0 || (!queues && choose_copies(lowering, variant) < 0)) /* copies would wait for all members */
+    queues = choose_queues(lowering, alternative);
+    if (queues < 0 || (!queues && choose_copies(lowering, alternative) < 0)) /* copies would wait for all members */
         return -1;
-    if (plan_swap(lowering, variant) < 0)
+    if (plan_swap(lowering, alternative) < 0)
         return -1;
-    return program_confirm(variant->program, &lowering->options.plan, &variant->plan, lowering->diag);
+    return program_confirm(alternative->program, &lowering->options.plan, &alternative->plan, lowering->diag);
 }
