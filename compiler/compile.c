@@ -6,7 +6,7 @@
 #include "emit/report.h"
 #include "infer/bounds.h"
 #include "infer/infer.h"
-#include "limits/figures.h"
+#include "limits/usage.h"
 #include "lower/choice.h"
 #include "onnx/read.h"
 #include "passes/passes.h"
@@ -30,7 +30,7 @@ typedef struct Compilation {
     Choices        choices; /* what the file of --tuned says */
     Alternative    chosen;
     Emission       emission;
-    Figures        figures;
+    Usage          usage;
     Measure        measure;  /* with --cc */
     bool           gave_way; /* faster kernels were left out to stay within --max-ram */
     FileSet        files;
@@ -246,7 +246,7 @@ static int64_t ram_under(void *context, const Options *options)
 
         arena_on_exhausted(apart, &exhausted);
         if (run_until(&c, "plan") == 0)
-            ram = figures_of(c.chosen.program, &c.chosen.plan, options).ram;
+            ram = usage_of(c.chosen.program, &c.chosen.plan, options).ram;
     }
     arena_free(apart);
     return ram;
@@ -257,18 +257,18 @@ static int stage_limits(Compilation *c)
     const Options *o = c->options;
     Remedy         remedy = {ram_under, c};
 
-    c->figures = figures_of(c->chosen.program, &c->chosen.plan, o);
+    c->usage = usage_of(c->chosen.program, &c->chosen.plan, o);
     if ((o->max_flash >= 0 || o->max_stack >= 0) && !o->cc)
         return diag_usage(c->diag, "%s needs --cc: the target's compiler tells code size and stack",
                           o->max_flash >= 0 ? "--max-flash" : "--max-stack");
     if (o->cc) {
         if (build_measure(&c->emission, o->cc, &c->measure) < 0)
             return -1;
-        figures_add(&c->figures, &c->measure, o);
+        usage_add(&c->usage, &c->measure, o);
     }
-    if (figures_check(&c->figures, &c->emission, &remedy) < 0)
+    if (usage_check(&c->usage, &c->emission, &remedy) < 0)
         return -1;
-    return o->baseline ? baseline_check(&c->figures, &c->emission, &remedy) : 0;
+    return o->baseline ? baseline_check(&c->usage, &c->emission, &remedy) : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- summary */
@@ -298,11 +298,11 @@ static void tell_swap(const Swap *swap, Text *text)
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    const Figures           *f = &c->figures;
+    const Usage             *f = &c->usage;
     Text                    *text = &c->output->summary;
 
     if (c->options->explain_peak)
-        figures_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
+        usage_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
     if (c->options->quiet)
         return 0;
     text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep,
@@ -321,7 +321,7 @@ static int stage_summary(Compilation *c)
     text_put(text, "\n");
     tell_queues(c, text);
     text_printf(text, "RAM      %12" PRId64 " bytes: ", f->ram);
-    figures_list(f, text);
+    usage_list(f, text);
     if (f->stack >= 0)
         text_printf(text, ", stack %" PRId64, f->stack);
     if (f->flash >= 0)

@@ -3,7 +3,7 @@
 
 #include "alternatives/concats.h"
 #include "kernels/cost.h"
-#include "limits/figures.h"
+#include "limits/usage.h"
 #include "lower/lower.h"
 #include "plan/check.h"
 #include "plan/part.h"
@@ -101,7 +101,7 @@ static bool is_small(const Lowering *lowering, const Alternative *v, int64_t mos
 {
     const Options *o = &lowering->options;
 
-    return v->plan.peak <= most && (o->max_ram < 0 || figures_of(v->program, &v->plan, o).ram <= o->max_ram);
+    return v->plan.peak <= most && (o->max_ram < 0 || usage_of(v->program, &v->plan, o).ram <= o->max_ram);
 }
 
 /* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the
@@ -243,7 +243,7 @@ static int64_t fixed_bytes(const Lowering *lowering, const Alternative *v)
     plan.swap = &none;
     plan.peak = 0;
     program_place_constants(v->program, &lowering->options.plan, &plan);
-    return figures_of(v->program, &plan, &lowering->options).ram;
+    return usage_of(v->program, &plan, &lowering->options).ram;
 }
 
 /* Predicted nanoseconds of each step: parts run at the same time. */

@@ -1,6 +1,6 @@
 /* baseline.c - --baseline: the figures of an older report held against this plan, and the tensors that made it
  * worse. */
-#include "limits/figures.h"
+#include "limits/usage.h"
 
 #include "emit/report.h"
 #include "support/command.h"
@@ -42,7 +42,7 @@ static const char *bare_name(const char *name)
 static const JsonNode *find_unnamed(const JsonNode *report, const Emission *e, const Buffer *buffer)
 {
     const JsonNode *steps = json_member(report, "steps"), *buffers = json_member(report, "buffers");
-    int             maker = figures_maker_of(e->program, buffer->id);
+    int             maker = usage_maker_of(e->program, buffer->id);
     const Step     *step = maker < 0 ? NULL : &e->program->step[maker];
     const char     *node = step && step->norigin ? step->origin[0]->loc.name : NULL;
 
@@ -146,7 +146,7 @@ static const char *later_use_of(const JsonNode *report, const Emission *e, const
     if (!old || !step || !step->norigin)
         return NULL;
     return arena_printf(e->diag->arena, "was needed until '%s': it is now needed until step %d, %s", old, last,
-                        figures_step_name(e->diag->arena, e->program, last));
+                        usage_step_name(e->diag->arena, e->program, last));
 }
 
 /* "'name'", or what to say in its stead. */
@@ -237,7 +237,7 @@ static bool worse(const Emission *e, const char *what, int64_t before, int64_t n
     return true;
 }
 
-int baseline_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
+int baseline_check(const Usage *usage, const Emission *emission, const Remedy *remedy)
 {
     const char     *path = emission->options->baseline;
     Diag           *diag = emission->diag;
@@ -255,14 +255,14 @@ int baseline_check(const Figures *figures, const Emission *emission, const Remed
     old_ram = old_arena + json_number(memory, "state", 0) + json_number(memory, "inputs", 0) +
               json_number(memory, "outputs", 0);
     failed = worse(emission, "RAM (arena, state, inputs and outputs)", old_ram,
-                   figures->arena + figures->state + figures->inputs + figures->outputs);
+                   usage->arena + usage->state + usage->inputs + usage->outputs);
     if (failed) {
         tell_ports(report, emission);
-        if (figures->arena > old_arena)
+        if (usage->arena > old_arena)
             tell_changes(report, emission);
-        figures_complain(figures, emission, remedy);
+        usage_complain(usage, emission, remedy);
     }
-    failed |= worse(emission, "the weights", json_number(memory, "weights", -1), figures->weights);
-    failed |= worse(emission, "the stack", json_number(code, "stack", -1), figures->stack);
+    failed |= worse(emission, "the weights", json_number(memory, "weights", -1), usage->weights);
+    failed |= worse(emission, "the stack", json_number(code, "stack", -1), usage->stack);
     return failed ? -1 : 0;
 }

@@ -1,6 +1,6 @@
-/* figures.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would
+/* usage.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would
  * save. */
-#include "limits/figures.h"
+#include "limits/usage.h"
 
 #include "emit/emit.h"
 #include "emit/report.h"
@@ -21,9 +21,9 @@ static int64_t bytes_of_kind(const Program *program, BufferKind kind)
     return bytes;
 }
 
-Figures figures_of(const Program *program, const Plan *plan, const Options *options)
+Usage usage_of(const Program *program, const Plan *plan, const Options *options)
 {
-    Figures f = {.arena = plan->peak, .weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
+    Usage f = {.arena = plan->peak, .weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
 
     f.state = program_place_state(program, NULL, NULL);
     f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
@@ -37,14 +37,13 @@ Figures figures_of(const Program *program, const Plan *plan, const Options *opti
     return f;
 }
 
-void figures_add(Figures *figures, const Measure *measure, const Options *options)
+void usage_add(Usage *usage, const Measure *measure, const Options *options)
 {
-    figures->stack = measure->stack;
-    figures->outside = measure->outside;
-    figures->flash =
-        measure->code + measure->constants + (options->plan.weights == WEIGHTS_FILE ? figures->weights : 0);
+    usage->stack = measure->stack;
+    usage->outside = measure->outside;
+    usage->flash = measure->code + measure->constants + (options->plan.weights == WEIGHTS_FILE ? usage->weights : 0);
     if (measure->stack > 0)
-        figures->ram += measure->stack;
+        usage->ram += measure->stack;
 }
 
 /* ----------------------------------------------------------------------------------------------------- who is alive */
@@ -63,7 +62,7 @@ static int compare_alive(const void *a, const void *b)
     return x->buffer->id - y->buffer->id;
 }
 
-const char *figures_step_name(Arena *arena, const Program *program, int step)
+const char *usage_step_name(Arena *arena, const Program *program, int step)
 {
     Text        text = text_new(arena);
     const Step *s = &program->step[step];
@@ -74,7 +73,7 @@ const char *figures_step_name(Arena *arena, const Program *program, int step)
     return text.data ? text.data : "a copy";
 }
 
-int figures_maker_of(const Program *program, int buffer)
+int usage_maker_of(const Program *program, int buffer)
 {
     for (int s = 0; s < program->nstep; s++)
         for (int k = 0; k < program->step[s].noperand; k++)
@@ -91,7 +90,7 @@ static const char *tensor_name(const Buffer *buffer)
 static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
 {
     const Buffer *b = alive->buffer;
-    int           maker = figures_maker_of(e->program, b->id);
+    int           maker = usage_maker_of(e->program, b->id);
     const char   *name = tensor_name(b);
 
     text_printf(lines, "  %" PRId64 " bytes: ", alive->bytes);
@@ -103,7 +102,7 @@ static void tell_alive(const Emission *e, const Alive *alive, int step, Text *li
         text_printf(lines, "input '%s'\n", name);
     else if (maker >= 0)
         text_printf(lines, "'%s', made by step %d%s, %s\n", name, maker, maker == step ? " (this one)" : "",
-                    figures_step_name(e->diag->arena, e->program, maker));
+                    usage_step_name(e->diag->arena, e->program, maker));
     else
         text_printf(lines, "'%s'\n", name);
 }
@@ -146,7 +145,7 @@ static void tell_peak(const Emission *e, Text *lines)
         }
     qsort(alive, (size_t)count, sizeof *alive, compare_alive);
     text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
-                figures_step_name(e->diag->arena, program, step), in_use[step]);
+                usage_step_name(e->diag->arena, program, step), in_use[step]);
     if (sum > in_use[step])
         text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
     text_put(lines, ":\n");
@@ -276,9 +275,9 @@ static void try_options(Offers *offers)
     try_sharing(offers);
 }
 
-static void tell_remedies(const Emission *e, const Figures *figures, const Remedy *remedy, Text *lines)
+static void tell_remedies(const Emission *e, const Usage *usage, const Remedy *remedy, Text *lines)
 {
-    Offers offers = {.emission = e, .remedy = remedy, .now = figures->ram - (figures->stack > 0 ? figures->stack : 0)};
+    Offers offers = {.emission = e, .remedy = remedy, .now = usage->ram - (usage->stack > 0 ? usage->stack : 0)};
 
     try_options(&offers);
     try_bounds(&offers);
@@ -291,24 +290,24 @@ static void tell_remedies(const Emission *e, const Figures *figures, const Remed
             "remedy: none of the options saves memory here; a smaller model, int8 values or a larger limit would\n");
 }
 
-void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines)
+void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines)
 {
     tell_peak(emission, lines);
-    tell_remedies(emission, figures, remedy, lines);
+    tell_remedies(emission, usage, remedy, lines);
 }
 
-void figures_complain(const Figures *figures, const Emission *emission, const Remedy *remedy)
+void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy)
 {
     Text lines = text_new(emission->diag->arena);
 
-    figures_explain(figures, emission, remedy, &lines);
+    usage_explain(usage, emission, remedy, &lines);
     for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
         diag_limit(emission->diag, "%.*s", (int)(end - line), line);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
 
-void figures_list(const Figures *f, Text *text)
+void usage_list(const Usage *f, Text *text)
 {
     text_printf(text, "arena %" PRId64, f->arena);
     if (f->kept || f->constants)
@@ -316,22 +315,22 @@ void figures_list(const Figures *f, Text *text)
     text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
 }
 
-static int check_ram(const Figures *f, const Emission *e, const Remedy *remedy)
+static int check_ram(const Usage *f, const Emission *e, const Remedy *remedy)
 {
     const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
     Text        list = text_new(e->diag->arena);
 
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
         return 0;
-    figures_list(f, &list);
+    usage_list(f, &list);
     diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": %s, stack %s", f->ram,
                e->options->max_ram, list.data, stack);
-    figures_complain(f, e, remedy);
+    usage_complain(f, e, remedy);
     return -1;
 }
 
 /* What fits into none of the memories of --region. */
-static int check_regions(const Figures *f, const Emission *e, const Remedy *remedy)
+static int check_regions(const Usage *f, const Emission *e, const Remedy *remedy)
 {
     const PlanOptions *plan = &e->options->plan;
     int64_t            room = 0;
@@ -353,13 +352,13 @@ static int check_regions(const Figures *f, const Emission *e, const Remedy *reme
             diag_limit(e->diag, "  '%s' of %" PRId64 " bytes fits nowhere beside the others", tensor_name(buffer),
                        buffer_bytes(buffer));
     }
-    figures_complain(f, e, remedy);
+    usage_complain(f, e, remedy);
     diag_limit(e->diag, "remedy: %" PRId64 " bytes more in '%s'", e->plan->overflow,
                plan->region[plan->nregion - 1].name);
     return -1;
 }
 
-static int check_flash(const Figures *f, const Emission *e)
+static int check_flash(const Usage *f, const Emission *e)
 {
     if (e->options->max_flash < 0 || f->flash <= e->options->max_flash)
         return 0;
@@ -374,7 +373,7 @@ static int check_flash(const Figures *f, const Emission *e)
     return -1;
 }
 
-static int check_stack(const Figures *f, const Emission *e)
+static int check_stack(const Usage *f, const Emission *e)
 {
     if (e->options->max_stack < 0 || (f->stack >= 0 && f->stack <= e->options->max_stack))
         return 0;
@@ -388,12 +387,12 @@ static int check_stack(const Figures *f, const Emission *e)
     return -1;
 }
 
-int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy)
+int usage_check(const Usage *usage, const Emission *emission, const Remedy *remedy)
 {
-    int failed = check_ram(figures, emission, remedy);
+    int failed = check_ram(usage, emission, remedy);
 
-    failed |= check_regions(figures, emission, remedy);
-    failed |= check_flash(figures, emission);
-    failed |= check_stack(figures, emission);
+    failed |= check_regions(usage, emission, remedy);
+    failed |= check_flash(usage, emission);
+    failed |= check_stack(usage, emission);
     return failed;
 }

@@ -1,12 +1,12 @@
-/* figures.h - the figures that a device must provide, and what to say when they are too large. */
-#ifndef OCC_LIMITS_FIGURES_H
-#define OCC_LIMITS_FIGURES_H
+/* usage.h - the figures that a device must provide, and what to say when they are too large. */
+#ifndef OCC_LIMITS_USAGE_H
+#define OCC_LIMITS_USAGE_H
 
 #include "emit/report.h"
 #include "plan/plan.h"
 
 /* Bytes; -1: not known. */
-typedef struct Figures {
+typedef struct Usage {
     int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
     int64_t kept,
         constants; /* with --weights=swap: weights that stay, and those that are too small to be loaded, unless
@@ -16,16 +16,16 @@ typedef struct Figures {
     int64_t     flash;   /* code and constants */
     int64_t     ram;     /* all of these but weights and flash */
     const char *outside; /* functions whose stack is not counted */
-} Figures;
+} Usage;
 
 /* What the plan alone says; stack and flash are -1. */
-Figures figures_of(const Program *program, const Plan *plan, const Options *options);
+Usage usage_of(const Program *program, const Plan *plan, const Options *options);
 
 /* "arena 1000, state 0, inputs 4, outputs 4": what `ram` is the sum of, but for the stack. */
-void figures_list(const Figures *figures, Text *text);
+void usage_list(const Usage *usage, Text *text);
 
 /* With what the target's compiler says. */
-void figures_add(Figures *figures, const Measure *measure, const Options *options);
+void usage_add(Usage *usage, const Measure *measure, const Options *options);
 
 /* What another choice would need: RAM in bytes without the stack, or -1. */
 typedef struct Remedy {
@@ -35,23 +35,23 @@ typedef struct Remedy {
 
 /* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak,
  * what is alive there, and what would help. */
-int figures_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
+int usage_check(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
 /* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would
  * save. */
-void figures_explain(const Figures *figures, const Emission *emission, const Remedy *remedy, Text *lines);
+void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines);
 
 /* The same as messages, a line each. */
-void figures_complain(const Figures *figures, const Emission *emission, const Remedy *remedy);
+void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
 /* "Conv 'conv1' + Relu 'relu1'" of a step; a step of no node copies or counts. */
-const char *figures_step_name(Arena *arena, const Program *program, int step);
+const char *usage_step_name(Arena *arena, const Program *program, int step);
 
 /* The step that first writes the buffer; -1: none. */
-int figures_maker_of(const Program *program, int buffer);
+int usage_maker_of(const Program *program, int buffer);
 
 /* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors that
  * made it worse and what happened to each, the peak, and what would help. */
-int baseline_check(const Figures *figures, const Emission *emission, const Remedy *remedy);
+int baseline_check(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
 #endif
