@@ -70,7 +70,7 @@ static int check_value(Walk *walk, Loc loc, const Value *value)
         return diag_bug(walk->diag, loc, "value %d has no name or no graph", value->id);
     fault = type_fault(model, &value->type);
     if (!fault)
-        fault = type_fault(model, &value->promise);
+        fault = type_fault(model, &value->declared);
     if (fault)
         return diag_bug(walk->diag, loc, "value '%s': %s", value->name, fault);
     fault = value->data ? const_fault(&value->type, value->data) : NULL;

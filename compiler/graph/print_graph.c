@@ -121,7 +121,7 @@ static void put_value(Text *text, int depth, const char *what, const Value *valu
     text_printf(text, "%s ", what);
     put_name(text, value->name);
     text_put(text, ": ");
-    put_type(text, value->type.kind ? &value->type : &value->promise);
+    put_type(text, value->type.kind ? &value->type : &value->declared);
     if (value->data)
         put_elements(text, &value->type, value->data);
     text_put(text, "\n");

@@ -261,16 +261,16 @@ static int64_t given_bound(Infer *infer, const Node *node, const Carry *carry, i
 {
     const Value    *output = infer_wants(node, carry->output) ? node->out[carry->output] : NULL;
     const DimBound *flag = output ? flag_of(infer, output, a) : NULL;
-    const Type     *promise[2] = {output ? &output->promise : NULL, &carry->param->promise};
+    const Type     *declared[2] = {output ? &output->declared : NULL, &carry->param->declared};
 
     if (!flag)
         flag = flag_of(infer, carry->param, a);
     if (flag)
         return flag->hi;
     for (int i = 0; i < 2; i++)
-        if (promise[i] && a != COUNT && promise[i]->kind == TYPE_TENSOR && promise[i]->rank > a &&
-            promise[i]->dim[a].expr < 0 && promise[i]->dim[a].max >= 0)
-            return promise[i]->dim[a].max;
+        if (declared[i] && a != COUNT && declared[i]->kind == TYPE_TENSOR && declared[i]->rank > a &&
+            declared[i]->dim[a].expr < 0 && declared[i]->dim[a].max >= 0)
+            return declared[i]->dim[a].max;
     return -1;
 }
 

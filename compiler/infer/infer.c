@@ -214,16 +214,16 @@ int infer_nodes(Infer *infer, Graph *graph)
 }
 
 /* What an elementwise node makes is at least as large as what it reads: a declared result bounds its inputs too. */
-static void spread_promises(const Graph *graph)
+static void spread_declared(const Graph *graph)
 {
     for (int i = graph->nnode - 1; i >= 0; i--) {
         const Node *node = graph->node[i];
-        if (!(op_info[node->op].traits & OP_ELEMENTWISE) || !node->out[0] || node->out[0]->promise.kind != TYPE_TENSOR)
+        if (!(op_info[node->op].traits & OP_ELEMENTWISE) || !node->out[0] || node->out[0]->declared.kind != TYPE_TENSOR)
             continue;
         for (int k = 0; k < node->nin; k++)
-            if (node->in[k] && node->in[k]->def && node->in[k]->promise.kind == TYPE_NONE) {
-                node->in[k]->promise = node->out[0]->promise;
-                node->in[k]->promise.dtype = DTYPE_NONE;
+            if (node->in[k] && node->in[k]->def && node->in[k]->declared.kind == TYPE_NONE) {
+                node->in[k]->declared = node->out[0]->declared;
+                node->in[k]->declared.dtype = DTYPE_NONE;
             }
     }
 }
@@ -262,7 +262,7 @@ int infer_graph(Infer *infer, Graph *graph)
     for (int i = 0; !graph->parent && i < graph->nin; i++)
         if (bound_contents(infer, graph, graph->in[i]) < 0)
             return -1;
-    spread_promises(graph);
+    spread_declared(graph);
     if (infer_nodes(infer, graph) < 0)
         return -1;
     for (int i = 0; i < graph->nout; i++)

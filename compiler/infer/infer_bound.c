@@ -55,9 +55,9 @@ static Bound axis_flag(const Infer *infer, const Value *value, int axis)
 }
 
 /* What the model declares of the extent: its own number, or a name that --dim bounds. */
-static Bound promised(const Infer *infer, const Value *value, int axis, int rank)
+static Bound declared_bound(const Infer *infer, const Value *value, int axis, int rank)
 {
-    const Type *type = &value->promise;
+    const Type *type = &value->declared;
     const char *name = dim_name(value, axis);
 
     while (type && (type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
@@ -192,7 +192,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
         type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
         return bind_type(infer, value, member, type->item);
     }
-    if (type->kind == TYPE_MAP && (value->type.kind ? &value->type : &value->promise)->kind != TYPE_MAP)
+    if (type->kind == TYPE_MAP && (value->type.kind ? &value->type : &value->declared)->kind != TYPE_MAP)
         return diag_unsupported(infer->diag, (Loc){0}, "input '%s' holds maps; make it one map for each run",
                                 value->name);
     if (type->kind == TYPE_MAP)
@@ -216,7 +216,7 @@ int infer_inputs(Infer *infer, Graph *graph)
     infer->flags = &flags;
     for (int i = 0; i < graph->nin; i++) {
         Value *value = graph->in[i];
-        Type   type = value->type.kind == TYPE_NONE ? value->promise : value->type;
+        Type   type = value->type.kind == TYPE_NONE ? value->declared : value->type;
         if (type.kind == TYPE_NONE)
             status = diag_error(infer->diag, (Loc){0}, "input '%s' declares no type", value->name);
         else if (bind_type(infer, value, false, &type) < 0)
@@ -250,7 +250,7 @@ static int bound_axis(Infer *infer, const Node *node, const Value *value, int ax
     Bound flag = flag_bound(infer, value->name, axis);
 
     if (!flag.known && dim->expr >= 0 && (wide || dim->max > UNBOUNDED))
-        flag = promised(infer, value, axis, rank);
+        flag = declared_bound(infer, value, axis, rank);
     if (flag.known && is_found(infer, value, *dim))
         return infer_check(infer, node, extent_op(infer->model, EXPR_LT, extent_const(flag.lo - 1), *dim),
                            "an extent that is found out is below its bounds");
@@ -263,11 +263,11 @@ static int adopt_rank(Infer *infer, const Node *node, const Value *value, Type *
     int64_t elements = type->dim[0].max;
     int     output = 0;
 
-    if (value->promise.kind != TYPE_TENSOR || value->promise.rank < 0)
+    if (value->declared.kind != TYPE_TENSOR || value->declared.rank < 0)
         return 0;
     while (node->out[output] != value)
         output++;
-    type->rank = value->promise.rank;
+    type->rank = value->declared.rank;
     for (int axis = 0; axis < type->rank; axis++)
         if (infer_unknown_extent(infer, node, output, axis, elements, &type->dim[axis]) < 0)
             return -1;
@@ -344,16 +344,16 @@ int infer_bound_type(Infer *infer, const Node *node, Value *value, Type *type)
 int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, int64_t max, Extent *out)
 {
     const Value *value = output < node->nout ? node->out[output] : NULL;
-    Bound        flag, declared;
+    Bound        flag, from_declared;
 
     if (!value) {
         *out = extent_const(max < 0 ? 0 : max);
         return 0;
     }
     flag = axis_flag(infer, value, axis);
-    declared = promised(infer, value, axis, value->promise.rank);
-    if (!flag.known && declared.known)
-        flag = declared;
+    from_declared = declared_bound(infer, value, axis, value->declared.rank);
+    if (!flag.known && from_declared.known)
+        flag = from_declared;
     if (!flag.known && infer->trial && max < 0)
         max = (int64_t)1 << 47;
     if (!flag.known && !infer->trial && (max < 0 || max > UNBOUNDED))

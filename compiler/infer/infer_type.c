@@ -81,10 +81,10 @@ int infer_set(Infer *infer, Node *node, int index, Type type)
         return diag_unsupported(infer->diag, node->loc,
                                 "output %d '%s' holds complex128; use complex64, or two tensors of doubles", index,
                                 value->name);
-    if (type.kind == TYPE_TENSOR && value->promise.kind == TYPE_TENSOR && value->promise.dtype != DTYPE_NONE &&
-        value->promise.dtype != type.dtype)
+    if (type.kind == TYPE_TENSOR && value->declared.kind == TYPE_TENSOR && value->declared.dtype != DTYPE_NONE &&
+        value->declared.dtype != type.dtype)
         return diag_error(infer->diag, node->loc, "output %d '%s' holds %s, but the model declares %s", index,
-                          value->name, dtype_info(type.dtype)->name, dtype_info(value->promise.dtype)->name);
+                          value->name, dtype_info(type.dtype)->name, dtype_info(value->declared.dtype)->name);
     if (infer_bound_type(infer, node, value, &type) < 0)
         return -1;
     value->type = type;

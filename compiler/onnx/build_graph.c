@@ -19,7 +19,7 @@ static int input_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *
     if (!value || (proto->type && type_read(reader, what, proto->type, &type, &value->dim_name)))
         return -1;
     if (scope->outer)
-        value->promise = type;
+        value->declared = type;
     else
         value->type = type;
     ARENA_PUSH(reader->arena, scope->graph->in, scope->graph->nin, scope->graph->cin, value);
@@ -43,7 +43,7 @@ static int give_contents(Reader *reader, Scope *scope, const char *name, Type ty
                           dtype_info(type.dtype)->name, dtype_info(declared)->name);
     value->type = type;
     value->data = data;
-    value->promise = (Type){0};
+    value->declared = (Type){0};
     return 0;
 }
 
@@ -75,13 +75,13 @@ static void drop_constant_inputs(Graph *graph)
 }
 
 /* What the file says of a value that it also computes. A name that nothing has is of no use and no harm. */
-static int promise_read(Reader *reader, Value *value, const Onnx__ValueInfoProto *proto)
+static int declared_read(Reader *reader, Value *value, const Onnx__ValueInfoProto *proto)
 {
     const char *what = arena_printf(reader->scratch, "value '%s'", proto->name);
 
-    if (!value || !proto->type || value->data || value->type.kind != TYPE_NONE || value->promise.kind != TYPE_NONE)
+    if (!value || !proto->type || value->data || value->type.kind != TYPE_NONE || value->declared.kind != TYPE_NONE)
         return 0;
-    return type_read(reader, what, proto->type, &value->promise, &value->dim_name);
+    return type_read(reader, what, proto->type, &value->declared, &value->dim_name);
 }
 
 static int output_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *proto)
@@ -94,7 +94,7 @@ static int output_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto 
         return diag_error(reader->diag, (Loc){0}, "graph '%s': output '%s' is made by nothing", scope->graph->name,
                           name);
     ARENA_PUSH(reader->arena, scope->graph->out, scope->graph->nout, scope->graph->cout, value);
-    return value->graph == scope->graph ? promise_read(reader, value, proto) : 0;
+    return value->graph == scope->graph ? declared_read(reader, value, proto) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -257,7 +257,7 @@ static int fill(Reader *reader, Scope *scope, const Onnx__GraphProto *proto)
             return -1;
     for (size_t i = 0; i < proto->n_value_info; i++) {
         void **value = map_find(&scope->value, text_or_empty(proto->value_info[i]->name));
-        if (promise_read(reader, value ? *value : NULL, proto->value_info[i]))
+        if (declared_read(reader, value ? *value : NULL, proto->value_info[i]))
             return -1;
     }
     return graph_sort(scope->graph, reader->diag);

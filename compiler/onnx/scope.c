@@ -26,7 +26,7 @@ static const char *inner_name(Reader *reader, const Scope *scope, const char *na
 
 Value *scope_declare(Reader *reader, Scope *scope, Loc loc, const char *name)
 {
-    void      **promised = map_find(&scope->result, name);
+    void      **declared_result = map_find(&scope->result, name);
     bool        inlined = scope->frame && !scope->outer;
     const char *own;
     Value      *value;
@@ -36,9 +36,9 @@ Value *scope_declare(Reader *reader, Scope *scope, Loc loc, const char *name)
         return NULL;
     }
     own = inlined ? inner_name(reader, scope, name) : arena_strdup(reader->arena, name);
-    value = promised ? *promised : value_new(scope->graph, own);
+    value = declared_result ? *declared_result : value_new(scope->graph, own);
     *map_put(&scope->value, arena_strdup(reader->scratch, name)) = value;
-    if (!promised)
+    if (!declared_result)
         *map_put(scope->taken, own) = value;
     return value;
 }

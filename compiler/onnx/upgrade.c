@@ -131,15 +131,17 @@ static bool keeps_dtype(OpKind op)
            in_list(op, also, (int)(sizeof also / sizeof *also));
 }
 
-static const Type *declared(const Value *value)
+static const Type *declared_type(const Value *value)
 {
-    return value->type.kind == TYPE_TENSOR ? &value->type : value->promise.kind == TYPE_TENSOR ? &value->promise : NULL;
+    return value->type.kind == TYPE_TENSOR       ? &value->type
+           : value->declared.kind == TYPE_TENSOR ? &value->declared
+                                                 : NULL;
 }
 
 int upgrade_known_rank(const Value *value)
 {
     for (int step = 0; value && step < SEARCH_STEPS; step++) {
-        const Type *type = declared(value);
+        const Type *type = declared_type(value);
         if (type && type->rank >= 0)
             return type->rank;
         if (!value->def || !value->def->nin || value->def->op < 0 || !keeps_rank(value->def->op))
@@ -152,7 +154,7 @@ int upgrade_known_rank(const Value *value)
 DType upgrade_known_dtype(const Value *value)
 {
     for (int step = 0; value && step < SEARCH_STEPS; step++) {
-        const Type *type = declared(value);
+        const Type *type = declared_type(value);
         if (type && type->dtype)
             return type->dtype;
         if (!value->def || !value->def->nin || value->def->op < 0 || !keeps_dtype(value->def->op))

@@ -136,16 +136,16 @@ static void split_carried(Node *loop, int index)
     Value *initial = loop->in[2 + index], *parameter = body->in[2 + index], *inside;
     Node  *has = make_node(outside, OP_onnx_OptionalHasElement, initial, loop);
     Node  *first = make_node(outside, OP_onnx_If, has->out[0], loop);
-    DType  dtype = parameter->promise.item->item->dtype;
+    DType  dtype = parameter->declared.item->item->dtype;
 
     first->body[0] = branch(outside, OP_onnx_OptionalGetElement, initial, loop, dtype);
     first->body[1] = branch(outside, OP_onnx_SequenceEmpty, NULL, loop, dtype);
     graph_insert(outside, place_of(outside, loop), has);
     graph_insert(outside, place_of(outside, loop), first);
     inside = value_new(body, NULL);
-    inside->promise = type_tensor(DTYPE_BOOL, 0, NULL);
+    inside->declared = type_tensor(DTYPE_BOOL, 0, NULL);
     loop->in[2 + index] = first->out[0];
-    parameter->promise = *parameter->promise.item;
+    parameter->declared = *parameter->declared.item;
     answer_questions(body, parameter, inside);
     carry_flag(loop, has->out[0], inside);
 }
@@ -153,7 +153,7 @@ static void split_carried(Node *loop, int index)
 static bool becomes_plain(const Node *loop, int index)
 {
     const Graph *body = loop->body[0];
-    const Type  *in = &body->in[2 + index]->promise, *out = &body->out[1 + index]->promise;
+    const Type  *in = &body->in[2 + index]->declared, *out = &body->out[1 + index]->declared;
 
     return loop->in[2 + index] && in->kind == TYPE_OPTIONAL && in->item->kind == TYPE_SEQUENCE &&
            in->item->item->kind == TYPE_TENSOR && out->kind == TYPE_SEQUENCE &&

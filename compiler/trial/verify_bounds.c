@@ -157,7 +157,7 @@ static void note_stored(Search *s, const Value *value, const Type *type, const S
 
 static void note_port(Search *s, const Value *value, const char *role, int index, int more)
 {
-    const Type *type = value->type.kind == TYPE_NONE ? &value->promise : &value->type;
+    const Type *type = value->type.kind == TYPE_NONE ? &value->declared : &value->type;
     const Type *item = type->kind == TYPE_NONE ? NULL : held(type);
     bool        same;
 

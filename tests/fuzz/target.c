@@ -65,7 +65,7 @@ static void bound_ports(Model *model)
     for (int i = 0; i < model->main->nin; i++)
         bound_value(model, &capacity, model->main->in[i], &model->main->in[i]->type);
     for (int i = 0; i < model->main->nout; i++)
-        bound_value(model, &capacity, model->main->out[i], &model->main->out[i]->promise);
+        bound_value(model, &capacity, model->main->out[i], &model->main->out[i]->declared);
 }
 
 static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *diag)

@@ -333,7 +333,7 @@ static void a_declared_extent_is_a_tighter_bound(void **state)
     World *w = *state;
     Value *places = MAKE(NonZero, batch_input(w));
 
-    places->promise = type_tensor(DTYPE_I64, 2, (int64_t[]){3, 10});
+    places->declared = type_tensor(DTYPE_I64, 2, (int64_t[]){3, 10});
     infer(w);
     EXTENTS(places, "3 <=10");
 }

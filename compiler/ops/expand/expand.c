@@ -129,9 +129,9 @@ static void settle(Expand *expand, int index)
 
 void expand_bound(Value *value, DType dtype, const Type *type, int first, int count)
 {
-    value->promise = type_tensor(dtype, count, NULL);
+    value->declared = type_tensor(dtype, count, NULL);
     for (int i = 0; i < count; i++)
-        value->promise.dim[i] = extent_const(type->dim[first + i].max);
+        value->declared.dim[i] = extent_const(type->dim[first + i].max);
 }
 
 Value *expand_in(const Expand *expand, int index)

@@ -50,7 +50,7 @@ static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DT
     Value *out = expand2(expand, OP_onnx_Expand, value, expand_concat(expand, shape, make_int(expand->graph, 1), 0));
 
     expand_bound(out, dtype, &expand->node->out[0]->type, 1, rank);
-    out->promise.dim[out->promise.rank++] = extent_const(1);
+    out->declared.dim[out->declared.rank++] = extent_const(1);
     return out;
 }
 

@@ -176,8 +176,8 @@ int infer_linear_attention(Infer *infer, Node *node)
     memcpy(state, (Extent[]){k[0], k[1], k[3], v[3]}, sizeof state);
     memcpy(result, (Extent[]){q[0], q[2], infer_mul(infer, q[1], v[3])}, sizeof result);
     dtype = infer_has(node, 3) ? node->in[3]->type.dtype : node->in[0]->type.dtype;
-    if (!infer_has(node, 3) && infer_wants(node, 1) && node->out[1]->promise.kind == TYPE_TENSOR)
-        dtype = node->out[1]->promise.dtype;
+    if (!infer_has(node, 3) && infer_wants(node, 1) && node->out[1]->declared.kind == TYPE_TENSOR)
+        dtype = node->out[1]->declared.dtype;
     for (int i = 0; infer_has(node, 3) && i < 4; i++)
         if (infer_need_rank(infer, node, 3, 4, 4) < 0 ||
             infer_need_equal(infer, node, node->in[3]->type.dim[i], state[i], "extents of the state") < 0)

@@ -77,13 +77,13 @@ static int read_new_shape(Infer *infer, const Node *node, Type *type, int *open)
  * stand. */
 static int64_t most_of(const Infer *infer, const Node *node, const Type *type, int axis)
 {
-    const Type     *promise = node->out[0] ? &node->out[0]->promise : &node->in[0]->type;
+    const Type     *declared = node->out[0] ? &node->out[0]->declared : &node->in[0]->type;
     int64_t         elements = type_elements(&node->in[0]->type);
     const DimBound *flag = elements || !node->out[0] ? NULL : infer_bound(infer, node->out[0]->name, axis);
 
-    if (promise->kind == TYPE_TENSOR && promise->rank == type->rank && promise->dim[axis].max >= 0 &&
-        promise->dim[axis].expr < 0)
-        return promise->dim[axis].max;
+    if (declared->kind == TYPE_TENSOR && declared->rank == type->rank && declared->dim[axis].max >= 0 &&
+        declared->dim[axis].expr < 0)
+        return declared->dim[axis].max;
     return elements ? elements : flag ? flag->hi : INT64_MAX;
 }
 
@@ -157,7 +157,7 @@ int infer_flatten(Infer *infer, Node *node)
  * declared rank says that all such go. */
 static int squeeze_all(Infer *infer, const Node *node, const Type *x, bool *chosen)
 {
-    const Type *promise = node->out[0] ? &node->out[0]->promise : x;
+    const Type *declared = node->out[0] ? &node->out[0]->declared : x;
     int         sure = 0, unsure = 0;
 
     for (int i = 0; i < x->rank; i++) {
@@ -169,7 +169,7 @@ static int squeeze_all(Infer *infer, const Node *node, const Type *x, bool *chos
         Extent one = extent_op(infer->model, EXPR_EQ, x->dim[i], extent_const(1));
         if (one.expr < 0)
             continue;
-        if (promise->kind == TYPE_TENSOR && promise->rank == x->rank - sure - unsure)
+        if (declared->kind == TYPE_TENSOR && declared->rank == x->rank - sure - unsure)
             chosen[i] = true;
         else if (infer_check(infer, node, extent_op(infer->model, EXPR_EQ, one, extent_const(0)),
                              "an extent that must not be 1 is") < 0)

@@ -196,12 +196,12 @@ int infer_dict_vectorizer(Infer *infer, Node *node)
 }
 
 /* The declared type of the result, where there is one, must be a sequence of maps from those keys to floats. */
-static int check_zip_promise(Infer *infer, const Node *node, const Keys *keys)
+static int check_zip_declared(Infer *infer, const Node *node, const Keys *keys)
 {
-    const Type *promise = &node->out[0]->promise, *map = promise->kind == TYPE_SEQUENCE ? promise->item : NULL;
+    const Type *declared = &node->out[0]->declared, *map = declared->kind == TYPE_SEQUENCE ? declared->item : NULL;
 
-    if (promise->kind == TYPE_NONE || (map && map->kind == TYPE_MAP && map->dtype == keys->dtype &&
-                                       map->item->kind == TYPE_TENSOR && map->item->dtype == DTYPE_F32))
+    if (declared->kind == TYPE_NONE || (map && map->kind == TYPE_MAP && map->dtype == keys->dtype &&
+                                        map->item->kind == TYPE_TENSOR && map->item->dtype == DTYPE_F32))
         return 0;
     return diag_error(infer->diag, node->loc,
                       "output 0 '%s' is a sequence of maps from %s to float, but the model declares something else",
@@ -249,7 +249,7 @@ int infer_zip_map(Infer *infer, Node *node)
         keys_read(infer, node, "classlabels_strings", "classlabels_int64s", keys) < 0 ||
         infer_need_equal(infer, node, x->dim[x->rank - 1], extent_const(keys->count),
                          "the scores and the class labels") < 0 ||
-        check_distinct(infer, node, keys) < 0 || check_zip_promise(infer, node, keys) < 0 ||
+        check_distinct(infer, node, keys) < 0 || check_zip_declared(infer, node, keys) < 0 ||
         check_zip_readers(infer, node) < 0)
         return -1;
     type = type_tensor(DTYPE_F32, 2, (const int64_t[]){1, keys->count});
