@@ -42,7 +42,7 @@ static void put_infix(Emit *emit, Text *text, const char *operator, const Expr *
 }
 
 /* A leaf that no slot holds: an extent that the caller gave. */
-static void put_leaf(Emit *emit, Text *text, int expr)
+static void put_symbol(Emit *emit, Text *text, int expr)
 {
     const Member *member = emit_in_extent(emit, expr);
     const Expr   *e = &emit->model->expr[expr];
@@ -67,7 +67,7 @@ void emit_extent_value(Emit *emit, Text *text, int expr)
     case EXPR_ELEM:
     case EXPR_OUT:
     case EXPR_VAR:
-        put_leaf(emit, text, expr);
+        put_symbol(emit, text, expr);
         return;
     case EXPR_ADD:
         is_tame(e) ? put_infix(emit, text, " + ", e) : put_call(emit, text, "occ_extent_add", e);

@@ -130,7 +130,7 @@ static int index_of(Model *model, Extent extent)
                   (Expr){.op = EXPR_CONST, .a = -1, .b = -1, .c = -1, .value = -1, .lo = extent.max, .hi = extent.max});
 }
 
-Extent extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi)
+Extent extent_symbol(Model *model, ExprOp op, int value, int axis, int64_t lo, int64_t hi)
 {
     return extent_of(model,
                      (Expr){.op = op, .a = -1, .b = -1, .c = -1, .value = value, .axis = axis, .lo = lo, .hi = hi});
@@ -142,8 +142,8 @@ int extent_depth(const Model *model, Extent extent)
 }
 
 /* Operands come before what uses them, so one pass backwards over marks sees each expression once. */
-bool extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
-                     const void *context)
+bool extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
+                       const void *context)
 {
     ArenaMark mark = arena_mark(model->arena);
     char     *needed;

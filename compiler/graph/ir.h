@@ -262,15 +262,15 @@ bool        const_scalar(const Value *value, double *out); /* a constant with on
 Extent  extent_const(int64_t value);
 bool    extent_is_const(Extent extent);
 bool    extent_is(Extent extent, int64_t value); /* a constant, of this value */
-Extent  extent_leaf(Model *model, ExprOp op, int value, int axis, int64_t lo,
-                    int64_t hi); /* the same leaf gives the same index */
+Extent  extent_symbol(Model *model, ExprOp op, int value, int axis, int64_t lo,
+                      int64_t hi); /* the same leaf gives the same index */
 Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
 bool    extent_same(Extent a, Extent b);               /* provably equal */
 int64_t extent_min(const Model *model, Extent extent); /* least possible value */
 /* Whether some leaf of the expression is one that `wanted` accepts. */
-bool   extent_has_leaf(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
-                       const void *context);
+bool   extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
+                         const void *context);
 int    extent_depth(const Model *model, Extent extent); /* 0 for constants and leaves */
 void   extent_forget(Model *model, int count);          /* expressions from index `count` on never existed */
 Extent type_count(Model *model, const Type *type);      /* product of a tensor's extents */

@@ -198,9 +198,9 @@ static void put_expr(Text *text, const Model *model, int index)
         return;
     }
     if (e->op <= EXPR_VAR) {
-        static const char *const leaf[] = {
+        static const char *const symbol[] = {
             [EXPR_DIM] = "extent", [EXPR_ELEM] = "element", [EXPR_OUT] = "made extent", [EXPR_VAR] = "variable"};
-        text_printf(text, "%s %d of ", leaf[e->op], e->axis);
+        text_printf(text, "%s %d of ", symbol[e->op], e->axis);
         put_name(text, e->value >= 0 ? model->value[e->value]->name : "control flow");
     } else {
         if (e->op == EXPR_SELECT)

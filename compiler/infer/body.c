@@ -57,7 +57,7 @@ static int join_tensors(const Join *join, const Type *a, const Type *b, Type *ou
         int64_t lo = least(extent_min(model, a->dim[i]), extent_min(model, b->dim[i])),
                 hi = most(a->dim[i].max, b->dim[i].max);
         if (!extent_same(a->dim[i], b->dim[i]))
-            out->dim[i] = extent_leaf(model, member ? EXPR_VAR : EXPR_OUT, join->value->id, i, lo, hi);
+            out->dim[i] = extent_symbol(model, member ? EXPR_VAR : EXPR_OUT, join->value->id, i, lo, hi);
     }
     return 0;
 }
@@ -85,9 +85,9 @@ static int join_holders(const Join *join, const Type *a, const Type *b, Type *ou
     out->item = arena_one(model->arena, Type);
     *out->item = item;
     if (!extent_same(a->count, b->count))
-        out->count = extent_leaf(model, EXPR_OUT, join->value->id, -1,
-                                 least(extent_min(model, a->count), extent_min(model, b->count)),
-                                 most(a->count.max, b->count.max));
+        out->count = extent_symbol(model, EXPR_OUT, join->value->id, -1,
+                                   least(extent_min(model, a->count), extent_min(model, b->count)),
+                                   most(a->count.max, b->count.max));
     return 0;
 }
 
@@ -103,15 +103,15 @@ int join_types(const Join *join, const Type *a, const Type *b, Type *out)
 
 /* ------------------------------------------------------------------------------------------------- leaving the body */
 
-static bool is_inside(const Model *model, const Expr *leaf, const void *body)
+static bool is_inside(const Model *model, const Expr *symbol, const void *body)
 {
-    return (leaf->op == EXPR_ELEM || leaf->op == EXPR_OUT || leaf->op == EXPR_VAR) &&
-           graph_contains(body, model->value[leaf->value]->graph);
+    return (symbol->op == EXPR_ELEM || symbol->op == EXPR_OUT || symbol->op == EXPR_VAR) &&
+           graph_contains(body, model->value[symbol->value]->graph);
 }
 
 bool body_reads(Model *model, Extent extent, const Graph *body)
 {
-    return extent_has_leaf(model, extent, is_inside, body);
+    return extent_has_symbol(model, extent, is_inside, body);
 }
 
 int body_export(Infer *infer, Node *node, const Graph *body, int output, int axis, Extent inside, Extent *out)
@@ -135,7 +135,7 @@ static int set_output(Infer *infer, Node *node, const Graph *body, const Carry *
             return -1;
     if (type.kind != TYPE_TENSOR && state->varies[COUNT])
         type.count =
-            extent_leaf(infer->model, EXPR_OUT, node->out[carry->output]->id, -1, state->lo[COUNT], state->hi[COUNT]);
+            extent_symbol(infer->model, EXPR_OUT, node->out[carry->output]->id, -1, state->lo[COUNT], state->hi[COUNT]);
     return infer_set(infer, node, carry->output, type);
 }
 
@@ -149,7 +149,7 @@ static void set_params(Infer *infer, const Carry *carry, State *state, int ncarr
             Extent *extent = a == COUNT ? &s->type.count : &s->type.dim[a];
             if (s->varies[a])
                 *extent =
-                    extent_leaf(infer->model, EXPR_VAR, carry[i].param->id, a == COUNT ? -1 : a, s->lo[a], s->hi[a]);
+                    extent_symbol(infer->model, EXPR_VAR, carry[i].param->id, a == COUNT ? -1 : a, s->lo[a], s->hi[a]);
         }
         carry[i].param->type = s->type;
         carry[i].param->elem = NULL;
@@ -221,7 +221,7 @@ static void renew_members(Infer *infer, const Carry *carry, State *s)
     for (int a = 0; s->type.item && a < s->type.item->rank; a++)
         if (s->type.item->dim[a].expr <= -2)
             s->type.item->dim[a] =
-                extent_leaf(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
+                extent_symbol(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
 }
 
 /* One walk on trial. *changed: the parameters' types were too narrow. */

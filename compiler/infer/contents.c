@@ -166,8 +166,8 @@ static Extent rough(Infer *infer, const Value *value, int index, Range range)
 
     if (!(fabs(range.lo) < 1e15) || !(fabs(range.hi) < 1e15))
         return (Extent){0, -2};
-    return extent_leaf(infer->model, EXPR_ELEM, value->id, index, (int64_t)floor(range.lo - slack),
-                       (int64_t)ceil(range.hi + slack));
+    return extent_symbol(infer->model, EXPR_ELEM, value->id, index, (int64_t)floor(range.lo - slack),
+                         (int64_t)ceil(range.hi + slack));
 }
 
 static bool whole(const Model *model, Extent extent)
@@ -276,7 +276,7 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
     if (node->op == OP_onnx_Floor || node->op == OP_onnx_Ceil || node->op == OP_onnx_Round) {
         if (!content_is_rough(model, x))
             return x;
-        return extent_leaf(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
+        return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     }
     if (content_is_rough(model, x))
         return (Extent){0, -2};
@@ -340,7 +340,7 @@ static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int i
     if (to == DTYPE_BOOL)
         return content_is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
     if (content_is_rough(model, x))
-        return extent_leaf(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
+        return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     if (to == DTYPE_F32 && !whole(model, x))
         return rough(infer, node->out[0], index, (Range){(double)extent_min(model, x), (double)x.max});
     return x;

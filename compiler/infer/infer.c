@@ -243,8 +243,8 @@ static int bound_contents(Infer *infer, Graph *graph, Value *value)
         return 0;
     elem = arena_array(infer->model->arena, Extent, count + 1);
     for (int i = 0; i < (int)count; i++) {
-        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN,
-                              INT64_MAX);
+        elem[i] = extent_symbol(infer->model, EXPR_ELEM, value->id, i, dtype_in(value->type.dtype, "U") ? 0 : INT64_MIN,
+                                INT64_MAX);
         if (infer_within(infer, graph->node[0], elem[i], flag->lo, flag->hi, "an element that --dim bounds", &elem[i]) <
             0)
             return -1;

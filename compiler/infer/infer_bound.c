@@ -131,7 +131,7 @@ static int bind_axis(Infer *infer, const Value *value, int axis, bool member, Ex
     }
     if (!member && !flag_bound(infer, value->name, axis).known)
         find_namesake(value->graph, dim_name(value, axis), &first, &first_axis);
-    *out = extent_leaf(infer->model, member ? EXPR_VAR : EXPR_DIM, first->id, first_axis, bound.lo, bound.hi);
+    *out = extent_symbol(infer->model, member ? EXPR_VAR : EXPR_DIM, first->id, first_axis, bound.lo, bound.hi);
     return 0;
 }
 
@@ -189,7 +189,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
         count = flag_bound(infer, value->name, BOUND_COUNT);
         if (!count.known || type->item->kind == TYPE_SEQUENCE)
             count = (Bound){true, 0, 1};
-        type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
+        type->count = extent_symbol(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
         return bind_type(infer, value, member, type->item);
     }
     if (type->kind == TYPE_MAP && (value->type.kind ? &value->type : &value->declared)->kind != TYPE_MAP)
@@ -203,7 +203,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
                   arena_printf(infer->model->arena, "%s:count=0..16", value->name));
         count = (Bound){true, 0, 1};
     }
-    type->count = extent_leaf(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
+    type->count = extent_symbol(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
     return count.hi ? bind_type(infer, value, true, type->item) : bind_no_member(type->item);
 }
 
@@ -314,7 +314,7 @@ static void bound_members(Infer *infer, const Value *value, Type *item)
     for (int axis = 0; item->kind == TYPE_TENSOR && axis < item->rank; axis++) {
         Bound flag = flag_bound(infer, value->name, axis);
         if (flag.known && item->dim[axis].expr >= 0 && flag.hi < item->dim[axis].max)
-            item->dim[axis] = extent_leaf(infer->model, EXPR_VAR, value->id, axis, 0, flag.hi);
+            item->dim[axis] = extent_symbol(infer->model, EXPR_VAR, value->id, axis, 0, flag.hi);
     }
 }
 
@@ -360,7 +360,7 @@ int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, i
         return refuse_extent(infer, node, value, axis);
     if (!flag.known || (max >= 0 && max < flag.hi))
         flag.hi = max;
-    *out = extent_leaf(infer->model, EXPR_OUT, value->id, axis, flag.lo < flag.hi ? flag.lo : 0, flag.hi);
+    *out = extent_symbol(infer->model, EXPR_OUT, value->id, axis, flag.lo < flag.hi ? flag.lo : 0, flag.hi);
     return 0;
 }
 

@@ -77,7 +77,7 @@ static int read_while_running(Infer *infer, const Node *node, int input, int cap
     if (capacity == 1)
         count = 1; /* whoever asks for one has checked that there is one */
     for (int64_t i = 0; i < count && i < INFER_TRACKED; i++)
-        out[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, (int)i, lo, hi);
+        out[i] = extent_symbol(infer->model, EXPR_ELEM, value->id, (int)i, lo, hi);
     return (int)count;
 }
 
@@ -174,7 +174,7 @@ void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int c
         value->elem[i] =
             extent_depth(infer->model, elem[i]) <= MAX_CHAIN || dtype_in(value->type.dtype, "FL")
                 ? elem[i]
-                : extent_leaf(infer->model, EXPR_ELEM, value->id, i, extent_min(infer->model, elem[i]), elem[i].max);
+                : extent_symbol(infer->model, EXPR_ELEM, value->id, i, extent_min(infer->model, elem[i]), elem[i].max);
     if (!infer->trial)
         make_known(infer, value);
 }
@@ -187,6 +187,6 @@ void infer_track_range(Infer *infer, Node *node, int output, int64_t lo, int64_t
     if (!value || type_elements(&value->type) > INFER_TRACKED || !type_is_static(&value->type) || lo > hi)
         return;
     for (int i = 0; i < (int)type_elements(&value->type); i++)
-        elem[i] = extent_leaf(infer->model, EXPR_ELEM, value->id, i, lo, hi);
+        elem[i] = extent_symbol(infer->model, EXPR_ELEM, value->id, i, lo, hi);
     infer_track(infer, node, output, elem, (int)type_elements(&value->type));
 }

@@ -187,7 +187,7 @@ static int place_input(Lower *lower, const Level *l)
 int cascade_append(Lower *lower, Cascade *c, Operand y)
 {
     const Node *node = c->level[c->n - 1].p->node;
-    Extent i = extent_leaf(lower->model, EXPR_VAR, node->out[0]->id, ITERATION_AXIS + (int)c->trips, 0, c->trips - 1);
+    Extent i = extent_symbol(lower->model, EXPR_VAR, node->out[0]->id, ITERATION_AXIS + (int)c->trips, 0, c->trips - 1);
     int    at, mark;
 
     if (place_input(lower, c->level) < 0 || append_ahead(lower, c) < 0)

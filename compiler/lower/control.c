@@ -49,7 +49,7 @@ int control_integer(Lower *lower, Value *value, int64_t lo, int64_t hi, Extent *
     else if (value->elem)
         *out = value->elem[0];
     else
-        *out = extent_leaf(lower->model, EXPR_ELEM, value->id, 0, lo, hi);
+        *out = extent_symbol(lower->model, EXPR_ELEM, value->id, 0, lo, hi);
     return 0;
 }
 
@@ -71,7 +71,7 @@ int control_begin(Lower *lower, StepKind kind, Extent set)
 
 Extent control_iteration(Lower *lower, const Value *counter, int axis, Extent trips)
 {
-    return extent_leaf(lower->model, EXPR_VAR, counter->id, axis, 0, trips.max > 0 ? trips.max : 1);
+    return extent_symbol(lower->model, EXPR_VAR, counter->id, axis, 0, trips.max > 0 ? trips.max : 1);
 }
 
 int control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark)
@@ -135,7 +135,7 @@ static Operand dense_over(Lower *lower, Operand to, const Operand *from)
     return to;
 }
 
-Extent control_leaf(const Lower *lower, const Value *value, Extent extent)
+Extent control_symbol(const Lower *lower, const Value *value, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;
     Extent      found = extent_const(0);
@@ -148,28 +148,28 @@ Extent control_leaf(const Lower *lower, const Value *value, Extent extent)
         int operand = k == 0 ? e->a : k == 1 ? e->b : e->c;
 
         if (operand >= 0)
-            found = control_leaf(lower, value, (Extent){0, operand});
+            found = control_symbol(lower, value, (Extent){0, operand});
     }
     return found;
 }
 
 static bool owns(const Lower *lower, const Value *value, Extent extent)
 {
-    return control_leaf(lower, value, extent).expr >= 0;
+    return control_symbol(lower, value, extent).expr >= 0;
 }
 
 /* A leaf within bounds that inference checks in its own words: the leaf is what is set. */
 int control_give(Lower *lower, const Value *to, Extent extent, Extent value)
 {
-    Extent leaf = control_leaf(lower, to, extent);
+    Extent symbol = control_symbol(lower, to, extent);
 
     if (extent_same(extent, value))
         return 0;
-    if (leaf.expr < 0)
+    if (symbol.expr < 0)
         return lower_check(lower, extent_op(lower->model, EXPR_EQ, value, extent));
     if (lower_check(lower, extent_op(lower->model, EXPR_LT, value, extent_const(extent.max + 1))) < 0)
         return -1;
-    return lower_set(lower, leaf, value);
+    return lower_set(lower, symbol, value);
 }
 
 int control_give_extents(Lower *lower, const Type *from, const Value *to)
@@ -228,26 +228,26 @@ void control_define(Lower *lower, const Value *value)
     bool nested = control_is_nested(value);
 
     for (int i = 0; i < (nested ? 1 : value->type.rank); i++) {
-        Extent leaf = control_leaf(lower, value, nested ? value->type.count : value->type.dim[i]);
+        Extent symbol = control_symbol(lower, value, nested ? value->type.count : value->type.dim[i]);
 
-        if (leaf.expr >= 0)
-            lower_slot(lower, leaf);
+        if (symbol.expr >= 0)
+            lower_slot(lower, symbol);
     }
 }
 
 int control_zero_extents(Lower *lower, const Value *to)
 {
     for (int i = 0; i < to->type.rank; i++)
-        if (lower_set(lower, control_leaf(lower, to, to->type.dim[i]), extent_const(0)) < 0)
+        if (lower_set(lower, control_symbol(lower, to, to->type.dim[i]), extent_const(0)) < 0)
             return -1;
     return 0;
 }
 
-int control_read(Lower *lower, Value *value, Extent leaf)
+int control_read(Lower *lower, Value *value, Extent symbol)
 {
     Operand x;
 
-    return lower_value(lower, value, &x) < 0 ? -1 : lower_read(lower, x, leaf);
+    return lower_value(lower, value, &x) < 0 ? -1 : lower_read(lower, x, symbol);
 }
 
 void control_condition_in(Lower *lower, Value *parameter)
@@ -336,9 +336,9 @@ Operand control_drop_axis(Operand x, int axis)
     return x;
 }
 
-Place control_slot_place(Lower *lower, Extent leaf, int rank)
+Place control_slot_place(Lower *lower, Extent symbol, int rank)
 {
-    Place place = {.kind = PLACE_OPERAND, .operand = lower_slot(lower, leaf)};
+    Place place = {.kind = PLACE_OPERAND, .operand = lower_slot(lower, symbol)};
 
     place.operand.rank = rank;
     for (int i = 0; i < rank; i++)

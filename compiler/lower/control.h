@@ -48,7 +48,7 @@ void control_define(Lower *lower, const Value *value);
 int control_zero_extents(Lower *lower, const Value *to);
 
 /* The leaf of `value` itself that `extent` is, or bounds; a constant when there is none. */
-Extent control_leaf(const Lower *lower, const Value *value, Extent extent);
+Extent control_symbol(const Lower *lower, const Value *value, Extent extent);
 
 /* `extent`, one of `to`, turns out to be `value`: a leaf of its own is set, anything else is compared. */
 int control_give(Lower *lower, const Value *to, Extent extent, Extent value);
@@ -58,7 +58,7 @@ int control_copy(Lower *lower, Value *from, Value *to);
 int control_give_extents(Lower *lower, const Type *from, const Value *to);
 
 /* dims[leaf] = the boolean or integer `value`. */
-int control_read(Lower *lower, Value *value, Extent leaf);
+int control_read(Lower *lower, Value *value, Extent symbol);
 
 /* A loop's condition as its body sees it: true, or the body would not run. */
 void control_condition_in(Lower *lower, Value *parameter);
@@ -74,7 +74,7 @@ int control_stack_extents(Lower *lower, const Value *item, const Value *stack, i
                           Operand *whole);
 
 Operand control_drop_axis(Operand x, int axis);
-Place   control_slot_place(Lower *lower, Extent leaf, int rank); /* a run-time integer as a tensor of one element */
-bool    control_is_nested(const Value *value);                   /* a sequence, optional or map: not one tensor */
+Place   control_slot_place(Lower *lower, Extent symbol, int rank); /* a run-time integer as a tensor of one element */
+bool    control_is_nested(const Value *value);                     /* a sequence, optional or map: not one tensor */
 
 #endif

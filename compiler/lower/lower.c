@@ -183,9 +183,9 @@ static int copy_outputs(Lower *lower)
 
 /* ------------------------------------------------------------------------------------------------------------ walks */
 
-static bool is_made_by(const Model *model, const Expr *leaf, const void *node)
+static bool is_made_by(const Model *model, const Expr *symbol, const void *node)
 {
-    return leaf->value >= 0 && model->value[leaf->value]->def == node;
+    return symbol->value >= 0 && model->value[symbol->value]->def == node;
 }
 
 /* What inference left to the run: before the node, or after it when its own results decide. */
@@ -194,7 +194,7 @@ static int lower_checks(Lower *lower, const Node *node, bool after)
     for (int i = 0; i < lower->model->ncheck; i++) {
         const Check *check = &lower->model->check[i];
 
-        if (check->node == node && extent_has_leaf(lower->model, check->condition, is_made_by, node) == after &&
+        if (check->node == node && extent_has_symbol(lower->model, check->condition, is_made_by, node) == after &&
             lower_check(lower, check->condition) < 0)
             return -1;
     }

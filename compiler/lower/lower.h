@@ -221,9 +221,10 @@ int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
 int lower_extent(Lower *lower, Extent extent);
 /* dims[leaf] = value, whatever it was, or the integer that the run finds at `word`; nothing where leaf is
  * constant. */
-int     lower_set(Lower *lower, Extent leaf, Extent value);
-int     lower_read(Lower *lower, Operand word, Extent leaf);
-Operand lower_slot(Lower *lower, Extent leaf); /* where a step writes a run-time integer that it finds out (int64_t) */
+int     lower_set(Lower *lower, Extent symbol, Extent value);
+int     lower_read(Lower *lower, Operand word, Extent symbol);
+Operand lower_slot(Lower *lower,
+                   Extent symbol); /* where a step writes a run-time integer that it finds out (int64_t) */
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
 
 /* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */

@@ -208,7 +208,7 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
 
 int sequence_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out)
 {
-    *out = extent_leaf(lower->model, EXPR_VAR, value->id, WHICH_FIRST + which, lo, hi);
+    *out = extent_symbol(lower->model, EXPR_VAR, value->id, WHICH_FIRST + which, lo, hi);
     return lower_read(lower, word, *out);
 }
 
@@ -226,11 +226,11 @@ int sequence_count(Lower *lower, Value *value, Extent *out)
 
 int sequence_made(Lower *lower, Value *value)
 {
-    Extent leaf = control_leaf(lower, value, value->type.count);
+    Extent symbol = control_symbol(lower, value, value->type.count);
 
-    if (leaf.expr < 0)
+    if (symbol.expr < 0)
         return 0;
-    return lower_read(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), leaf);
+    return lower_read(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), symbol);
 }
 
 /* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its
@@ -241,7 +241,7 @@ static Extent found_here(const Lower *lower, const Value *made, Extent extent)
 
     if (e && e->op == EXPR_DIM && lower->model->value[e->value]->type.kind == TYPE_OPTIONAL)
         return extent;
-    return control_leaf(lower, made, extent);
+    return control_symbol(lower, made, extent);
 }
 
 int sequence_extents(Lower *lower, const Value *made, Operand words)
@@ -249,11 +249,11 @@ int sequence_extents(Lower *lower, const Value *made, Operand words)
     Extent first = words.offset;
 
     for (int i = 0; i < made->type.rank; i++) {
-        Extent wanted = made->type.dim[i], found, leaf = found_here(lower, made, wanted);
+        Extent wanted = made->type.dim[i], found, symbol = found_here(lower, made, wanted);
 
         words.offset = add(lower, first, extent_const(i));
-        if (leaf.expr >= 0) {
-            if (lower_read(lower, words, leaf) < 0)
+        if (symbol.expr >= 0) {
+            if (lower_read(lower, words, symbol) < 0)
                 return -1;
             continue;
         }

@@ -93,11 +93,11 @@ int lower_append(Lower *lower, Step step)
     return p->nstep - 1;
 }
 
-int lower_read(Lower *lower, Operand word, Extent leaf)
+int lower_read(Lower *lower, Operand word, Extent symbol)
 {
-    Step step = {.kind = STEP_READ, .noperand = 1, .nparam = 1, .until = -1, .set = leaf};
+    Step step = {.kind = STEP_READ, .noperand = 1, .nparam = 1, .until = -1, .set = symbol};
 
-    if (extent_is_const(leaf))
+    if (extent_is_const(symbol))
         return 0;
     if (lower_extent(lower, word.offset) < 0)
         return -1;
@@ -105,7 +105,7 @@ int lower_read(Lower *lower, Operand word, Extent leaf)
     word.access = OPERAND_READS;
     step.operand = arena_one(lower->program->arena, Operand);
     step.operand[0] = word;
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    step.slot = (int)lower_slot(lower, symbol).offset.max;
     lower_append(lower, step);
     return 0;
 }
@@ -114,7 +114,7 @@ int lower_read(Lower *lower, Operand word, Extent leaf)
 static int read_element(Lower *lower, int expr)
 {
     const Expr *e = &lower->model->expr[expr];
-    Extent      leaf = {e->hi, expr};
+    Extent      symbol = {e->hi, expr};
     int64_t     index = e->axis;
     Operand     x;
 
@@ -122,25 +122,25 @@ static int read_element(Lower *lower, int expr)
         return -1;
     for (int i = x.rank; i-- > 0; index /= x.dim[i].max ? x.dim[i].max : 1)
         x = operand_window(lower, x, i, extent_const(x.dim[i].max ? index % x.dim[i].max : 0), extent_const(1), 1);
-    return lower_read(lower, x, leaf);
+    return lower_read(lower, x, symbol);
 }
 
 /* dims[leaf] = value, whose operands are in their slots. */
-static void append_set(Lower *lower, Extent leaf, Extent value)
+static void append_set(Lower *lower, Extent symbol, Extent value)
 {
     Step step = {.kind = STEP_SET, .until = -1, .set = value};
 
-    step.slot = (int)lower_slot(lower, leaf).offset.max;
+    step.slot = (int)lower_slot(lower, symbol).offset.max;
     lower_append(lower, step);
 }
 
-int lower_set(Lower *lower, Extent leaf, Extent value)
+int lower_set(Lower *lower, Extent symbol, Extent value)
 {
-    if (extent_is_const(leaf) || leaf.expr == value.expr)
+    if (extent_is_const(symbol) || symbol.expr == value.expr)
         return 0;
     if (lower_extent(lower, value) < 0)
         return -1;
-    append_set(lower, leaf, value);
+    append_set(lower, symbol, value);
     return 0;
 }
 
@@ -169,11 +169,11 @@ int lower_extent(Lower *lower, Extent extent)
     return 0;
 }
 
-Operand lower_slot(Lower *lower, Extent leaf)
+Operand lower_slot(Lower *lower, Extent symbol)
 {
-    int slot = slot_of(lower, leaf.expr);
+    int slot = slot_of(lower, symbol.expr);
 
-    define(lower, leaf.expr);
+    define(lower, symbol.expr);
     return (Operand){
         .buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot), .access = OPERAND_WRITES};
 }

@@ -26,7 +26,7 @@ static int64_t clamp(int64_t value, int64_t lo, int64_t hi)
 
 /* Of the run-time integer `index`: its least, its most, or a small number that others have too, so that equal extents
  * are equal; in the last samples a number of its own. */
-static int64_t leaf_value(const Expr *e, int index, int sample)
+static int64_t symbol_value(const Expr *e, int index, int sample)
 {
     static const int64_t small[] = {1, 2, 3, 5, 6};
 
@@ -45,7 +45,7 @@ static bool fill(const Sizes *s, int sample)
         const Expr *e = &model->expr[i];
 
         if (e->op <= EXPR_VAR)
-            s->value[i] = e->op == EXPR_CONST ? e->lo : leaf_value(e, i, sample);
+            s->value[i] = e->op == EXPR_CONST ? e->lo : symbol_value(e, i, sample);
         else if (e->op == EXPR_SELECT)
             s->value[i] = s->value[s->value[e->c] ? e->a : e->b];
         else

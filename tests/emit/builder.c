@@ -393,8 +393,8 @@ Build *looping(void)
     Build  *b = build_new("looping");
     Type    type = tensor(DTYPE_F32, 1, 4, 0, 0), one = tensor(DTYPE_I64, 0, 0, 0, 0);
     int     x = build_in(b, "x", type), trips = build_in(b, "trips", one), y = build_out(b, "y", type);
-    Extent  counter = build_slot(b, extent_leaf(b->model, EXPR_VAR, 0, 0, 0, 8));
-    Extent  limit = build_slot(b, extent_leaf(b->model, EXPR_ELEM, 1, 0, 0, 8));
+    Extent  counter = build_slot(b, extent_symbol(b->model, EXPR_VAR, 0, 0, 0, 8));
+    Extent  limit = build_slot(b, extent_symbol(b->model, EXPR_ELEM, 1, 0, 0, 8));
     Extent  early = build_slot(b, extent_op(b->model, EXPR_LT, counter, extent_const(2)));
     Operand read[2];
     Step   *load = build_step(b, STEP_READ);

@@ -113,7 +113,7 @@ static Build *bounded(void)
     int                      x, y;
     static const char *const names[] = {"batch", NULL};
 
-    n = extent_leaf(b->model, EXPR_DIM, 0, 0, 1, 5);
+    n = extent_symbol(b->model, EXPR_DIM, 0, 0, 1, 5);
     type.dim[0] = n;
     x = build_in(b, "x", type);
     b->model->value[0]->dim_name = names;

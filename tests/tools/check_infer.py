@@ -33,7 +33,7 @@ def dtype_name(code):
     return onnx.TensorProto.DataType.Name(code).lower()
 
 
-def leaf_value(text, inputs):
+def symbol_value(text, inputs):
     """Extent or element of a stored input; None: something that only a run finds out."""
     match = LEAF.match(text)
     value = inputs.get(match[3]) if match else None
@@ -66,7 +66,7 @@ def run_time_integers(dump, inputs):
             if known[name] is not None and not -2**63 <= known[name] < 2**63:
                 known[name] = None      # of a comparison that was decided at compile time
         else:
-            known[name] = choice_value(text, known) if text.startswith("if ") else leaf_value(text, inputs)
+            known[name] = choice_value(text, known) if text.startswith("if ") else symbol_value(text, inputs)
         if lo and known[name] is not None and not int(lo) <= known[name] <= int(hi):
             raise ValueError(f"{name} = {text} is {known[name]}, outside [{lo},{hi}]")
     return known

@@ -184,7 +184,7 @@ static void run_time_integers_have_slots_and_values(void **state)
     Extent e = {16, -1};
 
     sound(w);
-    e = extent_leaf(w->program->model, EXPR_VAR, -1, 0, 0, 16);
+    e = extent_symbol(w->program->model, EXPR_VAR, -1, 0, 0, 16);
     w->program->step[1].arg[0].ints = &e;
     refuses(w, "which no slot holds");
     w->program->slot = arena_array(w->arena, int, w->program->model->nexpr);
@@ -292,7 +292,7 @@ static void make_image(Operand *x, Extent n)
 static Step *square_step(World *w, const Square *square)
 {
     const char *words = square->words;
-    Extent      n = extent_leaf(w->program->model, EXPR_DIM, 0, 0, 2, 8);
+    Extent      n = extent_symbol(w->program->model, EXPR_DIM, 0, 0, 2, 8);
     int         index = world_step(w, STEP_KERNEL);
     Step       *step = &w->program->step[index];
 

@@ -23,9 +23,9 @@ static int setup(void **state)
 
     world->arena = arena_new(0);
     world->model = model_new(world->arena, "test");
-    world->n = extent_leaf(world->model, EXPR_DIM, 0, 0, 1, 100);
-    world->m = extent_leaf(world->model, EXPR_DIM, 0, 1, 2, 9);
-    world->wide = extent_leaf(world->model, EXPR_DIM, 0, 2, 0, 1000);
+    world->n = extent_symbol(world->model, EXPR_DIM, 0, 0, 1, 100);
+    world->m = extent_symbol(world->model, EXPR_DIM, 0, 1, 2, 9);
+    world->wide = extent_symbol(world->model, EXPR_DIM, 0, 2, 0, 1000);
     *state = world;
     return 0;
 }
@@ -107,8 +107,8 @@ static void a_leaf_exists_once(void **state)
 {
     World *w = *state;
 
-    SAME(extent_leaf(w->model, EXPR_DIM, 0, 0, 1, 100), w->n);
-    SAME(extent_leaf(w->model, EXPR_DIM, 7, 0, 4, 4), K(4));
+    SAME(extent_symbol(w->model, EXPR_DIM, 0, 0, 1, 100), w->n);
+    SAME(extent_symbol(w->model, EXPR_DIM, 7, 0, 4, 4), K(4));
     assert_false(extent_same(w->n, w->m));
 }
 

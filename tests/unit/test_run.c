@@ -16,7 +16,7 @@ static Extent K(int64_t value)
 static Extent variable(World *w, int64_t lo, int64_t hi)
 {
     Program *p = w->program;
-    Extent   e = extent_leaf(p->model, EXPR_VAR, -1, p->nslot, lo, hi);
+    Extent   e = extent_symbol(p->model, EXPR_VAR, -1, p->nslot, lo, hi);
     int     *slot = arena_array(w->arena, int, p->model->nexpr + 16);
 
     for (int i = 0; i < p->model->nexpr + 16; i++)

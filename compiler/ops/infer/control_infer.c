@@ -256,7 +256,7 @@ int infer_loop(Infer *infer, Node *node)
     if (loop_trips(infer, node, &trips) < 0)
         return -1;
     body->in[0]->type = type_tensor(DTYPE_I64, 0, NULL);
-    set_contents(infer, body->in[0], extent_leaf(infer->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max));
+    set_contents(infer, body->in[0], extent_symbol(infer->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max));
     body->in[1]->type = type_tensor(DTYPE_BOOL, 0, NULL);
     for (int i = 0; i < ncarry; i++) {
         if (!infer_has(node, 2 + i))

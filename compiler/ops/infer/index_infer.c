@@ -17,7 +17,7 @@ static Extent pick(Infer *infer, const Node *node, const Extent *elem, int count
         lo = extent_min(infer->model, elem[i]) < lo ? extent_min(infer->model, elem[i]) : lo;
         hi = elem[i].max > hi ? elem[i].max : hi;
     }
-    return extent_leaf(infer->model, EXPR_ELEM, node->out[0]->id, index, lo, hi);
+    return extent_symbol(infer->model, EXPR_ELEM, node->out[0]->id, index, lo, hi);
 }
 
 static void gather_contents(Infer *infer, Node *node)

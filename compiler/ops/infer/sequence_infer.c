@@ -119,8 +119,8 @@ static int parts_of(Infer *infer, Node *node, Extent whole, Extent *count, Exten
         *count = extent_op(infer->model, EXPR_CEILDIV, whole, size[0]);
         *part = size[0];
         if (whole.expr >= 0 || size[0].expr >= 0 || !size[0].max || whole.max % size[0].max)
-            *part = extent_leaf(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0,
-                                size[0].max < whole.max ? size[0].max : whole.max);
+            *part = extent_symbol(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0,
+                                  size[0].max < whole.max ? size[0].max : whole.max);
         return 0;
     }
     *count = extent_const(n);
@@ -129,7 +129,7 @@ static int parts_of(Infer *infer, Node *node, Extent whole, Extent *count, Exten
         hi = size[i].max > hi ? size[i].max : hi;
     for (int i = 1; i < n; i++)
         if (!extent_same(size[0], size[i]))
-            *part = extent_leaf(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0, hi);
+            *part = extent_symbol(infer->model, EXPR_VAR, node->out[0]->id, (int)node_int(node, "axis", 0), 0, hi);
     return 0;
 }
 
@@ -239,8 +239,8 @@ static int set_member_param(Infer *infer, const Node *node, int index, Extent *c
     param->type = *type->item;
     for (int i = 0; i < param->type.rank; i++)
         if (member_varies(infer->model, param->type.dim[i]))
-            param->type.dim[i] = extent_leaf(infer->model, EXPR_VAR, param->id, i,
-                                             extent_min(infer->model, param->type.dim[i]), param->type.dim[i].max);
+            param->type.dim[i] = extent_symbol(infer->model, EXPR_VAR, param->id, i,
+                                               extent_min(infer->model, param->type.dim[i]), param->type.dim[i].max);
     return 0;
 }
 
@@ -267,8 +267,8 @@ int infer_sequence_map(Infer *infer, Node *node)
         item = body->out[i]->type;
         for (int a = 0; a < item.rank; a++)
             if (body_reads(infer->model, item.dim[a], body))
-                item.dim[a] = extent_leaf(infer->model, EXPR_VAR, node->out[i]->id, a,
-                                          extent_min(infer->model, item.dim[a]), item.dim[a].max);
+                item.dim[a] = extent_symbol(infer->model, EXPR_VAR, node->out[i]->id, a,
+                                            extent_min(infer->model, item.dim[a]), item.dim[a].max);
         if (infer_set(infer, node, i, type_sequence(infer->model, item, count)) < 0)
             return -1;
     }

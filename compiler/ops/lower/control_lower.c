@@ -174,14 +174,14 @@ static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
         return 0;
     for (int i = 0; i < result->type.rank; i++) {
         Extent extent = result->type.dim[i];
-        bool   leaf = extent.expr >= 0 && lower->model->expr[extent.expr].op == EXPR_VAR;
+        bool   symbol = extent.expr >= 0 && lower->model->expr[extent.expr].op == EXPR_VAR;
 
         if (lower_extent(lower, extent) < 0)
             return -1;
-        if (!leaf || extent_same(extent, carried->parameter->type.dim[i]))
+        if (!symbol || extent_same(extent, carried->parameter->type.dim[i]))
             continue;
-        staged->dim[i] = extent_leaf(lower->model, EXPR_VAR, carried->parameter->id, STAGED_AXIS + i,
-                                     extent_min(lower->model, extent), extent.max);
+        staged->dim[i] = extent_symbol(lower->model, EXPR_VAR, carried->parameter->id, STAGED_AXIS + i,
+                                       extent_min(lower->model, extent), extent.max);
         if (lower_set(lower, staged->dim[i], extent) < 0)
             return -1;
     }
@@ -325,7 +325,7 @@ int lower_loop(Lower *lower, Node *node)
     Graph   *body = node->body[0];
     Value   *first = node->nin > 1 ? node->in[1] : NULL;
     LoopPlan plan = plan_new(lower, body, body->nin - 2, body->nout - body->nin + 1);
-    Extent   go_slot = extent_leaf(lower->model, EXPR_VAR, body->in[1]->id, GO_ON_AXIS, 0, 1);
+    Extent   go_slot = extent_symbol(lower->model, EXPR_VAR, body->in[1]->id, GO_ON_AXIS, 0, 1);
 
     plan.trips = extent_const(INT64_MAX);
     if (node->in[0] && control_integer(lower, node->in[0], INT64_MIN, INT64_MAX, &plan.trips) < 0)

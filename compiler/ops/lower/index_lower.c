@@ -253,13 +253,13 @@ int lower_tile(Lower *lower, Node *node)
 }
 
 /* A depth that is computed while running, of any number type: read once into the result's extent. */
-static int onehot_depth(Lower *lower, Node *node, Extent leaf)
+static int onehot_depth(Lower *lower, Node *node, Extent symbol)
 {
     Operand depth;
 
-    if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT)
+    if (symbol.expr < 0 || lower->model->expr[symbol.expr].op != EXPR_OUT)
         return 0;
-    return lower_indices(lower, node, 1, &depth) < 0 ? -1 : lower_read(lower, depth, leaf);
+    return lower_indices(lower, node, 1, &depth) < 0 ? -1 : lower_read(lower, depth, symbol);
 }
 
 int lower_onehot(Lower *lower, Node *node)

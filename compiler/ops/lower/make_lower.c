@@ -102,7 +102,7 @@ int lower_eyelike(Lower *lower, Node *node)
 /* The count comes first when it is not known: a result above its capacity stops the run. */
 int lower_range(Lower *lower, Node *node)
 {
-    Extent  leaf = node->out[0]->type.dim[0];
+    Extent  symbol = node->out[0]->type.dim[0];
     Operand x[3], y;
     Step   *step;
 
@@ -112,12 +112,12 @@ int lower_range(Lower *lower, Node *node)
     if (dtype_info(x[0].dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; make the range float and cast it",
                                 dtype_info(x[0].dtype)->name);
-    if (leaf.expr >= 0 && lower->model->expr[leaf.expr].op == EXPR_OUT) {
+    if (symbol.expr >= 0 && lower->model->expr[symbol.expr].op == EXPR_OUT) {
         step = step_begin(lower, node, move_kernel(lower, "range_count", x[0].dtype));
-        step_writes(lower, step, lower_slot(lower, leaf));
+        step_writes(lower, step, lower_slot(lower, symbol));
         for (int i = 0; i < 3; i++)
             step_reads(lower, step, x[i]);
-        step_int(lower, step, leaf.max);
+        step_int(lower, step, symbol.max);
         if (step_end(lower, step) < 0)
             return -1;
     }
@@ -127,7 +127,7 @@ int lower_range(Lower *lower, Node *node)
     step_writes(lower, step, y);
     step_reads(lower, step, x[0]);
     step_reads(lower, step, x[2]);
-    step_extent(lower, step, leaf);
+    step_extent(lower, step, symbol);
     return end(lower, node, step, y);
 }
 

@@ -157,19 +157,19 @@ static int find_extents(Lower *lower, const Resize *r)
 {
     for (int i = 0; i < r->naxes; i++) {
         int    axis = r->axis[i];
-        Extent leaf = r->node->out[0]->type.dim[axis];
+        Extent symbol = r->node->out[0]->type.dim[axis];
         Step  *step;
 
-        if (leaf.expr < 0 || lower->model->expr[leaf.expr].op != EXPR_OUT ||
-            lower->model->expr[leaf.expr].value != r->node->out[0]->id)
+        if (symbol.expr < 0 || lower->model->expr[symbol.expr].op != EXPR_OUT ||
+            lower->model->expr[symbol.expr].value != r->node->out[0]->id)
             continue;
         step = step_begin(lower, r->node, "resize_extent");
-        step_writes(lower, step, lower_slot(lower, leaf));
+        step_writes(lower, step, lower_slot(lower, symbol));
         step_reads(lower, step, r->scales);
         step_int(lower, step, r->common ? 0 : entry_of(r, axis));
         step_extent(lower, step, r->node->in[0]->type.dim[axis]);
         step_int(lower, step, has(r->node, 3));
-        step_int(lower, step, leaf.max);
+        step_int(lower, step, symbol.max);
         step_float(lower, step, r->scale[axis]);
         if (step_end(lower, step) < 0)
             return -1;

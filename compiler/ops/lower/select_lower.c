@@ -134,7 +134,7 @@ int lower_compress(Lower *lower, Node *node)
     const Attr *attr = node_attr(node, "axis");
     int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
     Operand     x, condition, y;
-    Extent      leaf = node->out[0]->type.dim[attr ? axis : 0];
+    Extent      symbol = node->out[0]->type.dim[attr ? axis : 0];
     Step       *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &condition) < 0 ||
@@ -142,14 +142,14 @@ int lower_compress(Lower *lower, Node *node)
         return -1;
     step = step_begin(lower, node, move_kernel(lower, "compress", x.dtype));
     step_writes(lower, step, y);
-    step_found(lower, step, leaf);
+    step_found(lower, step, symbol);
     step_reads(lower, step, x);
     step_reads(lower, step, condition);
     step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
     step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
     step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
     step_extent(lower, step, condition.dim[0]);
-    step_limits(lower, step, leaf);
+    step_limits(lower, step, symbol);
     return end(lower, node, step, y);
 }
 
@@ -159,14 +159,14 @@ int lower_unique(Lower *lower, Node *node)
     Operand     x, y, part[3], order;
     int         axis;
     int64_t     n;
-    Extent      leaf;
+    Extent      symbol;
     Step       *step;
 
     if (comparable(lower, node, &x) < 0)
         return -1;
     axis = attr ? (int)(attr->i < 0 ? attr->i + x.rank : attr->i) : 0;
     n = attr ? x.dim[axis].max : operand_count(lower, &x, 0, x.rank).max;
-    leaf = node->out[0]->type.dim[axis];
+    symbol = node->out[0]->type.dim[axis];
     if (chosen_output(lower, node, x.dtype, &node->out[0]->type, type_elements(&node->out[0]->type), &y) < 0)
         return -1;
     for (int i = 0; i < 3; i++) /* first, inverse, counts */
@@ -177,14 +177,14 @@ int lower_unique(Lower *lower, Node *node)
     step_writes(lower, step, y);
     for (int i = 0; i < 3; i++)
         step_writes(lower, step, part[i]);
-    step_found(lower, step, leaf);
+    step_found(lower, step, symbol);
     step_writes(lower, step, order);
     step_reads(lower, step, x);
     step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
     step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
     step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
     step_int(lower, step, node_int(node, "sorted", 1));
-    step_limits(lower, step, leaf);
+    step_limits(lower, step, symbol);
     if (step_end(lower, step) < 0 || chosen_done(lower, node, y) < 0)
         return -1;
     for (int i = 0; i < 3; i++)

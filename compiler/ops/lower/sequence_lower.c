@@ -142,8 +142,8 @@ static int member_index(Lower *lower, Node *node, Extent *out)
         *out = position;
         return 0;
     }
-    *out = extent_leaf(model, EXPR_VAR, node->out[0]->id, (1 << 16) + WHICH_INDEX, 0,
-                       node->in[0]->type.count.max > 0 ? node->in[0]->type.count.max - 1 : 0);
+    *out = extent_symbol(model, EXPR_VAR, node->out[0]->id, (1 << 16) + WHICH_INDEX, 0,
+                         node->in[0]->type.count.max > 0 ? node->in[0]->type.count.max - 1 : 0);
     return lower_set(lower, *out, position);
 }
 
@@ -204,7 +204,7 @@ static int read_cut(Lower *lower, const Node *node, Cut *cut)
     }
     for (int i = 0; i < cut->count; i++)
         cut->size[i] = i < split->nelem ? split->elem[i]
-                                        : extent_leaf(lower->model, EXPR_ELEM, split->id, i, INT64_MIN, INT64_MAX);
+                                        : extent_symbol(lower->model, EXPR_ELEM, split->id, i, INT64_MIN, INT64_MAX);
     return 0;
 }
 

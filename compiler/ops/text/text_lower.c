@@ -23,9 +23,9 @@ static Operand found_extent(Lower *lower, const Node *node, int axis, Extent *fo
 {
     const Value *made = node->out[0];
 
-    *found = control_leaf(lower, made, made->type.dim[axis]);
+    *found = control_symbol(lower, made, made->type.dim[axis]);
     if (extent_is_const(*found))
-        *found = extent_leaf(lower->model, EXPR_VAR, made->id, 300 + axis, 0, INT64_MAX / 64);
+        *found = extent_symbol(lower->model, EXPR_VAR, made->id, 300 + axis, 0, INT64_MAX / 64);
     return lower_slot(lower, *found);
 }
 

@@ -88,13 +88,13 @@ int lower_tokenizer(Lower *lower, Node *node)
     RegexTable   table;
     bool         between;
     Operand      x, y, pool;
-    Extent       most = control_leaf(lower, made, type->dim[last]), n = type_count(lower->model, &node->in[0]->type);
+    Extent       most = control_symbol(lower, made, type->dim[last]), n = type_count(lower->model, &node->in[0]->type);
     Step        *step;
 
     if (pattern_of(lower, node, &table, &between) < 0 || lower_input_dense(lower, node, 0, &x) < 0)
         return -1;
     if (extent_is_const(most))
-        most = extent_leaf(lower->model, EXPR_VAR, made->id, 300 + last, 0, INT64_MAX / 64);
+        most = extent_symbol(lower->model, EXPR_VAR, made->id, 300 + last, 0, INT64_MAX / 64);
     step = step_begin(lower, node, "text_token_count");
     step_reads(lower, step, x);
     read_table(lower, step, &table);
