@@ -229,7 +229,7 @@ static void spread_declared(const Graph *graph)
 }
 
 /* What --dim VALUE:values says of a small integer input's elements: they are followed, and the run checks them. */
-static int bound_contents(Infer *infer, Graph *graph, Value *value)
+static int bound_propagated(Infer *infer, Graph *graph, Value *value)
 {
     const DimBound *flag;
     int64_t         count = type_elements(&value->type);
@@ -260,7 +260,7 @@ int infer_graph(Infer *infer, Graph *graph)
     if (!graph->parent && infer_inputs(infer, graph) < 0)
         return -1;
     for (int i = 0; !graph->parent && i < graph->nin; i++)
-        if (bound_contents(infer, graph, graph->in[i]) < 0)
+        if (bound_propagated(infer, graph, graph->in[i]) < 0)
             return -1;
     spread_declared(graph);
     if (infer_nodes(infer, graph) < 0)

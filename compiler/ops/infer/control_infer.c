@@ -48,7 +48,7 @@ static void splice(Infer *infer, Node *node, Graph *branch)
 }
 
 /* Contents of a small result: one branch's or the other's. */
-static void either_contents(Infer *infer, Node *node, int output, Extent condition)
+static void propagate_either(Infer *infer, Node *node, int output, Extent condition)
 {
     Extent a[INFER_TRACKED], b[INFER_TRACKED];
     int    na, nb;
@@ -124,7 +124,7 @@ static int join_branches(Infer *infer, Node *node, Extent condition)
             infer_set(infer, node, i, type) < 0)
             return -1;
         if (type.kind == TYPE_TENSOR && dtype_in(type.dtype, "IUB"))
-            either_contents(infer, node, i, condition);
+            propagate_either(infer, node, i, condition);
     }
     return 0;
 }
@@ -170,7 +170,7 @@ int infer_if(Infer *infer, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------- Loop */
 
-static void set_contents(Infer *infer, Value *value, Extent elem)
+static void propagate_set(Infer *infer, Value *value, Extent elem)
 {
     value->elem = arena_one(infer->model->arena, Extent);
     value->elem[0] = elem;
@@ -227,7 +227,7 @@ static int infer_loop_body(Infer *infer, Node *node, const Carry *carry, int nca
     int    known = infer->model->nexpr;
 
     if (hope) {
-        set_contents(infer, body->in[1], extent_const(1));
+        propagate_set(infer, body->in[1], extent_const(1));
         infer->trial++;
         if (body_infer(infer, node, body, carry, ncarry, trips, false) < 0)
             return -1;
@@ -256,7 +256,7 @@ int infer_loop(Infer *infer, Node *node)
     if (loop_trips(infer, node, &trips) < 0)
         return -1;
     body->in[0]->type = type_tensor(DTYPE_I64, 0, NULL);
-    set_contents(infer, body->in[0], extent_symbol(infer->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max));
+    propagate_set(infer, body->in[0], extent_symbol(infer->model, EXPR_VAR, body->in[0]->id, 0, 0, trips.max));
     body->in[1]->type = type_tensor(DTYPE_BOOL, 0, NULL);
     for (int i = 0; i < ncarry; i++) {
         if (!infer_has(node, 2 + i))

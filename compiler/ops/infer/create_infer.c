@@ -45,7 +45,7 @@ int infer_size(Infer *infer, Node *node)
 /* -------------------------------------------------------------------------------------------------------- constants */
 
 /* A constant shape makes a constant: one element, repeated. */
-static void fill_contents(Infer *infer, Node *node, const Attr *value)
+static void propagate_fill(Infer *infer, Node *node, const Attr *value)
 {
     static const float zero = 0.0f;
     Value             *out = node->out[0];
@@ -82,7 +82,7 @@ int infer_constant_of_shape(Infer *infer, Node *node)
     if (infer_set_tensor(infer, node, 0, value ? value->type.dtype : DTYPE_F32, n, dim) < 0)
         return -1;
     if (infer_wants(node, 0))
-        fill_contents(infer, node, value);
+        propagate_fill(infer, node, value);
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int range_extent(Infer *infer, Node *node, Extent *out)
     return infer_unknown_extent(infer, node, 0, 0, -1, out);
 }
 
-static void range_contents(Infer *infer, Node *node, Extent count)
+static void propagate_range(Infer *infer, Node *node, Extent count)
 {
     Extent start, delta, elem[INFER_TRACKED];
     int    n;
@@ -165,7 +165,7 @@ int infer_range(Infer *infer, Node *node)
     if (range_extent(infer, node, &count) < 0 ||
         infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 1, &count) < 0)
         return -1;
-    range_contents(infer, node, count);
+    propagate_range(infer, node, count);
     return 0;
 }
 

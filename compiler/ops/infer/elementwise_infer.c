@@ -1,5 +1,5 @@
 /* elementwise_infer.c - types of operators that work element by element. */
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ int infer_float_unary(Infer *infer, Node *node)
 {
     if (same_of(infer, node, "FL") < 0)
         return -1;
-    contents_unary(infer, node);
+    propagate_unary(infer, node);
     return 0;
 }
 
@@ -25,7 +25,7 @@ int infer_number_unary(Infer *infer, Node *node)
 {
     if (same_of(infer, node, "FLIU") < 0)
         return -1;
-    contents_unary(infer, node);
+    propagate_unary(infer, node);
     return 0;
 }
 
@@ -38,7 +38,7 @@ int infer_not(Infer *infer, Node *node)
 {
     if (same_of(infer, node, "B") < 0)
         return -1;
-    contents_not(infer, node);
+    propagate_not(infer, node);
     return 0;
 }
 
@@ -57,7 +57,7 @@ int infer_clip(Infer *infer, Node *node)
         if (infer_has(node, i) &&
             (infer_need_scalar(infer, node, i) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0))
             return -1;
-    contents_clip(infer, node);
+    propagate_clip(infer, node);
     return 0;
 }
 
@@ -99,7 +99,7 @@ static int set_cast(Infer *infer, Node *node, DType to)
         return -1;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    contents_cast(infer, node, to);
+    propagate_cast(infer, node, to);
     return 0;
 }
 
@@ -151,7 +151,7 @@ static int binary_of(Infer *infer, Node *node, const char *classes, DType result
         type.dtype = result;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    contents_binary(infer, node);
+    propagate_binary(infer, node);
     return 0;
 }
 
@@ -214,9 +214,9 @@ int infer_many_arithmetic(Infer *infer, Node *node)
     if (infer_broadcast_inputs(infer, node, 0, node->nin, &type) < 0 || infer_set(infer, node, 0, type) < 0)
         return -1;
     if (node->nin == 2)
-        contents_binary(infer, node);
+        propagate_binary(infer, node);
     else
-        contents_many(infer, node);
+        propagate_many(infer, node);
     return 0;
 }
 
@@ -231,6 +231,6 @@ int infer_where(Infer *infer, Node *node)
     type.dtype = node->in[1]->type.dtype;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    contents_where(infer, node);
+    propagate_where(infer, node);
     return 0;
 }

@@ -20,7 +20,7 @@ static Extent pick(Infer *infer, const Node *node, const Extent *elem, int count
     return extent_symbol(infer->model, EXPR_ELEM, node->out[0]->id, index, lo, hi);
 }
 
-static void gather_contents(Infer *infer, Node *node)
+static void propagate_gather(Infer *infer, Node *node)
 {
     Extent elem[INFER_TRACKED], index[INFER_TRACKED], out[INFER_TRACKED];
     int    count, n;
@@ -59,7 +59,7 @@ int infer_gather(Infer *infer, Node *node)
     }
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    gather_contents(infer, node);
+    propagate_gather(infer, node);
     return 0;
 }
 

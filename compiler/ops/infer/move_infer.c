@@ -1,6 +1,6 @@
 /* move_infer.c - types of operators that give the same elements another shape or order. */
 #include "infer/axes.h"
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -226,17 +226,17 @@ int infer_unsqueeze(Infer *infer, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ order */
 
-static void transpose_contents(Infer *infer, Node *node, const int64_t *permutation)
+static void propagate_transpose(Infer *infer, Node *node, const int64_t *permutation)
 {
     int64_t stride[MAX_RANK], permuted[MAX_RANK];
     int     rank = node->in[0]->type.rank;
 
-    if (!contents_strides(&node->in[0]->type, stride))
+    if (!propagate_strides(&node->in[0]->type, stride))
         return;
     for (int i = 0; i < rank; i++)
         permuted[i] =
             stride[permutation ? (permutation[i] < 0 ? permutation[i] + rank : permutation[i]) : rank - 1 - i];
-    contents_view(infer, node, 0, permuted);
+    propagate_view(infer, node, 0, permuted);
 }
 
 int infer_transpose(Infer *infer, Node *node)
@@ -259,7 +259,7 @@ int infer_transpose(Infer *infer, Node *node)
             x->dim[count ? (permutation[i] < 0 ? permutation[i] + x->rank : permutation[i]) : x->rank - 1 - i];
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    transpose_contents(infer, node, permutation);
+    propagate_transpose(infer, node, permutation);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* part_infer.c - types of operators that take parts of tensors, join them, or repeat them. */
 #include "infer/axes.h"
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ int infer_concat(Infer *infer, Node *node)
     if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_joined(infer, node, 0, 1, &axis, &type) < 0 ||
         infer_set(infer, node, 0, type) < 0)
         return -1;
-    contents_concat(infer, node, axis);
+    propagate_concat(infer, node, axis);
     return 0;
 }
 
@@ -84,7 +84,7 @@ int infer_split(Infer *infer, Node *node)
 /* ------------------------------------------------------------------------------------------------ repeated elements */
 
 /* Every element the same: contents of a scalar spread over the output. */
-static void spread_contents(Infer *infer, Node *node)
+static void propagate_spread(Infer *infer, Node *node)
 {
     Extent  elem[INFER_TRACKED];
     int     count;
@@ -114,7 +114,7 @@ int infer_expand(Infer *infer, Node *node)
     type.dtype = x->dtype;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    spread_contents(infer, node);
+    propagate_spread(infer, node);
     return 0;
 }
 
@@ -136,7 +136,7 @@ int infer_tile(Infer *infer, Node *node)
         type.dim[i] = infer_mul(infer, type.dim[i], times[i]);
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    spread_contents(infer, node);
+    propagate_spread(infer, node);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* reduce_infer.c - types of reductions and running sums. */
 #include "infer/axes.h"
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -21,18 +21,18 @@ static int reduced_axes(Infer *infer, const Node *node, Axes *axes)
 }
 
 /* A small vector reduced to one element. */
-static void reduce_contents(Infer *infer, Node *node)
+static void propagate_reduce(Infer *infer, Node *node)
 {
-    Extent    elem[INFER_TRACKED], all;
-    ContentOp op = content_op(node->op);
-    int       count;
+    Extent       elem[INFER_TRACKED], all;
+    PropagatedOp op = propagated_op(node->op);
+    int          count;
 
-    if (op == CONTENT_NONE || !infer_wants(node, 0) || type_elements(&node->out[0]->type) != 1 ||
+    if (op == PROPAGATED_NONE || !infer_wants(node, 0) || type_elements(&node->out[0]->type) != 1 ||
         !dtype_in(node->out[0]->type.dtype, "IUB") || !infer_known(node->in[0], elem, &count) || !count)
         return;
     all = elem[0];
     for (int i = 1; i < count; i++)
-        all = content_apply(infer, op, all, elem[i]);
+        all = propagated_apply(infer, op, all, elem[i]);
     infer_track(infer, node, 0, &all, 1);
 }
 
@@ -54,7 +54,7 @@ int infer_reduce(Infer *infer, Node *node)
         type.rank = axes_drop(infer, &axes, x, type.dim);
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    reduce_contents(infer, node);
+    propagate_reduce(infer, node);
     return 0;
 }
 
@@ -78,7 +78,7 @@ int infer_arg_reduce(Infer *infer, Node *node)
     return 0;
 }
 
-static void running_contents(Infer *infer, Node *node)
+static void propagate_running(Infer *infer, Node *node)
 {
     Extent elem[INFER_TRACKED];
     int    count;
@@ -87,7 +87,7 @@ static void running_contents(Infer *infer, Node *node)
         !dtype_in(node->in[0]->type.dtype, "IU") || !infer_known(node->in[0], elem, &count))
         return;
     for (int i = 1; i < count; i++)
-        elem[i] = content_apply(infer, content_op(node->op), elem[i - 1], elem[i]);
+        elem[i] = propagated_apply(infer, propagated_op(node->op), elem[i - 1], elem[i]);
     infer_track(infer, node, 0, elem, count);
 }
 
@@ -103,6 +103,6 @@ int infer_cumulative(Infer *infer, Node *node)
     if (infer_need_scalar(infer, node, 1) < 0 || infer_elems(infer, node, 1, -rank, rank - 1, &axis, 1) < 0 ||
         infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
         return -1;
-    running_contents(infer, node);
+    propagate_running(infer, node);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* slice_infer.c - the type of Slice, and what it takes of each axis; see slice.h. */
 #include "ops/infer/slice_infer.h"
 #include "infer/axes.h"
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 #include "ops/rules.h"
 
 /* Entries of the inputs. */
@@ -150,12 +150,12 @@ int slice_read(Infer *infer, const Node *node, SliceAxis *out)
 }
 
 /* Contents of a slice of a small tensor, where the places are known. */
-static void slice_contents(Infer *infer, Node *node, const SliceAxis *axis)
+static void propagate_slice(Infer *infer, Node *node, const SliceAxis *axis)
 {
     const Type *x = infer_in(node, 0);
     int64_t     stride[MAX_RANK], start = 0;
 
-    if (!contents_strides(x, stride))
+    if (!propagate_strides(x, stride))
         return;
     for (int i = 0; i < x->rank; i++) {
         if (axis[i].start.expr >= 0 || axis[i].step.expr >= 0)
@@ -164,7 +164,7 @@ static void slice_contents(Infer *infer, Node *node, const SliceAxis *axis)
         stride[i] =
             axis[i].count.max > 1 ? stride[i] * axis[i].step.max : 0; /* a step may be as large as it likes then */
     }
-    contents_view(infer, node, start, stride);
+    propagate_view(infer, node, start, stride);
 }
 
 int infer_slice(Infer *infer, Node *node)
@@ -179,6 +179,6 @@ int infer_slice(Infer *infer, Node *node)
         type.dim[i] = axis[i].count;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
-    slice_contents(infer, node, axis);
+    propagate_slice(infer, node, axis);
     return 0;
 }

@@ -1,38 +1,52 @@
-/* contents.c - what elementwise operators do to the contents of small tensors.
+/* data_propagation.c - what elementwise operators do to the contents of small tensors.
  *
  * Whole numbers in floats are followed exactly while they stay below 2^24. A float that need not be whole (n * 0.5) is
  * kept as a leaf of its own whose interval is all that is known; a cast to integers then reads it while running, within
  * bounds. */
-#include "infer/contents.h"
+#include "infer/data_propagation.h"
 
 #include <math.h>
 #include <string.h>
 
 static const int64_t WHOLE_FLOATS = (int64_t)1 << 24;
 
-ContentOp content_op(OpKind op)
+PropagatedOp propagated_op(OpKind op)
 {
     static const struct {
-        OpKind    op;
-        ContentOp content;
+        OpKind       op;
+        PropagatedOp propagated;
     } row[] = {
-        {OP_onnx_Add, CONTENT_ADD},           {OP_onnx_Sub, CONTENT_SUB},        {OP_onnx_Mul, CONTENT_MUL},
-        {OP_onnx_Div, CONTENT_DIV},           {OP_onnx_Mod, CONTENT_MOD},        {OP_onnx_Min, CONTENT_MIN},
-        {OP_onnx_Max, CONTENT_MAX},           {OP_onnx_Sum, CONTENT_ADD},        {OP_onnx_Equal, CONTENT_EQ},
-        {OP_onnx_Less, CONTENT_LT},           {OP_onnx_Greater, CONTENT_GT},     {OP_onnx_LessOrEqual, CONTENT_LE},
-        {OP_onnx_GreaterOrEqual, CONTENT_GE}, {OP_onnx_And, CONTENT_AND},        {OP_onnx_Or, CONTENT_OR},
-        {OP_onnx_Xor, CONTENT_XOR},           {OP_onnx_ReduceMax, CONTENT_MAX},  {OP_onnx_ReduceMin, CONTENT_MIN},
-        {OP_onnx_ReduceSum, CONTENT_ADD},     {OP_onnx_ReduceProd, CONTENT_MUL}, {OP_onnx_CumSum, CONTENT_ADD},
-        {OP_onnx_CumProd, CONTENT_MUL},
+        {OP_onnx_Add, PROPAGATED_ADD},
+        {OP_onnx_Sub, PROPAGATED_SUB},
+        {OP_onnx_Mul, PROPAGATED_MUL},
+        {OP_onnx_Div, PROPAGATED_DIV},
+        {OP_onnx_Mod, PROPAGATED_MOD},
+        {OP_onnx_Min, PROPAGATED_MIN},
+        {OP_onnx_Max, PROPAGATED_MAX},
+        {OP_onnx_Sum, PROPAGATED_ADD},
+        {OP_onnx_Equal, PROPAGATED_EQ},
+        {OP_onnx_Less, PROPAGATED_LT},
+        {OP_onnx_Greater, PROPAGATED_GT},
+        {OP_onnx_LessOrEqual, PROPAGATED_LE},
+        {OP_onnx_GreaterOrEqual, PROPAGATED_GE},
+        {OP_onnx_And, PROPAGATED_AND},
+        {OP_onnx_Or, PROPAGATED_OR},
+        {OP_onnx_Xor, PROPAGATED_XOR},
+        {OP_onnx_ReduceMax, PROPAGATED_MAX},
+        {OP_onnx_ReduceMin, PROPAGATED_MIN},
+        {OP_onnx_ReduceSum, PROPAGATED_ADD},
+        {OP_onnx_ReduceProd, PROPAGATED_MUL},
+        {OP_onnx_CumSum, PROPAGATED_ADD},
+        {OP_onnx_CumProd, PROPAGATED_MUL},
     };
 
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (row[i].op == op)
-            return row[i].content;
-    return CONTENT_NONE;
+            return row[i].propagated;
+    return PROPAGATED_NONE;
 }
 
-bool content_is_rough(const Model *model, Extent extent)
+bool propagated_is_rough(const Model *model, Extent extent)
 {
     const Expr *expr = extent.expr < 0 ? NULL : &model->expr[extent.expr];
 
@@ -61,38 +75,38 @@ static Extent divide(Infer *infer, Extent a, Extent b)
     return extent_select(model, below, mirrored, extent_op(model, EXPR_DIV, a, b));
 }
 
-Extent content_apply(Infer *infer, ContentOp op, Extent a, Extent b)
+Extent propagated_apply(Infer *infer, PropagatedOp op, Extent a, Extent b)
 {
     Model *model = infer->model;
 
     switch (op) {
-    case CONTENT_ADD:
+    case PROPAGATED_ADD:
         return infer_add(infer, a, b);
-    case CONTENT_SUB:
+    case PROPAGATED_SUB:
         return infer_sub(infer, a, b);
-    case CONTENT_MUL:
-    case CONTENT_AND:
+    case PROPAGATED_MUL:
+    case PROPAGATED_AND:
         return infer_mul(infer, a, b);
-    case CONTENT_DIV:
+    case PROPAGATED_DIV:
         return divide(infer, a, b);
-    case CONTENT_MOD:
+    case PROPAGATED_MOD:
         return extent_min(model, b) > 0 ? extent_op(model, EXPR_MOD, a, b) : (Extent){0, -2};
-    case CONTENT_MIN:
+    case PROPAGATED_MIN:
         return extent_op(model, EXPR_MIN, a, b);
-    case CONTENT_MAX:
-    case CONTENT_OR:
+    case PROPAGATED_MAX:
+    case PROPAGATED_OR:
         return extent_op(model, EXPR_MAX, a, b);
-    case CONTENT_EQ:
+    case PROPAGATED_EQ:
         return extent_op(model, EXPR_EQ, a, b);
-    case CONTENT_LT:
+    case PROPAGATED_LT:
         return extent_op(model, EXPR_LT, a, b);
-    case CONTENT_GT:
+    case PROPAGATED_GT:
         return extent_op(model, EXPR_LT, b, a);
-    case CONTENT_LE:
+    case PROPAGATED_LE:
         return negated(infer, extent_op(model, EXPR_LT, b, a));
-    case CONTENT_GE:
+    case PROPAGATED_GE:
         return negated(infer, extent_op(model, EXPR_LT, a, b));
-    case CONTENT_XOR:
+    case PROPAGATED_XOR:
         return negated(infer, extent_op(model, EXPR_EQ, a, b));
     default:
         return (Extent){0, -2};
@@ -127,18 +141,18 @@ static bool float_range(const Model *model, const Value *value, int index, Range
     return true;
 }
 
-static double combine(ContentOp op, double a, double b)
+static double combine(PropagatedOp op, double a, double b)
 {
     switch (op) {
-    case CONTENT_ADD:
+    case PROPAGATED_ADD:
         return a + b;
-    case CONTENT_SUB:
+    case PROPAGATED_SUB:
         return a - b;
-    case CONTENT_MUL:
+    case PROPAGATED_MUL:
         return a * b;
-    case CONTENT_DIV:
+    case PROPAGATED_DIV:
         return a / b;
-    case CONTENT_MIN:
+    case PROPAGATED_MIN:
         return fmin(a, b);
     default:
         return fmax(a, b);
@@ -146,7 +160,7 @@ static double combine(ContentOp op, double a, double b)
 }
 
 /* The corners of the operator over both intervals; it is monotone in each operand where this is used. */
-static Range combine_ranges(ContentOp op, Range a, Range b)
+static Range combine_ranges(PropagatedOp op, Range a, Range b)
 {
     double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
                         combine(op, a.hi, b.hi)};
@@ -172,26 +186,27 @@ static Extent rough(Infer *infer, const Value *value, int index, Range range)
 
 static bool whole(const Model *model, Extent extent)
 {
-    return !content_is_rough(model, extent) && extent_min(model, extent) > -WHOLE_FLOATS && extent.max < WHOLE_FLOATS;
+    return !propagated_is_rough(model, extent) && extent_min(model, extent) > -WHOLE_FLOATS &&
+           extent.max < WHOLE_FLOATS;
 }
 
-static Extent apply_float(Infer *infer, Node *node, ContentOp op, int index)
+static Extent apply_float(Infer *infer, Node *node, PropagatedOp op, int index)
 {
     const Value *a = node->in[0], *b = node->in[1];
     Extent       x[INFER_TRACKED], y[INFER_TRACKED], result;
     int          nx, ny;
     Range        left, right;
 
-    if (op > CONTENT_MAX || op == CONTENT_MOD)
+    if (op > PROPAGATED_MAX || op == PROPAGATED_MOD)
         return (Extent){0, -2};
-    if (op != CONTENT_DIV && infer_known(a, x, &nx) && infer_known(b, y, &ny)) {
-        result = content_apply(infer, op, x[nx == 1 ? 0 : index], y[ny == 1 ? 0 : index]);
+    if (op != PROPAGATED_DIV && infer_known(a, x, &nx) && infer_known(b, y, &ny)) {
+        result = propagated_apply(infer, op, x[nx == 1 ? 0 : index], y[ny == 1 ? 0 : index]);
         if (whole(infer->model, x[nx == 1 ? 0 : index]) && whole(infer->model, y[ny == 1 ? 0 : index]) &&
             whole(infer->model, result))
             return result;
     }
     if (!float_range(infer->model, a, index, &left) || !float_range(infer->model, b, index, &right) ||
-        (op == CONTENT_DIV && right.lo <= 0.0 && right.hi >= 0.0))
+        (op == PROPAGATED_DIV && right.lo <= 0.0 && right.hi >= 0.0))
         return (Extent){0, -2};
     return rough(infer, node->out[0], index, combine_ranges(op, left, right));
 }
@@ -212,7 +227,7 @@ static bool fits(int have, int count)
     return have == count || have == 1;
 }
 
-static void contents_floats(Infer *infer, Node *node, ContentOp op, int count)
+static void propagate_floats(Infer *infer, Node *node, PropagatedOp op, int count)
 {
     Extent  out[INFER_TRACKED];
     int64_t na = type_elements(&node->in[0]->type), nb = type_elements(&node->in[1]->type);
@@ -227,44 +242,44 @@ static void contents_floats(Infer *infer, Node *node, ContentOp op, int count)
     infer_track(infer, node, 0, out, count);
 }
 
-void contents_binary(Infer *infer, Node *node)
+void propagate_binary(Infer *infer, Node *node)
 {
-    Extent    a[INFER_TRACKED], b[INFER_TRACKED], out[INFER_TRACKED];
-    ContentOp op = content_op(node->op);
-    int       na, nb, count = followed(node);
+    Extent       a[INFER_TRACKED], b[INFER_TRACKED], out[INFER_TRACKED];
+    PropagatedOp op = propagated_op(node->op);
+    int          na, nb, count = followed(node);
 
-    if (count < 0 || op == CONTENT_NONE)
+    if (count < 0 || op == PROPAGATED_NONE)
         return;
-    if (dtype_in(node->in[0]->type.dtype, "FL") && op <= CONTENT_MAX) {
-        contents_floats(infer, node, op, count);
+    if (dtype_in(node->in[0]->type.dtype, "FL") && op <= PROPAGATED_MAX) {
+        propagate_floats(infer, node, op, count);
         return;
     }
     if (!infer_known(node->in[0], a, &na) || !infer_known(node->in[1], b, &nb) || !fits(na, count) || !fits(nb, count))
         return;
     for (int i = 0; i < count; i++) {
         Extent x = a[na == 1 ? 0 : i], y = b[nb == 1 ? 0 : i];
-        if (content_is_rough(infer->model, x) || content_is_rough(infer->model, y))
+        if (propagated_is_rough(infer->model, x) || propagated_is_rough(infer->model, y))
             return;
-        out[i] = content_apply(infer, op, x, y);
+        out[i] = propagated_apply(infer, op, x, y);
         if (out[i].expr == -2)
             return;
     }
     infer_track(infer, node, 0, out, count);
 }
 
-void contents_many(Infer *infer, Node *node)
+void propagate_many(Infer *infer, Node *node)
 {
-    Extent    all[INFER_TRACKED], next[INFER_TRACKED];
-    ContentOp op = content_op(node->op);
-    int       n, count = followed(node);
+    Extent       all[INFER_TRACKED], next[INFER_TRACKED];
+    PropagatedOp op = propagated_op(node->op);
+    int          n, count = followed(node);
 
-    if (count < 0 || op == CONTENT_NONE || !dtype_in(node->out[0]->type.dtype, "IUB"))
+    if (count < 0 || op == PROPAGATED_NONE || !dtype_in(node->out[0]->type.dtype, "IUB"))
         return;
     for (int k = 0; k < node->nin; k++) {
         if (!infer_known(node->in[k], next, &n) || !fits(n, count))
             return;
         for (int i = 0; i < count; i++)
-            all[i] = k ? content_apply(infer, op, all[i], next[n == 1 ? 0 : i]) : next[n == 1 ? 0 : i];
+            all[i] = k ? propagated_apply(infer, op, all[i], next[n == 1 ? 0 : i]) : next[n == 1 ? 0 : i];
     }
     infer_track(infer, node, 0, all, count);
 }
@@ -274,11 +289,11 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
     Model *model = infer->model;
 
     if (node->op == OP_onnx_Floor || node->op == OP_onnx_Ceil || node->op == OP_onnx_Round) {
-        if (!content_is_rough(model, x))
+        if (!propagated_is_rough(model, x))
             return x;
         return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     }
-    if (content_is_rough(model, x))
+    if (propagated_is_rough(model, x))
         return (Extent){0, -2};
     if (node->op == OP_onnx_Neg)
         return infer_sub(infer, extent_const(0), x);
@@ -289,7 +304,7 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
     return (Extent){0, -2};
 }
 
-void contents_unary(Infer *infer, Node *node)
+void propagate_unary(Infer *infer, Node *node)
 {
     Extent elem[INFER_TRACKED];
     int    count, wanted = followed(node);
@@ -304,7 +319,7 @@ void contents_unary(Infer *infer, Node *node)
     infer_track(infer, node, 0, elem, count);
 }
 
-void contents_not(Infer *infer, Node *node)
+void propagate_not(Infer *infer, Node *node)
 {
     Extent elem[INFER_TRACKED];
     int    count, wanted = followed(node);
@@ -316,7 +331,7 @@ void contents_not(Infer *infer, Node *node)
     infer_track(infer, node, 0, elem, count);
 }
 
-void contents_where(Infer *infer, Node *node)
+void propagate_where(Infer *infer, Node *node)
 {
     Extent in[3][INFER_TRACKED], out[INFER_TRACKED];
     int    n[3], count = followed(node);
@@ -338,15 +353,15 @@ static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int i
     Model *model = infer->model;
 
     if (to == DTYPE_BOOL)
-        return content_is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
-    if (content_is_rough(model, x))
+        return propagated_is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
+    if (propagated_is_rough(model, x))
         return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     if (to == DTYPE_F32 && !whole(model, x))
         return rough(infer, node->out[0], index, (Range){(double)extent_min(model, x), (double)x.max});
     return x;
 }
 
-void contents_cast(Infer *infer, Node *node, DType to)
+void propagate_cast(Infer *infer, Node *node, DType to)
 {
     Extent elem[INFER_TRACKED];
     int    count, wanted = followed(node);
@@ -361,7 +376,7 @@ void contents_cast(Infer *infer, Node *node, DType to)
     infer_track(infer, node, 0, elem, count);
 }
 
-void contents_clip(Infer *infer, Node *node)
+void propagate_clip(Infer *infer, Node *node)
 {
     Extent elem[INFER_TRACKED], bound[INFER_TRACKED];
     int    count, n, wanted = followed(node);

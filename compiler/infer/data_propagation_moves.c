@@ -1,9 +1,9 @@
-/* contents_move.c - contents of small tensors that are sliced, transposed or joined. */
-#include "infer/contents.h"
+/* data_propagation_moves.c - contents of small tensors that are sliced, transposed or joined. */
+#include "infer/data_propagation.h"
 
 #include <string.h>
 
-bool contents_strides(const Type *type, int64_t *stride)
+bool propagate_strides(const Type *type, int64_t *stride)
 {
     int64_t step = 1;
 
@@ -26,7 +26,7 @@ static void advance(const Type *type, int64_t *at)
     }
 }
 
-void contents_view(Infer *infer, Node *node, int64_t start, const int64_t *stride)
+void propagate_view(Infer *infer, Node *node, int64_t start, const int64_t *stride)
 {
     Extent      elem[INFER_TRACKED], out[INFER_TRACKED];
     int64_t     at[MAX_RANK] = {0}, total;
@@ -51,7 +51,7 @@ void contents_view(Infer *infer, Node *node, int64_t start, const int64_t *strid
 }
 
 /* Parts follow each other in blocks: everything from the joined axis on, once for each place before it. */
-void contents_concat(Infer *infer, Node *node, int axis)
+void propagate_concat(Infer *infer, Node *node, int axis)
 {
     Extent      out[INFER_TRACKED], part[INFER_TRACKED];
     const Type *type;

@@ -1,0 +1,51 @@
+/* data_propagation.h - contents of small integer tensors through elementwise operators; used beside the shape rules.
+ * Knows nothing of shapes: each function returns at once when the output is not followed. */
+#ifndef OCC_INFER_DATA_PROPAGATION_H
+#define OCC_INFER_DATA_PROPAGATION_H
+
+#include "infer/infer.h"
+
+/* What the operator does to two elements. Division truncates, remainders have the divisor's sign, as in ONNX. */
+typedef enum PropagatedOp {
+    PROPAGATED_ADD,
+    PROPAGATED_SUB,
+    PROPAGATED_MUL,
+    PROPAGATED_DIV,
+    PROPAGATED_MOD,
+    PROPAGATED_MIN,
+    PROPAGATED_MAX,
+    PROPAGATED_EQ,
+    PROPAGATED_LT,
+    PROPAGATED_GT,
+    PROPAGATED_LE,
+    PROPAGATED_GE,
+    PROPAGATED_AND,
+    PROPAGATED_OR,
+    PROPAGATED_XOR,
+    PROPAGATED_NONE
+} PropagatedOp;
+
+PropagatedOp propagated_op(OpKind op); /* PROPAGATED_NONE: this operator is not followed */
+
+void propagate_binary(Infer *infer, Node *node); /* inputs 0 and 1, broadcast */
+void propagate_many(Infer *infer, Node *node);   /* Max, Min, Sum of any number of inputs */
+void propagate_unary(Infer *infer, Node *node);  /* Neg, Abs, Floor, ... */
+void propagate_not(Infer *infer, Node *node);
+void propagate_where(Infer *infer, Node *node);
+void propagate_cast(Infer *infer, Node *node, DType to);
+void propagate_clip(Infer *infer, Node *node);
+
+/* Output element (i, j, ...) is input element (start + i * stride, ...): slices and transpositions. `stride` and
+ * `start` are in elements of the input's row-major order, one stride for each axis of the output. */
+void propagate_view(Infer *infer, Node *node, int64_t start, const int64_t *stride);
+void propagate_concat(Infer *infer, Node *node, int axis);
+/* Row-major strides of a tensor with constant extents, elements; false: an extent is not constant. */
+bool propagate_strides(const Type *type, int64_t *stride);
+
+/* One element, for reductions too. */
+Extent propagated_apply(Infer *infer, PropagatedOp op, Extent a, Extent b);
+
+/* Whether the extent stands for a float that is not known exactly: only its interval means something. */
+bool propagated_is_rough(const Model *model, Extent extent);
+
+#endif
