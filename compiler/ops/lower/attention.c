@@ -1,6 +1,6 @@
 /* attention.c - softmax of a product times another factor, by blocks of rows. */
 #include "ops/lower/attention.h"
-#include "ops/lower/product.h"
+#include "ops/lower/matmul_steps.h"
 #include "support/int.h"
 
 enum {
@@ -24,7 +24,7 @@ static int finish_apart(Lower *lower, Deferred *p, Operand y)
 {
     Operand scores = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "scores");
 
-    return product_finish(lower, p, scores) < 0 ? -1 : softmax_append(lower, p->node, scores, y, scores.rank - 1, 0);
+    return matmul_finish(lower, p, scores) < 0 ? -1 : softmax_append(lower, p->node, scores, y, scores.rank - 1, 0);
 }
 
 /* The only reader of a value, when that is in the same graph; NULL: there is none. */
@@ -56,7 +56,7 @@ bool attention_softmax(Lower *lower, Node *node)
 {
     Value      *weights = node->out[0];
     const Node *user = only_reader(lower, weights);
-    Deferred   *scores = product_deferred(lower, node->in[0]), *p;
+    Deferred   *scores = matmul_deferred(lower, node->in[0]), *p;
     int64_t     axis = node_int(node, "axis", -1);
 
     if (!scores || !user || weights->type.dtype != DTYPE_F32 || (axis != -1 && axis != weights->type.rank - 1) ||
@@ -114,11 +114,11 @@ static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
 static int append(Lower *lower, Node *node, Deferred *p, Operand y, Operand v)
 {
     const Matrices *m = p->detail;
-    Extent          pitch[PRODUCT_PITCHES];
+    Extent          pitch[MATMUL_PITCHES];
     Blocking        by = choose_blocking(m);
     Step           *step = step_begin(lower, node, "attention_f32");
 
-    product_epilogue(p, m, pitch);
+    matmul_epilogue(p, m, pitch);
     step_writes(lower, step, y);
     step_writes(lower, step, lower_scratch(lower, DTYPE_F32, (by.rows + by.turned) * by.line + 3 * by.group, "scores"));
     step_reads(lower, step, m->a);
@@ -135,7 +135,7 @@ static int append(Lower *lower, Node *node, Deferred *p, Operand y, Operand v)
     return step_end(lower, step);
 }
 
-int attention_product(Lower *lower, Node *node)
+int attention_matmul(Lower *lower, Node *node)
 {
     Deferred *p = lower->place[node->in[0]->id].deferred;
     Matrices *m = p->detail;

@@ -10,7 +10,7 @@ bool attention_softmax(Lower *lower, Node *node);
 
 /* Whether the first factor of this MatMul waits so, and the MatMul itself as one step. */
 bool attention_is_deferred(const Lower *lower, const Node *node);
-int  attention_product(Lower *lower, Node *node);
+int  attention_matmul(Lower *lower, Node *node);
 
 /* norm_lower.c: append y = softmax (kind 0), its logarithm (1) or hardmax (2) of x along an axis. */
 int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int kind);

@@ -3,7 +3,7 @@
 #include "lower/panels.h"
 #include "ops/lower/attention.h"
 #include "ops/lower/linear_lower.h"
-#include "ops/lower/product.h"
+#include "ops/lower/matmul_steps.h"
 #include "ops/lower/wide.h"
 #include "ops/rules.h"
 
@@ -36,12 +36,12 @@ int lower_matmul(Lower *lower, Node *node)
     if (node->in[0]->type.dtype != DTYPE_F32)
         return wide_matmul(lower, node);
     if (attention_is_deferred(lower, node))
-        return attention_product(lower, node);
+        return attention_matmul(lower, node);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (node->in[1]->type.rank == 2 && constant_matrix(lower, node->in[1], false, &weights))
         return linear_deferred(lower, node, x, &weights);
-    return product_matmul(lower, node);
+    return matmul_lower_general(lower, node);
 }
 
 static const void *scaled(Lower *lower, const void *data, int64_t count, double factor)
@@ -87,11 +87,11 @@ int lower_gemm(Lower *lower, Node *node)
     Operand          x;
 
     if (!constant_matrix(lower, node->in[1], node_int(node, "transB", 0) != 0, &weights))
-        return product_gemm(lower, node);
+        return gemm_lower_general(lower, node);
     weights.data = scaled(lower, weights.data, weights.k * weights.n, alpha);
     weights.bias = constant_addend(lower, node, weights.n, beta);
     if (node->nin > 2 && node->in[2] && !weights.bias)
-        return product_gemm(lower, node);
+        return gemm_lower_general(lower, node);
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     if (node_int(node, "transA", 0))

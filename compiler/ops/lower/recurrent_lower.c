@@ -1,7 +1,7 @@
 /* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time,
  * once for each direction. */
 #include "ops/lower/linear_lower.h"
-#include "ops/lower/product.h"
+#include "ops/lower/matmul_steps.h"
 #include "ops/rules.h"
 #include <string.h>
 
@@ -251,7 +251,7 @@ static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, bool
     w.dim[1] = extent_const(gh);
     w.stride[0] = extent_const(1);
     w.stride[1] = extent_const(r->input);
-    return product_append(lower, r->node, x, w, bias, *out);
+    return matmul_append(lower, r->node, x, w, bias, *out);
 }
 
 /* The state of one direction: its slice of the final state, which starts as the initial one. */

@@ -11,8 +11,8 @@ typedef struct Sum {
     const char  *kernel;   /* conv_q, winograd_q or depthwise_q */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
     Operand      x, w, bias, sums, zero;
-    bool         is_product; /* x is [rows][inputs], not an image */
-    bool         is_narrow;  /* an image of few channels: taps of a row are read as channels of one, see sum_bordered */
+    bool         is_matmul; /* x is [rows][inputs], not an image */
+    bool         is_narrow; /* an image of few channels: taps of a row are read as channels of one, see sum_bordered */
     Extent       rows;
     Window       window; /* of the image */
     int64_t      groups, inputs,
@@ -23,7 +23,7 @@ typedef struct Sum {
 /* Weights, bias and zero points of a convolution, a product and a sum over windows; x of all but images too. Returns 0
  * or -1 with a message. */
 int sum_place_conv(Lower *lower, Node *node, Sum *s);
-int sum_place_product(Lower *lower, Node *node, Sum *s);
+int sum_place_matmul(Lower *lower, Node *node, Sum *s);
 int sum_place_pool(Lower *lower, Node *node, Sum *s);
 
 /* The image where it lies, as the kernel reads it. */

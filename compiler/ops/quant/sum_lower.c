@@ -38,11 +38,11 @@ static int32_t take_tail(Scalar *s)
 /* Results in a row as the kernel takes them: an image of one tap is one long row. */
 static int64_t results_in_row(const Sum *s, const Operand *y)
 {
-    int64_t row = s->is_product ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
+    int64_t row = s->is_matmul ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
 
-    for (int i = 0; !s->is_product && i < s->window.naxes; i++)
+    for (int i = 0; !s->is_matmul && i < s->window.naxes; i++)
         taps *= y->dim[2 + i].max > s->x.dim[2 + i].max ? 2 : s->window.kernel[i] * s->window.stride[i];
-    for (int i = 2; !s->is_product && taps == 1 && i < y->rank - 1; i++)
+    for (int i = 2; !s->is_matmul && taps == 1 && i < y->rank - 1; i++)
         row *= y->dim[i].max;
     return row;
 }
@@ -58,12 +58,12 @@ static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
 
     if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
         return (StripPlan){0, false, 0};
-    if (!s->is_product) {
+    if (!s->is_matmul) {
         shape.kernel = w->kernel[last];
         shape.stride = w->stride[last];
         shape.dilation = w->dilation[last];
     }
-    for (int i = 0; !s->is_product && i < last; i++)
+    for (int i = 0; !s->is_matmul && i < last; i++)
         shape.rows *= w->kernel[i];
     return strip_plan(&shape);
 }
@@ -73,7 +73,7 @@ static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
 {
     Extent row = extent_const(0);
 
-    if (!s->is_product)
+    if (!s->is_matmul)
         return spatial_image(x);
     panels_pitch(lower->model, &x, x.rank - 1, &row);
     return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
@@ -101,7 +101,7 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
 /* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
 static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, StripPlan strip)
 {
-    if (s->is_product)
+    if (s->is_matmul)
         spatial_put_pixel(lower, step);
     else
         spatial_put_window(lower, step, &s->window);
@@ -136,7 +136,7 @@ static int append(Lower *lower, const Sum *s, Operand y, const Deferred *p)
     *rows.expr = *p->expr;
     put_operands(lower, step, s, y, strip);
     put_form(lower, step, s, take_tail(rows.expr), strip);
-    panels_epilogue(&rows, s->is_product ? y.rank - 1 : CHANNEL, pitch);
+    panels_epilogue(&rows, s->is_matmul ? y.rank - 1 : CHANNEL, pitch);
     for (int i = 0; i < rows.noperand; i++)
         image[i] = image_of(lower, s, rows.operand[i], s->outputs);
     panels_put_fused(lower, step, &rows, image, pitch);
@@ -167,11 +167,11 @@ static bool accepts(const Deferred *p, const Operand *x)
     const Sum *s = p->detail;
     Extent     pitch;
 
-    return panels_pitch(p->node->graph->model, x, s->is_product ? x->rank - 1 : CHANNEL, &pitch);
+    return panels_pitch(p->node->graph->model, x, s->is_matmul ? x->rank - 1 : CHANNEL, &pitch);
 }
 
 /* Rows of a product lie at equal distances; the kernel stores bytes and floats. */
-static int finish_product(Lower *lower, Deferred *p, Operand y)
+static int finish_matmul(Lower *lower, Deferred *p, Operand y)
 {
     Operand whole = y;
     Extent  row;
@@ -240,8 +240,8 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 /* The sum times its scale: one number, or one for each channel; a mean is divided by it. */
 static int start(Lower *lower, Node *node, Sum *s, int scale)
 {
-    Layout       layout = s->is_product ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
-    Deferred    *p = deferred_kernel(lower, node, s->is_product ? finish_product : finish_image, accepts, s, layout);
+    Layout       layout = s->is_matmul ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
+    Deferred    *p = deferred_kernel(lower, node, s->is_matmul ? finish_matmul : finish_image, accepts, s, layout);
     const Value *constant = lower_constant(lower, node->in[scale]);
     const Type  *type = &node->out[0]->type;
     double       number;
@@ -249,7 +249,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     int          factor;
 
     p->bytes = true;
-    p->stage = s->is_product ? NULL : stage_of(lower, node, s);
+    p->stage = s->is_matmul ? NULL : stage_of(lower, node, s);
     if (constant && const_scalar(constant, &number)) {
         if (number == 1.0)
             return lower_output_deferred(lower, node, 0, p);
@@ -257,7 +257,7 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     } else {
         if (lower_input_dense(lower, node, scale, &x) < 0)
             return -1;
-        for (int i = x.rank; !s->is_product && x.rank > 0 && i < type->rank - CHANNEL; i++, x.rank++) {
+        for (int i = x.rank; !s->is_matmul && x.rank > 0 && i < type->rank - CHANNEL; i++, x.rank++) {
             x.dim[i] = extent_const(1);
             x.stride[i] = extent_const(0);
         }
@@ -286,7 +286,7 @@ int lower_integer_product(Lower *lower, Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 
-    return sum_place_product(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
+    return sum_place_matmul(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
 }
 
 int lower_integer_pool(Lower *lower, Node *node)

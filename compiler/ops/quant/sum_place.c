@@ -70,7 +70,7 @@ static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t
     ConvShape shape;
     double    zero;
 
-    if (!s->is_product && zero_is_known(lower, node, 3, &zero) &&
+    if (!s->is_matmul && zero_is_known(lower, node, 3, &zero) &&
         spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs, &shape))
         s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, node->in[0]->type.dtype, data);
 }
@@ -165,14 +165,14 @@ int sum_place_conv(Lower *lower, Node *node, Sum *s)
     return place_weights(lower, node, s, shape, stride);
 }
 
-int sum_place_product(Lower *lower, Node *node, Sum *s)
+int sum_place_matmul(Lower *lower, Node *node, Sum *s)
 {
     const Type   *type = &node->in[1]->type;
     PanelShape    shape = {1, type->dim[1].max, type->dim[0].max, 1};
     const int64_t stride[4] = {0, 1, type->dim[1].max, 0};
     Operand       x;
 
-    s->is_product = true;
+    s->is_matmul = true;
     s->groups = 1;
     s->inputs = shape.inputs;
     s->outputs = shape.outputs;

@@ -1,5 +1,5 @@
-/* product.c - products of two tensors that are both computed while running. */
-#include "ops/lower/product.h"
+/* matmul_steps.c - products of two tensors that are both computed while running. */
+#include "ops/lower/matmul_steps.h"
 
 /* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands
  * cannot be told apart by the result's axes. */
@@ -11,7 +11,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return p->type.rank == m->stack + 2 && extent_is_const(column) && column.max >= 0 && column.max <= INT32_MAX;
 }
 
-void product_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
+void matmul_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
 {
     for (int i = 0; i < p->noperand; i++)
         for (int r = 0; r <= m->stack; r++)
@@ -49,7 +49,7 @@ static int fit(Lower *lower, Matrices *m)
 static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Matrices *m = p->detail;
-    Extent    pitch[PRODUCT_PITCHES];
+    Extent    pitch[MATMUL_PITCHES];
     Operand   to, whole = y;
     Step     *step;
 
@@ -59,7 +59,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
         whole = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "product");
         matrices_result(lower, m, whole, &to);
     }
-    product_epilogue(p, m, pitch);
+    matmul_epilogue(p, m, pitch);
     step = step_begin(lower, NULL, "matmul_f32");
     step_writes(lower, step, to);
     step_reads(lower, step, m->a);
@@ -81,19 +81,19 @@ static Deferred *start(Lower *lower, Node *node, Type type, Matrices *m)
     return p;
 }
 
-Deferred *product_deferred(const Lower *lower, const Value *value)
+Deferred *matmul_deferred(const Lower *lower, const Value *value)
 {
     const Place *place = &lower->place[value->id];
 
     return place->kind == PLACE_DEFERRED && place->deferred->finish == finish ? place->deferred : NULL;
 }
 
-int product_finish(Lower *lower, Deferred *p, Operand y)
+int matmul_finish(Lower *lower, Deferred *p, Operand y)
 {
     return finish(lower, p, y);
 }
 
-int product_matmul(Lower *lower, Node *node)
+int matmul_lower_general(Lower *lower, Node *node)
 {
     Matrices *m = arena_one(lower->program->arena, Matrices);
 
@@ -126,7 +126,7 @@ static int add_addend(Lower *lower, Node *node, Deferred *p, double alpha, doubl
     return 0;
 }
 
-int product_gemm(Lower *lower, Node *node)
+int gemm_lower_general(Lower *lower, Node *node)
 {
     static const int swap[] = {1, 0};
     Matrices        *m = arena_one(lower->program->arena, Matrices);
@@ -147,7 +147,7 @@ int product_gemm(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int product_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y)
+int matmul_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y)
 {
     Matrices *m = arena_one(lower->program->arena, Matrices);
     Deferred *p;
