@@ -4,7 +4,7 @@
 
 #include "emit/emit.h"
 #include "lower/panels.h"
-#include "ops/quant/quads.h"
+#include "ops/quant/pack4.h"
 #include "ops/lower/winograd.h"
 #include "program/weight.h"
 
@@ -84,7 +84,7 @@ static void quads_hold_every_weight(void **state)
 
     for (int i = 0; i < GROUPS * OUTPUTS * INPUTS * TAPS; i++)
         data[i] = (int8_t)(i * 37 % 251 - 125);
-    quads = (const int8_t *)whole_in_any_pieces(w, quads_constant(&lower, data, shape, stride, "w"));
+    quads = (const int8_t *)whole_in_any_pieces(w, pack4_constant(&lower, data, shape, stride, "w"));
     for (int64_t g = 0; g < GROUPS; g++)
         for (int64_t block = 0; block < 40; block += 32) /* 37 rounded up to fours */
             for (int64_t t = 0; t < TAPS; t++)

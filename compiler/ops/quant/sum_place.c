@@ -2,7 +2,7 @@
  * few channels between borders. */
 #include "lower/spatial.h"
 #include "ops/lower/linear_lower.h"
-#include "ops/quant/quads.h"
+#include "ops/quant/pack4.h"
 #include "ops/quant/sum.h"
 #include "support/int.h"
 
@@ -82,10 +82,10 @@ static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, Pa
         s->w = winograd_q_weights(lower, data, s->inputs, s->outputs, s->winograd.m, node->in[1]->name);
     } else {
         s->kernel = "conv_q";
-        s->third = quads_are_safe(data, shape, stride);
-        s->w = quads_constant(lower, data, shape, stride, node->in[1]->name);
+        s->third = pack4_is_safe(data, shape, stride);
+        s->w = pack4_constant(lower, data, shape, stride, node->in[1]->name);
     }
-    return place_bias(lower, node, s, 3, 4, quads_sums(lower, data, shape, stride));
+    return place_bias(lower, node, s, 3, 4, pack4_sums(lower, data, shape, stride));
 }
 
 static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)

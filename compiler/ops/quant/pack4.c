@@ -1,5 +1,5 @@
-/* quads.c - weights of integer kernels. */
-#include "ops/quant/quads.h"
+/* pack4.c - weights of integer kernels. */
+#include "ops/quant/pack4.h"
 #include "lower/packing.h"
 #include "support/int.h"
 
@@ -28,7 +28,7 @@ static void put_row(int8_t *to, const int8_t *data, int64_t count, int64_t input
             to[o * LANE + k] = data[o * stride[1] + k * stride[2]];
 }
 
-static void put_quads(const PanelPacking *packing, const PackedRows *rows, void *to)
+static void pack4_put(const PanelPacking *packing, const PackedRows *rows, void *to)
 {
     const QuadPanels *p = (const QuadPanels *)packing;
     const int8_t     *from = p->data + rows->group * p->stride[0] + rows->output * p->stride[1];
@@ -43,7 +43,7 @@ static void put_quads(const PanelPacking *packing, const PackedRows *rows, void 
     }
 }
 
-Operand quads_constant(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride, const char *name)
+Operand pack4_constant(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride, const char *name)
 {
     QuadPanels *p = arena_one(lower->program->arena, QuadPanels);
 
@@ -53,12 +53,12 @@ Operand quads_constant(Lower *lower, const int8_t *data, PanelShape s, const int
                              .rows = s.taps * fours(s.inputs),
                              .lane = LANE,
                              .dtype = DTYPE_I8,
-                             .put = put_quads};
+                             .put = pack4_put};
     memcpy(p->stride, stride, sizeof p->stride);
     return packing_add(lower, &p->base, name);
 }
 
-int32_t *quads_sums(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride)
+int32_t *pack4_sums(Lower *lower, const int8_t *data, PanelShape s, const int64_t *stride)
 {
     int32_t *sums = arena_array(lower->program->arena, int32_t, s.groups * s.outputs + 1);
 
@@ -77,7 +77,7 @@ static bool pair_is_safe(int a, int b)
     return 255 * more <= INT16_MAX && 255 * less >= INT16_MIN;
 }
 
-bool quads_are_safe(const int8_t *data, PanelShape s, const int64_t *stride)
+bool pack4_is_safe(const int8_t *data, PanelShape s, const int64_t *stride)
 {
     for (int64_t n = 0; n < s.groups * s.outputs * s.taps; n++) {
         const int8_t *w =
