@@ -2,12 +2,12 @@
  * meet them. */
 #include "world.h"
 
-#include "ops/quant/strip.h"
+#include "ops/quant/row_tile.h"
 
-static StripShape image(int64_t channels, int64_t side, int64_t kernel)
+static RowTileShape image(int64_t channels, int64_t side, int64_t kernel)
 {
-    return (StripShape){channels, channels, kernel == 1 ? side * side : side, kernel, kernel,
-                        1,        1,        2 * channels * side * side};
+    return (RowTileShape){channels, channels, kernel == 1 ? side * side : side, kernel, kernel,
+                          1,        1,        2 * channels * side * side};
 }
 
 static void scratch_hardly_counts(void **state)
@@ -16,8 +16,8 @@ static void scratch_hardly_counts(void **state)
     for (int64_t side = 1; side < 120; side += 7)
         for (int64_t channels = 4; channels <= 2048; channels *= 2)
             for (int64_t kernel = 1; kernel <= 5; kernel += 2) {
-                StripShape s = image(channels, side, kernel);
-                StripPlan  p = strip_plan(&s);
+                RowTileShape s = image(channels, side, kernel);
+                RowTilePlan  p = row_tile_plan(&s);
 
                 assert_true(!p.weighs || p.words * 4 * 6 <= s.tensors);
                 assert_true((p.columns > 0) == (p.words > 0));
@@ -28,16 +28,17 @@ static void scratch_hardly_counts(void **state)
 /* 36 pixels are too few, 28 in a row too; 2048 inputs have too many weights. */
 static void weights_wait_for_many_results(void **state)
 {
-    StripShape wide = image(256, 56, 1), narrow = image(256, 6, 1), deep = image(2048, 56, 1), taps = image(64, 28, 3);
+    RowTileShape wide = image(256, 56, 1), narrow = image(256, 6, 1), deep = image(2048, 56, 1),
+                 taps = image(64, 28, 3);
 
     (void)state;
-    assert_true(strip_plan(&wide).weighs);
-    assert_false(strip_plan(&narrow).weighs);
-    assert_false(strip_plan(&deep).weighs);
-    assert_false(strip_plan(&taps).weighs);
-    assert_true(strip_plan(&deep).columns > 0);
+    assert_true(row_tile_plan(&wide).weighs);
+    assert_false(row_tile_plan(&narrow).weighs);
+    assert_false(row_tile_plan(&deep).weighs);
+    assert_false(row_tile_plan(&taps).weighs);
+    assert_true(row_tile_plan(&deep).columns > 0);
     wide.inputs = 254; /* not whole fours */
-    assert_int_equal(strip_plan(&wide).columns, 0);
+    assert_int_equal(row_tile_plan(&wide).columns, 0);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #include "lower/cascade.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
-#include "ops/quant/strip.h"
+#include "ops/quant/row_tile.h"
 #include "ops/quant/sum.h"
 #include "ops/rules.h"
 
@@ -48,16 +48,16 @@ static int64_t results_in_row(const Sum *s, const Operand *y)
 }
 
 /* How inputs are widened, for processors that multiply pairs of 16 bits. */
-static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
+static RowTilePlan row_tile_of(const Lower *lower, const Sum *s, const Operand *y)
 {
     const Buffer *buffer = lower->program->buffer;
     const Window *w = &s->window;
     int           last = w->naxes - 1;
-    StripShape    shape = {
-           s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
+    RowTileShape  shape = {
+         s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
 
     if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
-        return (StripPlan){0, false, 0};
+        return (RowTilePlan){0, false, 0};
     if (!s->is_matmul) {
         shape.kernel = w->kernel[last];
         shape.stride = w->stride[last];
@@ -65,7 +65,7 @@ static StripPlan strip_of(const Lower *lower, const Sum *s, const Operand *y)
     }
     for (int i = 0; !s->is_matmul && i < last; i++)
         shape.rows *= w->kernel[i];
-    return strip_plan(&shape);
+    return row_tile_plan(&shape);
 }
 
 /* An operand with the axes that the kernel takes: an image, or rows of a product. */
@@ -79,7 +79,7 @@ static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
     return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
 }
 
-static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, StripPlan strip)
+static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, RowTilePlan row_tile)
 {
     step_reads(lower, step, image_of(lower, s, s->x, s->inputs));
     step_reads(lower, step, s->w);
@@ -95,11 +95,12 @@ static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, Stri
             lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs), "tiles"));
     else if (s->outputs)
         step_writes(lower, step,
-                    strip.columns ? lower_scratch(lower, DTYPE_I32, strip.words, "strip") : operand_absent(DTYPE_I32));
+                    row_tile.columns ? lower_scratch(lower, DTYPE_I32, row_tile.words, "strip")
+                                     : operand_absent(DTYPE_I32));
 }
 
 /* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
-static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, StripPlan strip)
+static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, RowTilePlan row_tile)
 {
     if (s->is_matmul)
         spatial_put_pixel(lower, step);
@@ -116,26 +117,26 @@ static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, Stri
     if (!s->winograd.m)
         step_int(lower, step, s->third);
     if (s->outputs && !s->winograd.m) {
-        step_int(lower, step, strip.columns);
-        step_int(lower, step, strip.weighs);
+        step_int(lower, step, row_tile.columns);
+        step_int(lower, step, row_tile.weighs);
     }
 }
 
 /* `p` keeps its expression, which other rows may need. */
 static int append(Lower *lower, const Sum *s, Operand y, const Deferred *p)
 {
-    StripPlan strip = strip_of(lower, s, &y);
-    Extent    pitch[SCALAR_MAX_OPERANDS];
-    Operand   image[SCALAR_MAX_OPERANDS];
-    Deferred  rows = *p;
-    char     *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
-                                  dtype_info(y.dtype)->suffix);
-    Step     *step = step_begin(lower, NULL, name);
+    RowTilePlan row_tile = row_tile_of(lower, s, &y);
+    Extent      pitch[SCALAR_MAX_OPERANDS];
+    Operand     image[SCALAR_MAX_OPERANDS];
+    Deferred    rows = *p;
+    char       *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+                                    dtype_info(y.dtype)->suffix);
+    Step       *step = step_begin(lower, NULL, name);
 
     rows.expr = arena_one(lower->program->arena, Scalar);
     *rows.expr = *p->expr;
-    put_operands(lower, step, s, y, strip);
-    put_form(lower, step, s, take_tail(rows.expr), strip);
+    put_operands(lower, step, s, y, row_tile);
+    put_form(lower, step, s, take_tail(rows.expr), row_tile);
     panels_epilogue(&rows, s->is_matmul ? y.rank - 1 : CHANNEL, pitch);
     for (int i = 0; i < rows.noperand; i++)
         image[i] = image_of(lower, s, rows.operand[i], s->outputs);

@@ -1,26 +1,26 @@
-/* strip.h - strips of integer convolutions, for processors that multiply pairs of 16 bits: how many results of a row
+/* row_tile.h - strips of integer convolutions, for processors that multiply pairs of 16 bits: how many results of a row
  * have their inputs widened together, and the scratch for it. Knows nothing of steps. */
-#ifndef OCC_OPS_QUANT_STRIP_H
-#define OCC_OPS_QUANT_STRIP_H
+#ifndef OCC_OPS_QUANT_ROW_TILE_H
+#define OCC_OPS_QUANT_ROW_TILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct StripShape {
+typedef struct RowTileShape {
     int64_t inputs, outputs;                /* channels of one group */
     int64_t row;                            /* results in a row */
     int64_t rows, kernel, stride, dilation; /* rows of taps; taps of one, between results and between themselves */
     int64_t tensors;                        /* bytes of input and result */
-} StripShape;
+} RowTileShape;
 
-typedef struct StripPlan {
+typedef struct RowTilePlan {
     int64_t
          columns;  /* results whose inputs are widened together; 0: none, where memory is small or too few weights meet
                     them */
     bool weighs;   /* all of them meet weights of a block that are widened once, too */
     int64_t words; /* of scratch, 32 bits each */
-} StripPlan;
+} RowTilePlan;
 
-StripPlan strip_plan(const StripShape *shape);
+RowTilePlan row_tile_plan(const RowTileShape *shape);
 
 #endif

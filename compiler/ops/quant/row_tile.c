@@ -1,5 +1,5 @@
-/* strip.c - the strips of integer convolutions. */
-#include "ops/quant/strip.h"
+/* row_tile.c - the strips of integer convolutions. */
+#include "ops/quant/row_tile.h"
 #include "support/int.h"
 
 enum { LANE = 4, PANEL = 32 };
@@ -13,14 +13,14 @@ enum { LEAST = 12, MOST = 96, BYTES = 16 << 10, LEAST_CHANNELS = 16, LEAST_TENSO
 enum { WEIGHED = 48, WEIGHED_BYTES = 32 << 10, SHARE = 6 };
 
 /* Pairs of 16 bits that the inputs of `columns` results in a row widen to. */
-static int64_t input_words(const StripShape *s, int64_t columns)
+static int64_t input_words(const RowTileShape *s, int64_t columns)
 {
     int64_t pixels = s->kernel > 1 ? (columns - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 : columns;
 
     return s->rows * 2 * pixels * (s->inputs / LANE);
 }
 
-static int64_t columns_within(const StripShape *s, int64_t bytes)
+static int64_t columns_within(const RowTileShape *s, int64_t bytes)
 {
     int64_t columns = LEAST;
 
@@ -29,10 +29,10 @@ static int64_t columns_within(const StripShape *s, int64_t bytes)
     return columns;
 }
 
-StripPlan strip_plan(const StripShape *s)
+RowTilePlan row_tile_plan(const RowTileShape *s)
 {
-    StripPlan plain = {0, false, 0}, weighed = {WEIGHED, true, 0};
-    int64_t   weights = s->rows * s->kernel * (s->inputs / LANE) * 2 * PANEL, size = (int64_t)sizeof(int32_t);
+    RowTilePlan plain = {0, false, 0}, weighed = {WEIGHED, true, 0};
+    int64_t     weights = s->rows * s->kernel * (s->inputs / LANE) * 2 * PANEL, size = (int64_t)sizeof(int32_t);
 
     if (s->tensors < LEAST_TENSORS || s->outputs < LEAST_CHANNELS || s->inputs < LEAST_CHANNELS ||
         s->inputs % LANE != 0)
