@@ -9,7 +9,7 @@
 static const ExpandRule rule_of[OP_COUNT] = {
 #define EXPAND(domain, name, rule) [OP_##domain##_##name] = rule,
 #define EXPAND_WHEN(domain, name, test, rule)
-#define EXPAND_NARROW(domain, name)
+#define EXPAND_HALF(domain, name)
 #include "ops/expand/expand.def"
 };
 
@@ -19,14 +19,14 @@ static const struct {
 } when[OP_COUNT] = {
 #define EXPAND(domain, name, rule)
 #define EXPAND_WHEN(domain, name, test, rule) [OP_##domain##_##name] = {test, rule},
-#define EXPAND_NARROW(domain, name)
+#define EXPAND_HALF(domain, name)
 #include "ops/expand/expand.def"
 };
 
 static const bool computes_in_float[OP_COUNT] = {
 #define EXPAND(domain, name, rule)
 #define EXPAND_WHEN(domain, name, test, rule)
-#define EXPAND_NARROW(domain, name) [OP_##domain##_##name] = true,
+#define EXPAND_HALF(domain, name) [OP_##domain##_##name] = true,
 #include "ops/expand/expand.def"
 };
 
@@ -320,7 +320,7 @@ bool expand_trains(const Node *node)
 static ExpandRule find_rule(const Node *node)
 {
     if (computes_in_float[node->op] && is_narrow(node))
-        return expand_narrow;
+        return expand_half;
     if (when[node->op].test && when[node->op].test(node))
         return when[node->op].rule;
     return rule_of[node->op];

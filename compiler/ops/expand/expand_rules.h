@@ -6,16 +6,16 @@
 
 #define EXPAND(domain, name, rule) int rule(Expand *expand);
 #define EXPAND_WHEN(domain, name, test, rule)
-#define EXPAND_NARROW(domain, name)
+#define EXPAND_HALF(domain, name)
 #include "ops/expand/expand.def"
 
 #define EXPAND(domain, name, rule)
 #define EXPAND_WHEN(domain, name, test, rule) \
     bool test(const Node *node); \
     int  rule(Expand *expand);
-#define EXPAND_NARROW(domain, name)
+#define EXPAND_HALF(domain, name)
 #include "ops/expand/expand.def"
 
-int expand_narrow(Expand *expand); /* expand_narrow.c: the rows of EXPAND_NARROW */
+int expand_half(Expand *expand); /* expand_half.c: the rows of EXPAND_HALF */
 
 #endif

@@ -4,7 +4,7 @@
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/lower/conv.h"
-#include "ops/lower/wide.h"
+#include "ops/lower/double_lower.h"
 #include "ops/rules.h"
 
 enum {
@@ -299,7 +299,7 @@ int lower_conv(Lower *lower, Node *node)
     if (spatial_window(lower, node, node->in[1]->type.dim + 2, &c->window) < 0)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_F64 || spatial_is_open(node))
-        return wide_conv(lower, node, &c->window);
+        return double_conv(lower, node, &c->window);
     c->groups = node_int(node, "group", 1);
     c->inputs = node->in[1]->type.dim[1].max;
     c->outputs = node->in[1]->type.dim[0].max / c->groups;

@@ -4,7 +4,7 @@
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/lower/conv.h"
-#include "ops/lower/wide.h"
+#include "ops/lower/double_lower.h"
 #include "ops/rules.h"
 #include "support/int.h"
 
@@ -216,7 +216,7 @@ int lower_conv_transpose(Lower *lower, Node *node)
         window_transposed(&infer, node, &node->in[0]->type, &window) < 0)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_F64 || spatial_is_open(node))
-        return wide_conv_transpose(lower, node, &window);
+        return double_conv_transpose(lower, node, &window);
     if (has_phases(lower, node, &window))
         return lower_phases(lower, node, &window);
     for (int i = 2; i < type->rank; i++)

@@ -4,7 +4,7 @@
 #include "ops/lower/attention.h"
 #include "ops/lower/linear_lower.h"
 #include "ops/lower/matmul_steps.h"
-#include "ops/lower/wide.h"
+#include "ops/lower/double_lower.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ int lower_matmul(Lower *lower, Node *node)
     Operand       x;
 
     if (node->in[0]->type.dtype != DTYPE_F32)
-        return wide_matmul(lower, node);
+        return double_matmul(lower, node);
     if (attention_is_deferred(lower, node))
         return attention_matmul(lower, node);
     if (lower_input(lower, node, 0, &x) < 0)

@@ -1,7 +1,7 @@
 /* pool_lower.c - pooling over windows and over whole images. */
 #include "lower/cascade.h"
 #include "lower/spatial.h"
-#include "ops/lower/wide.h"
+#include "ops/lower/double_lower.h"
 #include "ops/rules.h"
 
 #include <math.h>
@@ -135,7 +135,7 @@ static int pool(Lower *lower, Node *node, int kind, double norm)
     if (spatial_window(lower, node, NULL, &made->window) < 0)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_F64)
-        return wide_pool(lower, node, &made->window, kind, norm);
+        return double_pool(lower, node, &made->window, kind, norm);
     return start(lower, node, made);
 }
 

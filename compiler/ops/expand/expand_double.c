@@ -1,4 +1,4 @@
-/* expand_wide.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole
+/* expand_double.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole
  * numbers. */
 #include "ops/expand/expand_rules.h"
 
@@ -11,7 +11,7 @@ static Value *scaled(Expand *expand, Value *value, const char *name, DType dtype
     return factor == 1.0f ? value : expand2(expand, OP_onnx_Mul, value, expand_number(expand, (double)factor, dtype));
 }
 
-int expand_wide_gemm(Expand *expand)
+int expand_double_gemm(Expand *expand)
 {
     static const int64_t swap[] = {1, 0};
     Value               *a = expand_in(expand, 0), *b = expand_in(expand, 1), *c = expand_in(expand, 2), *out;
@@ -38,7 +38,7 @@ static Value *reduce(Expand *expand, OpKind op, Value *x, bool keep)
 }
 
 /* Doubles and whole numbers; narrow floats become floats. */
-bool expand_is_wide(const Node *node)
+bool expand_is_double(const Node *node)
 {
     return expand_is_not_float(node) && !dtype_in(node->in[0]->type.dtype, "L");
 }
@@ -115,12 +115,12 @@ int expand_one_hot(Expand *expand)
 /* ---------------------------------------------------------------------------------------------------- narrow floats */
 
 /* A result of a narrow type that attribute `dtype` alone asks for. */
-bool expand_makes_narrow(const Node *node)
+bool expand_makes_half(const Node *node)
 {
     return dtype_in(node->out[0]->type.dtype, "L");
 }
 
-int expand_narrow_eye(Expand *expand)
+int expand_half_eye(Expand *expand)
 {
     Node  *node = expand->node;
     Value *eye = expand1(expand, node->op, expand_in(expand, 0));
@@ -132,7 +132,7 @@ int expand_narrow_eye(Expand *expand)
 }
 
 /* A scatter that computes. */
-bool expand_joins_narrow(const Node *node)
+bool expand_concat_is_half(const Node *node)
 {
     return dtype_in(node->in[0]->type.dtype, "L") && strcmp(node_string(node, "reduction", "none"), "none") != 0;
 }

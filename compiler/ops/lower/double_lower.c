@@ -1,14 +1,14 @@
-/* wide_lower.c - products, convolutions and pools of doubles, and products of whole numbers. */
+/* double_lower.c - products, convolutions and pools of doubles, and products of whole numbers. */
 #include "lower/spatial.h"
 #include "ops/lower/matrix.h"
-#include "ops/lower/wide.h"
+#include "ops/lower/double_lower.h"
 
 static int end(Lower *lower, Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int wide_matmul(Lower *lower, Node *node)
+int double_matmul(Lower *lower, Node *node)
 {
     bool     whole = node->in[0]->type.dtype != DTYPE_F64;
     Matrices m;
@@ -56,17 +56,17 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     return lower_output_done(lower, node, 0, place);
 }
 
-int wide_conv(Lower *lower, Node *node, const Window *window)
+int double_conv(Lower *lower, Node *node, const Window *window)
 {
     return convolve(lower, node, window, "conv");
 }
 
-int wide_conv_transpose(Lower *lower, Node *node, const Window *window)
+int double_conv_transpose(Lower *lower, Node *node, const Window *window)
 {
     return convolve(lower, node, window, "convtranspose");
 }
 
-int wide_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
+int double_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
 {
     Operand x, y;
     Step   *step;

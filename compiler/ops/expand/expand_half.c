@@ -1,10 +1,10 @@
-/* expand_narrow.c - operators whose kernels compute in float, on float16 and bfloat16. */
+/* expand_half.c - operators whose kernels compute in float, on float16 and bfloat16. */
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool is_narrow(const Value *value)
+static bool is_half(const Value *value)
 {
     return value && value->type.kind == TYPE_TENSOR &&
            (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
@@ -55,7 +55,7 @@ int expand_in_double(Expand *expand)
 }
 
 /* The same node between conversions. */
-int expand_narrow(Expand *expand)
+int expand_half(Expand *expand)
 {
     Node  *node = expand->node, *wide;
     Value *in[64];
@@ -64,7 +64,7 @@ int expand_narrow(Expand *expand)
         return diag_unsupported(expand->diag, node->loc, "found %d inputs of a narrow float type; cast them to float",
                                 node->nin);
     for (int i = 0; i < node->nin; i++)
-        in[i] = is_narrow(node->in[i]) ? expand_cast(expand, node->in[i], DTYPE_F32) : node->in[i];
+        in[i] = is_half(node->in[i]) ? expand_cast(expand, node->in[i], DTYPE_F32) : node->in[i];
     expand_make(expand, node->op, node->nin, in);
     wide = expand->last;
     wide->attr = node->attr;
@@ -75,9 +75,9 @@ int expand_narrow(Expand *expand)
             continue;
         expand->last = wide;
         out = out ? out : expand_output(expand, i);
-        expand_bound(out, is_narrow(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0,
+        expand_bound(out, is_half(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0,
                      node->out[i]->type.rank);
-        expand_give(expand, i, is_narrow(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
+        expand_give(expand, i, is_half(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
     }
     return 0;
 }

@@ -1,0 +1,15 @@
+/* double_lower.h - products, convolutions and pools of elements that the float kernels do not take: doubles, and
+ * products of whole numbers. What it lowers it has the results of dense, without waiting for consumers. */
+#ifndef OCC_OPS_LOWER_DOUBLE_LOWER_H
+#define OCC_OPS_LOWER_DOUBLE_LOWER_H
+
+#include "infer/window.h"
+#include "lower/lower.h"
+
+int double_matmul(Lower *lower, Node *node);
+int double_conv(Lower *lower, Node *node, const Window *window); /* the window's extents are known */
+int double_conv_transpose(Lower *lower, Node *node, const Window *window);
+int double_pool(Lower *lower, Node *node, const Window *window, int kind,
+                double p); /* kind: OCC_POOL_*, not the largest */
+
+#endif
