@@ -124,5 +124,5 @@ void lower_keep_text(Lower *lower)
 
     for (int b = 0; b < p->nbuffer; b++)
         for (int *list = p->buffer[b].kind == BUFFER_OUT ? pools_of(lower, b) : NULL; list && *list >= 0; list++)
-            p->buffer[*list].lasting = true;
+            p->buffer[*list].escapes = true;
 }

@@ -24,7 +24,7 @@ static bool outlives(const Program *program, const Buffer *buffer, int step)
     for (int i = 0; i < buffer->nspan; i++)
         if (buffer->span[i].begin <= next && next < buffer->span[i].end)
             return true;
-    return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->lasting);
+    return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->escapes);
 }
 
 /* A step that touches the buffer may run at the same time as `step`. */

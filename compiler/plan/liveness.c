@@ -219,7 +219,7 @@ static void note_edges(Liveness *l)
     const Program *program = l->program;
 
     for (int p = 0; p < l->npiece; p++) {
-        if (program->buffer[l->piece[p].buffer].lasting)
+        if (program->buffer[l->piece[p].buffer].escapes)
             bit_set(l->needed, program->nstep, p);
         switch (program->buffer[l->piece[p].buffer].kind) {
         case BUFFER_IN:

@@ -254,7 +254,7 @@ static int check_piece(Recheck *r, int start, const Piece *piece)
     const Buffer *buffer = &r->program->buffer[piece->buffer];
     int64_t       base = r->plan->offset[piece->buffer];
     Bytes         bytes = {piece->buffer, base + piece->lo, base + piece->hi};
-    bool          at_end = buffer->kind == BUFFER_OUT || buffer->lasting;
+    bool          at_end = buffer->kind == BUFFER_OUT || buffer->escapes;
     int           nuser = r->nuser[piece->buffer], failed = 0;
 
     for (int i = 0; i < nuser; i++)

@@ -113,7 +113,7 @@ static void add_value(Search *s, const Buffer *buffer)
 {
     const TouchList *list = &s->touches.buffer[buffer->id];
     OrderValue       value = {
-              .bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->lasting};
+              .bytes = buffer_bytes(buffer), .producer = -1, .keep = buffer->kind == BUFFER_OUT || buffer->escapes};
     int index = s->nvalue;
 
     if (!list->n)

@@ -50,7 +50,7 @@ typedef struct Buffer {
     int            nspan, cspan;
     const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
     const Packing *packing; /* how they are made */
-    bool           lasting; /* BUFFER_ACT: outputs point into it, so it lives to the end */
+    bool           escapes; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value   *value;   /* the value that it holds, or NULL */
     Content       *content; /* BUFFER_BLOCK */
     int            ncontent, ccontent;
