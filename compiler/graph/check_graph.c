@@ -54,7 +54,7 @@ static const char *const_fault(const Type *type, const Const *data)
         return data->text ? NULL : "constant text without strings";
     if (!data->data)
         return "a constant without contents";
-    return data->bytes == (data->splat ? size : count * size)
+    return data->bytes == (data->broadcast ? size : count * size)
                ? NULL
                : "its contents are not as long as its type and shape want";
 }

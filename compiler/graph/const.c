@@ -11,12 +11,12 @@ const void *const_aligned(Arena *arena, const Value *value)
     const void  *source = data->text ? (const void *)data->text : data->data;
     char        *copy;
 
-    if (!data->splat && (uintptr_t)source % 64 == 0)
+    if (!data->broadcast && (uintptr_t)source % 64 == 0)
         return source;
     copy = arena_calloc(arena, (size_t)count, (size_t)size);
-    if (!data->splat && count)
+    if (!data->broadcast && count)
         memcpy(copy, source, (size_t)(count * size));
-    for (int64_t i = 0; data->splat && i < count; i++)
+    for (int64_t i = 0; data->broadcast && i < count; i++)
         memcpy(copy + i * size, source, (size_t)size);
     return copy;
 }
@@ -24,7 +24,7 @@ const void *const_aligned(Arena *arena, const Value *value)
 /* Element `index` (C order) of an integer or boolean constant. */
 static int64_t read_int(const Const *data, DType dtype, int64_t index)
 {
-    const char *at = (const char *)data->data + (data->splat ? 0 : index * dtype_info(dtype)->bytes);
+    const char *at = (const char *)data->data + (data->broadcast ? 0 : index * dtype_info(dtype)->bytes);
 
 #define READ(type) \
     { \

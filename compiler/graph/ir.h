@@ -94,10 +94,10 @@ struct Type {
 
 /* Contents known at compile time, row-major, elements as a buffer stores them (sub-byte types unpacked). */
 typedef struct Const {
-    const void  *data;  /* perhaps unaligned (mapped file): copy out with memcpy or const_aligned() */
-    int64_t      bytes; /* at data: all elements, or one when splat */
-    bool         splat; /* one element, repeated over the whole shape */
-    const char **text;  /* for DTYPE_TEXT: the strings; data is NULL then */
+    const void  *data;      /* perhaps unaligned (mapped file): copy out with memcpy or const_aligned() */
+    int64_t      bytes;     /* at data: all elements, or one when splat */
+    bool         broadcast; /* one element, repeated over the whole shape */
+    const char **text;      /* for DTYPE_TEXT: the strings; data is NULL then */
 } Const;
 
 /* ------------------------------------------------------------------------------------------------------------ graph */

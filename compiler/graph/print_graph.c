@@ -82,11 +82,11 @@ static void put_elements(Text *text, const Type *type, const Const *data)
         for (int i = 0; i < count; i++)
             text_printf(text, " %" PRId64, list[i]);
     } else {
-        value.type.rank = data->splat ? 0 : value.type.rank;
+        value.type.rank = data->broadcast ? 0 : value.type.rank;
         if (const_scalar(&value, &number))
             text_printf(text, " = %.9g", number);
     }
-    text_put(text, data->splat ? " everywhere" : "");
+    text_put(text, data->broadcast ? " everywhere" : "");
 }
 
 static void put_attr(Text *text, const Attr *attr)

@@ -131,7 +131,7 @@ static bool float_range(const Model *model, const Value *value, int index, Range
     }
     if (!value->data || (value->type.dtype != DTYPE_F32 && value->type.dtype != DTYPE_F64))
         return false;
-    if (value->data->splat || type_elements(&value->type) == 1)
+    if (value->data->broadcast || type_elements(&value->type) == 1)
         index = 0;
     memcpy(&single, (const char *)value->data->data + 4 * index, sizeof single);
     wide = (double)single;

@@ -136,7 +136,7 @@ void infer_track_range(Infer *infer, Node *node, int output, int64_t lo, int64_t
 int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t hi, Extent otherwise, Extent *out);
 
 /* Output contents become a constant (kept in the arena); the value loses its producer when the walk goes on. */
-void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool splat);
+void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool broadcast);
 
 /* ----------------------------------------------------------------------------------------------------- of infer_*.c */
 

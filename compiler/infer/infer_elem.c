@@ -18,7 +18,7 @@ static bool known_floats(const Value *value, Extent *out, int *count)
         return false;
     for (int64_t i = 0; i < n; i++) {
         float element;
-        memcpy(&element, at + (value->data->splat ? 0 : i), sizeof element);
+        memcpy(&element, at + (value->data->broadcast ? 0 : i), sizeof element);
         if (!(fabsf(element) < 1e9f) || floorf(element) != element)
             return false;
         out[i] = extent_const((int64_t)element);
@@ -116,13 +116,13 @@ int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t 
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool splat)
+void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool broadcast)
 {
     Const *made = arena_one(infer->model->arena, Const);
     void  *copy = arena_alloc(infer->model->arena, (size_t)bytes);
 
     memcpy(copy, data, (size_t)bytes);
-    *made = (Const){.data = copy, .bytes = bytes, .splat = splat};
+    *made = (Const){.data = copy, .bytes = bytes, .broadcast = broadcast};
     value->data = made;
 }
 

@@ -93,7 +93,7 @@ static bool settle_type(const Program *program, void *const *memory, Type *type)
 
 /* ---------------------------------------------------------------------------------------------------------- results */
 
-static bool is_splat(const char *data, int64_t count, int64_t bytes)
+static bool is_broadcast(const char *data, int64_t count, int64_t bytes)
 {
     return count > 1 && !memcmp(data, data + bytes, (size_t)((count - 1) * bytes));
 }
@@ -102,8 +102,8 @@ static bool is_splat(const char *data, int64_t count, int64_t bytes)
 static const void *same_bytes(const Node *node, const void *data, int64_t bytes)
 {
     for (int i = 0; i < node->nin; i++)
-        if (node->in[i] && node->in[i]->data->data && !node->in[i]->data->splat && node->in[i]->data->bytes == bytes &&
-            !memcmp(node->in[i]->data->data, data, (size_t)bytes))
+        if (node->in[i] && node->in[i]->data->data && !node->in[i]->data->broadcast &&
+            node->in[i]->data->bytes == bytes && !memcmp(node->in[i]->data->data, data, (size_t)bytes))
             return node->in[i]->data->data;
     return NULL;
 }
@@ -113,9 +113,9 @@ static void keep_output(const Model *model, const Node *node, Value *value, Type
     int64_t element = dtype_info(type.dtype)->bytes, count = type_elements(&type);
     Const  *kept = arena_one(model->arena, Const);
 
-    kept->splat = is_splat(data, count, element);
-    kept->bytes = kept->splat ? element : count * element;
-    kept->data = kept->splat ? NULL : same_bytes(node, data, kept->bytes);
+    kept->broadcast = is_broadcast(data, count, element);
+    kept->bytes = kept->broadcast ? element : count * element;
+    kept->data = kept->broadcast ? NULL : same_bytes(node, data, kept->bytes);
     if (!kept->data) {
         void *copy = arena_alloc(model->arena, (size_t)kept->bytes + 1);
 

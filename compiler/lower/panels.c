@@ -19,7 +19,7 @@ static int64_t panels_elements(PanelShape s)
 
 const void *panels_source(Lower *lower, const Value *constant)
 {
-    return constant->data->splat ? const_aligned(lower->arena, constant) : constant->data->data;
+    return constant->data->broadcast ? const_aligned(lower->arena, constant) : constant->data->data;
 }
 
 /* Floats of a constant in panels: rows are [tap][input]. */

@@ -102,13 +102,13 @@ static Operand constant_operand(Lower *lower, Value *value)
         lower->program->buffer[x.buffer].source = data->text;
     } else {
         x = new_buffer(lower, BUFFER_WEIGHT, value->type.dtype,
-                       data->splat ? dtype_info(value->type.dtype)->bytes : data->bytes, value->name);
+                       data->broadcast ? dtype_info(value->type.dtype)->bytes : data->bytes, value->name);
         lower->program->buffer[x.buffer].source = data->data;
     }
     lower->program->buffer[x.buffer].value = value;
     set_extents(&x, &value->type);
     dense_strides(lower, &x, LAYOUT_ROW_MAJOR);
-    for (int i = 0; data->splat && i < x.rank; i++)
+    for (int i = 0; data->broadcast && i < x.rank; i++)
         x.stride[i] = extent_const(0);
     return x;
 }

@@ -32,7 +32,7 @@ int tensor_shape(Reader *reader, Loc loc, const char *what, const int64_t *dim, 
 }
 
 /* Whether all elements are the same bits. */
-static bool is_splat(const void *data, int64_t count, int64_t size)
+static bool is_broadcast(const void *data, int64_t count, int64_t size)
 {
     return count > 1 && !memcmp(data, (const char *)data + size, (size_t)((count - 1) * size));
 }
@@ -61,7 +61,7 @@ int tensor_read(Reader *reader, Loc loc, const char *what, const Onnx__TensorPro
     out->data = payload_elements(reader, loc, what, tensor, dtype, count);
     if (!out->data)
         return -1;
-    out->splat = is_splat(out->data, count, size);
-    out->bytes = out->splat ? size : count * size;
+    out->broadcast = is_broadcast(out->data, count, size);
+    out->bytes = out->broadcast ? size : count * size;
     return 0;
 }

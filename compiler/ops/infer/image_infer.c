@@ -50,7 +50,7 @@ static bool read_scales(const Node *node, int input, float *out, int count)
     if (!value->data || value->type.dtype != DTYPE_F32 || type_elements(&value->type) != count)
         return false;
     for (int i = 0; i < count; i++)
-        memcpy(&out[i], (const char *)value->data->data + (value->data->splat ? 0 : 4 * i), 4);
+        memcpy(&out[i], (const char *)value->data->data + (value->data->broadcast ? 0 : 4 * i), 4);
     return true;
 }
 

@@ -39,7 +39,7 @@ static List list_of_tensor(Lower *lower, const Attr *attr)
     data = arena_alloc(lower->program->arena, (size_t)list.count * width + 1);
     for (int64_t i = 0; i < list.count; i++)
         memcpy(data + (size_t)i * width,
-               (const char *)attr->tensor->data + (attr->tensor->splat ? 0 : (size_t)i * width), width);
+               (const char *)attr->tensor->data + (attr->tensor->broadcast ? 0 : (size_t)i * width), width);
     list.data = data;
     return list;
 }

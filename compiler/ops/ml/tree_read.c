@@ -10,7 +10,7 @@
 static double tensor_element(const Attr *attr, int64_t i)
 {
     size_t      width = (size_t)dtype_info(attr->type.dtype)->bytes;
-    const char *at = (const char *)attr->tensor->data + (attr->tensor->splat ? 0 : (size_t)i * width);
+    const char *at = (const char *)attr->tensor->data + (attr->tensor->broadcast ? 0 : (size_t)i * width);
     float       narrow;
     double      wide;
 

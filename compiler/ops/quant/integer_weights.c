@@ -103,7 +103,7 @@ bool integer_scales(const Value *scale, int64_t count, double *out)
     for (int64_t i = 0; data && i < count; i++) {
         float element;
 
-        memcpy(&element, &data[elements == 1 || scale->data->splat ? 0 : i], sizeof element);
+        memcpy(&element, &data[elements == 1 || scale->data->broadcast ? 0 : i], sizeof element);
         out[i] = (double)element;
         if (!isfinite(out[i]) || out[i] <= 0.0)
             return false;

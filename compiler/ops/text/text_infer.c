@@ -12,7 +12,7 @@ int64_t infer_bytes_of(const Infer *infer, const Value *value)
 
     if (value->data && value->data->text) {
         for (int64_t i = 0; i < type_elements(&value->type); i++)
-            total += (int64_t)strlen(value->data->text[value->data->splat ? 0 : i]) + 1;
+            total += (int64_t)strlen(value->data->text[value->data->broadcast ? 0 : i]) + 1;
         return total;
     }
     if (type_elements(&value->type) == 0)
