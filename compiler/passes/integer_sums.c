@@ -67,7 +67,7 @@ static bool moves(const Node *node)
 }
 
 /* y = move(dequantise(x)) becomes dequantise(move(x)). */
-static int sink(Graph *graph, int at)
+static int propagate_dequantize(Graph *graph, int at)
 {
     Node  *node = graph->node[at];
     Value *y, *in[3];
@@ -102,7 +102,7 @@ static int position(const Graph *graph, const Node *node)
 
 /* q = quantise(move(x, ...)) becomes move(quantise(x), ...), all parts of a Concat, when nobody else reads the moved
  * floats. */
-static int rise(Graph *graph, int at, const Uses *uses)
+static int propagate_quantize(Graph *graph, int at, const Uses *uses)
 {
     Node *node = graph->node[at], *move = node->in[0] ? node->in[0]->def : NULL;
     Quant q;
@@ -136,7 +136,7 @@ static int rise(Graph *graph, int at, const Uses *uses)
 }
 
 /* quantise(dequantise(x)) with the same parameters is x. */
-static int meet(Graph *graph, int at)
+static int cancel_pair(Graph *graph, int at)
 {
     Node *node = graph->node[at];
     Quant q, d;
@@ -456,16 +456,16 @@ static int rewrite(Graph *graph, Diag *diag)
 
     (void)diag;
     for (int i = 0; i < graph->nnode; i++)
-        changes += sink(graph, i);
+        changes += propagate_dequantize(graph, i);
     do { /* what rises may meet another one */
         uses = uses_of(graph->model);
         found = 0;
         for (int i = 0; i < graph->nnode; i++)
-            found += rise(graph, i, &uses);
+            found += propagate_quantize(graph, i, &uses);
         changes += found;
     } while (found);
     for (int i = 0; i < graph->nnode; i++)
-        changes += meet(graph, i);
+        changes += cancel_pair(graph, i);
     for (int i = 0; i < graph->nnode; i++)
         changes += read_bytes(graph, i, &uses) || sum(graph, i, &uses);
     return changes;
