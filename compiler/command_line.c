@@ -250,16 +250,16 @@ static int set_max_stack(Reader *reader, const OptionRow *row, const char *value
 }
 
 /* A member of the generated memory struct must not have this name. */
-static bool is_taken(const PlanOptions *plan, const char *name)
+static bool is_claimed(const PlanOptions *plan, const char *name)
 {
     static const char *const members[] = {"weights", "state", "parallel_for", "parallel_context"};
-    bool                     taken = false;
+    bool                     claimed = false;
 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        taken |= !strcmp(name, members[i]);
+        claimed |= !strcmp(name, members[i]);
     for (int r = 0; r < plan->nregion; r++)
-        taken |= !strcmp(name, plan->region[r].name);
-    return taken;
+        claimed |= !strcmp(name, plan->region[r].name);
+    return claimed;
 }
 
 static int set_region(Reader *reader, const OptionRow *row, const char *value)
@@ -272,7 +272,7 @@ static int set_region(Reader *reader, const OptionRow *row, const char *value)
     if (plan->nregion == MAX_REGIONS)
         return bad_value(reader, row, value, "at most 8 regions");
     region.name = size ? arena_strndup(arena, value, (size_t)(size - value)) : "";
-    if (!*region.name || strcmp(text_identifier(arena, region.name), region.name) || is_taken(plan, region.name) ||
+    if (!*region.name || strcmp(text_identifier(arena, region.name), region.name) || is_claimed(plan, region.name) ||
         !size ||
         !value_size(align ? arena_strndup(arena, size + 1, (size_t)(align - size - 1)) : size + 1, &region.size) ||
         region.size < 1 ||

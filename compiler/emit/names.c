@@ -54,7 +54,7 @@ static const Member *out_extent(const Emit *emit, int expr)
     return NULL;
 }
 
-static bool member_is_taken(const Port *port, int nport, const Member *member, int nmember, const char *name)
+static bool member_is_claimed(const Port *port, int nport, const Member *member, int nmember, const char *name)
 {
     for (int i = 0; i < nport; i++)
         if (!strcmp(port[i].name, name))
@@ -71,7 +71,7 @@ static const char *member_name(Emit *emit, const Port *port, int nport, const Me
 {
     const char *name = text_identifier(emit->arena, wanted);
 
-    for (int i = 2; member_is_taken(port, nport, member, nmember, name); i++)
+    for (int i = 2; member_is_claimed(port, nport, member, nmember, name); i++)
         name = arena_printf(emit->arena, "%s_%d", text_identifier(emit->arena, wanted), i);
     return name;
 }

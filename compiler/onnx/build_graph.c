@@ -266,8 +266,8 @@ static int fill(Reader *reader, Scope *scope, const Onnx__GraphProto *proto)
 Graph *graph_read(Reader *reader, Scope *outer, const char *name, const Onnx__GraphProto *proto)
 {
     Graph *graph = graph_new(reader->model, outer ? outer->graph : NULL, arena_strdup(reader->arena, name));
-    Map    taken = {.arena = reader->scratch};
-    Scope  scope = {.outer = outer, .graph = graph, .frame = outer ? outer->frame : NULL, .taken = &taken};
+    Map    claimed = {.arena = reader->scratch};
+    Scope  scope = {.outer = outer, .graph = graph, .frame = outer ? outer->frame : NULL, .claimed = &claimed};
     int    result;
 
     scope.value.arena = scope.result.arena = reader->scratch;

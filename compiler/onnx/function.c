@@ -90,7 +90,7 @@ static const char *prefix_of(const Node *call)
 int function_inline(Reader *reader, Scope *scope, const Onnx__FunctionProto *function, Node *call)
 {
     Frame frame = {.caller = scope->frame, .function = function, .call = call, .prefix = prefix_of(call)};
-    Scope inner = {.graph = scope->graph, .frame = &frame, .taken = scope->taken};
+    Scope inner = {.graph = scope->graph, .frame = &frame, .claimed = scope->claimed};
     int   result;
 
     inner.value.arena = inner.result.arena = reader->scratch;

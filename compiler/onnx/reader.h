@@ -49,10 +49,10 @@ typedef struct Scope Scope;
 struct Scope {
     Scope       *outer;
     Graph       *graph;
-    const Frame *frame;  /* NULL: the model's own text */
-    Map          value;  /* name -> Value; a name put with NULL is an omitted argument */
-    Map          result; /* of a function: its output's name -> the caller's Value */
-    Map         *taken;  /* all names of the graph's values, those of inlined functions too */
+    const Frame *frame;   /* NULL: the model's own text */
+    Map          value;   /* name -> Value; a name put with NULL is an omitted argument */
+    Map          result;  /* of a function: its output's name -> the caller's Value */
+    Map         *claimed; /* all names of the graph's values, those of inlined functions too */
 };
 
 /* Strings that the file leaves out are NULL. */

@@ -19,8 +19,8 @@ static const char *inner_name(Reader *reader, const Scope *scope, const char *na
 {
     const char *out = arena_printf(reader->arena, "%s/%s", scope->frame->prefix, name);
 
-    for (int i = 2; map_find(scope->taken, out); i++)
-        out = arena_printf(reader->arena, "%s/%s.%d", scope->frame->prefix, name, scope->taken->count + i);
+    for (int i = 2; map_find(scope->claimed, out); i++)
+        out = arena_printf(reader->arena, "%s/%s.%d", scope->frame->prefix, name, scope->claimed->count + i);
     return out;
 }
 
@@ -39,6 +39,6 @@ Value *scope_declare(Reader *reader, Scope *scope, Loc loc, const char *name)
     value = declared_result ? *declared_result : value_new(scope->graph, own);
     *map_put(&scope->value, arena_strdup(reader->scratch, name)) = value;
     if (!declared_result)
-        *map_put(scope->taken, own) = value;
+        *map_put(scope->claimed, own) = value;
     return value;
 }
