@@ -49,7 +49,7 @@ static void every_row_has_a_whole_record(void **state)
             fail_msg("the record of %s says only a part of how it is cut", kernel->name);
         if (record->cut.both && !record->cut.offer)
             fail_msg("%s is cut along two axes and along none", kernel->name);
-        if (!record->tiles.can_block != !record->tiles.block)
+        if (!record->tiles.can_make_small_rows != !record->tiles.small_rows)
             fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
         if (record->cut.offer && kernel->fails)
             fail_msg("%s may fail and is cut", kernel->name);
