@@ -10,6 +10,10 @@ OCC_HOT occ_vf occ_conv_after_relu(const occ_expr *e, occ_vf acc, int64_t c, int
     return occ_vmax(acc, occ_vset(0.0f));
 }
 
+/* How an expression of the convolution is applied: none, max(acc, 0). Constants, as all that says how a step is
+ * specialised: C compilers that find them out first keep, and work on, the code for everything else. */
+static const occ_fused occ_conv_after_limit[2] = {{0, {0}, NULL}, {0, {0}, occ_conv_after_relu}};
+
 /* Computes the expression at `rows` pixels into a dense block. row: of the first pixel, moved behind the last one. */
 OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, const occ_fused *fused, occ_expr *row)
 {
@@ -27,19 +31,17 @@ OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, con
 
 /* conv_after - y = bias + sum over channels of expression * w, and with relu the larger of that and 0.
  *   w, bias  as for conv_f32, one tap and one group
- *   y        {1, outputs, 1, 1, pixels}
- *   block    {1, inputs, 1, 1, rows}, scratch; rows divides pixels */
+ *   y        {blocks, outputs, 1, 1, rows}
+ *   block    {1, inputs, 1, 1, rows}, scratch */
 OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, const occ_image *y_at, float *block,
                                    const occ_image *block_at, int64_t relu, const occ_expr *e, const occ_fused *fused)
 {
     static const occ_window one = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
     static const occ_extent tile[3] = {0, 0, 0};
-    const occ_fused         after = {0, {0}, relu ? occ_conv_after_relu : NULL};
-    const int64_t           rows = block_at->dim[4];
-    const occ_image         part = {{1, y_at->dim[1], 1, 1, rows}, {0, 1, 0, 0, y_at->stride[4]}};
     occ_expr                row = occ_expr_start(e);
-    for (int64_t p = 0; p < y_at->dim[4]; p += rows) {
-        occ_conv_after_fill(block, rows, block_at->dim[1], fused, &row);
-        occ_conv_f32(block, block_at, w, bias, y + p * y_at->stride[4], &part, &one, 1, tile, NULL, &after);
+    for (int64_t i = 0; i < y_at->dim[0]; i++) { /* conv_f32 takes one image, since the block is one */
+        occ_conv_after_fill(block, block_at->dim[4], block_at->dim[1], fused, &row);
+        occ_conv_f32(block, block_at, w, bias, y + i * y_at->stride[0], y_at, &one, 1, tile, NULL,
+                     &occ_conv_after_limit[relu]);
     }
 }

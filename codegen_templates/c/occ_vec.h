@@ -282,6 +282,13 @@ OCC_HOT occ_vf occ_vload(const float *p, int n)
     return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, (unsigned short)((1u << n) - 1));
 #elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
+#elif OCC_W == 4 /* no loop: GCC would unroll it at every use before it knows n, which takes it longer than all else */
+    occ_vf v = {p[0]};
+    if (n > 1)
+        v[1] = p[1];
+    if (n > 2)
+        v[2] = p[2];
+    return v;
 #else
     occ_vf v = {0};
     for (int i = 0; i < n && i < OCC_W; i++)
@@ -305,6 +312,12 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
     __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
 #elif defined(__AVX__) && OCC_W == 8
     __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
+#elif OCC_W == 4 /* no loop, as above */
+    p[0] = v[0];
+    if (n > 1)
+        p[1] = v[1];
+    if (n > 2)
+        p[2] = v[2];
 #else
     for (int i = 0; i < n && i < OCC_W; i++)
         p[i] = v[i];

@@ -166,15 +166,23 @@ static void small_rows_of_conv(Program *program, Step *step, BlockSize size, Til
 static void small_scratch_after(Program *program, Step *step, TileChanges *changes)
 {
     enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* of the values of an expression, at most; pixels, at least */
-    int64_t block[AXES], ydim[AXES], rows;
+    int64_t block[AXES], ydim[AXES], ystride[AXES], pixels, rows;
 
-    if (!step_constants(step, "blockdim", AXES, block) || !step_constants(step, "ydim", AXES, ydim))
+    if (!step_constants(step, "blockdim", AXES, block) || !step_constants(step, "ydim", AXES, ydim) ||
+        !step_constants(step, "ystride", AXES, ystride))
         return;
+    pixels = ydim[BATCH] * ydim[WIDTH];
     rows = int_max(SCRATCH_BYTES / (block[CHANNELS] * (int64_t)sizeof(float)), SCRATCH_PIXELS);
-    while (ydim[WIDTH] % rows)
+    while (pixels % rows)
         rows--;
-    if (rows < block[WIDTH])
-        tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], changes);
+    if (rows >= block[WIDTH])
+        return;
+    ydim[BATCH] = pixels / rows;
+    ydim[WIDTH] = rows;
+    ystride[BATCH] = rows * ystride[WIDTH];
+    tiles_set(program, step, "ydim", ydim, AXES, changes);
+    tiles_set(program, step, "ystride", ystride, AXES, changes);
+    tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], changes);
 }
 
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},

@@ -91,6 +91,16 @@ static bool pitches(Model *model, const Deferred *input, const Operand *y, Exten
     return panels_pitch(model, y, CHANNEL, ypitch) && extent_is_const(*ypitch) && y->stride[CHANNEL].max == 1;
 }
 
+/* The result as blocks of `rows` pixels. */
+static Operand in_blocks(Operand y, int64_t blocks, int64_t rows, Extent pitch, int64_t outputs)
+{
+    Operand x = spatial_rows(y, extent_const(rows), pitch, outputs, extent_const(1));
+
+    x.dim[0] = extent_const(blocks);
+    x.stride[0] = extent_const(rows * pitch.max);
+    return x;
+}
+
 int conv_after_finish(Lower *lower, Deferred *conv, Deferred *input, Operand w, Operand bias, Operand y)
 {
     int64_t inputs = input->type.dim[CHANNEL].max, outputs = conv->type.dim[CHANNEL].max,
@@ -110,7 +120,7 @@ int conv_after_finish(Lower *lower, Deferred *conv, Deferred *input, Operand w, 
     step_reads(lower, step, w);
     step_reads(lower, step, bias);
     block = lower_scratch(lower, DTYPE_F32, rows * inputs, "block");
-    step_writes(lower, step, spatial_rows(y, all, ypitch, outputs, one));
+    step_writes(lower, step, in_blocks(y, pixels / rows, rows, ypitch, outputs));
     step_writes(lower, step, spatial_rows(block, extent_const(rows), extent_const(inputs), inputs, one));
     step_int(lower, step, limit);
     for (int i = 0; i < input->noperand; i++)

@@ -102,7 +102,7 @@ class Multiplications(unittest.TestCase):
         self.assertEqual(kernels.multiplications(body), ("conv_f32", 15 * 3 * 32 * 20))
 
     def test_a_convolution_that_computes_its_input_counts_its_pixels(self):
-        body = ("    static const occ_image y_at = {{1, 128, 1, 1, 3136}, {0, 1, 0, 0, 128}};\n"
+        body = ("    static const occ_image y_at = {{14, 128, 1, 1, 224}, {28672, 1, 0, 0, 128}};\n"
                 "    static const occ_image block_at = {{1, 96, 1, 1, 224}, {0, 1, 0, 0, 96}};\n"
                 "    occ_conv_after_f32(w, bias, y, &y_at, block, &block_at, 1, &expr, &fused);\n")
         self.assertEqual(kernels.multiplications(body), ("conv_after_f32", 3136 * 96 * 128))

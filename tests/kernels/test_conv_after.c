@@ -24,7 +24,8 @@ static occ_vf expression(const occ_expr *e, occ_vf acc, int64_t c, int n)
 static void run_after(const Case *c, const occ_expr *e, const float *w, const float *bias, float *y)
 {
     const occ_image block_at = {{1, c->inputs, 1, 1, c->rows}, {0, 1, 0, 0, c->inputs}};
-    const occ_image y_at = {{1, c->outputs, 1, 1, c->pixels}, {0, 1, 0, 0, c->ypitch}};
+    const occ_image y_at = {{c->pixels / c->rows, c->outputs, 1, 1, c->rows},
+                            {c->rows * c->ypitch, 1, 0, 0, c->ypitch}};
     const occ_fused fused = {3, {c->xpitch, 0, 0}, expression};
     float          *block = test_floats(c->rows * c->inputs);
 
