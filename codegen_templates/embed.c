@@ -11,8 +11,9 @@
 #endif
 
 static const Row rows[] = {
-#define KERNEL(name, file, types, record, flags) {#name, file, types, #record, #flags, true},
-#define TEMPLATE(file, types) {"", file, types, "", "", false},
+#define KERNEL(name, file, types, record, flags) {#name, file, types, #record, #flags, true, "C"},
+#define TEMPLATE(file, types) {"", file, types, "", "", false, NULL},
+#define CODE(name, language, file, flags) {#name, file, "-", "", #flags, false, #language},
 #include EMBED_KERNELS
     {0},
 };
@@ -134,10 +135,41 @@ static void instantiate(List *chunks, const Source *source, const Piece *piece)
 
 /* ----------------------------------------------------------------------------------------------------------- output */
 
+/* The row that says where a kernel's code in a language is; NULL: it has none. */
+static const Row *code_row(const char *kernel, const char *language)
+{
+    for (const Row *row = rows; row->file; row++)
+        if (row->language && !strcmp(row->name, kernel) && !strcmp(row->language, language))
+            return row;
+    return NULL;
+}
+
+/* The initialiser of Kernel.code. A function of C walks rows in rising order wherever its record says how. */
+static const char *code_of(const char *kernel)
+{
+    static const char *const language[] = {"C", "DEVICE"}; /* in the order of Language */
+    static char              text[600];
+    size_t                   n = 0;
+
+    text[0] = 0;
+    for (size_t i = 0; i < sizeof language / sizeof *language; i++) {
+        const Row *row = code_row(kernel, language[i]);
+
+        if (row)
+            n += (size_t)snprintf(text + n, sizeof text - n, "{\"%s\", %s, %s, %s}, ", row->file,
+                                  strstr(row->flags, "IN_PLACE") ? "true" : "false",
+                                  strstr(row->flags, "SAME_PLACE") ? "true" : "false",
+                                  row->kernel || strstr(row->flags, "BY_ROWS") ? "true" : "false");
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n, "{NULL, false, false, false}, ");
+    }
+    return text;
+}
+
 /* Kernel `row` for one element type (NULL: not generic): its table row goes to `table`. */
 static void print_kernel(const List *chunks, const Row *row, const Variant *v, List *table)
 {
-    char      name[120], line[400];
+    char      name[120], line[1000];
     Signature s;
     char    **entry;
     bool      found = false;
@@ -151,11 +183,10 @@ static void print_kernel(const List *chunks, const Row *row, const Variant *v, L
     if (!found)
         fail("schemas/kernels.def", 0, "row %s: %s defines no function %s", row->name, row->file, name);
     print_call(table->count, name, &s);
-    snprintf(line, sizeof line, "    {\"%s\", \"%s\", &kernel_%s, param_%d, %d, %d, %s, %s, %s, %s, %s, call_%d},\n",
-             name + 4, row->file, row->record, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false",
-             strstr(row->flags, "VECTOR") ? "true" : "false", strstr(row->flags, "IN_PLACE") ? "true" : "false",
-             strstr(row->flags, "SAME_PLACE") ? "true" : "false", strstr(row->flags, "OPEN") ? "true" : "false",
-             table->count);
+    snprintf(line, sizeof line, "    {\"%s\", &kernel_%s, param_%d, %d, %d, %s, %s, %s, {%s}, call_%d},\n", name + 4,
+             row->record, table->count, s.nparam, s.ntaken, s.fails ? "true" : "false",
+             strstr(row->flags, "VECTOR") ? "true" : "false", strstr(row->flags, "OPEN") ? "true" : "false",
+             code_of(row->name), table->count);
     entry = list_add(table, sizeof *entry);
     *entry = copy(line, strlen(line));
 }

@@ -33,10 +33,12 @@ typedef struct Variant {
     const Type *type, *second; /* second: NULL where the row names one type */
 } Variant;
 
-/* A row of schemas/kernels.def. `kernel` false: only gives a file its element types. */
+/* A row of schemas/kernels.def. `kernel` false: only gives a file its element types, or, where it names a language, the
+ * code of a kernel in that one. */
 typedef struct Row {
     const char *name, *file, *types, *record, *flags;
     bool        kernel;
+    const char *language;
 } Row;
 
 typedef struct List {

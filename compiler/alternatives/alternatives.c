@@ -34,12 +34,13 @@ static SwapForm swap_form(const Lowering *lowering)
 int alternative_lower(const Lowering *lowering, Alternative *alternative)
 {
     const Core *core = core_find(lowering->target->name);
+    Machine     machine = {lowering->target->language, core, lowering->target->buffer_align,
+                           lowering->target->vector_bytes};
     Options     options = lowering->options;
 
     options.cascade = alternative->cascade;
     options.cascade_floor = alternative->floor;
-    if (lower_model(lowering->model, &options, lowering->target->buffer_align, lowering->target->vector_bytes, core,
-                    &alternative->program, lowering->diag) < 0)
+    if (lower_model(lowering->model, &options, &machine, &alternative->program, lowering->diag) < 0)
         return -1;
     if (options.plan.weights == WEIGHTS_SWAP)
         program_slice(alternative->program, swap_form(lowering).slice);

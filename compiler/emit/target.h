@@ -32,6 +32,7 @@ typedef struct Target {
     const char *const *absent; /* macros that its C compilers never define, ended by NULL: text for them is left out,
                                   and vectors are of vector_bytes; NULL: text for every instruction set */
     const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
+    Language       language;   /* of its kernels */
     const Printer *printer;    /* how its text is written */
 } Target;
 

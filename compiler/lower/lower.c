@@ -236,14 +236,26 @@ bool lower_has_vectors(const Lower *lower)
     return lower->vector_bytes > (int)sizeof(float);
 }
 
-static Lower lower_new(Model *model, Arena *arena, Diag *diag, int64_t buffer_align, int vector_bytes)
+bool lower_has_kernel(const Lower *lower, const char *name)
 {
-    Lower lower = {
-        .model = model, .diag = diag, .arena = arena, .buffer_align = buffer_align, .vector_bytes = vector_bytes};
+    const Kernel *kernel = kernel_find(name);
+
+    return kernel && kernel_has(kernel, lower->program->language);
+}
+
+static Lower lower_new(Model *model, Arena *arena, Diag *diag, const Machine *machine)
+{
+    Lower lower = {.model = model,
+                   .diag = diag,
+                   .arena = arena,
+                   .core = machine->core,
+                   .buffer_align = machine->buffer_align,
+                   .vector_bytes = machine->vector_bytes};
 
     lower.program = arena_one(arena, Program);
     lower.program->model = model;
     lower.program->arena = arena;
+    lower.program->language = machine->language;
     lower.program->dims = -1;
     return lower;
 }
@@ -262,16 +274,14 @@ static void keep_homes(const Lower *lower)
     }
 }
 
-int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
-                Program **program, Diag *diag)
+int lower_model(Model *model, const Options *options, const Machine *machine, Program **program, Diag *diag)
 {
-    Lower  lower = lower_new(model, model->arena, diag, buffer_align, vector_bytes);
+    Lower  lower = lower_new(model, model->arena, diag, machine);
     Graph *main = model->main;
 
     lower.winograd = options->winograd;
     lower.winograd_error = options->winograd_error;
     lower.choices = options->choices;
-    lower.core = core;
     lower.in_parts = options->threads > 1;
     lower.cascade = options->cascade;
     lower.cascade_floor = options->cascade_floor;
@@ -286,18 +296,18 @@ int lower_model(Model *model, const Options *options, int64_t buffer_align, int 
     lower_keep_text(&lower);
     keep_homes(&lower);
     *program = lower.program;
-    return 0;
+    return diag->status == DIAG_NONE ? 0 : -1; /* a kernel may be missing: see step_begin */
 }
 
 int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag)
 {
-    Lower   lower = lower_new(model, arena, diag, 64, 64);
+    Machine here = {LANGUAGE_C, core_find("portable"), 64, 64};
+    Lower   lower = lower_new(model, arena, diag, &here);
     Value **out = arena_array(arena, Value *, node->nout + 1);
     int     nout = 0;
 
     lower.winograd = WINOGRAD_OFF;
     lower.cascade = CASCADE_OFF;
-    lower.core = core_find("portable");
     prepare(&lower, NULL);
     for (int i = 0; i < node->nout; i++)
         if (node->out[i])

@@ -93,13 +93,23 @@ struct Lower {
 
 /* ----------------------------------------------------------------------------------------------------- entry points */
 
-/* The whole model, with kernels chosen for `core`. Returns 0 or -1 with messages. */
-int lower_model(Model *model, const Options *options, int64_t buffer_align, int vector_bytes, const Core *core,
-                Program **program, Diag *diag);
+/* What the program is for. */
+typedef struct Machine {
+    Language    language;     /* that the kernels are taken from */
+    const Core *core;         /* that they are chosen for */
+    int64_t     buffer_align; /* bytes, of every buffer */
+    int         vector_bytes; /* widest vector that scratch is sized for */
+} Machine;
+
+/* The whole model. Returns 0 or -1 with messages. */
+int lower_model(Model *model, const Options *options, const Machine *machine, Program **program, Diag *diag);
 
 /* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. The program lives in
  * `arena`, so that it can be given up at once. */
 int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag);
+
+/* The kernel of that name exists in the language of the program. */
+bool lower_has_kernel(const Lower *lower, const char *name);
 
 /* Whether the target computes on more than one float at a time. */
 bool lower_has_vectors(const Lower *lower);

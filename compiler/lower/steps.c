@@ -203,6 +203,10 @@ Step *step_begin(Lower *lower, Node *node, const char *kernel)
         lower->node = node;
     if (!step->kernel)
         diag_bug(lower->diag, lower->node->loc, "there is no kernel '%s'", kernel);
+    else if (!kernel_has(step->kernel, lower->program->language))
+        diag_unsupported(lower->diag, lower->node->loc,
+                         "needs the kernel '%s', which does not exist in %s; choose another --target", kernel,
+                         language_name(lower->program->language));
     return step;
 }
 

@@ -130,7 +130,8 @@ void program_find_overlaps(Program *program)
         const Step *step = &program->step[s];
 
         /* the parts of a step do not follow each other: none of them may run ahead */
-        if (step->kind == STEP_KERNEL && step->kernel->in_place && step->parts < 2 && writes_in_rising_order(step)) {
+        if (step->kind == STEP_KERNEL && step_code(program, step)->in_place && step->parts < 2 &&
+            writes_in_rising_order(step)) {
             if (!program->no_in_place)
                 allow_in_place(program, s);
         } else
@@ -213,9 +214,11 @@ static bool coalesce(Program *program, Coalescing *coalescing, int from, int to)
 }
 
 /* An overlap constraint cannot demand equal addresses; coalescing does. */
-static bool works_at_equal_addresses(const Step *step)
+static bool works_at_equal_addresses(const Program *program, const Step *step)
 {
-    return step->kernel->same_place || (step->parts > 1 && step->kernel->in_place);
+    const KernelCode *code = step_code(program, step);
+
+    return code->same_place || (step->parts > 1 && code->in_place);
 }
 
 /* The first pair of a result and an operand of the step that can be one. */
@@ -223,7 +226,7 @@ static bool find_coalescable(const Program *program, int index, int *from, int *
 {
     const Step *step = &program->step[index];
 
-    if (program->no_in_place || step->kind != STEP_KERNEL || !works_at_equal_addresses(step))
+    if (program->no_in_place || step->kind != STEP_KERNEL || !works_at_equal_addresses(program, step))
         return false;
     for (int i = 0; i < step->nparam; i++)
         for (int k = step->nparam; k < step->noperand; k++)

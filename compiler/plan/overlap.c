@@ -16,7 +16,8 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
     Follow      f;
 
     if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand || step->parts > 1 ||
-        !step->kernel->record->follow || !step->kernel->record->follow(program, step, &f))
+        !step_code(program, step)->by_rows || !step->kernel->record->follow ||
+        !step->kernel->record->follow(program, step, &f))
         return false;
     *x = f.from->buffer;
     *y = f.to->buffer;
@@ -31,8 +32,9 @@ static bool can_make_small_rows(const Program *program, const Step *step)
 {
     const Operand *x, *y;
 
-    return !program->no_overlap && step->parts < 2 && step->kernel->record->tiles.can_make_small_rows &&
-           step_pair(program, step, &x, &y) && step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
+    return !program->no_overlap && step->parts < 2 && step_code(program, step)->by_rows &&
+           step->kernel->record->tiles.can_make_small_rows && step_pair(program, step, &x, &y) &&
+           step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
 }
 
 /* The step's result is born where its input dies. */

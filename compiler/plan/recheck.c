@@ -61,9 +61,14 @@ static bool overlap(Bytes a, Bytes b)
     return (a.lo > b.lo ? a.lo : b.lo) < (a.hi < b.hi ? a.hi : b.hi);
 }
 
-/* Whether an overlap constraint allows two buffers, one written and one read in a step, to lie at these offsets. */
-static bool permitted(const Recheck *r, int a, int b)
+/* Whether an overlap constraint allows two buffers, one written and one read in a step, to lie at these offsets. Where
+ * the code of the step keeps no order, none does. */
+static bool permitted(const Recheck *r, const Step *step, int a, int b)
 {
+    const KernelCode *code = step->kind == STEP_KERNEL ? step_code(r->program, step) : NULL;
+
+    if (!code || (!code->in_place && !code->by_rows))
+        return false;
     for (int i = 0; i < r->program->noverlap; i++) {
         const Overlap *p = &r->program->overlap[i];
 
@@ -101,7 +106,7 @@ static int check_step(const Recheck *r, int index)
 
             if (a.buffer == b.buffer || !overlap(a, b))
                 continue;
-            if ((step->operand[k].access & OPERAND_WRITES) || !permitted(r, a.buffer, b.buffer))
+            if ((step->operand[k].access & OPERAND_WRITES) || !permitted(r, step, a.buffer, b.buffer))
                 return complain(r, index, b.buffer, a.buffer);
         }
     }
@@ -242,7 +247,7 @@ static int check_passage(const Recheck *r, int index, Bytes bytes)
         Bytes other = bytes_of(r, &step->operand[k]);
 
         if ((step->operand[k].access & OPERAND_WRITES) && other.buffer != bytes.buffer && overlap(other, bytes) &&
-            !(last && permitted(r, other.buffer, bytes.buffer)))
+            !(last && permitted(r, step, other.buffer, bytes.buffer)))
             return complain(r, index, bytes.buffer, other.buffer);
     }
     return 0;

@@ -74,12 +74,15 @@ static void edges_of_checks(Search *s)
  * can work on in place. */
 static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 {
-    const Step *step = &program->step[unit.begin];
+    const Step       *step = &program->step[unit.begin];
+    const KernelCode *code;
 
-    if (program->no_in_place || unit.end != unit.begin + 1 || step->kind != STEP_KERNEL ||
-        !(step->kernel->in_place || step->kernel->same_place))
+    if (program->no_in_place || unit.end != unit.begin + 1 || step->kind != STEP_KERNEL)
         return 0;
-    for (int k = step->kernel->in_place ? 0 : step->nparam; k < step->noperand; k++)
+    code = step_code(program, step);
+    if (!code->in_place && !code->same_place)
+        return 0;
+    for (int k = code->in_place ? 0 : step->nparam; k < step->noperand; k++)
         for (int i = 0; i < step->nparam && step->operand[k].buffer == buffer; i++)
             if ((step->operand[i].access & OPERAND_WRITES) && step->operand[i].dtype == step->operand[k].dtype &&
                 operand_same_layout(&step->operand[i], &step->operand[k]))

@@ -11,6 +11,18 @@ const Kernel *kernel_find(const char *name)
     return NULL;
 }
 
+bool kernel_has(const Kernel *kernel, Language language)
+{
+    return kernel->code[language].file != NULL;
+}
+
+const char *language_name(Language language)
+{
+    static const char *const name[LANGUAGES] = {"C", "device code"};
+
+    return name[language];
+}
+
 const char *template_text(const char *name)
 {
     for (int i = 0; i < template_nfile; i++)

@@ -46,25 +46,37 @@ typedef struct KernelArg {
     const double  *floats;
 } KernelArg;
 
+/* What kernels are written in. C: one loop after another, in rising order of address where the row of kernels.def says
+ * so. DEVICE: all elements of a result at once, so that no order says what was read when. */
+typedef enum Language { LANGUAGE_C, LANGUAGE_DEVICE, LANGUAGES } Language;
+
+/* A kernel's code in one language, and where its result may lie while what it reads is needed. */
+typedef struct KernelCode {
+    const char *file;       /* template file that it comes from; NULL: the language has no such kernel */
+    bool        in_place;   /* KERNEL_IN_PLACE: on an operand of equal type and layout, or below it in memory */
+    bool        same_place; /* KERNEL_SAME_PLACE: on an operand of its expression of equal type and layout */
+    bool        by_rows;    /* behind an input, at the distance that the record says */
+} KernelCode;
+
 struct KernelRecord;
 typedef struct Kernel {
     const char                *name;   /* "conv_f32": the function is occ_conv_f32 */
-    const char                *file;   /* template file it comes from */
     const struct KernelRecord *record; /* what else is known of it: kernels/record.h */
     const Param               *param;
     int                        nparam;
     int                        ntaken; /* parameters of the function: a struct counts once */
     bool                       fails;  /* returns int: 0 or a negative occ code */
     bool                       vector; /* its expression is over occ_vf, else over scalars */
-    bool in_place;   /* KERNEL_IN_PLACE: y may be an operand of equal type and layout, or lie below it in memory */
-    bool same_place; /* KERNEL_SAME_PLACE: y may be an operand of its expression of equal type and layout */
-    bool open;       /* KERNEL_OPEN: long functions of its expression are written into its loop */
+    bool                       open;   /* KERNEL_OPEN: long functions of its expression are written into its loop */
+    KernelCode                 code[LANGUAGES]; /* by Language */
     /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast
      * inside). */
     int (*call)(void *const *p, const KernelArg *a, const void *expr, void (*fn)(void));
 } Kernel;
 
-const Kernel *kernel_find(const char *name); /* NULL: no such kernel */
+const Kernel *kernel_find(const char *name);                       /* NULL: no such kernel */
+bool          kernel_has(const Kernel *kernel, Language language); /* it has code in the language */
+const char   *language_name(Language language);
 
 /* A scalar function of the templates by name, "add_f32": *result = occ_add_f32(*operand[0], *operand[1]). Ends with
  * NULLs. */

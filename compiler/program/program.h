@@ -148,6 +148,7 @@ typedef struct StatePair {
 typedef struct Program {
     Model   *model;
     Arena   *arena;
+    Language language; /* of the kernels that its steps call */
     Buffer  *buffer;
     int      nbuffer, cbuffer;
     Step    *step;
@@ -175,6 +176,12 @@ typedef struct Program {
     int       *home;        /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
     int        nhome;       /* entries of home[] */
 } Program;
+
+/* The code that a STEP_KERNEL runs: what may overlap in memory is asked of it, not of the kernel. */
+static inline const KernelCode *step_code(const Program *program, const Step *step)
+{
+    return &step->kernel->code[program->language];
+}
 
 /* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {

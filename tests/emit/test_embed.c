@@ -85,6 +85,24 @@ static void signatures_are_read(void **state)
     assert_null(kernel_find("probe_copy"));
 }
 
+/* In C a result may follow by rows; a CODE row says what holds in another language. */
+static void each_language_has_its_own_code(void **state)
+{
+    const Kernel *copy = kernel_find("probe_copy_f32"), *all = kernel_find("probe_all");
+
+    (void)state;
+    assert_string_equal(copy->code[LANGUAGE_C].file, "probe.c");
+    assert_true(copy->code[LANGUAGE_C].by_rows);
+    assert_false(copy->code[LANGUAGE_C].same_place);
+    assert_true(kernel_has(copy, LANGUAGE_DEVICE));
+    assert_string_equal(copy->code[LANGUAGE_DEVICE].file, "probe.cu");
+    assert_true(copy->code[LANGUAGE_DEVICE].same_place);
+    assert_false(copy->code[LANGUAGE_DEVICE].in_place || copy->code[LANGUAGE_DEVICE].by_rows);
+    assert_true(all->code[LANGUAGE_C].in_place);
+    assert_false(kernel_has(all, LANGUAGE_DEVICE));
+    assert_true(kernel_find("probe_copy_i8")->code[LANGUAGE_DEVICE].same_place);
+}
+
 static void fields_of_structs_are_rows(void **state)
 {
     static const ParamKind   kinds[] = {PARAM_READS, PARAM_SHAPE, PARAM_WRITES, PARAM_SHAPE, PARAM_INT, PARAM_INTS,
@@ -161,6 +179,7 @@ int main(void)
         cmocka_unit_test(pieces_follow_those_they_use),
         cmocka_unit_test(types_are_written_in),
         cmocka_unit_test(signatures_are_read),
+        cmocka_unit_test(each_language_has_its_own_code),
         cmocka_unit_test(fields_of_structs_are_rows),
         cmocka_unit_test(structs_hold_what_the_step_says),
         cmocka_unit_test(trampolines_call_the_very_function),

@@ -70,12 +70,12 @@ static void bound_ports(Model *model)
 
 static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *diag)
 {
+    Machine  machine = {LANGUAGE_C, core_find("portable"), ARENA_ALIGN, VECTOR_BYTES};
     Options  options = {.plan = {.planner = "auto", .reorder = 1}, .cascade = cascade};
     Program *program;
     Plan     found = {0};
 
-    if (lower_model(model, &options, ARENA_ALIGN, VECTOR_BYTES, core_find("portable"), &program, diag) ||
-        program_check(program, diag))
+    if (lower_model(model, &options, &machine, &program, diag) || program_check(program, diag))
         return -1;
     program_liveness(program);
     if (program_plan(program, &options.plan, &found, diag) || program_confirm(program, &options.plan, &found, diag))

@@ -9,7 +9,8 @@
 static const Param  two_params[] = {{.kind = PARAM_WRITES, .ctype = "uint8_t *", .name = "y"},
                                     {.kind = PARAM_READS, .ctype = "const uint8_t *", .name = "x"},
                                     {.kind = PARAM_INT, .ctype = "int64_t", .name = "n"}};
-static const Kernel two = {.name = "two", .file = "two.c", .record = &kernel_plain, .param = two_params, .nparam = 3};
+static const Kernel two = {
+    .name = "two", .record = &kernel_plain, .param = two_params, .nparam = 3, .code = {{.file = "two.c"}}};
 
 enum { IN, ACT, OUT, SCRATCH };
 

@@ -21,12 +21,12 @@ typedef struct World {
 } World;
 
 /* A kernel of bytes without arguments; the flag decides whether it may work in place. */
-static const Kernel test_kernel = {.name = "test", .file = "test.c", .record = &kernel_plain};
+static const Kernel test_kernel = {.name = "test", .record = &kernel_plain, .code = {{.file = "test.c"}}};
 static const Kernel test_in_place = {
-    .name = "test_in_place", .file = "test.c", .record = &kernel_plain, .in_place = true};
+    .name = "test_in_place", .record = &kernel_plain, .code = {{.file = "test.c", .in_place = true}}};
 
 static const Kernel test_same_place = {
-    .name = "test_same_place", .file = "test.c", .record = &kernel_plain, .same_place = true};
+    .name = "test_same_place", .record = &kernel_plain, .code = {{.file = "test.c", .same_place = true}}};
 
 static inline int world_setup(void **state)
 {

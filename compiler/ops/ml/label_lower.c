@@ -112,7 +112,7 @@ static int encode(Lower *lower, Node *node, List keys, List values)
         return diag_error(lower->diag, node->loc, "%lld keys of %s and %lld values of %s do not map %s to %s",
                           (long long)keys.count, dtype_info(keys.dtype)->name, (long long)values.count,
                           dtype_info(values.dtype)->name, dtype_info(from)->name, dtype_info(to)->name);
-    if (!kernel_find(name))
+    if (!lower_has_kernel(lower, name))
         return diag_unsupported(lower->diag, node->loc,
                                 "labels from %s to %s are not supported; use strings, int64 or floats",
                                 dtype_info(from)->name, dtype_info(to)->name);

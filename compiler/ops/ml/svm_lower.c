@@ -67,17 +67,17 @@ int lower_svm_regressor(Lower *lower, Node *node)
 
 enum { MOST_CLASSES = 64 };
 
-typedef struct Machine {
+typedef struct VectorMachine {
     Node   *node;
     Operand x;
     Extent  rows;
     int64_t features, classes, pairs;
     int64_t first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
     bool    coupled;                 /* probabilities are asked for */
-} Machine;
+} VectorMachine;
 
 /* A list of at least `count` floats as a weight. */
-static int floats(Lower *lower, const Machine *m, const char *name, int64_t count, Operand *out)
+static int floats(Lower *lower, const VectorMachine *m, const char *name, int64_t count, Operand *out)
 {
     const Attr *attr = node_attr(m->node, name);
 
@@ -88,7 +88,7 @@ static int floats(Lower *lower, const Machine *m, const char *name, int64_t coun
     return 0;
 }
 
-static int read_machine(Lower *lower, Machine *m)
+static int read_machine(Lower *lower, VectorMachine *m)
 {
     const Attr    *text = node_attr(m->node, "classlabels_strings"), *probabilities = node_attr(m->node, "prob_a");
     int            labels, count;
@@ -118,7 +118,7 @@ static int read_machine(Lower *lower, Machine *m)
     return 0;
 }
 
-static Operand best_of_rows(Lower *lower, const Machine *m)
+static Operand best_of_rows(Lower *lower, const VectorMachine *m)
 {
     Type type = {.kind = TYPE_TENSOR, .dtype = DTYPE_I64, .rank = 1, .dim = {m->rows}};
 
@@ -126,7 +126,7 @@ static Operand best_of_rows(Lower *lower, const Machine *m)
 }
 
 /* Output 0: the label of the best class. */
-static int label_rows(Lower *lower, const Machine *m, Operand best)
+static int label_rows(Lower *lower, const VectorMachine *m, Operand best)
 {
     const Attr *text = node_attr(m->node, "classlabels_strings"), *ints = node_attr(m->node, "classlabels_ints");
     bool        strings = text && text->count;
@@ -152,7 +152,7 @@ static int label_rows(Lower *lower, const Machine *m, Operand best)
 }
 
 /* One vector of coefficients for each class. */
-static int linear_machine(Lower *lower, Machine *m)
+static int linear_machine(Lower *lower, VectorMachine *m)
 {
     const Attr *coef = node_attr(m->node, "coefficients");
     bool        positive = true;
@@ -189,7 +189,7 @@ static int linear_machine(Lower *lower, Machine *m)
 }
 
 /* Scores of pairs as probabilities of classes. */
-static int couple(Lower *lower, Machine *m, Operand pairs, Operand *out)
+static int couple(Lower *lower, VectorMachine *m, Operand pairs, Operand *out)
 {
     Operand a, b;
     Step   *step;
@@ -208,7 +208,7 @@ static int couple(Lower *lower, Machine *m, Operand pairs, Operand *out)
     return step_end(lower, step);
 }
 
-static int vector_machine(Lower *lower, Machine *m)
+static int vector_machine(Lower *lower, VectorMachine *m)
 {
     int     how = scores_transform_of(lower, m->node), kind = kernel_of(lower, m->node);
     int64_t vectors = m->first[m->classes];
@@ -247,7 +247,7 @@ static int vector_machine(Lower *lower, Machine *m)
 
 int lower_svm_classifier(Lower *lower, Node *node)
 {
-    Machine m = {.node = node};
+    VectorMachine m = {.node = node};
 
     if (read_machine(lower, &m) < 0)
         return -1;

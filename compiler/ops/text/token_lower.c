@@ -133,7 +133,7 @@ int lower_murmur_hash(Lower *lower, Node *node)
     Operand     x, y;
     Step       *step;
 
-    if (!kernel_find(name))
+    if (!lower_has_kernel(lower, name))
         return diag_unsupported(lower->diag, node->loc,
                                 "hashes of %s are not supported; cast the input to a wider type",
                                 dtype_info(node->in[0]->type.dtype)->name);
