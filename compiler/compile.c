@@ -93,7 +93,7 @@ static Winograd choose_winograd(Compilation *c)
         return choice;
     if (!c->target->roomy || c->options->max_flash >= 0 || c->options->code == CODE_SHARED)
         return WINOGRAD_OFF;
-    if (c->options->max_ram < 0)
+    if (c->options->max_ram < 0 || c->options->plan.weights == WEIGHTS_SWAP) /* decided when loads are planned */
         return choice;
     tried = arena_one(c->arena, Options);
     *tried = *c->options;
@@ -105,7 +105,7 @@ static Winograd choose_winograd(Compilation *c)
 /* Once: the model may be lowered more often. */
 static int stage_choose(Compilation *c)
 {
-    c->lowering = (Lowering){c->model, *c->options, c->target, c->diag};
+    c->lowering = (Lowering){.model = c->model, .options = *c->options, .target = c->target, .diag = c->diag};
     c->lowering.options.winograd = choose_winograd(c);
     if (!c->options->tuned || c->options->choices)
         return 0;
@@ -330,6 +330,8 @@ static int stage_summary(Compilation *c)
     tell_swap(c->chosen.plan.swap, text);
     if (c->gave_way)
         text_put(text, "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
+    if (c->chosen.direct)
+        text_put(text, "kernels  without Winograd's, whose weights take longer to load than they save\n");
     return 0;
 }
 

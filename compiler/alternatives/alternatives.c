@@ -2,16 +2,13 @@
 #include "alternatives/alternatives.h"
 
 #include "alternatives/concats.h"
+#include "alternatives/swapped.h"
 #include "kernels/cost.h"
 #include "limits/usage.h"
 #include "lower/lower.h"
 #include "plan/check.h"
 #include "plan/part.h"
 #include "plan/queues.h"
-#include "swap/slice.h"
-#include "program/weight.h"
-#include "support/int.h"
-#include "swap/swap.h"
 
 #include <string.h>
 
@@ -22,14 +19,6 @@ enum {
     WORTH_COPY = 64,     /* to copy, which takes time */
     WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
 };
-
-/* How weights are loaded. */
-static SwapForm swap_form(const Lowering *lowering)
-{
-    const Options *options = &lowering->options;
-
-    return swap_form_of(options->loader.rate > 0.0 ? &options->loader : &lowering->target->loader);
-}
 
 int alternative_lower(const Lowering *lowering, Alternative *alternative)
 {
@@ -43,7 +32,7 @@ int alternative_lower(const Lowering *lowering, Alternative *alternative)
     if (lower_model(lowering->model, &options, &machine, &alternative->program, lowering->diag) < 0)
         return -1;
     if (options.plan.weights == WEIGHTS_SWAP)
-        program_slice(alternative->program, swap_form(lowering).slice);
+        alternative_slice(lowering, alternative->program);
     program_partition(alternative->program, options.threads, options.part_time);
     alternative->text = text_new(lowering->diag->arena);
     if (alternative->program->cascades)
@@ -52,8 +41,7 @@ int alternative_lower(const Lowering *lowering, Alternative *alternative)
     return program_check(alternative->program, lowering->diag);
 }
 
-/* A plan of more than `worth` bytes is of no use; 0: any is. */
-static int make_plan(const Lowering *lowering, int64_t upper_bound, Alternative *v)
+int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative *v)
 {
     PlanOptions options = lowering->options.plan;
 
@@ -69,7 +57,7 @@ static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t 
                           Alternative *v)
 {
     *v = (Alternative){.cascade = cascade, .floor = floor};
-    return alternative_lower(lowering, v) < 0 ? -1 : make_plan(lowering, upper_bound, v);
+    return alternative_lower(lowering, v) < 0 ? -1 : alternative_place(lowering, upper_bound, v);
 }
 
 /* Takes the plan of another variant if that is of the same program, with cascades. */
@@ -94,7 +82,7 @@ static int plan_cascades(const Lowering *lowering, const Alternative *least, int
         return -1;
     if (take_plan(least, v) || take_plan(&before, v))
         return 0;
-    return make_plan(lowering, upper_bound, v);
+    return alternative_place(lowering, upper_bound, v);
 }
 
 /* Whether the plan is within `most` bytes and --max-ram. */
@@ -177,6 +165,7 @@ static int choose_copies(const Lowering *lowering, Alternative *v)
     enum { ROUNDS = 2 };
     const PlanOptions *plan = &lowering->options.plan;
     Alternative        tried = *v;
+    Copied             copied = concats_copied(lowering->diag->arena, lowering->model);
 
     if (lowering->options.no_elision) /* they all are */
         return 0;
@@ -188,9 +177,12 @@ static int choose_copies(const Lowering *lowering, Alternative *v)
             return -1;
         if (tried.plan.peak > v->plan.peak)
             break;
-        if (tried.plan.peak <= most)
-            *v = tried;
+        if (tried.plan.peak > most)
+            continue;
+        *v = tried;
+        copied = concats_copied(lowering->diag->arena, lowering->model);
     }
+    concats_restore(lowering->model, &copied); /* as v has them: the model may be lowered again */
     return 0;
 }
 
@@ -205,7 +197,7 @@ static int plan_queues(const Lowering *lowering, double window, Alternative *v)
         return -1;
     if (!program_schedule(v->program, core_find(lowering->target->name), lowering->options.queues, window))
         return 0;
-    if (make_plan(lowering, 0, v) < 0)
+    if (alternative_place(lowering, 0, v) < 0)
         return -1;
     program_settle_waits(v->program, &v->plan);
     return 1;
@@ -235,51 +227,11 @@ static int choose_queues(const Lowering *lowering, Alternative *v)
     return 1;
 }
 
-/* Bytes of RAM beside the arena and the blocks that stay. */
-static int64_t fixed_bytes(const Lowering *lowering, const Alternative *v)
-{
-    Plan plan = v->plan;
-    Swap none = {.kept = 0};
-
-    plan.swap = &none;
-    plan.peak = 0;
-    program_place_constants(v->program, &lowering->options.plan, &plan);
-    return usage_of(v->program, &plan, &lowering->options).ram;
-}
-
-/* Predicted nanoseconds of each step: parts run at the same time. */
-static double *step_times(const Lowering *lowering, const Program *p)
-{
-    double *time = cost_steps(core_find(lowering->target->name), p);
-
-    for (int s = 0; s < p->nstep && lowering->options.threads > 1; s++)
-        if (p->step[s].parts > 1)
-            time[s] /= int_min(p->step[s].parts, lowering->options.threads);
-    return time;
-}
-
-/* Weights that are loaded while the model runs. */
-static int plan_swap(const Lowering *lowering, Alternative *v)
-{
-    const Options *options = &lowering->options;
-    SwapForm       form = swap_form(lowering);
-
-    if (options->plan.weights != WEIGHTS_SWAP)
-        return 0;
-    program_make_blocks(v->program, &form.block);
-    if (options->max_ram >= 0)
-        form.budget = int_max(options->max_ram - fixed_bytes(lowering, v), 0);
-    if (program_swap(&v->program, &options->plan, &form, step_times(lowering, v->program), &v->plan, lowering->diag) <
-        0)
-        return -1;
-    return program_check(v->program, lowering->diag);
-}
-
-int alternative_plan(const Lowering *lowering, Alternative *alternative)
+int alternative_arrange(const Lowering *lowering, Alternative *alternative)
 {
     int queues;
 
-    if (make_plan(lowering, 0, alternative) < 0)
+    if (alternative_place(lowering, 0, alternative) < 0)
         return -1;
     if (alternative->cascade == CASCADE_AUTO && alternative->program->cascades &&
         choose_cascades(lowering, alternative) < 0)
@@ -287,7 +239,12 @@ int alternative_plan(const Lowering *lowering, Alternative *alternative)
     queues = choose_queues(lowering, alternative);
     if (queues < 0 || (!queues && choose_copies(lowering, alternative) < 0)) /* copies would wait for all members */
         return -1;
-    if (plan_swap(lowering, alternative) < 0)
+    return 0;
+}
+
+int alternative_plan(const Lowering *lowering, Alternative *alternative)
+{
+    if (alternative_arrange(lowering, alternative) < 0 || alternative_swap(lowering, alternative) < 0)
         return -1;
     return program_confirm(alternative->program, &lowering->options.plan, &alternative->plan, lowering->diag);
 }

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "program/options.h"
 #include "support/text.h"
+#include "swap/slice.h"
 
 /* What all variants share. */
 typedef struct Lowering {
@@ -14,11 +15,13 @@ typedef struct Lowering {
     Options       options; /* with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
+    Slices        slices; /* with --weights=swap: what is cut otherwise than the rest */
 } Lowering;
 
 typedef struct Alternative {
     CascadeUse cascade;
-    int64_t    floor; /* bytes: the options' cascade_floor */
+    int64_t    floor;  /* bytes: the options' cascade_floor */
+    bool       direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
     Program   *program;
     double     time; /* predicted nanoseconds of a run, before planning cuts scratch down */
     Text       text; /* the program as it was lowered, if it has cascades */
@@ -27,6 +30,14 @@ typedef struct Alternative {
 
 /* Lower the model with variant->cascade and variant->floor. Returns 0, or -1 with a message. */
 int alternative_lower(const Lowering *lowering, Alternative *alternative);
+
+/* Give the lowered variant a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or
+ * -1 with a message. */
+int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative *alternative);
+
+/* Plan the lowered variant with nothing loaded while it runs, and with the cascades, queues and copies that this is
+ * worth. Returns 0, or -1 with a message. */
+int alternative_arrange(const Lowering *lowering, Alternative *alternative);
 
 /* Plan the lowered variant; another one takes its place where its plan is better. Returns 0, or -1 with a message. */
 int alternative_plan(const Lowering *lowering, Alternative *alternative);

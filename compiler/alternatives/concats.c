@@ -71,3 +71,52 @@ int concats_to_copy(const Program *program, const PlanOptions *options, const Pl
         full[s] = live[s] >= plan->bound;
     return mark(program, full, program->model->main);
 }
+
+static void each_node(Graph *graph, void (*visit)(Node *node, void *to), void *to)
+{
+    for (int i = 0; i < graph->nnode; i++) {
+        visit(graph->node[i], to);
+        for (int k = 0; k < 2; k++)
+            if (graph->node[i]->body[k])
+                each_node(graph->node[i]->body[k], visit, to);
+    }
+}
+
+/* What is read or written of a list, node by node. */
+typedef struct Reading {
+    Arena  *arena;
+    Copied *copied;
+    int     at;
+} Reading;
+
+static void note_node(Node *node, void *to)
+{
+    Reading *r = to;
+
+    ARENA_PUSH(r->arena, r->copied->node, r->copied->count, r->copied->capacity, node->copied);
+}
+
+static void restore_node(Node *node, void *to)
+{
+    Reading *r = to;
+
+    node->copied = r->at < r->copied->count && r->copied->node[r->at];
+    r->at++;
+}
+
+Copied concats_copied(Arena *arena, Model *model)
+{
+    Copied  copied = {.count = 0};
+    Reading reading = {arena, &copied, 0};
+
+    each_node(model->main, note_node, &reading);
+    return copied;
+}
+
+void concats_restore(Model *model, const Copied *copied)
+{
+    Copied  list = *copied;
+    Reading reading = {NULL, &list, 0};
+
+    each_node(model->main, restore_node, &reading);
+}

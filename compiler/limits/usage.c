@@ -4,6 +4,7 @@
 
 #include "emit/emit.h"
 #include "emit/report.h"
+#include "program/fetch.h"
 #include "program/weight.h"
 #include "support/int.h"
 
@@ -62,11 +63,21 @@ static int compare_alive(const void *a, const void *b)
     return x->buffer->id - y->buffer->id;
 }
 
+/* The step that waits for a load that is begun, or waited for, in this one. */
+static int step_of_load(const Program *program, int step)
+{
+    if (program->step[step].kind == STEP_FETCH)
+        step = fetch_awaited_by(program, step);
+    return step + 1 < program->nstep ? step + 1 : program->nstep - 1;
+}
+
 const char *usage_step_name(Arena *arena, const Program *program, int step)
 {
     Text        text = text_new(arena);
     const Step *s = &program->step[step];
 
+    if (s->kind == STEP_FETCH || s->kind == STEP_AWAIT)
+        return arena_printf(arena, "a load for %s", usage_step_name(arena, program, step_of_load(program, step)));
     for (int i = 0; i < s->norigin; i++)
         text_printf(&text, "%s%s '%s'", i ? " + " : "", s->origin[i]->loc.op ? s->origin[i]->loc.op : "?",
                     s->origin[i]->loc.name ? s->origin[i]->loc.name : "");
@@ -315,6 +326,22 @@ void usage_list(const Usage *f, Text *text)
     text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
 }
 
+/* Where loads are planned within the limit, too: "at step 7, Conv 'conv1', 4825088 of activations and 258048 of weights
+ * on their way". */
+static const char *fullest_step(const Emission *e)
+{
+    int64_t weights = 0;
+    int     step;
+    int64_t all = report_in_use(e, &step)[step];
+
+    for (int b = 0; b < e->program->nbuffer; b++)
+        if (e->program->buffer[b].kind == BUFFER_BLOCK && e->plan->offset[b] >= 0)
+            weights += buffer_live_bytes(&e->program->buffer[b], step);
+    return arena_printf(e->diag->arena,
+                        "at step %d, %s, %" PRId64 " of activations and %" PRId64 " of weights on their way", step,
+                        usage_step_name(e->diag->arena, e->program, step), all - weights, weights);
+}
+
 static int check_ram(const Usage *f, const Emission *e, const Remedy *remedy)
 {
     const char *stack = f->stack >= 0 ? arena_printf(e->diag->arena, "%" PRId64, f->stack) : "not counted, give --cc";
@@ -323,8 +350,9 @@ static int check_ram(const Usage *f, const Emission *e, const Remedy *remedy)
     if (e->options->max_ram < 0 || f->ram <= e->options->max_ram)
         return 0;
     usage_list(f, &list);
-    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes, wanted at most %" PRId64 ": %s, stack %s", f->ram,
-               e->options->max_ram, list.data, stack);
+    diag_limit(e->diag, "--max-ram: found %" PRId64 " bytes%s, wanted at most %" PRId64 ": %s%s%s, stack %s", f->ram,
+               e->plan->swap ? " at least" : "", e->options->max_ram, e->plan->swap ? fullest_step(e) : "",
+               e->plan->swap ? "; " : "", list.data, stack);
     usage_complain(f, e, remedy);
     return -1;
 }

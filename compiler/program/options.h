@@ -38,6 +38,8 @@ typedef struct Options {
     const char           *cc;                  /* --cc: the target's compiler */
     const char           *baseline;            /* --baseline */
     const char           *report, *map, *main; /* --report, --map, --main */
+    const char           *budget_curve;        /* --budget-curve */
+    const char           *profile;             /* --profile */
     const char           *verify;              /* --verify=DIR; "" for --verify alone */
     bool                  verify_nodes;        /* --verify-nodes */
     int verify_more;  /* VERIFY_* of verify.h: bounds that are taken from the stored sets besides those of inputs */

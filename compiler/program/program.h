@@ -191,17 +191,39 @@ typedef struct PlanShare {
     int64_t traffic; /* bytes that the steps of a run read and write there; see program_traffic */
 } PlanShare;
 
+/* A point of the curve of time over memory. */
+typedef struct SwapPoint {
+    int64_t ram;         /* bytes of RAM that were allowed */
+    int64_t arena, kept; /* bytes that are used */
+    int64_t read;        /* bytes that a run loads */
+    double  time, bound; /* nanoseconds */
+} SwapPoint;
+
+/* A STEP_AWAIT at which the run is predicted to wait. */
+typedef struct SwapStall {
+    int    step, block; /* block: Buffer.id of the last one that it waits for */
+    double time;        /* nanoseconds */
+} SwapStall;
+
 /* What a plan with --weights=swap says beside its offsets. */
 typedef struct Swap {
-    int64_t kept;                  /* bytes of blocks that stay */
-    int64_t blocks;                /* bytes of all */
-    int64_t read;                  /* bytes that a run reads when the kept ones are there */
-    int64_t file;                  /* bytes of the weights file */
-    int     loads;                 /* that such a run begins */
-    int     ahead;                 /* loads begun and not yet waited for, at most; 1 at least */
-    Loader  loader;                /* what the plan was made for */
-    int64_t least;                 /* bytes of the arena and of blocks that stay, together, that any plan needs */
-    double  time, resident, bound; /* nanoseconds: predicted; with all kept; no schedule is faster */
+    int64_t    kept;                  /* bytes of blocks that stay */
+    int64_t    blocks;                /* bytes of all */
+    int64_t    read;                  /* bytes that a run reads when the kept ones are there */
+    int64_t    file;                  /* bytes of the weights file */
+    int        loads;                 /* that such a run begins */
+    int        ahead;                 /* loads begun and not yet waited for, at most; 1 at least */
+    Loader     loader;                /* what the plan was made for */
+    int64_t    least, most;           /* bytes of the arena and of blocks that stay, together, that any plan needs, and
+                                         with which all blocks stay */
+    int64_t    fixed;                 /* bytes of RAM beside these */
+    double     time, resident, bound; /* nanoseconds: predicted; with all kept; no schedule is faster */
+    int        first, last;           /* steps whose blocks cannot be there in time, by the bound; -1: there are none */
+    int64_t    wanted, early;         /* bytes that they read first, and what of it may have been there before */
+    SwapStall *stall;                 /* by rising step */
+    int        nstall, cstall;
+    SwapPoint *curve; /* by rising bytes; if it was asked for */
+    int        ncurve;
 } Swap;
 
 /* Offsets, as found by the planners. Filled by plan.c. */

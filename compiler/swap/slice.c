@@ -281,13 +281,25 @@ int64_t program_constants_of(const Program *program, Range range)
     return bytes;
 }
 
-void program_slice(Program *program, int64_t limit)
+static int64_t limit_of(const Step *step, int64_t limit, const Slices *slices)
+{
+    for (int i = slices->count; i-- > 0 && step->norigin;)
+        if (slices->own[i].node == step->origin[0])
+            return slices->own[i].limit;
+    return limit;
+}
+
+void program_slice(Program *program, int64_t limit, const Slices *slices)
 {
     Splice *list = NULL;
     int     count = 0, capacity = 0;
 
     for (int i = 0; i < program->nstep; i = flow_after(program, i)) {
-        Splice splice = program->step[i].kind == STEP_KERNEL ? slice_step(program, i, limit) : (Splice){.at = i};
+        const Step *step = &program->step[i];
+        Splice      splice = {.at = i};
+
+        if (step->kind == STEP_KERNEL)
+            splice = slice_step(program, i, limit_of(step, limit, slices));
 
         if (splice.count)
             ARENA_PUSH(program->arena, list, count, capacity, splice);

@@ -6,10 +6,22 @@
 
 #include "program/program.h"
 
-/* Cuts every outermost kernel step that reads more than `limit` bytes of constants into as few equal slices as are
- * within it, or as fine as its kernel's record offers. Steps without such a cut, those inside others and those
- * whose places only the run knows stay whole. Before steps are cut into parts for threads. */
-void program_slice(Program *program, int64_t limit);
+/* A limit for what one node becomes; INT64_MAX: it stays whole. */
+typedef struct SliceLimit {
+    const Node *node;
+    int64_t     limit; /* bytes */
+} SliceLimit;
+
+typedef struct Slices {
+    SliceLimit *own; /* of several for a node the last one counts */
+    int         count;
+} Slices;
+
+/* Cuts every outermost kernel step that reads more than `limit` bytes of constants (that of its first node, where
+ * `slices` has one) into as few equal slices as are within it, or as fine as its kernel's record offers. Steps without
+ * such a cut, those inside others and those whose places only the run knows stay whole. Before steps are cut into
+ * parts for threads. */
+void program_slice(Program *program, int64_t limit, const Slices *slices);
 
 /* Bytes of constants that steps [range) read, each buffer once; text does not count. */
 int64_t program_constants_of(const Program *program, Range range);

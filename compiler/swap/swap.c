@@ -5,6 +5,7 @@
 #include "support/int.h"
 #include "swap/budget.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Effort for a layout, and layouts tried for one set of kept blocks. */
@@ -228,9 +229,71 @@ static int most_ahead(const Program *p)
     return most;
 }
 
+/* The step of the program with fetches that each unit has become, [nunit + 1]. */
+static int *steps_of_units(const Search *s, const Program *p)
+{
+    int *step = arena_array(p->arena, int, s->nunit + 1), unit = 0;
+
+    for (int i = 0; i < p->nstep; i = flow_after(p, i))
+        if (p->step[i].kind != STEP_FETCH && p->step[i].kind != STEP_AWAIT)
+            step[unit++] = i;
+    step[s->nunit] = p->nstep;
+    return step;
+}
+
+static void tell_stalls(const Search *s, const BudgetPlan *chosen, const int *step, const Program *p, Swap *swap)
+{
+    for (int b = 0; b < s->uses.count; b++) {
+        int       unit = s->pipeline.block[b].first;
+        bool      is_last = b + 1 == s->uses.count || s->pipeline.block[b + 1].first > unit;
+        SwapStall stall = {step[unit] - 1, s->uses.use[b].buffer, chosen->stall[unit]};
+
+        if (is_last && stall.time > 0)
+            ARENA_PUSH(p->arena, swap->stall, swap->nstall, swap->cstall, stall);
+    }
+}
+
+static void tell_bound(const BudgetPlan *chosen, const int *step, Swap *swap)
+{
+    const PipelineBound *bound = &chosen->bound;
+
+    swap->bound = bound->time;
+    swap->first = bound->first < 0 ? -1 : step[bound->first];
+    swap->last = bound->first < 0 ? -1 : step[bound->last];
+    swap->wanted = bound->bytes;
+    swap->early = bound->early;
+}
+
+/* From the least to what needs no loads, each the same part larger than the one before. */
+static int tell_curve(const Search *s, Budget *budget, Swap *swap)
+{
+    enum { COUNT = 33 };
+    int64_t     bytes[COUNT];
+    BudgetPoint point[COUNT];
+    double      least = fmax((double)swap->least, 1), most = (double)swap->most;
+
+    if (!s->form->curve || s->options->nregion > 0)
+        return 0;
+    for (int i = 0; i < COUNT; i++)
+        bytes[i] = i ? (int64_t)ceil(least * pow(most / least, i / (COUNT - 1.0))) : swap->least;
+    if (budget_curve(budget, bytes, COUNT, point) < 0)
+        return -1;
+    swap->curve = arena_array(s->base->arena, SwapPoint, COUNT);
+    swap->ncurve = COUNT;
+    for (int i = 0; i < COUNT; i++)
+        swap->curve[i] = (SwapPoint){s->form->fixed + point[i].bytes,
+                                     point[i].arena,
+                                     point[i].kept,
+                                     point[i].read,
+                                     point[i].time,
+                                     point[i].bound};
+    return 0;
+}
+
 static Swap *describe(const Search *s, const Budget *budget, const BudgetPlan *chosen, const Program *p)
 {
-    Swap *swap = arena_one(p->arena, Swap);
+    Swap      *swap = arena_one(p->arena, Swap);
+    const int *step = steps_of_units(s, p);
 
     *swap = (Swap){.kept = chosen->at.kept,
                    .blocks = pipeline_block_bytes(&s->pipeline),
@@ -239,9 +302,12 @@ static Swap *describe(const Search *s, const Budget *budget, const BudgetPlan *c
                    .ahead = most_ahead(p),
                    .loader = s->form->loader,
                    .least = budget_least(budget),
+                   .most = budget_most(budget),
+                   .fixed = s->form->fixed,
                    .time = chosen->run.time,
-                   .resident = pipeline_resident(&s->pipeline),
-                   .bound = chosen->bound.time};
+                   .resident = pipeline_resident(&s->pipeline)};
+    tell_stalls(s, chosen, step, p, swap);
+    tell_bound(chosen, step, swap);
     return swap;
 }
 
@@ -268,7 +334,7 @@ static int search(Search *s, Program **program, Plan *plan)
     if (bytes < 0 || budget_plan(budget, bytes, &chosen) != 0 || plan_places(s, &chosen, program, plan) < 0)
         return -1;
     plan->swap = describe(s, budget, &chosen, *program);
-    return 0;
+    return tell_curve(s, budget, plan->swap);
 }
 
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,

@@ -13,6 +13,8 @@ typedef struct SwapForm {
     Loader    loader;
     int       depth;  /* loads that are served at once */
     int       ahead;  /* loads begun and not yet waited for, at most */
+    bool      curve;  /* the curve of time over memory is wanted */
+    int64_t   fixed;  /* bytes of RAM beside the arena and the blocks that stay: for the curve */
     int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
 } SwapForm;
 
