@@ -117,6 +117,7 @@ static inline int64_t occ_swap_load(void *context, int64_t from, int64_t bytes, 
         return error ? error : swap->error;
     swap->loads++;
     swap->bytes += bytes;
+    swap->astray += swap->direct >= 0 && ((from | bytes | (int64_t)(uintptr_t)to) & (swap->align - 1));
     for (int64_t at = 0; at < bytes; at += most)
         occ_swap_begin(swap, from + at, bytes - at < most ? bytes - at : most, (char *)to + at);
 #ifdef OCC_SWAP_LINUX
@@ -246,7 +247,9 @@ static inline void occ_swap_choose_way(occ_swap *swap, occ_swap_way way, const u
         occ_swap_ring_stop(&swap->ring);
     }
 #endif
-    swap->way = way <= OCC_SWAP_THREADS && occ_swap_start(swap) ? OCC_SWAP_THREADS : OCC_SWAP_BLOCKING;
+    swap->way = OCC_SWAP_BLOCKING;
+    if (way <= OCC_SWAP_THREADS && !(OCC_SWAP_ALONE && way == OCC_SWAP_RING) && occ_swap_start(swap))
+        swap->way = OCC_SWAP_THREADS;
 }
 
 static inline uint64_t occ_swap_u64(const unsigned char *at)
@@ -309,25 +312,30 @@ static inline int occ_swap_open_as(occ_swap *swap, const char *path, uint64_t id
     free(header);
     if (error)
         occ_swap_close(swap);
-    swap->loads = swap->bytes = swap->waited = 0;
+    swap->loads = swap->bytes = swap->waited = swap->astray = 0;
     return error;
 }
 
+/* Threads read while others compute. Where there is one processor they would only take it from each other, and with
+ * OCC_SWAP_INLINE there shall be none. */
 static inline int occ_swap_open(occ_swap *swap, const char *path, uint64_t id)
 {
-    return occ_swap_open_as(swap, path, id, OCC_SWAP_RING, OCC_SWAP_DIRECT);
+    return occ_swap_open_as(swap, path, id,
+                            OCC_SWAP_ALONE || occ_swap_processors() < 2 ? OCC_SWAP_RING : OCC_SWAP_THREADS,
+                            OCC_SWAP_DIRECT);
 }
 
-/* How it reads, in words: "io_uring, direct". */
+/* How it reads, in words: "threads, direct". Once a load was not aligned as reads past the page cache must be, these
+ * are direct in parts: what is left of it goes through the cache and is dropped there. */
 static inline const char *occ_swap_how(const occ_swap *swap)
 {
-    static const char *const words[3][3] = {
-        {"io_uring, direct", "io_uring, uncached", "io_uring, dropped from the cache"},
-        {"threads, direct", "threads, uncached", "threads, dropped from the cache"},
-        {"blocking, direct", "blocking, uncached", "blocking, dropped from the cache"},
+    static const char *const words[3][4] = {
+        {"io_uring, direct", "io_uring, uncached", "io_uring, dropped from the cache", "io_uring, direct in parts"},
+        {"threads, direct", "threads, uncached", "threads, dropped from the cache", "threads, direct in parts"},
+        {"blocking, direct", "blocking, uncached", "blocking, dropped from the cache", "blocking, direct in parts"},
     };
 
-    return words[swap->way][swap->cache];
+    return words[swap->way][swap->astray ? 3 : swap->cache];
 }
 
 #endif

@@ -26,6 +26,12 @@
 #endif
 #endif
 
+#ifdef OCC_SWAP_INLINE
+#define OCC_SWAP_ALONE 1 /* no threads unless they are asked for */
+#else
+#define OCC_SWAP_ALONE 0
+#endif
+
 enum {
     OCC_SWAP_PIECES = 64,      /* a power of two */
     OCC_SWAP_PIECE = 1 << 20,  /* bytes */
@@ -83,6 +89,7 @@ typedef struct occ_swap {
     int            error;                /* of that piece */
     int            spins;                /* 0 on one processor: looking would hold up who is waited for */
     int64_t        loads, bytes, waited; /* for the caller to read: of all runs; nanoseconds */
+    int64_t        astray;               /* loads that lie too crookedly to go past the cache as a whole */
     pthread_t      thread[OCC_SWAP_THREAD_COUNT];
     int            threads;
     uint32_t       offered; /* atomic: begun, for threads */

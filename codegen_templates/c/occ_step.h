@@ -7,7 +7,13 @@
 
 /* Hooks: define them with -D to time steps or feed a watchdog, and OCC_WEIGHTS to name the section of the weights (of
  * --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object). The steps' numbers are those of the
- * comments. */
+ * comments. With -DOCC_PROFILE they are two functions of the host program (--main). */
+#if defined(OCC_PROFILE)
+void occ_profile_begin(int step);
+void occ_profile_end(int step);
+#define OCC_STEP_BEGIN(n) occ_profile_begin(n)
+#define OCC_STEP_END(n) occ_profile_end(n)
+#endif
 #ifndef OCC_STEP_BEGIN
 #define OCC_STEP_BEGIN(n)
 #endif

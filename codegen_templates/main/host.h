@@ -90,6 +90,7 @@ typedef struct HostModel {
     size_t   swap_size;
     uint64_t weights_id;
     int64_t (*read)(const HostBlocks *blocks); /* bytes that the last run loaded */
+    int ahead;                                 /* loads begun and not yet waited for, at most */
 } HostModel;
 
 static const HostModel host_model;

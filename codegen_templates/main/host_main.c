@@ -1,11 +1,13 @@
 /* host_main.c - the host program's arguments, runs and output. */
 #include "host.h"
 #include "host_ports.h"
+#include "host_profile.h"
 #include "host_swap.h"
+#include "host_time.h"
 
 static void host_usage(void)
 {
-    printf("usage: %s [NAME=]FILE[:EXTENTS] ... [-o FOLDER] [--repeat N] [--weights FILE]\n"
+    printf("usage: %s [NAME=]FILE[:EXTENTS] ... [-o FOLDER] [--repeat N] [--weights FILE] [--profile FILE]\n"
            "Raw little-endian files; a map may be VALUES@KEYS. Outputs go to FOLDER/0.bin, FOLDER/1.bin, ... (out/ "
            "unless -o says\n"
            "otherwise), the keys of a map to FOLDER/0.keys.bin.\n",
@@ -47,7 +49,8 @@ static const char *host_arguments(Host *h, int argc, char **argv)
     const char *weights = host_model.weights_file, *value;
 
     for (int i = 1; i < argc; i++) {
-        int option = !strcmp(argv[i], "-o") || !strcmp(argv[i], "--repeat") || !strcmp(argv[i], "--weights");
+        int option = !strcmp(argv[i], "-o") || !strcmp(argv[i], "--repeat") || !strcmp(argv[i], "--weights") ||
+                     !strcmp(argv[i], "--profile");
         int input;
         if (!strcmp(argv[i], "--help")) {
             host_usage();
@@ -61,6 +64,8 @@ static const char *host_arguments(Host *h, int argc, char **argv)
             h->repeat = atoi(argv[++i]);
         } else if (!strcmp(argv[i], "--weights")) {
             weights = argv[++i];
+        } else if (!strcmp(argv[i], "--profile")) {
+            h->profile = argv[++i];
         } else {
             input = host_named_input(argv[i], &value);
             if (input < 0) {
@@ -72,6 +77,8 @@ static const char *host_arguments(Host *h, int argc, char **argv)
             h->argument[input] = value;
         }
     }
+    if (h->profile && h->repeat < 1)
+        h->repeat = 20;
     return weights;
 }
 
@@ -113,6 +120,14 @@ static void host_allocate_ports(Host *h)
     }
 }
 
+static int host_one_run(Host *h)
+{
+#ifdef HOST_SWAP
+    host_begin_loads(&h->blocks);
+#endif
+    return host_model.run(&h->blocks, h->in, h->out);
+}
+
 /* One run on a painted arena. The inputs are written after the paint, since they may lie in the arena. touched: the
  * largest number of bytes touched in each memory. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
@@ -126,7 +141,7 @@ static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
     memset(h->state.data, 0, (size_t)h->state.size);
     for (int i = 0; i < host_model.nin; i++)
         host_read_input(h, i);
-    status = host_model.run(&h->blocks, h->in, h->out);
+    status = host_one_run(h);
     if (status) {
         char text[60];
         snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -10 ? codes[-status] : "?", status);
@@ -159,29 +174,27 @@ static void host_say_touched(const Host *h, const int64_t *touched)
                (long long)touched[r]);
 }
 
-static int host_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void host_time(Host *h)
 {
-    double *took = (double *)host_allocate((int64_t)sizeof *took * h->repeat);
+    double *took = (double *)host_allocate((int64_t)sizeof *took * h->repeat), middle;
 
+#ifdef HOST_SWAP
+    host_count_loads(&h->blocks);
+#endif
     for (int i = 0; i < h->repeat; i++) {
-        struct timespec start, end;
+        int64_t start;
         if (host_model.in && host_model.nin && host_model.in[0].place == HOST_ARENA)
             for (int k = 0; k < host_model.nin; k++)
                 host_read_input(h, k);
-        clock_gettime(CLOCK_MONOTONIC, &start);
-        host_model.run(&h->blocks, h->in, h->out);
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        took[i] = (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6;
+        host_profile_before(h);
+        start = host_now();
+        if (host_one_run(h))
+            host_fail("a run failed", NULL);
+        took[i] = (double)(host_now() - start) * 1e-6;
+        host_profile_after(h, i);
     }
-    qsort(took, (size_t)h->repeat, sizeof *took, host_compare);
-    printf("run min %.4f median %.4f ms\n", took[0], took[h->repeat / 2]);
+    middle = host_median(took, h->repeat);
+    printf("run min %.4f median %.4f ms\n", took[0], middle);
     free(took);
 }
 
@@ -240,6 +253,11 @@ int main(int argc, char **argv)
         host_time(h);
 #ifdef HOST_SWAP
     host_say_loads(&h->blocks);
+#endif
+    if (h->profile)
+        host_write_profile(h);
+#ifdef HOST_SWAP
+    host_close_weights(&h->blocks);
 #endif
     return 0;
 }

@@ -11,8 +11,8 @@ typedef struct Host {
     HostBlocks     blocks;
     unsigned char *in, *out; /* the model's structs */
     HostFence     *in_block, *out_block;
-    const char   **argument; /* by input; NULL: not given */
-    const char    *folder;
+    const char   **argument;         /* by input; NULL: not given */
+    const char    *folder, *profile; /* profile: NULL, or the file of times */
     int            repeat;
 } Host;
 

@@ -1,68 +1,89 @@
-/* host_swap.h - weights that are loaded while the model runs: the file that they come from, and the memory of those
- * that stay. Only of models made with --weights=swap (HOST_SWAP). */
+/* host_swap.h - weights that are loaded while the model runs: the loader (runtime/swap.h, which stands above), the
+ * memory of those that stay, and what became of it. Only of models made with --weights=swap (HOST_SWAP). */
 #ifndef OCC_HOST_SWAP_H
 #define OCC_HOST_SWAP_H
 
 #include "host.h"
 #include "host_memory.h"
+#include "host_time.h"
 
 #ifdef HOST_SWAP
-#include <fcntl.h>
+/* A load, as the model asks for it. */
+typedef struct HostLoad {
+    int64_t from, bytes;
+} HostLoad;
 
-/* The loader, and what it counts. */
 typedef struct HostLoads {
-    int       file;
-    int64_t   loads;  /* of all runs */
-    double    waited; /* milliseconds */
-    HostFence kept;   /* weights that stay */
+    occ_swap  swap;
+    HostFence kept; /* weights that stay */
+    int64_t   runs; /* since waited was zero */
+    HostLoad *load; /* [loads, room] of the run in hand */
+    int64_t   loads, room;
 } HostLoads;
 
-/* What a microcontroller's driver does, too: it returns when the bytes are there. */
 static int64_t host_load(void *context, int64_t from, int64_t bytes, void *to)
 {
-    HostLoads      *l = (HostLoads *)context;
-    struct timespec start, end;
+    HostLoads *l = (HostLoads *)context;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (int64_t at = 0; at < bytes;) {
-        ssize_t n = pread(l->file, (char *)to + at, (size_t)(bytes - at), (off_t)(from + at));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        at += n;
+    if (l->loads < l->room) {
+        l->load[l->loads].from = from;
+        l->load[l->loads].bytes = bytes;
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    l->waited += (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6;
-    return l->loads++;
+    l->loads++;
+    return occ_swap_load(&l->swap, from, bytes, to);
 }
 
 static int host_wait(void *context, int64_t ticket)
 {
-    (void)context;
-    (void)ticket;
-    return 0;
+    return occ_swap_wait(&((HostLoads *)context)->swap, ticket);
 }
 
 static void host_open_weights(HostBlocks *blocks, const char *path)
 {
     static HostLoads loads;
-    unsigned char    header[48];
-    uint64_t         id = 0;
+    int              error = occ_swap_open(&loads.swap, path, host_model.weights_id);
 
-    loads.file = open(path, O_RDONLY);
-    if (loads.file < 0)
-        host_fail(path, strerror(errno));
-    if (pread(loads.file, header, sizeof header, 0) != (ssize_t)sizeof header)
-        host_fail(path, "this is no file of weights");
-    for (int i = 0; i < 8; i++)
-        id |= (uint64_t)header[40 + i] << (8 * i);
-    if (id != host_model.weights_id)
-        host_fail(path, "these are not the weights that the model was compiled with");
+    if (error)
+        host_fail(path, error == -EBADMSG   ? "this is no file of weights"
+                        : error == -ESTALE  ? "these are not the weights that the model was compiled with"
+                        : error == -ENODATA ? "a part of the file is missing"
+                                            : strerror(-error));
     loads.kept = host_fence(host_model.kept_size, 4096);
     blocks->kept = loads.kept.data;
     blocks->swap = host_allocate((int64_t)host_model.swap_size);
     blocks->loads = &loads;
+}
+
+/* Counting begins anew: runs from here on are told of. */
+static void host_count_loads(const HostBlocks *blocks)
+{
+    HostLoads *l = (HostLoads *)blocks->loads;
+
+    l->runs = 0;
+    l->swap.waited = 0;
+}
+
+static void host_begin_loads(const HostBlocks *blocks)
+{
+    HostLoads *l = (HostLoads *)blocks->loads;
+
+    l->runs++;
+    l->loads = 0;
+}
+
+/* Bytes of memory that this process held at most, as the system says it: "VmHWM: 1234 kB"; -1: it does not. */
+static int64_t host_peak(void)
+{
+    FILE   *file = fopen("/proc/self/status", "r");
+    int64_t kilobytes = -1;
+    char    line[256];
+
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "VmHWM:", 6))
+            kilobytes = strtoll(line + 6, NULL, 10);
+    if (file)
+        fclose(file);
+    return kilobytes < 0 ? -1 : kilobytes * 1024;
 }
 
 static void host_say_loads(const HostBlocks *blocks)
@@ -70,9 +91,89 @@ static void host_say_loads(const HostBlocks *blocks)
     const HostLoads *l = (const HostLoads *)blocks->loads;
 
     host_check_fence(&l->kept, "the weights that stay");
-    printf("swap read %lld bytes in the last run, %lld loads in all, waited %.3f ms\n",
-           (long long)host_model.read(blocks), (long long)l->loads, l->waited);
+    printf("swap read %lld bytes a run in %lld loads, waited %.3f ms, by %s\n", (long long)host_model.read(blocks),
+           (long long)l->loads, l->runs ? (double)l->swap.waited * 1e-6 / (double)l->runs : 0.0,
+           occ_swap_how(&l->swap));
+    printf("peak %lld bytes of this process\n", (long long)host_peak());
 }
+
+static void host_close_weights(HostBlocks *blocks)
+{
+    occ_swap_close(&((HostLoads *)blocks->loads)->swap);
+}
+
+#ifdef OCC_PROFILE
+enum { HOST_LOADS = 1 << 16 };
+
+/* From here on loads are remembered, so that they can be done again. */
+static void host_remember_loads(const HostBlocks *blocks)
+{
+    HostLoads *l = (HostLoads *)blocks->loads;
+
+    l->load = (HostLoad *)host_allocate((int64_t)sizeof *l->load * HOST_LOADS);
+    l->room = HOST_LOADS;
+}
+
+/* Nanoseconds of loads [first, end), `ahead` on their way at most, all to the same place. */
+static double host_time_loads(HostLoads *l, int64_t first, int64_t end, int64_t ahead, void *to)
+{
+    int64_t start = host_now(), *ticket = (int64_t *)host_allocate((int64_t)sizeof *ticket * ahead);
+
+    for (int64_t i = first; i < end + ahead; i++) {
+        if (i - ahead >= first && i - ahead < end && occ_swap_wait(&l->swap, ticket[(i - ahead) % ahead]) < 0)
+            host_fail("a load failed", NULL);
+        if (i < end)
+            ticket[i % ahead] = occ_swap_load(&l->swap, l->load[i].from, l->load[i].bytes, to);
+        if (i < end && ticket[i % ahead] < 0)
+            host_fail("a load failed", NULL);
+    }
+    free(ticket);
+    return (double)(host_now() - start);
+}
+
+/* A line for loads of as many bytes as load `first` has, and those behind it. */
+static void host_profile_size(HostLoads *l, FILE *file, int64_t first, int64_t count, int repeat, void *to)
+{
+    const int64_t bytes = l->load[first].bytes;
+    double       *took = (double *)host_allocate((int64_t)sizeof *took * count * repeat);
+    int           samples = 0, loads = 0;
+
+    for (int64_t i = first; i < count; i++) {
+        if (l->load[i].bytes != bytes)
+            continue;
+        loads++;
+        for (int r = 0; r < repeat; r++)
+            took[samples++] = host_time_loads(l, i, i + 1, 1, to);
+        l->load[i].bytes = i == first ? bytes : -1;
+    }
+    fprintf(file, "load %.0f %d %lld\n", host_median(took, samples), loads, (long long)bytes);
+    l->load[first].bytes = -1;
+    free(took);
+}
+
+/* The loads of the last run once more, after all runs. The memory is as large as the largest of them. */
+static void host_profile_loads(const HostBlocks *blocks, FILE *file, int repeat)
+{
+    HostLoads *l = (HostLoads *)blocks->loads;
+    int64_t    count = l->loads < l->room ? l->loads : l->room, largest = 1, bytes = 0;
+    double    *took = (double *)host_allocate((int64_t)sizeof *took * repeat);
+    HostFence  memory;
+
+    for (int64_t i = 0; i < count; i++) {
+        largest = l->load[i].bytes > largest ? l->load[i].bytes : largest;
+        bytes += l->load[i].bytes;
+    }
+    memory = host_fence(largest, 4096);
+    for (int r = 0; r < repeat; r++)
+        took[r] = host_time_loads(l, 0, count, host_model.ahead, memory.data);
+    if (count && repeat)
+        fprintf(file, "stream %.0f %lld %lld\n", host_median(took, repeat), (long long)count, (long long)bytes);
+    for (int64_t i = 0; i < count && repeat; i++)
+        if (l->load[i].bytes >= 0)
+            host_profile_size(l, file, i, count, repeat, memory.data);
+    free(took);
+}
+#endif
 #endif
 
 #endif

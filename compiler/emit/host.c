@@ -2,6 +2,7 @@
  * ports, which is all that is printed here. */
 #include "emit/emit.h"
 #include "lower/sequence.h"
+#include "program/step_key.h"
 
 #include <string.h>
 
@@ -140,6 +141,22 @@ static void put_calls(Emit *emit, Text *text)
                     emit->name, emit->name);
 }
 
+/* By number: the words under which --profile writes a step's time. */
+static void put_step_keys(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    text_put(text, "#ifdef OCC_PROFILE\nstatic const char *const host_step[] = {\n");
+    for (int s = 0; s < p->nstep; s++) {
+        const char *key = step_key(emit->arena, &p->step[s]);
+
+        text_put(text, "    ");
+        text_quoted(text, key, strlen(key));
+        text_put(text, ",\n");
+    }
+    text_put(text, p->nstep ? "};\n#endif\n\n" : "    \"\",\n};\n#endif\n\n");
+}
+
 static void put_tables(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
@@ -151,6 +168,7 @@ static void put_tables(Emit *emit, Text *text)
     put_ports(emit, text, true);
     put_ports(emit, text, false);
     put_calls(emit, text);
+    put_step_keys(emit, text);
     text_put(text, "static const HostRegion host_region[] = {\n");
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "    {\"%s\", %s_SIZE, %s_ALIGN},\n", emit_share_member(emit, r), emit_share_macro(emit, r),
@@ -169,10 +187,10 @@ static void put_tables(Emit *emit, Text *text)
         text_put(text, "NULL");
     text_printf(text, ", host_call, %s,\n", file ? "host_check_weights" : "NULL");
     if (swap)
-        text_printf(text, "    %lld, sizeof(%s_swap), %s_WEIGHTS_ID, host_read,\n};\n\n", (long long)swap->kept,
-                    emit->name, emit->upper);
+        text_printf(text, "    %lld, sizeof(%s_swap), %s_WEIGHTS_ID, host_read, %s_LOADS,\n};\n\n",
+                    (long long)swap->kept, emit->name, emit->upper, emit->upper);
     else
-        text_put(text, "    0, 0, 0, NULL,\n};\n\n");
+        text_put(text, "    0, 0, 0, NULL, 0,\n};\n\n");
 }
 
 /* The text of a template file with at most one blank line in a row. */
@@ -197,10 +215,11 @@ static void put_file(Text *text, const char *from)
 
 void emit_host(Emit *emit, Text *text)
 {
-    int threads = options_threads(emit->emission->options);
+    static const char *const loader[] = {"swap_piece.h", "swap_ring.h", "swap_threads.h", "swap.h"};
+    int                      threads = options_threads(emit->emission->options);
 
     text_printf(text, "/* Runs %s%s on raw files; generated beside it, and yours to change.%s */\n", emit->name,
-                emit->printer->extension, threads > 1 ? " Link with -pthread." : "");
+                emit->printer->extension, threads > 1 || emit->plan->swap ? " Link with -pthread." : "");
     if (threads > 1)
         text_printf(text, "#define HOST_THREADS %d\n\n", threads);
     if (emit->plan->swap)
@@ -214,6 +233,8 @@ void emit_host(Emit *emit, Text *text)
             continue;
         if (threads > 1)
             put_file(text, template_text("pool.h"));
+        for (size_t f = 0; emit->plan->swap && f < sizeof loader / sizeof *loader; f++)
+            put_file(text, template_text(loader[f]));
         put_tables(emit, text);
     }
 }

@@ -1,12 +1,13 @@
 # The loader of weights, runtime/swap.h: the right bytes from a system that fails on purpose, and what it asks of one that does
 # not; plain, under ThreadSanitizer and the other sanitizers, and as it is on systems that are not Linux. Included by tests.mk.
 
-LOADER_TESTS   := $(addprefix $(BUILD)/tests/loader/,loader loader-race loader-san quiet quiet-race quiet-san quiet-plain)
+LOADER_TESTS   := $(addprefix $(BUILD)/tests/loader/,loader loader-race loader-san quiet quiet-race quiet-san quiet-plain quiet-inline)
 LOADER_HEADERS := $(wildcard runtime/swap*.h)
 LOADER_FLAGS   := -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror
 LOADER_race    := -fsanitize=thread -DSWAP_CHECKED
 LOADER_san     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DSWAP_CHECKED
 LOADER_plain   := -DOCC_SWAP_PLAIN -DSWAP_CHECKED
+LOADER_inline  := -DOCC_SWAP_INLINE -DSWAP_CHECKED
 
 $(filter %/loader %/loader-race %/loader-san,$(LOADER_TESTS)): tests/loader/test_loader.c tests/loader/faults.h
 $(filter-out $(BUILD)/tests/loader/loader%,$(LOADER_TESTS)): tests/loader/test_quiet.c

@@ -133,6 +133,18 @@ static void nothing_stays_in_the_page_cache(void **state)
 
 /* ----------------------------------------------------------------------------------------------------- system calls */
 
+/* What a child that does this ends with; -1: it was killed. */
+static int in_a_child(int (*what)(int, int), int a, int b)
+{
+    int   status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(what(a, b));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 #ifndef SWAP_CHECKED
 /* From here on `listed` calls get one answer, all others the other. */
 static int filter_calls(const int *listed, int count, unsigned answer, unsigned otherwise)
@@ -147,18 +159,6 @@ static int filter_calls(const int *listed, int count, unsigned answer, unsigned 
     code[2 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
            syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-}
-
-/* What a child that does this ends with; -1: it was killed. */
-static int in_a_child(int (*what)(int, int), int a, int b)
-{
-    int   status;
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(what(a, b));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 enum { NO_FILTER = 77 };
@@ -234,6 +234,53 @@ static void without_io_uring_threads_read_and_without_threads_the_caller(void **
 }
 #endif
 
+/* ------------------------------------------------------------------------------------------------------ what is taken */
+
+/* Processors this child may use: all, or one. */
+static int open_on(int all, int unused)
+{
+    cpu_set_t   one;
+    const char *wanted = "io_uring, ";
+
+    (void)unused;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (!all && sched_setaffinity(0, sizeof one, &one))
+        return 1;
+    if (occ_swap_open(&swap, path, ID))
+        return 2;
+#ifndef OCC_SWAP_INLINE
+    wanted = occ_swap_processors() > 1 ? "threads, " : wanted;
+#endif
+#ifdef OCC_SWAP_PLAIN
+    wanted = "threads, ";
+#endif
+    if (strncmp(occ_swap_how(&swap), wanted, strlen(wanted))) {
+        print_message("found '%s', wanted '%s'\n", occ_swap_how(&swap), wanted);
+        return 3;
+    }
+    return load_some(10) ? 0 : 4;
+}
+
+static void threads_read_where_there_is_a_processor_for_them(void **state)
+{
+    (void)state;
+    assert_int_equal(in_a_child(open_on, 1, 0), 0);
+    assert_int_equal(in_a_child(open_on, 0, 0), 0);
+}
+
+static void loads_that_are_not_aligned_are_told_of(void **state)
+{
+    (void)state;
+    assert_int_equal(occ_swap_open(&swap, path, ID), 0);
+    assert_int_equal(occ_swap_wait(&swap, occ_swap_load(&swap, EDGE, 8192, memory)), 0);
+    assert_null(strstr(occ_swap_how(&swap), "in parts"));
+    assert_int_equal(occ_swap_wait(&swap, occ_swap_load(&swap, EDGE + 16, 8192, memory)), 0);
+    assert_int_equal(!!strstr(occ_swap_how(&swap), "direct in parts"), swap.direct >= 0);
+    assert_true(right(memory, EDGE + 16, 8192));
+    occ_swap_close(&swap);
+}
+
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
 static void memory_is_aligned_and_zero_and_may_be_given_back(void **state)
@@ -271,6 +318,8 @@ int main(void)
         cmocka_unit_test(without_io_uring_threads_read_and_without_threads_the_caller),
 #endif
         cmocka_unit_test(nothing_stays_in_the_page_cache),
+        cmocka_unit_test(threads_read_where_there_is_a_processor_for_them),
+        cmocka_unit_test(loads_that_are_not_aligned_are_told_of),
         cmocka_unit_test(memory_is_aligned_and_zero_and_may_be_given_back),
     };
     int failed;

@@ -23,3 +23,9 @@ check-swap-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 	    --list=tests/onnx/supported.txt --flag=--weights=swap --flag=--load-rate=1M:1us:16
 
 .PHONY: check-swap check-swap-budgets check-swap-all
+
+# Loaders that misbehave, runtime/swap.h and files that break, plainly, guarded and under ThreadSanitizer; the host program.
+check-loads: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/swap/check_loads.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/load_runs
+
+.PHONY: check-loads

@@ -1,0 +1,116 @@
+/* host_profile.h - the times of steps and loads, for occamyc --profile: --profile FILE of a host program that was built
+ * with -DOCC_PROFILE, and so was the model. One line for all steps of one kind, one for all loads of one size:
+ *
+ *     step NANOSECONDS COUNT KERNEL OPERATORS EXTENTS...      one call; that many steps
+ *     load NANOSECONDS COUNT BYTES                            one load while nothing else is on its way
+ *     stream NANOSECONDS COUNT BYTES                          all loads of a run, as many on their way as there may be */
+#ifndef OCC_HOST_PROFILE_H
+#define OCC_HOST_PROFILE_H
+
+#include "host_ports.h"
+#include "host_swap.h"
+#include "host_time.h"
+
+#ifdef OCC_PROFILE
+enum { HOST_STEPS = sizeof host_step / sizeof *host_step };
+
+/* Of each step in the run in hand: when it began, nanoseconds, calls. Queues run steps at the same time, so nothing is
+ * shared between steps. */
+static int64_t host_step_begun[HOST_STEPS], host_step_spent[HOST_STEPS];
+static int     host_step_calls[HOST_STEPS];
+static double *host_step_took; /* [HOST_STEPS][h->repeat] nanoseconds of a call; 0: it was not called */
+
+void occ_profile_begin(int step);
+void occ_profile_end(int step);
+
+void occ_profile_begin(int step)
+{
+    if (step < HOST_STEPS)
+        host_step_begun[step] = host_now();
+}
+
+void occ_profile_end(int step)
+{
+    if (step >= HOST_STEPS)
+        return;
+    host_step_spent[step] += host_now() - host_step_begun[step];
+    host_step_calls[step]++;
+}
+
+static void host_profile_before(const Host *h)
+{
+    if (!host_step_took) {
+        host_step_took = (double *)host_allocate((int64_t)sizeof *host_step_took * HOST_STEPS * h->repeat);
+#ifdef HOST_SWAP
+        host_remember_loads(&h->blocks);
+#endif
+    }
+    memset(host_step_spent, 0, sizeof host_step_spent);
+    memset(host_step_calls, 0, sizeof host_step_calls);
+}
+
+static void host_profile_after(const Host *h, int run)
+{
+    for (int s = 0; s < HOST_STEPS; s++)
+        if (host_step_calls[s])
+            host_step_took[s * h->repeat + run] = (double)host_step_spent[s] / host_step_calls[s];
+}
+
+/* One line for step `first` and those of its kind behind it; *done: steps that have one. */
+static void host_profile_step(const Host *h, FILE *file, int first, unsigned char *done)
+{
+    double *all = (double *)host_allocate((int64_t)sizeof *all * HOST_STEPS * h->repeat);
+    int     count = 0, samples = 0;
+
+    for (int s = first; s < HOST_STEPS; s++) {
+        if (done[s] || strcmp(host_step[s], host_step[first]))
+            continue;
+        done[s] = 1;
+        count++;
+        for (int r = 0; r < h->repeat; r++)
+            if (host_step_took[s * h->repeat + r] > 0.0)
+                all[samples++] = host_step_took[s * h->repeat + r];
+    }
+    if (samples)
+        fprintf(file, "step %.0f %d %s\n", host_median(all, samples), count, host_step[first]);
+    free(all);
+}
+
+static void host_write_profile(Host *h)
+{
+    FILE          *file = fopen(h->profile, "w");
+    unsigned char *done = (unsigned char *)host_allocate(HOST_STEPS);
+
+    if (!file)
+        host_fail(h->profile, strerror(errno));
+    fprintf(file, "occamyc profile 1\n");
+    for (int s = 0; s < HOST_STEPS; s++)
+        if (!done[s] && *host_step[s] && host_step_took)
+            host_profile_step(h, file, s, done);
+#ifdef HOST_SWAP
+    host_profile_loads(&h->blocks, file, h->repeat);
+#endif
+    if (fclose(file))
+        host_fail(h->profile, strerror(errno));
+    free(done);
+    free(host_step_took);
+}
+#else
+static void host_profile_before(const Host *h)
+{
+    (void)h;
+}
+
+static void host_profile_after(const Host *h, int run)
+{
+    (void)h;
+    (void)run;
+}
+
+static void host_write_profile(Host *h)
+{
+    host_fail(h->profile, "this needs the model and the host program compiled with -DOCC_PROFILE");
+}
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+"""Models whose weights are loaded while they run, against loaders that misbehave: check_loads.py --occamyc=P --work=FOLDER
+
+Each model is built with drive.c plainly, with -DOCC_GUARD and under ThreadSanitizer; what the runs give has the bits of
+a build with its weights inside. The host program of --main tells what it loaded and writes a profile.
+"""
+
+import json
+import os
+import re
+import shlex
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+
+import host  # noqa: E402
+
+WARN = "-std=gnu11 -Wall -Wextra -Werror -pthread"
+BUILDS = {"plain": "-O1", "guard": "-O1 -DOCC_GUARD", "race": "-O1 -g -fsanitize=thread"}
+# Name: model, options, threads. Blocks of a disk are whole pages; small ones make many loads.
+CASES = {
+    "tones": ("tones", ["--load-rate=20M:300us:4096"], 1),
+    "tones_small": ("tones", ["--load-rate=1M:1us:16"], 1),
+    "digits_small": ("digits", ["--load-rate=1M:1us:16"], 1),
+    "tones_threads": ("tones", ["--load-rate=20M:300us:4096", "--threads=2"], 2),
+}
+
+
+def run(command, folder, limit=600):
+    code, text = host.run_command(command, limit, folder)
+    if code:
+        raise host.Failure("run-fail", f"{shlex.join(command)}: status {code}\n{text[-2000:]}")
+    return text
+
+
+def compile_model(arguments, model, folder, flags):
+    os.makedirs(folder, exist_ok=True)
+    run([arguments.occamyc, os.path.join(ROOT, "models", model + ".onnx"), "-o", "model.c", "--name=model", "--quiet",
+         "--main=main.c", "--report=report.json", *flags], folder)
+
+
+def bytes_of(port):
+    return int(np.prod(port["extents"])) * {"float": 4, "int64": 8}[port["type"]]
+
+
+def write_case(folder, threads):
+    """case.h: inputs that are the same everywhere, outputs, their bytes in a row."""
+    with open(os.path.join(folder, "report.json")) as file:
+        report = json.load(file)
+    text = ["#include \"model.h\"", f"#define CASE_THREADS {threads}"]
+    for kind, ports in (("in", report["inputs"]), ("out", report["outputs"])):
+        for i, port in enumerate(ports):
+            text.append(f"static unsigned char case_{kind}{i}[{bytes_of(port)}] __attribute__((aligned(64)));")
+        text.append(f"static model_{kind}puts case_{kind}puts = {{" +
+                    ", ".join(f".{p['member']} = (void *)case_{kind}{i}" for i, p in enumerate(ports)) + "};")
+    text.append(f"#define CASE_OUT_BYTES {sum(map(bytes_of, report['outputs']))}")
+    text.append("static void case_fill(void)\n{\n    unsigned random = 1;")
+    for i, port in enumerate(report["inputs"]):
+        text.append(f"    for (unsigned i = 0; i < sizeof case_in{i}; i += 4) {{\n        float x;\n"
+                    "        random = random * 1664525U + 1013904223U;\n        x = (float)(random >> 8) * 0x1p-24f;\n"
+                    f"        memcpy(case_in{i} + i, &x, 4);\n    }}")
+    text.append("}\nstatic void case_gather(unsigned char *to)\n{")
+    text += [f"    memcpy(to, case_out{i}, sizeof case_out{i});\n    to += sizeof case_out{i};"
+             for i in range(len(report["outputs"]))]
+    text.append("}\nstatic void case_print(const unsigned char *at)\n{\n    printf(\"outputs \");\n"
+                "    for (int i = 0; i < CASE_OUT_BYTES; i++)\n        printf(\"%02x\", at[i]);\n    printf(\"\\n\");\n}")
+    with open(os.path.join(folder, "case.h"), "w") as file:
+        file.write("\n".join(text) + "\n")
+    return report
+
+
+def outputs(text):
+    return re.search(r"^outputs ([0-9a-f]+)$", text, re.M)[1]
+
+
+def build(arguments, folder, program, sources, flags):
+    run([*shlex.split(arguments.cc), *shlex.split(WARN), *shlex.split(flags), "-I.", "-o", program, *sources, "-lm"], folder)
+
+
+def check_host(arguments, folder, report):
+    """What the host program says of loads, and its profile."""
+    sizes = [bytes_of(port) for port in report["inputs"]]
+    names = []
+    for i, size in enumerate(sizes):
+        with open(os.path.join(folder, f"in_{i}.raw"), "wb") as file:
+            file.write(np.linspace(0, 1, size // 4, dtype="f4").tobytes())
+        names.append(f"in_{i}.raw")
+    build(arguments, folder, "profiled", ["main.c", "model.c"], "-O2 -DOCC_PROFILE")
+    said = run(["./profiled", *names, "-o", "out", "--repeat", "3", "--profile", "profile.txt"], folder)
+    told = re.search(r"^swap read (\d+) bytes a run in (\d+) loads, waited [\d.]+ ms, by (threads|io_uring|blocking), \w+", said, re.M)
+    peak = re.search(r"^peak (\d+) bytes", said, re.M)
+    if not told or not peak or int(peak[1]) < int(told[1]) // 2:
+        raise host.Failure("wrong", f"the host program says '{said}'")
+    with open(os.path.join(folder, "profile.txt")) as file:
+        lines = [line.split() for line in file.read().splitlines()]
+    counts = {word: sum(int(line[2]) for line in lines if line[0] == word) for word in ("step", "load", "stream")}
+    loaded = sum(int(line[2]) * int(line[3]) for line in lines if line[0] == "load")
+    kernels = sum(step["kind"] == "kernel" for step in report["steps"])
+    if lines[0] != ["occamyc", "profile", "1"] or counts != {"step": kernels, "load": int(told[2]), "stream": int(told[2])} or \
+            loaded != int(told[1]):
+        raise host.Failure("wrong", f"the profile has {counts} and {loaded} bytes, wanted {kernels} steps, {told[2]} loads of {told[1]}")
+
+
+def check(arguments, name):
+    model, flags, threads = CASES[name]
+    folder = os.path.abspath(os.path.join(arguments.work, name))
+    inside, other = os.path.join(folder, "inside"), os.path.join(folder, "other")
+    compile_model(arguments, model, inside, ["--weights=inline"])
+    write_case(inside, 1)
+    build(arguments, inside, "plain", [os.path.join(HERE, "plain.c"), "model.c"], "-O1")
+    wanted = outputs(run(["./plain"], inside))
+    compile_model(arguments, "digits" if model == "tones" else "tones", other, ["--weights=swap"])
+    compile_model(arguments, model, folder, ["--weights=swap", *flags])
+    report = write_case(folder, threads)
+    for kind, options in BUILDS.items():
+        build(arguments, folder, kind, [os.path.join(HERE, "drive.c"), "model.c"], options)
+        said = run([f"./{kind}", "model.c.weights", os.path.join(other, "model.c.weights"), "."], folder)
+        print(f"{name} {kind}: {said.splitlines()[-1]}", flush=True)
+        if "SKIPPED" in said:
+            print(re.search("SKIPPED.*", said)[0])
+        if outputs(said) != wanted:
+            raise host.Failure("wrong", f"{kind}: the outputs differ from those with the weights inside")
+    if threads == 1:
+        check_host(arguments, folder, report)
+
+
+if __name__ == "__main__":
+    host.check_each(check, __doc__, CASES)
