@@ -86,7 +86,7 @@ OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 #elif OCC_W == 4 && defined(__aarch64__)
     __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
     return c;
-#elif OCC_W == 1 && defined(__GNUC__) && (defined(__FMA__) || defined(__aarch64__))
+#elif OCC_W == 1 && defined(__GNUC__) && (defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
     return __builtin_fmaf(a, b, c);
 #else
     return a * b + c;

@@ -1,9 +1,9 @@
 /* host_profile.h - the times of steps and loads, for occamyc --profile: --profile FILE of a host program that was built
  * with -DOCC_PROFILE, and so was the model. One line for all steps of one kind, one for all loads of one size:
  *
- *     step NANOSECONDS COUNT KERNEL OPERATORS EXTENTS...      one call; that many steps
- *     load NANOSECONDS COUNT BYTES                            one load while nothing else is on its way
- *     stream NANOSECONDS COUNT BYTES                          all loads of a run, as many on their way as there may be */
+ *     step NANOSECONDS COUNT KERNEL OPERATORS EXTENTS...    one call; that many steps
+ *     load NANOSECONDS COUNT BYTES                          one load while nothing else is on its way
+ *     stream NANOSECONDS COUNT BYTES                        all loads of a run, as many on their way as may be */
 #ifndef OCC_HOST_PROFILE_H
 #define OCC_HOST_PROFILE_H
 

@@ -162,8 +162,9 @@ void emit_swap_sizes(Emit *emit, Text *text)
                 "#define %s_LOADS %d /* loads begun and not yet waited for, at most */\n"
                 "#define %s_WEIGHTS_SIZE %lld /* bytes of the file beside the C file */\n"
                 "#define %s_WEIGHTS_ID 0x%016llxULL /* bytes 40 to 47 of the file, little-endian */\n",
-                emit->upper, (long long)swap->kept, emit->upper, (long long)WEIGHT_HEADER, emit->upper, swap->ahead,
-                emit->upper, (long long)swap->file, emit->upper, (unsigned long long)emit_swap_id(emit));
+                emit->upper, (long long)swap->kept, emit->upper,
+                (long long)int_max(swap->loader.align, emit->buffer_align), emit->upper, swap->ahead, emit->upper,
+                (long long)swap->file, emit->upper, (unsigned long long)emit_swap_id(emit));
 }
 
 void emit_swap_type(Emit *emit, Text *text)

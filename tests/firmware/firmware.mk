@@ -23,3 +23,10 @@ check-cortex-m: $(BUILD)/occamyc $(BUILD)/firmware/tools.stamp $(BUILD)/firmware
 	    $(FIRMWARE_LIMITS:%=--limit=$(FIRMWARE_KWS):%) $(FIRMWARE_MODELS)
 
 .PHONY: check-cortex-m
+
+# A network whose weights lie on a card, within 160 KB in all. Installs nothing: it says where tools are missing.
+check-card: $(BUILD)/occamyc $(BUILD)/firmware/count.so $(VENV)
+	$(PYTHON) tests/firmware/card.py --occamyc=$(BUILD)/occamyc --plugin=$(BUILD)/firmware/count.so --folder=$(BUILD)/firmware \
+	    --host-cc='$(CC)' $(REAL)/mlperf_tiny_vww_96_float/model.onnx
+
+.PHONY: check-card

@@ -234,7 +234,7 @@ static void without_io_uring_threads_read_and_without_threads_the_caller(void **
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------ what is taken */
+/* --------------------------------------------------------------------------------------------------- what is taken */
 
 /* Processors this child may use: all, or one. */
 static int open_on(int all, int unused)

@@ -28,4 +28,8 @@ check-swap-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 check-loads: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/swap/check_loads.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/load_runs
 
-.PHONY: check-loads
+# What the system charges, in a control group of the test's own; what stays in the page cache; what came from the disk.
+check-memory: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/swap/check_memory.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/memory_runs
+
+.PHONY: check-loads check-memory
