@@ -325,6 +325,7 @@ TEXT_OPTION(report, "a file name")
 TEXT_OPTION(tune, "a file name")
 TEXT_OPTION(tuned, "a file written by --tune")
 TEXT_OPTION(map, "a file name")
+TEXT_OPTION(budget_curve, "a file name")
 TEXT_OPTION(main, "a file name")
 
 static int set_verify(Reader *reader, const OptionRow *row, const char *value)
@@ -419,6 +420,8 @@ static const OptionRow option_row[] = {
      "fail with status 4 where the plan got worse than that report's, naming the tensor"},
     {"--report", "FILE.json", false, false, set_report, "write the plan for machines"},
     {"--map", "FILE.svg|.html", false, false, set_map, "draw the plan for people"},
+    {"--budget-curve", "FILE.svg", false, false, set_budget_curve,
+     "with --weights=swap: draw the predicted time of a run over the memory that it may take"},
     {"--main", "FILE.c", false, false, set_main, "write a host program that reads and writes raw files"},
     {"--verify", "DIR", true, false, set_verify,
      "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},

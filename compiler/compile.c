@@ -150,7 +150,7 @@ static const char *default_name(const Compilation *c)
 /* Somebody reads what emission makes or finds out. */
 static bool needs_emission(const Options *o)
 {
-    return o->output || o->main || o->report || o->map || o->cc;
+    return o->output || o->main || o->report || o->map || o->budget_curve || o->cc;
 }
 
 static int stage_emit(Compilation *c)
@@ -185,6 +185,19 @@ static void add_report(Compilation *c)
     *text = text_new(c->arena);
     report_json(&c->emission, c->options->cc ? &c->measure : NULL, text);
     add_text(c, c->options->report, text);
+}
+
+static int add_curve(Compilation *c)
+{
+    Text *text = arena_one(c->arena, Text);
+
+    if (!c->chosen.plan.swap || !c->chosen.plan.swap->ncurve)
+        return diag_usage(c->diag, "--budget-curve: found no weights that are loaded into one arena, wanted "
+                                   "--weights=swap of a model that has some, without --region");
+    *text = text_new(c->arena);
+    curve_svg(&c->emission, text);
+    add_text(c, c->options->budget_curve, text);
+    return 0;
 }
 
 static void add_map(Compilation *c)
@@ -225,6 +238,8 @@ static int stage_write(Compilation *c)
         add_report(c);
     if (c->options->map)
         add_map(c);
+    if (c->options->budget_curve && add_curve(c) < 0)
+        return -1;
     return files_publish(&c->files, c->diag);
 }
 
@@ -252,6 +267,23 @@ static int64_t ram_under(void *context, const Options *options)
     return ram;
 }
 
+/* Loads were planned for all of --max-ram; the stack takes some of it, as is known only now: all is planned anew beside
+ * it. */
+static int plan_beside_stack(Compilation *c)
+{
+    int64_t most = c->options->max_ram, stack = c->measure.stack;
+
+    if (!c->chosen.plan.swap || most < 0 || stack <= 0 || c->usage.ram <= most || c->usage.ram - stack > most)
+        return 0;
+    c->lowering.options.max_ram = most > stack ? most - stack : 0;
+    if (stage_lower(c) < 0 || stage_plan(c) < 0 || stage_emit(c) < 0 ||
+        build_measure(&c->emission, c->options->cc, &c->measure) < 0)
+        return -1;
+    c->usage = usage_of(c->chosen.program, &c->chosen.plan, c->options);
+    usage_add(&c->usage, &c->measure, c->options);
+    return 0;
+}
+
 static int stage_limits(Compilation *c)
 {
     const Options *o = c->options;
@@ -265,6 +297,8 @@ static int stage_limits(Compilation *c)
         if (build_measure(&c->emission, o->cc, &c->measure) < 0)
             return -1;
         usage_add(&c->usage, &c->measure, o);
+        if (plan_beside_stack(c) < 0)
+            return -1;
     }
     if (usage_check(&c->usage, &c->emission, &remedy) < 0)
         return -1;
@@ -295,6 +329,12 @@ static void tell_swap(const Swap *swap, Text *text)
                     swap->kept, swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
 }
 
+static void explain(Compilation *c, Text *text)
+{
+    usage_explain(&c->usage, &c->emission, &(Remedy){ram_under, c}, text);
+    usage_tell_stalls(&c->emission, text);
+}
+
 static int stage_summary(Compilation *c)
 {
     static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
@@ -302,7 +342,7 @@ static int stage_summary(Compilation *c)
     Text                    *text = &c->output->summary;
 
     if (c->options->explain_peak)
-        usage_explain(f, &c->emission, &(Remedy){ram_under, c}, text);
+        explain(c, text);
     if (c->options->quiet)
         return 0;
     text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep,

@@ -213,6 +213,21 @@ static void put_hatch(const Map *map, int fetch)
                 box.x, box.y, box.width, box.height);
 }
 
+/* What a run is predicted to wait for the load's block, nanoseconds. */
+static double stall_of(const Swap *swap, int await, int block)
+{
+    for (int i = 0; i < swap->nstall; i++)
+        if (swap->stall[i].step == await && swap->stall[i].block == block)
+            return swap->stall[i].time;
+    return 0;
+}
+
+/* Red where a run is predicted to wait for it. */
+static const char *fill_of_bar(const Buffer *block, double stall)
+{
+    return stall > 0 ? "#e34a33" : fills[block->kept < 0 ? BUFFER_BLOCK : BUFFER_WEIGHT][0];
+}
+
 /* A bar from the step at which the load begins to the one that waits for it. As many rows as loads are on their way at
  * once are enough, since they end in the order in which they begin. */
 static void put_bar(const Map *map, int fetch)
@@ -221,16 +236,18 @@ static void put_bar(const Map *map, int fetch)
     const Buffer  *b = &p->buffer[p->step[fetch].operand[0].buffer];
     int            number = fetch_number(p, fetch), end = fetch_awaited_by(p, fetch);
     int            rows = map->e->plan->swap->ahead;
-    double         height = map->lane / rows;
+    double         height = map->lane / rows, stall = stall_of(map->e->plan->swap, end, b->id);
 
     text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>",
                 LEFT + fetch * map->step_width, TOP + map->plot_height + 6 + number % rows * height,
-                (end + 1 - fetch) * map->step_width, height, fills[b->kept < 0 ? BUFFER_BLOCK : BUFFER_WEIGHT][0]);
+                (end + 1 - fetch) * map->step_width, height, fill_of_bar(b, stall));
     text_printf(map->out, "load %d: ", number);
     put_escaped(map->out, buffer_name(b));
-    text_printf(map->out, ", %s bytes from %s of the file, step %d to %d%s</title></rect>\n",
-                grouped(p->arena, b->size), grouped(p->arena, map->e->plan->stored[b->id]), fetch, end,
-                b->kept < 0 ? "" : ", the first run only");
+    text_printf(map->out, ", %s bytes from %s of the file, step %d to %d%s", grouped(p->arena, b->size),
+                grouped(p->arena, map->e->plan->stored[b->id]), fetch, end, b->kept < 0 ? "" : ", the first run only");
+    if (stall > 0)
+        text_printf(map->out, "; a run is predicted to wait %.3f ms", stall * 1e-6);
+    text_put(map->out, "</title></rect>\n");
 }
 
 static void put_loads(const Map *map)

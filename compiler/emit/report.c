@@ -75,6 +75,52 @@ static void put_regions(Json *json, const Emission *e)
     json_close(json, ']');
 }
 
+/* The steps that the bound is about. */
+static void put_binding(Json *json, const Swap *swap)
+{
+    if (swap->first < 0)
+        return;
+    json_object(json, "binding");
+    json_int(json, "first", swap->first);
+    json_int(json, "last", swap->last);
+    json_int(json, "bytes", swap->wanted);
+    json_int(json, "early", swap->early);
+    json_close(json, '}');
+}
+
+static void put_stalls(Json *json, const Swap *swap)
+{
+    json_list(json, "stalls");
+    for (int i = 0; i < swap->nstall; i++) {
+        json_object(json, NULL);
+        json_flat(json);
+        json_int(json, "step", swap->stall[i].step);
+        json_int(json, "block", swap->stall[i].block);
+        json_int(json, "ns", (int64_t)(swap->stall[i].time + 0.5));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void put_curve(Json *json, const Swap *swap)
+{
+    json_list(json, "curve");
+    for (int i = 0; i < swap->ncurve; i++) {
+        const SwapPoint *point = &swap->curve[i];
+
+        json_object(json, NULL);
+        json_flat(json);
+        json_int(json, "ram", point->ram);
+        json_int(json, "arena", point->arena);
+        json_int(json, "kept", point->kept);
+        json_int(json, "read", point->read);
+        json_int(json, "predicted_ns", (int64_t)point->time);
+        json_int(json, "bound_ns", (int64_t)point->bound);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void put_swap(Json *json, const Swap *swap)
 {
     if (!swap)
@@ -92,6 +138,11 @@ static void put_swap(Json *json, const Swap *swap)
     json_int(json, "predicted_ns", (int64_t)swap->time);
     json_int(json, "resident_ns", (int64_t)swap->resident);
     json_int(json, "bound_ns", (int64_t)swap->bound);
+    json_int(json, "least", swap->least);
+    json_int(json, "most", swap->most);
+    put_binding(json, swap);
+    put_stalls(json, swap);
+    put_curve(json, swap);
     json_close(json, '}');
 }
 

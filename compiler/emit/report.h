@@ -25,6 +25,9 @@ bool report_takes_over(const Emission *emission, const Overlap *overlap);
 
 /* --map: SVG, or a page with that drawing and labels on hover. */
 void map_svg(const Emission *emission, Text *out);
+
+/* The curve of time over memory of a plan with loads that has one (budget_curve.c). */
+void curve_svg(const Emission *emission, Text *out);
 void map_html(const Emission *emission, Text *out);
 
 #endif

@@ -304,7 +304,8 @@ static void tell_remedies(const Emission *e, const Usage *usage, const Remedy *r
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines)
 {
     tell_peak(emission, lines);
-    tell_remedies(emission, usage, remedy, lines);
+    if (!emission->plan->swap || usage->ram > emission->options->max_ram) /* else plans take what they may */
+        tell_remedies(emission, usage, remedy, lines);
 }
 
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy)

@@ -41,6 +41,10 @@ int usage_check(const Usage *usage, const Emission *emission, const Remedy *reme
  * save. */
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines);
 
+/* Append where a run is predicted to wait for loads, and how much memory would spare it that; nothing without loads
+ * (stalls.c). */
+void usage_tell_stalls(const Emission *emission, Text *lines);
+
 /* The same as messages, a line each. */
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
