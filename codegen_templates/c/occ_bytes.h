@@ -166,6 +166,17 @@ OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
     occ_vistore_bytes((uint8_t *)p, occ_vclamp_int(v, -128.0f, 127.0f), n);
 }
 
+/* What storing as bytes and loading again gives. */
+OCC_HOT occ_vf occ_vcut_u8(occ_vf v)
+{
+    return occ_vfrom_int(occ_vclamp_int(v, 0.0f, 255.0f));
+}
+
+OCC_HOT occ_vf occ_vcut_i8(occ_vf v)
+{
+    return occ_vfrom_int(occ_vclamp_int(v, -128.0f, 127.0f));
+}
+
 /* 1 where the lane is not zero (NaN is not). */
 OCC_HOT void occ_vstore_bool(uint8_t *p, occ_vf v, int n)
 {

@@ -137,18 +137,28 @@ static bool saturating(const ScalarNode *n, DType to)
     return n->saturate || to == DTYPE_F16 || to == DTYPE_BF16 || to == DTYPE_F4E2M1;
 }
 
+/* A conversion of floats to bytes needs nothing where the value is a byte's already, or is stored next, which cuts. */
+static void put_vector_cast(Writer *p, const ScalarNode *n)
+{
+    DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
+    bool  byte = to == DTYPE_U8 || to == DTYPE_I8, is_last = n == &p->expr->node[p->expr->nnode - 1];
+    bool  cut = byte && !n->saturate && !is_last;
+
+    if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to && (!byte || from != DTYPE_F32))
+        refuse(p, "a conversion to an integer type");
+    if (cut)
+        text_printf(&p->body, "occ_vcut_%s(", suffix(to));
+    text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? "occ_vnot(occ_veq(" : "");
+    put_value(p, n->a);
+    text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? ", occ_vset(0.0f)))" : cut ? ")" : "");
+}
+
 static void put_cast(Writer *p, const ScalarNode *n)
 {
     DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
 
     if (p->vector) {
-        bool byte =
-            n->saturate && (to == DTYPE_U8 || to == DTYPE_I8); /* rounded and clamped before: storing converts */
-        if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to && !byte)
-            refuse(p, "a conversion to an integer type");
-        text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? "occ_vnot(occ_veq(" : "");
-        put_value(p, n->a);
-        text_put(&p->body, to == DTYPE_BOOL && from != DTYPE_BOOL ? ", occ_vset(0.0f)))" : "");
+        put_vector_cast(p, n);
     } else if (dtype_info(to)->class == 'L') {
         text_printf(&p->body, "occ_%s_to_f32(occ_f32_to_%s%s(", suffix(to), suffix(to),
                     saturating(n, to) ? "" : "_unsaturated");

@@ -79,7 +79,7 @@ void emit_swap_run(Emit *emit, Text *text)
 
     text_printf(text,
                 "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n"
-                "    occ_load  ring[%s_LOADS];\n    occ_loads loads = {0};\n"
+                "    occ_load  ring[%s_LOADS] = {{0}}; /* GCC -Os sees no load begin */\n    occ_loads loads = {0};\n"
                 "    int       status = %s_check(memory, in, out);\n\n"
                 "    if (status)\n        return status;\n"
                 "    loads.load = memory->load;\n    loads.wait = memory->wait;\n"

@@ -32,8 +32,8 @@ static bool node_is_vector(const Scalar *s, const ScalarNode *n)
     case SCALAR_LOAD:
         return is_lane(n->stored) || is_byte(n->stored);
     case SCALAR_CAST:
-        if (is_byte(n->dtype)) /* the value was rounded and clamped before: storing converts */
-            return n->saturate && s->node[n->a].dtype == DTYPE_F32;
+        if (is_byte(n->dtype)) /* cut to what a byte holds, as storing does */
+            return s->node[n->a].dtype == DTYPE_F32;
         return n->dtype == DTYPE_F32 && (is_lane(s->node[n->a].dtype) || is_byte(s->node[n->a].dtype));
     default:
         if (!info || !info->vector || !is_lane(n->dtype))

@@ -93,32 +93,3 @@ int upgrade_recurrent(Model *model, Node *node, Diag *diag)
         node_drop_attr(node, "output_sequence");
     return 0;
 }
-
-/* Version 1 mapped text to its position in one list, or back. */
-int upgrade_label_encoder(Model *model, Node *node, Diag *diag)
-{
-    const Attr *classes = node_attr(node, "classes_strings");
-    bool        from_text = upgrade_input(node, 0) && upgrade_known_dtype(node->in[0]) == DTYPE_TEXT;
-    Arena      *arena = model->arena;
-    Attr       *list;
-    int64_t    *place;
-
-    if (node->opset >= 2)
-        return 0;
-    if (!classes || classes->kind != ATTR_STRINGS)
-        return diag_error(diag, node->loc, "found no attribute 'classes_strings'");
-    place = arena_array(arena, int64_t, classes->count);
-    for (int i = 0; i < classes->count; i++)
-        place[i] = i;
-    list = arena_array(arena, Attr, 4);
-    list[0] = *classes;
-    list[0].name = from_text ? "keys_strings" : "values_strings";
-    list[1] = (Attr){
-        .name = from_text ? "values_int64s" : "keys_int64s", .kind = ATTR_INTS, .count = classes->count, .ints = place};
-    list[2] = (Attr){.name = "default_int64", .kind = ATTR_INT, .i = node_int(node, "default_int64", -1)};
-    list[3] =
-        (Attr){.name = "default_string", .kind = ATTR_STRING, .s = node_string(node, "default_string", "_Unused")};
-    node->attr = list;
-    node->nattr = 4;
-    return 0;
-}

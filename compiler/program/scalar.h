@@ -27,7 +27,7 @@ typedef struct ScalarNode {
                    elements */
     DType    stored;   /* SCALAR_LOAD: element type in memory */
     DType    dtype_to; /* SCALAR_ROUND_TO */
-    bool     saturate; /* SCALAR_CAST */
+    bool     saturate; /* SCALAR_CAST, SCALAR_ROUND_TO; to an integer: the value is whole and within the type already */
     double   literal;
     int64_t  integer;
 } ScalarNode;

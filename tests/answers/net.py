@@ -233,6 +233,8 @@ class Net:
         how many, or a list of booleans that says which are wanted."""
         if operator in WEIGHTS_OF:
             check_room(operator, inputs, attributes)
+        if self.single and operator != "Identity":
+            inputs = [self.node("Identity", [v]) if v and v.is_tensor and not v.constant and self.draw.chance(HIDDEN) else v for v in inputs]
         wanted = [True] * outputs if isinstance(outputs, int) else list(outputs)
         names = [self.fresh() if w else "" for w in wanted]
         given = {k: v for k, v in attributes.items() if v is not None and v != []}
@@ -319,6 +321,7 @@ def check_room(operator, inputs, attributes):
             raise Rejected("a window larger than its input")
 
 
+HIDDEN = 0.03                       # of the inputs of a lone operator come through an Identity, so that only inference knows their types
 SPELLED = 0.15                      # of the nodes write out all their defaults, as some exporters do
 WITHOUT_SCHEMA = {                  # defaults of operators that are ONNX Runtime's own
     "FusedConv": {"auto_pad": "NOTSET"}, "FusedGemm": {"transA": 0, "transB": 0},

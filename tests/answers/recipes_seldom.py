@@ -149,6 +149,19 @@ def cast_to_few_bits(net):
     net.add([*first, helper.make_node("Cast", [few], [name], to=TensorProto.FLOAT)], [x], [name])
 
 
+@recipe("Cast", network=0.7)
+def cut(net):
+    """Floats cut to whole numbers, or to yes and no, and back."""
+    draw = net.draw
+    x = net.some((d.FLOAT,) if not net.single else (d.FLOAT, d.DOUBLE, d.HALF), exact=True)
+    to = draw.pick([d.INT8, d.UINT8, d.INT8, d.UINT8, d.INT16, d.INT32, d.INT64, d.BOOL])
+    if to != d.BOOL and any(not (np.abs(a) < 100).all() for a in x.arrays):
+        raise Rejected("no number of that type")
+    x = net.node("Abs", [x]) if to == d.UINT8 else x
+    whole = net.node("Cast", [x], to=to)
+    net.node("Cast", [whole], to=draw.pick([d.FLOAT, d.FLOAT, x.dtype, d.INT32]))
+
+
 @recipe("Cast", "Equal", network=0)
 def text_and_numbers(net):
     """Numbers as text, text as numbers, texts compared."""

@@ -61,6 +61,22 @@ def exponents(source):
     return dict(name=f"exponents_of_{source.lower()}", group="Cast", model=model, inputs=[dict(x=x)], atol=0)
 
 
+def there_and_back(name, behind_conv):
+    """Fractions to each type with arithmetic and back to float within one loop, or a convolution's epilogue, which must cut them."""
+    x = np.linspace(-8, 8, 2 * 3 * 13, dtype=np.float32).reshape(1, 2, 3, 13)
+    nodes, outputs = [], []
+    for to in "UINT8 INT8 UINT16 INT16 INT32 INT64 BOOL UINT32 UINT64".split():
+        first = helper.make_node("Conv", ["x", "w"], ["c_" + to]) if behind_conv else helper.make_node("Neg", ["x"], ["c_" + to])
+        nodes += [first, helper.make_node("Abs" if to[0] == "U" else "Identity", ["c_" + to], ["a_" + to]),
+                  helper.make_node("Cast", ["a_" + to], ["b_" + to], to=getattr(TensorProto, to)),
+                  helper.make_node("Cast", ["b_" + to], ["d_" + to], to=TensorProto.FLOAT), helper.make_node("Sub", ["d_" + to, "h"], ["y_" + to])]
+        outputs.append(helper.make_tensor_value_info("y_" + to, TensorProto.FLOAT, x.shape))
+    held = [helper.make_tensor("h", TensorProto.FLOAT, [], [0.25]), helper.make_tensor("w", TensorProto.FLOAT, [2, 2, 1, 1], [1.5, 0.5, -2, 1])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)], outputs, held if behind_conv else held[:1])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18)])
+    return dict(name=name, group="Cast", model=model, inputs=[dict(x=x)])
+
+
 def dynamic_slice():
     given = dict(x=np.arange(24, dtype=np.float32).reshape(2, 3, 4), starts=np.array([1, -3], np.int64), ends=np.array([9, 3], np.int64),
                  axes=np.array([1, 2], np.int64))
@@ -72,4 +88,4 @@ def dynamic_slice():
                 wanted=lambda inputs: [inputs["x"][:, 1:9, -3:3]])
 
 
-CASTS = [casts(name) for name in NAMES] + [dynamic_slice()] + [exponents(name) for name in ("FLOAT", "DOUBLE", "FLOAT16")]
+CASTS = [casts(name) for name in NAMES] + [dynamic_slice(), there_and_back("cast_there_and_back", False), there_and_back("cast_behind_conv", True)] + [exponents(name) for name in ("FLOAT", "DOUBLE", "FLOAT16")]

@@ -22,6 +22,16 @@ def single(name, op, inputs, outputs, feeds, ml_opset=3, oracle="runtime", **att
     return dict(name=name, group=op, model=model, inputs=feeds, oracle=oracle)
 
 
+def first_label_encoder(name, source, feed):
+    """LabelEncoder of version 1, which maps text to places or back as its input's type says; behind Identity that is known to inference only."""
+    other = TensorProto.INT64 if source == TensorProto.STRING else TensorProto.STRING
+    nodes = [helper.make_node("Identity", ["x"], ["same"]),
+             helper.make_node("LabelEncoder", ["same"], ["y"], domain=ML, classes_strings=["b", "a"], default_int64=-7, default_string="?")]
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", source, [4])], [helper.make_tensor_value_info("y", other, [4])])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(ML, 1)])
+    return dict(name=name, group="LabelEncoder", model=model, inputs=[dict(x=feed)], oracle="runtime")
+
+
 X = {"x": (TensorProto.FLOAT, [5, FEATURES])}
 FEED = [dict(x=rows(5))]
 COEFFICIENTS = [float(v) for v in np.random.default_rng(2).normal(size=3 * FEATURES)]
@@ -101,6 +111,8 @@ LEARNING = [
     single("label_float_to_text", "LabelEncoder", {"x": (TensorProto.FLOAT, [4])}, {"y": (TensorProto.STRING, [4])},
            [dict(x=np.array([1.0, np.nan, 2.0, -0.0], dtype=np.float32))], keys_floats=[0.0, 1.0, float("nan")],
            values_strings=["zero", "one", "none"], default_string="?", ml_opset=4),
+    first_label_encoder("label_of_version_1", TensorProto.STRING, text("a", "b", "zz", "")),
+    first_label_encoder("text_of_version_1", TensorProto.INT64, np.array([1, 0, 2, -1], dtype=np.int64)),
     single("binarizer", "Binarizer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, threshold=0.3),
     single("scaler_by_column", "Scaler", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, offset=[1.0, 2.0, -1.0, 0.5],
            scale=[2.0, 0.5, 1.0, -3.0]),

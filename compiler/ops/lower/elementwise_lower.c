@@ -422,6 +422,16 @@ static int round_to_power(Lower *lower, Deferred *p, const Node *node, int x)
                scalar_cast(lower, p->expr, DTYPE_F32, x, false));
 }
 
+/* Whether float vectors can hold the conversion. */
+static bool casts_vectors(DType from, DType to)
+{
+    bool lane = from == DTYPE_F32 || from == DTYPE_BOOL, byte = from == DTYPE_U8 || from == DTYPE_I8;
+
+    if (to == DTYPE_U8 || to == DTYPE_I8)
+        return from == DTYPE_F32;
+    return to == DTYPE_BOOL ? lane : to == DTYPE_F32 && (lane || byte);
+}
+
 static int cast_to(Lower *lower, Node *node, bool saturate)
 {
     DType     to = node->out[0]->type.dtype;
@@ -430,7 +440,7 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
 
     if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
         return text_lower_cast(lower, node);
-    p = lower_elementwise(lower, node, true, args);
+    p = lower_elementwise(lower, node, casts_vectors(node->in[0]->type.dtype, to), args);
     if (!p)
         return -1;
     if (to == DTYPE_BOOL && p->expr->node[args[0]].dtype != DTYPE_BOOL) {
@@ -441,7 +451,8 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
     }
     if (to == DTYPE_F8E8M0)
         args[0] = round_to_power(lower, p, node, args[0]);
-    scalar_cast(lower, p->expr, to, args[0], saturate);
+    scalar_cast(lower, p->expr, to, args[0],
+                saturate && dtype_info(to)->class == 'L'); /* of whole numbers it says nothing */
     return lower_output_deferred(lower, node, 0, p);
 }
 
