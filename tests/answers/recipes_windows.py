@@ -112,6 +112,8 @@ def pool(net):
     chosen = window(net, x)
     if operator == "MaxPool" and version < 10 or operator == "AveragePool" and version < 19 or operator == "LpPool" and version < 18:
         chosen.pop("dilations", None)
+    if chosen.get("auto_pad", "").startswith("SAME"):
+        chosen.pop("dilations", None)               # of which ONNX Runtime's padding knows nothing: docs/differences.md
     if version >= (18 if operator == "LpPool" else 10) and draw.chance(0.3):
         chosen["ceil_mode"] = draw.pick([0, 1])
     if operator == "AveragePool" and draw.chance(0.4):
