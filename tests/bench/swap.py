@@ -1,0 +1,216 @@
+"""Weights that are loaded while they are needed, against weights in memory: swap.py --occamyc=P --folder=F MODEL.onnx...
+
+Of each network and budget, by turns in one run: all weights in memory with the same kernels (`resident`), loaded by the
+plan (`swapped`), each block read when it is needed (`demand`), a mapping of the file held to the same memory by a control
+group (`mapped`), and the loads of a run alone (`raw`). Medians and spread; a page is written.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import onnx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "swap"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
+
+import check_memory  # noqa: E402
+
+MORE = 3 << 20                                                             # bytes of a process beside the printed total
+DRIFT = 0.2                                                                # of raw reads, from the first round to the last
+HEAD = """# Weights from a disk, measured
+
+Written by `make bench-swap` on {machine}, one thread, kernels for the processor that it runs on.
+Networks have seeded random weights. MB are 10^6 bytes.
+
+- memory: what occamyc printed, everything counted, and its part of what the network takes with all weights in memory;
+- rho: computing with all weights in memory, over reading all of them at the rate of the raw reads;
+- resident: all weights in memory, the same kernels; swapped: by the plan; on demand: each block is read when it is waited for;
+- mmap: a mapping of the file, in a control group that is held to the printed total and 3 MiB;
+- bound: the larger of resident and of the raw reads of what the run reads: no run that reads as much is faster;
+- raw: the loads of a run and nothing else, in the same minutes.
+
+Times are medians of {rounds} turns in ms, after +- half of the span between the quartiles.
+
+| network | memory MB | rho | reads MB | resident | swapped | / resident | / bound | on demand | mmap | raw GB/s |
+|---|---|---|---|---|---|---|---|---|---|---|
+"""
+THEIRS = """
+Others, as they report it (other machines, other loaders; nothing of theirs was run here): FlexNN (MobiCom 2024) runs ResNet-152 in 6.2 % of
+its memory at +3.64 % of its time and VGG-19 in 7 %, on a phone whose rho is above 1; its planner's least memory for pieces of 4 MB, run by us, is
+30.2 MB for ResNet-152 and 39.0 MB for VGG-19. SwapNet (2024) takes +6.2 % on average at 1/2.3 to 1/5.8 of the memory, Demand
+Layering (RTSS 2022) +14.8 % at -96.5 %. Where rho is below 1, no loader can reach such figures: the column "/ bound" is what to compare.
+"""
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{shlex.join(command)}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def write_inputs(path, folder):
+    """Raw files of seeded values for the inputs that are no initializers."""
+    model = onnx.load(path, load_external_data=False)
+    weights, names, random = {t.name for t in model.graph.initializer}, [], np.random.default_rng(1)
+    for port in model.graph.input:
+        if port.name not in weights:
+            shape = [d.dim_value for d in port.type.tensor_type.shape.dim]
+            random.standard_normal(shape).astype("f4").tofile(os.path.join(folder, f"in_{len(names)}.raw"))
+            names.append(f"in_{len(names)}.raw")
+    return names
+
+
+def compile_model(arguments, path, folder, budget, flags):
+    """What occamyc said; where the budget is too small it is asked again for the least that it found."""
+    command = [os.path.abspath(arguments.occamyc), os.path.abspath(path), "-o", "model.c", "--name=model", "--main=main.c",
+               f"--target={arguments.target}", *flags]
+    limit = [f"--max-ram={budget}"] if budget else []
+    done = subprocess.run(command + limit, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 4:
+        return done.stdout if not done.returncode else sys.exit(f"{shlex.join(command + limit)}: {done.stdout[-3000:]}")
+    least = re.search(r"--max-ram: found (\d+) bytes", done.stdout)[1]
+    print(f"{os.path.basename(path)}: {budget} bytes are too few, {least} are taken", flush=True)
+    return run([*command, f"--max-ram={least}"], folder)
+
+
+def build(arguments, path, folder, budget, flags):
+    """The driver in `folder`; what occamyc said. budget: bytes, or 0."""
+    os.makedirs(folder, exist_ok=True)
+    said = compile_model(arguments, path, folder, budget, flags)
+    compiler = [*shlex.split(arguments.cc), "-O2", "-march=native"]
+    run([*compiler, "-o", "driver", "-I.", "-DBENCH_HOST=\"main.c\"", os.path.join(HERE, "swap_driver.c"), "model.c",
+         "-lm", "-pthread"], folder)
+    return said
+
+
+class Driver:
+    """One mode of a model, running."""
+
+    def __init__(self, folder, mode, inputs, group=None):
+        def enter():
+            if group:
+                check_memory.write(os.path.join(group, "cgroup.procs"), str(os.getpid()))
+        command = [os.path.join(folder, "driver"), mode, os.path.join(folder, "model.c.weights"),
+                   *(os.path.join(os.path.dirname(folder), name) for name in inputs)]
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=enter)
+        self.lines, self.fits = [], self.child.stdout.readline() == "ready\n"
+        if not self.fits and not group:
+            sys.exit(f"{shlex.join(command)}: it does not run")
+
+    def run(self):
+        self.child.stdin.write("run 1\n")
+        self.child.stdin.flush()
+        self.lines.append([int(word) for word in self.child.stdout.readline().split()])
+
+    def end(self):
+        self.child.stdin.close()
+        self.child.wait()
+
+    def time(self):
+        """(median, half of the span between the quartiles) in ms."""
+        times = sorted(line[0] * 1e-6 for line in self.lines)
+        return statistics.median(times), (times[len(times) * 3 // 4] - times[len(times) // 4]) / 2
+
+
+def total_of(said):
+    return int(re.search(r"^RAM +(\d+)", said, re.M)[1])
+
+
+def measure(arguments, path, share, resident, whole, weights, inputs, top):
+    """One row of the page; resident: folder of the build with all weights in memory."""
+    folder = os.path.join(top, f"swap{share:g}")
+    said = build(arguments, path, folder, int(whole * share / 100), ["--weights=swap", *arguments.flag])
+    total = total_of(said)
+    group = check_memory.make_group(f"occ_bench_swap_{os.getpid()}")
+    if group:
+        check_memory.write(os.path.join(group[0], group[1]), str(total + MORE))
+    drivers = {"resident": Driver(resident, "resident", inputs), "swapped": Driver(folder, "swapped", inputs),
+               "demand": Driver(folder, "demand", inputs), "raw": Driver(folder, "raw", inputs)}
+    if group: # pages that others brought in would be theirs
+        check_memory.forget(os.path.join(resident, "model.c.weights"))
+        drivers["mapped"] = Driver(resident, "mapped", inputs, group[0])
+    for _ in range(arguments.rounds):
+        for driver in drivers.values():
+            if driver.fits:
+                driver.run()
+    for driver in drivers.values():
+        driver.end()
+    if group:
+        time.sleep(0.2)
+        os.rmdir(group[0])
+    return row(os.path.basename(path)[:-5], total, whole, weights, drivers)
+
+
+def row(name, total, whole, weights, drivers):
+    took = {mode: driver.time() for mode, driver in drivers.items() if driver.lines}
+    read = drivers["swapped"].lines[-1][3]
+    rate = read / took["raw"][0] * 1e-6 if read else 0.0                    # GB/s
+    raw = [line[0] for line in drivers["raw"].lines]
+    third = max(len(raw) // 3, 1)
+    drift = statistics.median(raw[-third:]) / statistics.median(raw[:third]) - 1
+    bound = max(took["resident"][0], took["raw"][0])
+    rho = took["resident"][0] / (weights / rate * 1e-6) if rate else float("inf")
+    spread = {mode: f"{t:.2f} +- {s:.2f}" for mode, (t, s) in took.items()}
+    note = f" (raw reads drifted by {drift:+.0%})" if abs(drift) > DRIFT else ""
+    return (f"| {name}{note} | {total / 1e6:.2f} ({100 * total / whole:.0f} %) | {rho:.2f} | {read / 1e6:.1f} | {spread['resident']} | "
+            f"{spread['swapped']} | {took['swapped'][0] / took['resident'][0]:.2f} | {took['swapped'][0] / bound:.2f} | "
+            f"{spread['demand']} | {spread.get('mapped', 'does not fit' if 'mapped' in drivers else 'no control group')} | {rate:.2f} |\n")
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        name = re.search(r"model name\s*: (.*)", file.read())
+    return f"{os.cpu_count()} processors ({name[1] if name else 'unknown'})"
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--folder", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--target", default="x86-64-v4")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--shares", default="6 12 25 50", help="budgets in percent of what all weights in memory take")
+    parser.add_argument("--flag", action="append", default=[], help="an option of occamyc, repeated")
+    parser.add_argument("--resident-flag", action="append", default=[], help="the same, of the build with all weights in memory")
+    parser.add_argument("--document")
+    parser.add_argument("models", nargs="+")
+    return parser.parse_args()
+
+
+def main():
+    arguments = read_arguments()
+    page, skipped = HEAD.format(machine=machine(), rounds=arguments.rounds), 0
+    for path in arguments.models:
+        if not os.path.exists(path):
+            print(f"SKIPPED: {path} is not there")
+            skipped += 1
+            continue
+        top = os.path.abspath(os.path.join(arguments.folder, os.path.basename(path)[:-5]))
+        os.makedirs(top, exist_ok=True)
+        inputs = write_inputs(path, top)
+        resident = os.path.join(top, "resident")
+        said = build(arguments, path, resident, 0, ["--weights=file", *arguments.resident_flag])
+        weights = os.path.getsize(os.path.join(resident, "model.c.weights"))
+        whole = weights + total_of(said)
+        for share in map(float, arguments.shares.split()):
+            line = measure(arguments, path, share, resident, whole, weights, inputs, top)
+            print(line, end="", flush=True)
+            page += line
+            if arguments.document:
+                with open(arguments.document, "w") as file:
+                    file.write(page + THEIRS)
+    print(f"{len(arguments.models) - skipped} measured, {skipped} skipped")
+
+
+if __name__ == "__main__":
+    main()
