@@ -160,8 +160,8 @@ def row(name, total, whole, weights, drivers):
     bound = max(took["resident"][0], took["raw"][0])
     rho = took["resident"][0] / (weights / rate * 1e-6) if rate else float("inf")
     spread = {mode: f"{t:.2f} +- {s:.2f}" for mode, (t, s) in took.items()}
-    note = f" (raw reads drifted by {drift:+.0%})" if abs(drift) > DRIFT else ""
-    return (f"| {name}{note} | {total / 1e6:.2f} ({100 * total / whole:.0f} %) | {rho:.2f} | {read / 1e6:.1f} | {spread['resident']} | "
+    refused = f"REFUSED, raw reads drifted by {drift:+.0%}: " if abs(drift) > DRIFT else ""
+    return (f"{refused}| {name} | {total / 1e6:.2f} ({100 * total / whole:.0f} %) | {rho:.2f} | {read / 1e6:.1f} | {spread['resident']} | "
             f"{spread['swapped']} | {took['swapped'][0] / took['resident'][0]:.2f} | {took['swapped'][0] / bound:.2f} | "
             f"{spread['demand']} | {spread.get('mapped', 'does not fit' if 'mapped' in drivers else 'no control group')} | {rate:.2f} |\n")
 
@@ -205,7 +205,7 @@ def main():
         for share in map(float, arguments.shares.split()):
             line = measure(arguments, path, share, resident, whole, weights, inputs, top)
             print(line, end="", flush=True)
-            page += line
+            page += "" if line.startswith("REFUSED") else line
             if arguments.document:
                 with open(arguments.document, "w") as file:
                     file.write(page + THEIRS)
