@@ -326,6 +326,7 @@ TEXT_OPTION(tune, "a file name")
 TEXT_OPTION(tuned, "a file written by --tune")
 TEXT_OPTION(map, "a file name")
 TEXT_OPTION(budget_curve, "a file name")
+TEXT_OPTION(profile, "a file that a host program wrote")
 TEXT_OPTION(main, "a file name")
 
 static int set_verify(Reader *reader, const OptionRow *row, const char *value)
@@ -420,6 +421,8 @@ static const OptionRow option_row[] = {
      "fail with status 4 where the plan got worse than that report's, naming the tensor"},
     {"--report", "FILE.json", false, false, set_report, "write the plan for machines"},
     {"--map", "FILE.svg|.html", false, false, set_map, "draw the plan for people"},
+    {"--profile", "FILE", false, SHAPES_FILE, set_profile,
+     "with --weights=swap: plan for the times of steps and loads that a host program measured"},
     {"--budget-curve", "FILE.svg", false, false, set_budget_curve,
      "with --weights=swap: draw the predicted time of a run over the memory that it may take"},
     {"--main", "FILE.c", false, false, set_main, "write a host program that reads and writes raw files"},

@@ -107,6 +107,8 @@ static int stage_choose(Compilation *c)
 {
     c->lowering = (Lowering){.model = c->model, .options = *c->options, .target = c->target, .diag = c->diag};
     c->lowering.options.winograd = choose_winograd(c);
+    if (c->options->profile && profile_read(&c->lowering.profile, c->options->profile, c->diag) < 0)
+        return -1;
     if (!c->options->tuned || c->options->choices)
         return 0;
     c->lowering.options.choices = &c->choices;

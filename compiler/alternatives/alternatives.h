@@ -2,6 +2,7 @@
  * concatenations as views and as copies. */
 #ifndef OCC_ALTERNATIVES_ALTERNATIVES_H
 #define OCC_ALTERNATIVES_ALTERNATIVES_H
+#include "alternatives/profile.h"
 #include "emit/target.h"
 #include "graph/ir.h"
 #include "plan/plan.h"
@@ -15,7 +16,8 @@ typedef struct Lowering {
     Options       options; /* with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
-    Slices        slices; /* with --weights=swap: what is cut otherwise than the rest */
+    Profile       profile; /* what --profile says */
+    Slices        slices;  /* with --weights=swap: what is cut otherwise than the rest */
 } Lowering;
 
 typedef struct Alternative {

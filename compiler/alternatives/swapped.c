@@ -24,8 +24,14 @@ typedef struct Attempt {
 static SwapForm form_of(const Lowering *lowering)
 {
     const Options *options = &lowering->options;
-    SwapForm       form = swap_form_of(options->loader.rate > 0.0 ? &options->loader : &lowering->target->loader);
+    Loader         loader = options->loader.rate > 0.0 ? options->loader : lowering->target->loader;
+    SwapForm       form;
 
+    if (lowering->profile.rate > 0.0 && options->loader.rate <= 0.0) {
+        loader.rate = lowering->profile.rate;
+        loader.latency = lowering->profile.latency;
+    }
+    form = swap_form_of(&loader);
     form.curve = options->budget_curve || options->report || options->explain_peak;
     return form;
 }
@@ -58,6 +64,8 @@ static double *step_times(const Attempt *a)
     for (int s = 0; s < p->nstep && a->lowering.options.threads > 1; s++)
         if (p->step[s].parts > 1)
             time[s] /= (double)int_min(p->step[s].parts, a->lowering.options.threads);
+    if (a->lowering.profile.nstep)
+        profile_apply(&a->lowering.profile, p, time);
     return time;
 }
 
