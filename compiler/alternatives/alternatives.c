@@ -1,4 +1,4 @@
-/* alternatives.c - choose among the ways to lower a model by what their plans need. */
+/* alternatives.c - lowers a model in several ways and keeps the one with the best plan. */
 #include "alternatives/alternatives.h"
 
 #include "alternatives/concats.h"
@@ -50,7 +50,7 @@ int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative
     program_liveness(v->program);
     if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
         return -1;
-    return program_check(v->program, lowering->diag); /* planning may move steps and join buffers */
+    return program_check(v->program, lowering->diag); /* planning may have reordered steps and coalesced buffers */
 }
 
 static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t upper_bound,
@@ -60,7 +60,7 @@ static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t 
     return alternative_lower(lowering, v) < 0 ? -1 : alternative_place(lowering, upper_bound, v);
 }
 
-/* Takes the plan of another variant if that is of the same program, with cascades. */
+/* Reuses the plan of another alternative that has the same program, with cascades. */
 static bool take_plan(const Alternative *known, Alternative *v)
 {
     if (!v->program->cascades || v->text.size != known->text.size ||
@@ -71,7 +71,8 @@ static bool take_plan(const Alternative *known, Alternative *v)
     return true;
 }
 
-/* With cascades of tensors from `floor` bytes on; the plan is that of a variant known, if it is the same program. */
+/* Lowers with cascades over tensors of at least `floor` bytes, and plans; the plan of `least` is reused for the same
+ * program. */
 static int plan_cascades(const Lowering *lowering, const Alternative *least, int64_t floor, int64_t upper_bound,
                          Alternative *v)
 {
@@ -93,7 +94,7 @@ static bool is_small(const Lowering *lowering, const Alternative *v, int64_t mos
     return v->plan.peak <= most && (o->max_ram < 0 || usage_of(v->program, &v->plan, o).ram <= o->max_ram);
 }
 
-/* Whether the cascades save what their strips cost: of the bytes without any, DEAR times the part that they add to the
+/* Whether the cascades are worth their time: their share of saved bytes is at least DEAR times their share of added
  * time. */
 static bool is_in_time(const Alternative *v, const Alternative *without)
 {
@@ -103,8 +104,8 @@ static bool is_in_time(const Alternative *v, const Alternative *without)
     return DEAR * longer * (double)without->plan.peak <= (double)(without->plan.peak - v->plan.peak);
 }
 
-/* Cascades of tensors from `floor` bytes on, and of larger and larger ones only until they save what they cost. Returns
- * 1; 0: no such plan is below `most` bytes. */
+/* Tries cascades over ever larger tensors, from `floor` bytes on, until they are worth their time. Returns 1; 0: no
+ * such plan is below `most` bytes. */
 static int plan_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without, int64_t floor,
                         int64_t most, Alternative *v)
 {
@@ -118,7 +119,7 @@ static int plan_in_time(const Lowering *lowering, const Alternative *least, cons
     return 0;
 }
 
-/* Where there is room: between `least`, which has all cascades, and the variant without. */
+/* Where there is room: chooses between `least`, which has all cascades, and the alternative without any. */
 static int choose_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without,
                           Alternative *v)
 {
@@ -134,8 +135,7 @@ static int choose_in_time(const Lowering *lowering, const Alternative *least, co
     return 0;
 }
 
-/* Cascades stay out where they do not make the plan smaller; of several, those that do not matter, and where there is
- * room those that take time. */
+/* Drops cascades that do not make the plan smaller, and, where there is room, those that cost too much time. */
 static int choose_cascades(const Lowering *lowering, Alternative *v)
 {
     Alternative least = *v, without;
@@ -158,8 +158,8 @@ static int choose_cascades(const Lowering *lowering, Alternative *v)
     return 0;
 }
 
-/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
- * more. */
+/* Tries copies for concatenations that are partly written where memory is fullest, as long as that needs no more
+ * memory. */
 static int choose_copies(const Lowering *lowering, Alternative *v)
 {
     enum { ROUNDS = 2 };
@@ -186,8 +186,7 @@ static int choose_copies(const Lowering *lowering, Alternative *v)
     return 0;
 }
 
-/* The lowered program on several queues, with a pace of this window. Returns 1; 0: they would gain nothing worth
- * having. */
+/* Plans the program on several queues, with this window of their pace. Returns 1; 0: they would gain too little. */
 static int plan_queues(const Lowering *lowering, double window, Alternative *v)
 {
     Alternative queued = {.cascade = v->cascade, .floor = v->floor};
@@ -203,9 +202,9 @@ static int plan_queues(const Lowering *lowering, double window, Alternative *v)
     return 1;
 }
 
-/* Steps on several queues, where that is faster by what is predicted and fits into --max-ram: the same program, for its
- * bits are to be the same, in an order of its own. A narrower window is taken where it saves much. Returns 1 where
- * there are queues. */
+/* Chooses several queues where that is predicted to be faster and fits into --max-ram: the same program, so that bits
+ * are the same, in another order. A narrower window is taken where it saves much memory. Returns 1 where there are
+ * queues. */
 static int choose_queues(const Lowering *lowering, Alternative *v)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
@@ -237,7 +236,8 @@ int alternative_arrange(const Lowering *lowering, Alternative *alternative)
         choose_cascades(lowering, alternative) < 0)
         return -1;
     queues = choose_queues(lowering, alternative);
-    if (queues < 0 || (!queues && choose_copies(lowering, alternative) < 0)) /* copies would wait for all members */
+    if (queues < 0 ||
+        (!queues && choose_copies(lowering, alternative) < 0)) /* with queues a copy would wait for all members */
         return -1;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* alternatives.h - one model lowered in several ways, of which the plans decide: with more and fewer cascades, with
- * concatenations as views and as copies. */
+/* alternatives.h - one model lowered in several ways, compared by their plans: more or fewer cascades, concatenations
+ * as views or as copies, several queues. */
 #ifndef OCC_ALTERNATIVES_ALTERNATIVES_H
 #define OCC_ALTERNATIVES_ALTERNATIVES_H
 #include "alternatives/profile.h"
@@ -10,7 +10,7 @@
 #include "support/text.h"
 #include "swap/slice.h"
 
-/* What all variants share. */
+/* Shared by all alternatives. */
 typedef struct Lowering {
     Model        *model;
     Options       options; /* with the kernels that were chosen */
@@ -26,11 +26,11 @@ typedef struct Alternative {
     bool       direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
     Program   *program;
     double     time; /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text       text; /* the program as it was lowered, if it has cascades */
+    Text       text; /* the program before planning, as text, if it has cascades */
     Plan       plan;
 } Alternative;
 
-/* Lower the model with variant->cascade and variant->floor. Returns 0, or -1 with a message. */
+/* Lowers the model with the cascades of `alternative`. Returns 0, or -1 with a message. */
 int alternative_lower(const Lowering *lowering, Alternative *alternative);
 
 /* Give the lowered variant a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or

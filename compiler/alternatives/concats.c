@@ -1,6 +1,6 @@
-/* concats.c - concatenations whose members had better be copied than made in place.
- * A member that is made in its place costs neither a copy nor memory of its own, but the whole concatenation lives from
- * its first member on. Where the memory is fullest while most members are still missing, that is the dearer way. */
+/* concats.c - finds concatenations whose members should be copied instead of computed in place. A member computed in
+ * its place costs neither a copy nor memory of its own, but then the whole concatenation is live from its first member
+ * on. That costs more where memory is fullest while most members are still missing. */
 #include "alternatives/concats.h"
 #include "graph/ops.h"
 #include "plan/plan.h"
@@ -13,7 +13,7 @@ static bool has_operand(const Step *step, int buffer, int access)
     return false;
 }
 
-/* The step reads what is live in step `full` too. */
+/* Whether the step reads a buffer that is also live in step `full`. */
 static bool keeps_alive(const Program *program, const Step *step, int full)
 {
     for (int k = 0; k < step->noperand; k++) {
@@ -25,8 +25,8 @@ static bool keeps_alive(const Program *program, const Step *step, int full)
     return false;
 }
 
-/* The concatenation is half made in step `full`, or a member is made later from what is live there: made apart, and
- * earlier, it might let that go. */
+/* Whether in step `full` some members of the concatenation are written and others not, or a later member is computed
+ * from a buffer that is live there: computed separately, and earlier, it might free that buffer. */
 static bool weighs_on(const Program *program, int buffer, int full)
 {
     for (int s = full + 1; s < program->nstep; s++)
@@ -36,7 +36,7 @@ static bool weighs_on(const Program *program, int buffer, int full)
     return false;
 }
 
-/* full: [nstep], where the memory is fullest. */
+/* Whether the buffer weighs on a step where memory is fullest. full: [nstep]. */
 static bool weighs_on_peak(const Program *program, const bool *full, int buffer)
 {
     for (int s = 0; s < program->nstep; s++)

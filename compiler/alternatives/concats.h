@@ -1,11 +1,11 @@
-/* concats.h - concatenations whose members had better be copied than made in place. */
+/* concats.h - concatenations whose members should be copied instead of computed in place. */
 #ifndef OCC_ALTERNATIVES_CONCATS_H
 #define OCC_ALTERNATIVES_CONCATS_H
 
 #include "program/program.h"
 
-/* Marks the concatenations of the model (Node.copied) that are made in place and weigh on a step where as much is live
- * as at the plan's peak. Returns how many; the model must then be lowered again. */
+/* Marks (Node.copied) the concatenations that are computed in place and are partly written in a step whose live bytes
+ * reach the plan's peak. Returns their number; the model must then be lowered again. */
 int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan);
 
 /* Which concatenations are copied now, by the order of nodes. */

@@ -27,7 +27,7 @@ static void put_requirement(const Target *target, Text *text)
             target->requires, target->name);
 }
 
-/* Text is planned as pointers of 8 bytes: elsewhere the file does not compile. */
+/* Text tensors are planned as pointers of 8 bytes: elsewhere the file does not compile. */
 static void put_pointer_check(const Emit *emit, Text *text)
 {
     for (int i = 0; i < emit->program->nbuffer; i++)
@@ -40,7 +40,7 @@ static void put_pointer_check(const Emit *emit, Text *text)
         }
 }
 
-/* The parts are made before the chunks are chosen, since their names are what chooses. */
+/* All parts are printed before the template pieces are chosen, because the names in them determine the choice. */
 static void put_source(Emit *emit, Text *text)
 {
     Text used = text_new(emit->arena), includes = text_new(emit->arena), chunks = text_new(emit->arena);

@@ -7,7 +7,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
-/* Tensors without elements may be anywhere; an optional input that is null is absent. */
+/* Whether a port's pointer must not be NULL: tensors without elements may be anywhere, and an optional input may be
+ * absent. */
 static bool must_exist(const Emit *emit, const Port *port, bool out)
 {
     if (!emit_port_is_caller(emit, port) || (port->type.kind == TYPE_OPTIONAL && !out))
@@ -15,7 +16,7 @@ static bool must_exist(const Emit *emit, const Port *port, bool out)
     return port->type.kind != TYPE_TENSOR || type_elements(&port->type) != 0;
 }
 
-/* One more pointer that must not be null, on a new line where this one is full. */
+/* Adds a pointer to the check for NULL, on a new line where this one is full. */
 static void put_null_check(Text *text, size_t *line, const char *owner, const char *member)
 {
     if (text->size - *line + strlen(member) > 100) {
@@ -85,7 +86,7 @@ static bool is_optional(const Emit *emit, const Port *port)
     return emit_port_is_caller(emit, port) && port->type.kind == TYPE_OPTIONAL;
 }
 
-/* What an optional input reads as when it is absent: headers of zeros. */
+/* The value of an absent optional input: headers of zeros. */
 static void put_absent(Text *text, const Port *port)
 {
     SequenceLayout outer = {0}, inner = {0};
@@ -98,13 +99,13 @@ static void put_absent(Text *text, const Port *port)
     text_printf(text, "    const unsigned char *in_%s;\n", port->name);
 }
 
-/* Does the body use this local name? */
+/* Whether the body uses this local name. */
 static bool uses(const Text *text, const char *name)
 {
     return text->size && strstr(text->data, name);
 }
 
-/* Tensors without elements lie in the memory too. */
+/* Whether the body refers to the memory, even for tensors without elements. */
 static bool uses_share(const Emit *emit, const Text *body, int share)
 {
     const char *name = emit_share_variable(emit, share);
@@ -123,7 +124,7 @@ static const char *live_table(const Emit *emit, int share)
                  : arena_printf(emit->arena, "%s_live", emit->name);
 }
 
-/* What the guarded build watches. */
+/* Puts the declarations of the guarded build, which poisons and checks memory. */
 static void put_guard(Emit *emit, Text *text, bool steps)
 {
     bool several = emit_in_regions(emit), first = true;
@@ -143,7 +144,7 @@ static void put_guard(Emit *emit, Text *text, bool steps)
     text_put(text, several ? ");\n" : ";\n");
 }
 
-/* The arena's memories, the run-time integers, state and weights, as far as the model has them. */
+/* Declares the arena's memories, run-time integers, state and weights, as far as the model has them. */
 static void put_declarations(Emit *emit, Text *text, const Text *body)
 {
     const Program *p = emit->program;
@@ -180,7 +181,7 @@ static void put_values(Emit *emit, Text *text, const Text *body)
             text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r),
                         emit_share_member(emit, r));
     for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* only guarded builds look at it */
+        if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* only guarded builds use it */
             text_printf(text, "    (void)%s;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n",
@@ -203,7 +204,7 @@ void c_prologue(Emit *emit, Text *text, const Text *body, const char *between)
     put_guard(emit, text, uses(body, "OCC_RUN") || uses(body, "OCC_TRY"));
 }
 
-/* The table of the guarded build: which bytes of the memory are live in which steps, by rising address. */
+/* The table of the guarded build: the bytes of the memory that are live in each step, by rising address. */
 static void put_guard_table(Emit *emit, Text *text, int share)
 {
     const Program *p = emit->program;
@@ -239,7 +240,7 @@ static void put_out_extents(Emit *emit, Text *text)
 static void put_body(Emit *emit, Text *text)
 {
     emit_range(emit, (Range){0, emit->program->nstep}, 1);
-    if (emit->plan->swap) { /* what was given has been checked: see emit_swap_run */
+    if (emit->plan->swap) { /* the arguments have been checked: see emit_swap_run */
         text_put(text, "    int status = 0;\n");
         emit->printer->prologue(emit, text, &emit->run, "\n    (void)in;\n    (void)out;\n");
     } else {

@@ -9,8 +9,7 @@ static const char *blanks(int depth)
     return spaces + sizeof spaces - 1 - n;
 }
 
-/* The extents of what is written: as the model has them, where all of a value is; kernels may take it with other
- * axes. */
+/* The extents of the written value, as the model has them; the kernel's operand may have other axes. */
 static const char *written_shape(Emit *emit, const Operand *y)
 {
     const Value *value = emit->program->buffer[y->buffer].value;
@@ -145,7 +144,7 @@ void c_await(Emit *emit, int index, int depth)
     emit_await(emit, index, blanks(depth));
 }
 
-/* The table of the queues' units has the waits: see emit_queues.c. */
+/* Nothing: the table of the queues' units has the waits, see emit_queues.c. */
 void c_wait(Emit *emit, int index, int of, int depth)
 {
     (void)emit;

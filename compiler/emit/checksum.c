@@ -1,9 +1,9 @@
-/* checksum.c - the sum that generated code finds of its weights (occ_sum.h), of bytes that come in pieces. */
+/* checksum.c - the checksum of weights that generated code computes (occ_sum.h), here of bytes in pieces. */
 #include "emit/emit.h"
 
 #include "codegen_templates/c/occ_sum.h"
 
-/* Bytes so far, and those that fill no block of 32 yet. */
+/* The number of bytes so far, and the bytes after the last whole block of 32. */
 typedef struct Checksum {
     uint64_t      lane[4], bytes;
     unsigned char rest[32];

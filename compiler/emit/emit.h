@@ -6,7 +6,7 @@
 #include "emit/printer.h"
 #include "emit/target.h"
 
-/* A run-time extent that the caller passes in or is told: a member of the inputs or outputs. */
+/* A run-time extent that the caller passes in or receives: a member of the inputs or outputs. */
 typedef struct Member {
     int         expr; /* Model.expr index */
     int         port; /* the first port that has it */
@@ -79,7 +79,7 @@ const char   *emit_ctype(DType dtype);                       /* of one stored el
 const char   *emit_stem(Arena *arena, const char *path);     /* the last part of a path */
 const char   *emit_header_stem(const Emit *emit);            /* the header's file name without ".h" */
 bool          emit_port_is_caller(const Emit *emit, const Port *port); /* it is a member of the inputs or outputs */
-const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not give it */
+const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not pass it */
 
 bool        emit_in_regions(const Emit *emit);                /* the arena lies in several memories */
 const char *emit_share_variable(const Emit *emit, int share); /* its first byte in the run function: "arena",
@@ -93,23 +93,24 @@ void emit_extent(Emit *emit, Text *text, Extent extent);
 void emit_extent_value(Emit *emit, Text *text, int expr); /* computed anew, not read from its slot */
 
 /* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
- * "occ_fn_f32"; `apart`: long functions are called, since the kernel needs the registers. */
+ * "occ_fn_f32"; `apart`: long functions are called instead of inlined, since the kernel needs the registers. */
 const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc);
 
 /* step.c - one step function for each distinct step; returns its name. The values that the call passes after its
  * pointers go to `extra`, each with ", " in front. */
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 
-/* parallel.c - steps in parts. The context is what the run function shares with them. */
-void emit_parallel(Emit *emit, int index, Text *call); /* the function of a step's parts, and the call of all */
-void emit_context(Emit *emit, Text *text);             /* its type */
-void emit_context_fill(Emit *emit, Text *text);        /* its variable, in the run function */
-bool emit_uses(const char *text, const char *name);    /* the text has a variable of that name */
+/* parallel.c - steps in slices, and the context of the run function that they share. */
+void emit_parallel(Emit *emit, int index,
+                   Text *call);                 /* the function of a step's slices, and the call that runs them all */
+void emit_context(Emit *emit, Text *text);      /* its type */
+void emit_context_fill(Emit *emit, Text *text); /* its variable, in the run function */
+bool emit_uses(const char *text, const char *name); /* the text has a variable of that name */
 
 /* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents`
  * that are told at its end. */
 void emit_queues(Emit *emit, const Text *extents, Text *text);
-void emit_queues_context(Emit *emit, Text *text); /* what the units are told of */
+void emit_queues_context(Emit *emit, Text *text); /* the context of the units */
 
 /* emit_run.c - the lines of the steps, by the printer. */
 void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
@@ -127,7 +128,7 @@ void     emit_swap_run(Emit *emit, Text *text);                 /* the run funct
 void     emit_swap_file(Emit *emit, Emission *emission);        /* the pieces of the weights file */
 uint64_t emit_swap_id(Emit *emit);                              /* what it says that it is */
 void     emit_swap_sizes(Emit *emit, Text *text);               /* the header's macros, */
-void     emit_swap_type(Emit *emit, Text *text);                /* its type of what a memory knows, */
+void     emit_swap_type(Emit *emit, Text *text);                /* its type of a memory's loader state, */
 void     emit_swap_members(Emit *emit, Text *text);             /* and members of the memory's struct */
 
 /* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */

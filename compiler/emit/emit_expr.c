@@ -7,12 +7,12 @@ typedef struct Writer {
     Emit         *emit;
     const Scalar *expr;
     bool          vector;
-    bool          apart;  /* long functions are called, not written into the loop */
+    bool          apart;  /* long functions are called instead of inlined */
     DType         stored; /* scalar class: what the function takes and returns */
     bool          uses_acc, uses_e, uses_c;
-    Text body, literals; /* literals: of a vector expression, those that are not zero, in the order of their use */
-    int  nliteral;
-    Loc  loc;
+    Text          body, literals; /* literals: the non-zero literals of a vector expression, in order of use */
+    int           nliteral;
+    Loc           loc;
 } Writer;
 
 static const char *suffix(DType dtype)
@@ -33,7 +33,7 @@ static void refuse(Writer *p, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------------- leaves */
 
-/* Zero costs no load. */
+/* Puts a literal of a vector expression; zero needs no load. */
 static void put_vector_literal(Writer *p, float literal)
 {
     if (literal == 0.0f) {
@@ -131,7 +131,7 @@ static void put_value(Writer *p, int index)
         text_printf(&p->body, "t%d", index);
 }
 
-/* Types with an infinity, and the one without NaN, know one conversion only. */
+/* Whether a cast saturates. Types with an infinity, and the one without NaN, have one conversion only. */
 static bool saturating(const ScalarNode *n, DType to)
 {
     return n->saturate || to == DTYPE_F16 || to == DTYPE_BF16 || to == DTYPE_F4E2M1;
@@ -174,7 +174,7 @@ static void put_cast(Writer *p, const ScalarNode *n)
     }
 }
 
-/* The name of an operator on vectors; with a number for its second operand a maximum or minimum has a shorter form. */
+/* The name of an operator on vectors. A maximum or minimum with a literal as second operand has a shorter form. */
 static const char *vector_name(const Writer *p, const ScalarNode *n)
 {
     const ScalarNode *second = n->b >= 0 ? &p->expr->node[n->b] : NULL;
@@ -241,7 +241,7 @@ static void put_result(Writer *p, int last)
     bool  low = !p->vector && dtype_info(p->stored)->class == 'L';
 
     text_put(&p->body, "    return ");
-    if (low) /* what was rounded without saturation may be infinite: it stays so */
+    if (low) /* a value rounded without saturation may be infinite and stays so */
         text_printf(&p->body, "occ_f32_to_%s%s(", suffix(p->stored),
                     p->expr->node[last].op == SCALAR_ROUND_TO && !saturating(&p->expr->node[last], p->stored)
                         ? "_unsaturated"
@@ -252,7 +252,7 @@ static void put_result(Writer *p, int last)
     text_put(&p->body, low || (!p->vector && dtype != p->stored) ? ");\n}\n" : ";\n}\n");
 }
 
-/* Nodes that the result needs. */
+/* Marks the nodes that the result depends on. */
 static bool *live_nodes(Emit *emit, const Scalar *expr)
 {
     bool *live = arena_array(emit->arena, bool, expr->nnode + 1);
@@ -295,7 +295,7 @@ static DType dtype_of_suffix(const char *name)
     return DTYPE_NONE;
 }
 
-/* The expression of a kernel that was given none: its accumulator as it is. */
+/* The expression of a kernel without one: its accumulator. */
 static const Scalar *identity(Emit *emit, DType stored)
 {
     Scalar *expr = arena_one(emit->arena, Scalar);

@@ -6,7 +6,8 @@ static int slot_of(const Emit *emit, int expr)
     return expr < emit->program->nslot_of ? emit->program->slot[expr] : -1;
 }
 
-/* Half of the range on either side: no sum, difference or product within cannot leave int64_t. */
+/* Whether the value is within half of the range of int64_t, so that no sum, difference or product of two inside it
+ * overflows. */
 static bool is_tame(const Expr *e)
 {
     return e->lo > INT64_MIN / 2 && e->hi < INT64_MAX / 2;
@@ -41,7 +42,7 @@ static void put_infix(Emit *emit, Text *text, const char *operator, const Expr *
     text_put(text, ")");
 }
 
-/* A leaf that no slot holds: an extent that the caller gave. */
+/* A symbol without a slot: an extent that the caller passes. */
 static void put_symbol(Emit *emit, Text *text, int expr)
 {
     const Member *member = emit_in_extent(emit, expr);

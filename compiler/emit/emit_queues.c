@@ -13,7 +13,7 @@ typedef struct Units {
 
 /* -------------------------------------------------------------------------------------------------------- the table */
 
-/* Waits of the step, and one item for them at least. */
+/* The number of table items of a step: one for each wait, at least one. */
 static int items_of(const Program *p, int step)
 {
     int waits = 0;
@@ -96,7 +96,7 @@ static void put_members(const Emit *emit, const char *uses, Text *text)
         text_put(text, "    (void)context;\n");
 }
 
-/* Variables that no unit reads: what they hold is handed out behind the units, or to one unit only. */
+/* Declares variables that no unit reads: they are passed on after the units, or to one unit only. */
 static void put_unread(Emit *emit, Text *locals)
 {
     const struct {

@@ -1,5 +1,5 @@
-/* emit_run.c - the steps of a run in their order, each handed to the target's printer: what is called with which
- * addresses, and what decides branches and turns. */
+/* emit_run.c - walks the steps in order and hands each to the target's printer: the function called, the addresses of
+ * its operands, the conditions of branches and loops. */
 #include "emit/emit.h"
 #include "program/flow.h"
 
@@ -7,7 +7,7 @@
 
 /* -------------------------------------------------------------------------------------------------------- addresses */
 
-/* Elements from the start of the operand's buffer as " + N" of `scale` bytes each (1: counted in elements). */
+/* The operand's offset as " + N", times `scale` bytes (1: in elements). */
 static void put_offset(Emit *emit, Text *text, int64_t base, Extent offset, int64_t scale)
 {
     int64_t fixed = base + (offset.expr < 0 ? offset.max * scale : 0);
@@ -22,7 +22,7 @@ static void put_offset(Emit *emit, Text *text, int64_t base, Extent offset, int6
     emit_extent(emit, text, offset);
 }
 
-/* Memory of the caller: a typed pointer, counted in its elements. */
+/* The address of an operand in the caller's memory: a typed pointer plus elements. */
 static void put_port(Emit *emit, Text *text, const Buffer *b, const Operand *operand)
 {
     bool        in = b->kind == BUFFER_IN;
@@ -70,7 +70,7 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         } else if (!emit->plan->weight_bytes) {
             text_put(
                 text,
-                "(const unsigned char *)\"\""); /* empty, as all weights are: nothing is read, but NULL says absent */
+                "(const unsigned char *)\"\""); /* all weights are empty: nothing is read, but NULL would mean absent */
         } else {
             text_put(text, "weights");
             put_offset(emit, text, emit->plan->stored[emit->plan->same[operand->buffer]], operand->offset, bytes);
@@ -129,7 +129,7 @@ static void put_kernel(Emit *emit, int index, int depth)
         emit->printer->launch(emit, index, call.data, depth);
 }
 
-/* Without the parentheses around the whole. */
+/* The text without its outer parentheses. */
 static const char *bare(Emit *emit, const char *value)
 {
     int depth = 0;
@@ -144,7 +144,7 @@ static const char *bare(Emit *emit, const char *value)
     return arena_strndup(emit->arena, value + 1, strlen(value) - 2);
 }
 
-/* Slot of the step = value, which is refused outside the interval that the plan was made for. */
+/* Sets the slot of the step; the run stops if the value is outside the interval that the plan assumes. */
 static void put_slot(Emit *emit, int index, const char *value, int depth)
 {
     const Step *step = &emit->program->step[index];
@@ -177,7 +177,7 @@ static void put_read(Emit *emit, int index, int depth)
     put_slot(emit, index, value.data, depth);
 }
 
-/* What a step asks: `set` as text. */
+/* The condition or count of a control step, as text. */
 static const char *condition(Emit *emit, const Step *step)
 {
     Text text = text_new(emit->arena);

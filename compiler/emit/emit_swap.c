@@ -72,7 +72,7 @@ void emit_await(Emit *emit, int index, const char *blanks)
     text_printf(&emit->run, "%sOCC_AWAIT(%d);\n", blanks, load_of(p, last));
 }
 
-/* The run function proper: whatever becomes of the steps, nothing is on its way when it returns. */
+/* The public run function: whatever happens in the steps, no load is in flight when it returns. */
 void emit_swap_run(Emit *emit, Text *text)
 {
     const char *name = emit->name;
@@ -101,7 +101,7 @@ static void put_u64(unsigned char *to, uint64_t value)
         to[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* What the file must say: it names the blocks, their places and their contents. */
+/* The identity of the weights file: the hash of its blocks, their places and bytes. */
 uint64_t emit_swap_id(Emit *emit)
 {
     const Program *p = emit->program;

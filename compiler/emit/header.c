@@ -13,7 +13,7 @@ static const char *pointer_type(Emit *emit, DType dtype, bool constant)
     return arena_printf(emit->arena, "%s%s *", constant ? "const " : "", dtype_info(dtype)->ctype);
 }
 
-/* What the C type does not say. */
+/* A remark on a type whose C type does not describe it. */
 static const char *dtype_remark(DType dtype)
 {
     const DTypeInfo *info = dtype_info(dtype);
@@ -247,7 +247,7 @@ static void put_share(Emit *emit, Text *text, int share)
     text_printf(text, "#define %s_ALIGN %lld /* bytes */\n", macro, (long long)(s->align > 0 ? s->align : 1));
 }
 
-/* How the caller lends threads. */
+/* Declares parallel_for, through which the caller provides threads. */
 static void put_parallel_for(const Emit *emit, Text *text)
 {
     int queues = emit->emission->options->queues;
@@ -296,7 +296,7 @@ static void put_memory(Emit *emit, Text *text)
     text_printf(text, "} %s_memory;\n\n", emit->name);
 }
 
-/* Whether the run may stop at a text that is no number. */
+/* Whether the run may stop because a text is not a number. */
 static bool reads_numbers(const Emit *emit)
 {
     const Program *p = emit->program;

@@ -76,7 +76,7 @@ static const char *buffer_name(const Buffer *b)
     return b->value ? b->value->name : colon ? colon + 1 : b->name ? b->name : "";
 }
 
-/* Exporters write paths: the last parts of it say enough. */
+/* Shortens a name: exporters write paths, of which the last parts suffice. */
 static const char *short_name(Arena *arena, const char *name)
 {
     static const char ending[] = "_output_0";
@@ -197,7 +197,8 @@ static void put_labels(const Map *map, const Buffer *b)
 
 /* ------------------------------------------------------------------------------------------------------------ loads */
 
-/* The part of a block's box in which its bytes are not there yet: from the fetch to the step that waits for it. */
+/* Hatches the part of a block's box in which its bytes have not arrived: from the fetch to the step that waits for
+ * it. */
 static void put_hatch(const Map *map, int fetch)
 {
     const Program *p = map->program;
@@ -270,7 +271,8 @@ static void put_loads(const Map *map)
 
 /* ------------------------------------------------------------------------------------------------------------- axes */
 
-/* 1, 2 or 5 times a power of ten, or a power of two for bytes, so that at most `most` ticks are drawn. */
+/* The distance of ticks: 1, 2 or 5 times a power of ten, or a power of two for bytes, so that at most `most` are
+ * drawn. */
 static int64_t tick(int64_t range, int most)
 {
     static const int factor[] = {1, 2, 5};
@@ -458,7 +460,7 @@ void map_svg(const Emission *e, Text *out)
     text_put(out, "</svg>\n");
 }
 
-/* The drawing in a page: the label follows the mouse, the wheel with Ctrl zooms as browsers do. */
+/* The drawing in an HTML page, where a label follows the mouse; browsers zoom with Ctrl and the wheel. */
 void map_html(const Emission *e, Text *out)
 {
     text_put(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");

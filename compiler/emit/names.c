@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_NAME = 40 }; /* characters of a model's name that reach an identifier of ours */
+enum { MAX_NAME = 40 }; /* characters of a model's name that an identifier keeps */
 
 const char *emit_ctype(DType dtype)
 {
@@ -76,7 +76,7 @@ static const char *member_name(Emit *emit, const Port *port, int nport, const Me
     return name;
 }
 
-/* An extent is called as the model calls it ("batch"), else after its tensor and axis ("x_dim0"). */
+/* Names run-time extents of inputs: as the model does ("batch"), else after tensor and axis ("x_dim0"). */
 static void name_in_extents(Emit *emit)
 {
     const Program *p = emit->program;

@@ -1,10 +1,10 @@
-/* parallel.c - steps in parts: for each such step a function that runs one of them, and what it has to be told. */
+/* parallel.c - steps in slices: for each such step a function that runs one slice, and its context. */
 #include "emit/emit.h"
 #include "plan/part.h"
 
 #include <string.h>
 
-/* What the run function keeps in local variables and its parts need. */
+/* The local variables of the run function that slices may need. */
 static const struct {
     const char *type, *name; /* the type's "@" stands for the model's name */
 } shared[] = {
@@ -26,7 +26,7 @@ static const char *type_of(Emit *emit, int i)
     return arena_printf(emit->arena, "%.*s%s%s", (int)(at - shared[i].type), shared[i].type, emit->name, at + 1);
 }
 
-/* Which of the variables the model has at all. */
+/* Whether the model has variable i. */
 static bool exists(const Emit *emit, int i)
 {
     if (i >= FIRST_REGION)

@@ -1,7 +1,7 @@
-/* prune.c - the templates without what a target cannot need: branches of #if whose condition is decided by the macros
- * that its C compilers never define, and by what templates themselves define under such conditions. Conditions that are
- * decided in part are written anew without that part. Knows defined(), !, &&, || and comparisons of a name with a
- * number; what holds anything else stays as it is. */
+/* prune.c - removes from the templates what a target cannot need: branches of #if whose condition follows from the
+ * macros that its C compilers never define, and from what the templates define under such conditions. A condition that
+ * is decided in part is rewritten without that part. It understands defined(), !, &&, || and comparisons of a name with
+ * a number; other conditions stay. */
 #include "emit/emit.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_NESTED = 16, UNKNOWN = -1 };
 
-/* What is known of a macro: its value; that it is defined nowhere; or only that it may be defined. */
+/* What is known of a macro: its value; that it is never defined; or only that it may be defined. */
 typedef enum MacroKind { MACRO_ABSENT, MACRO_VALUE, MACRO_OPEN } MacroKind;
 
 typedef struct Macro {
@@ -75,7 +75,7 @@ static size_t word_length(const char *c)
     return n;
 }
 
-/* All that lies between here and the file's begin is kept whatever a compiler defines. */
+/* Whether every condition around the current line is certainly true. */
 static bool is_certain(const Prune *p)
 {
     for (int i = 0; i < p->depth; i++)
@@ -89,7 +89,7 @@ static bool is_live(const Prune *p)
     return p->depth == 0 || p->group[p->depth - 1].live;
 }
 
-/* "NAME body": a number is remembered where no unknown condition stands above it. */
+/* Handles #define. A number is remembered if no undecided condition surrounds it. */
 static void note_define(Prune *p, const char *rest)
 {
     Macro macro = {.name = rest, .length = word_length(rest), .kind = MACRO_OPEN};
@@ -109,7 +109,7 @@ static void note_define(Prune *p, const char *rest)
 
 /* ------------------------------------------------------------------------------------------------------ conditions */
 
-/* What a part of a condition is: 0, 1 or UNKNOWN, and then the text that is left of it. */
+/* The value of a part of a condition: 0, 1 or UNKNOWN, and then its remaining text. */
 typedef struct Condition {
     int         state;
     const char *text;
@@ -224,7 +224,7 @@ static Condition read_unary(Reader *r)
     return read_name(r, from);
 }
 
-/* Parts that one of them decides if it is `decides`, and leaves as they are if not. */
+/* Combines two parts of a condition with && or ||: a part equal to `decides` decides the whole. */
 static Condition join(Reader *r, Condition a, Condition b, int decides, const char *how)
 {
     if (a.state == decides || b.state == decides)
@@ -256,8 +256,7 @@ static Condition read_or(Reader *r)
     return any;
 }
 
-/* The condition of a directive whose words behind its name are `rest`; that is its text where nothing of it is
- * decided. */
+/* Reads a directive's condition from `rest`; its text is unchanged where nothing of it is decided. */
 static Condition read_condition(Prune *p, const char *rest)
 {
     Reader    r = {.prune = p, .at = rest};
@@ -300,7 +299,7 @@ static void begin_group(Prune *p, const char *word, const char *rest, Text *out)
     begin_branch(g, condition, word, out);
 }
 
-/* A directive, continued lines joined: whether it was one of conditions, and is dealt with. */
+/* Handles a directive, continued lines joined. Returns whether it was a conditional. */
 static bool direct(Prune *p, const char *line, Text *out)
 {
     const char *name = skip_blanks(line + 1), *rest = skip_blanks(name + word_length(name));
@@ -332,7 +331,7 @@ static bool direct(Prune *p, const char *line, Text *out)
     return false;
 }
 
-/* The end of a line and of those that continue it: behind the line break. */
+/* The end of a line with its continuation lines, behind the line break. */
 static const char *line_end(const char *c)
 {
     const char *end = strchr(c, '\n');

@@ -204,7 +204,7 @@ static void put_code(Json *json, const Emission *e, const Measure *m)
     json_close(json, '}');
 }
 
-/* What the predicted times of steps are for. */
+/* The core for which times are predicted. */
 static const Core *predicted_core(const Emission *e)
 {
     return core_find(target_of(e->options)->name);
@@ -340,8 +340,8 @@ static void put_buffer(Json *json, const Emission *e, int id)
     json_close(json, '}');
 }
 
-/* Where the tensor lies: in a buffer of its own; as a part of another's; joined with the operand it is computed from,
- * which then is the one buffer that both have; or nowhere. */
+/* The place of a tensor: a buffer of its own, a part of another's, the buffer of an operand with which it was
+ * coalesced, or none. */
 static const char *place_of(const Emission *e, const Value *value, int home)
 {
     const Buffer *buffer = home < 0 ? NULL : &e->program->buffer[home];
@@ -353,7 +353,7 @@ static const char *place_of(const Emission *e, const Value *value, int home)
     return buffer->kind == BUFFER_ACT && e->plan->offset[home] < 0 ? "joined" : "own";
 }
 
-/* What became of each tensor of the model that is no constant: a later plan may find that it fares worse. */
+/* Lists the place of each tensor that is no constant; --baseline compares it with a later plan. */
 static void put_tensors(Json *json, const Emission *e)
 {
     const Program *p = e->program;
@@ -384,7 +384,7 @@ static void put_accesses(Json *json, const char *key, const Step *step, int acce
     json_close(json, ']');
 }
 
-/* What each queue has to do, and how long a run takes on all of them. */
+/* Puts the work of each queue and the predicted time of a run. */
 static void put_queues(Json *json, const Emission *e)
 {
     const Program *p = e->program;
@@ -417,7 +417,7 @@ static void put_queues(Json *json, const Emission *e)
     json_close(json, '}');
 }
 
-/* Of a step of several queues. */
+/* Puts the waits of a step. */
 static void put_waits(Json *json, const Emission *e, int index)
 {
     const Program *p = e->program;

@@ -4,7 +4,7 @@
 
 #include "emit/target.h"
 
-/* What the target's compiler makes of the code; bytes. */
+/* The sizes that the target's compiler reports, bytes. */
 typedef struct Measure {
     int64_t     code;      /* instructions */
     int64_t     constants; /* read-only data: weights of --weights=inline and object too */
@@ -19,7 +19,7 @@ void report_json(const Emission *emission, const Measure *measure, Text *out);
 /* Arena bytes that hold something, by step; what two buffers share counts once. *peak: the first step with the most. */
 const int64_t *report_in_use(const Emission *emission, int *peak);
 
-/* In the plan, buffer a of an overlap constraint takes over bytes of b while b is still read: in place, or row by row
+/* Whether the plan uses the overlap: buffer a takes over bytes of b while b is still read, in place or row by row
  * behind the reader. */
 bool report_takes_over(const Emission *emission, const Overlap *overlap);
 

@@ -1,5 +1,5 @@
-/* step.c - step functions: each calls one kernel with literal arguments, so that the C compiler specialises it.
- * Steps whose functions would read the same share one; what differs between runs comes in as parameters. */
+/* step.c - step functions. Each calls one kernel with literal arguments, so that the C compiler specialises it. Steps
+ * with equal text share a function; values that differ between runs are parameters. */
 #include "emit/emit.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct Builder {
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
     Text        fields; /* of the struct in hand */
-    bool        fixed;  /* what was put since this was set is known while compiling */
+    bool        fixed;  /* everything put since this was set is constant */
 } Builder;
 
 static void put_param(Builder *b, const char *ctype, const char *name)
@@ -56,7 +56,7 @@ static void put_list(Builder *b, Text *text, const Extent *list, int count)
     }
 }
 
-/* Something constant in its own line: what is known while compiling lies with the code. */
+/* Puts a constant as a local of the function, next to the code that uses it. */
 static void put_local(Builder *b, const char *ctype, const char *name, const char *array, const char *items)
 {
     text_printf(&b->locals, "    %sconst %s %s%s = {%s};\n", b->fixed ? "static " : "", ctype, name, array, items);
@@ -138,7 +138,7 @@ static void put_pointer(Builder *b, const Param *param, const Operand *operand)
     text_put(&b->call, param->name);
 }
 
-/* Where the elements of an operand lie. */
+/* Puts the extents and strides of an operand. */
 static void put_shape(Builder *b, const Param *param, const Operand *x)
 {
     Text items = text_new(b->emit->arena);
@@ -178,7 +178,7 @@ static void put_params(Builder *b)
     }
 }
 
-/* The text of parameter or field i, to b->call; false: the step has no more operands, or arguments. */
+/* Puts the value of parameter or field i into b->call; false: the step has no more operands or arguments. */
 static bool put_value(Builder *b, int i, int *pointers, int *others)
 {
     const Step  *step = b->step;
@@ -216,7 +216,7 @@ static bool same_inside(const Kernel *k, int i)
     return same_group(k, i) && !strcmp(k->param[i].inside, k->param[i + 1].inside);
 }
 
-/* What was put is a field: the struct grows by it; behind the last one it is an argument. */
+/* Moves the value just put into its struct; after the last field the struct becomes an argument. */
 static void put_field(Builder *b, int i, Text *arguments)
 {
     const Kernel *k = b->step->kernel;
@@ -231,7 +231,7 @@ static void put_field(Builder *b, int i, Text *arguments)
     text_printf(arguments, "%s&%s", arguments->size ? ", " : "", param->group);
 }
 
-/* Pointers come before the run-time extents in the function's parameters: two walks over the kernel's. */
+/* Walks the kernel's parameters twice, because in the function pointers precede run-time extents. */
 static int build(Builder *b)
 {
     const Kernel *k = b->step->kernel;

@@ -1,4 +1,4 @@
-/* target.c - the targets that code can be made for. */
+/* target.c - the table of targets. */
 #include "emit/emit.h"
 
 #include <string.h>

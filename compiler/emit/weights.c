@@ -198,7 +198,7 @@ void emit_weights(Emit *emit, Text *text)
 
 /* --------------------------------------------------------------------------------------------------------- checksum */
 
-/* Of the side file, or of one array after the other. */
+/* The checksum of the side file, or of all arrays in a row. */
 static uint64_t weights_sum(Emit *emit)
 {
     const Program *p = emit->program;

@@ -1,5 +1,5 @@
-/* check_graph.c - every invariant of a graph in one list. What a model can cause is an error of the model; what only
- * a pass can cause is a bug. Runs after reading and after every pass. */
+/* check_graph.c - checks every invariant of a graph. A violation that a model can cause is reported as an error of the
+ * model, one that only a pass can cause as a bug of occamyc. Runs after reading and after every pass. */
 #include "graph/ir.h"
 #include "graph/ops.h"
 #include "support/map.h"
@@ -21,7 +21,7 @@ static bool extent_fits(const Model *model, Extent extent)
            (extent.expr < 0 || extent.max == model->expr[extent.expr].hi);
 }
 
-/* NULL, or what is wrong with the type. Items nest no deeper than the reader allowed. */
+/* What is wrong with the type, or NULL. The reader limits how deep items nest. */
 static const char *type_fault(const Model *model, const Type *type)
 {
     if (type->kind == TYPE_NONE || type->kind == TYPE_MAP)

@@ -62,7 +62,7 @@ bool const_ints(const Value *value, int64_t *out, int capacity, int *count)
     return true;
 }
 
-/* A binary float of `mantissa` bits and this bias; `special`: its top exponent holds infinities and NaN. */
+/* Decodes a binary float of `mantissa` bits with this bias; `special`: the top exponent encodes infinities and NaN. */
 static double decode_float(unsigned bits, int exponent_bits, int mantissa, int bias, bool special)
 {
     unsigned top = (1u << exponent_bits) - 1, exponent = bits >> mantissa & top,

@@ -96,7 +96,7 @@ static int depth_above(const Model *model, const Expr *expr)
     return depth;
 }
 
-/* The one copy of `expr`; of equal leaves the first keeps its interval. */
+/* The one copy of `expr` (hash-consing). A symbol that exists already keeps its interval. */
 static int intern(Model *model, Expr expr)
 {
     int *bucket;
@@ -141,7 +141,7 @@ int extent_depth(const Model *model, Extent extent)
     return extent.expr < 0 ? 0 : model->expr[extent.expr].depth;
 }
 
-/* Operands come before what uses them, so one pass backwards over marks sees each expression once. */
+/* Operands have smaller indices than their users, so one backward pass over the marks visits each expression once. */
 bool extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
                        const void *context)
 {
@@ -170,7 +170,7 @@ bool extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model *
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* The node (op, a, b) as it stands. */
+/* Makes the node (op, a, b) without simplifying it. */
 static Extent make(Model *model, ExprOp op, Extent a, Extent b)
 {
     Expr out = {.op = op, .a = index_of(model, a), .c = -1, .value = -1};
@@ -336,7 +336,7 @@ static Extent least_or_greatest(Model *model, ExprOp op, Extent a, Extent b)
     return make(model, op, a, b);
 }
 
-/* Broadcasting is checked elsewhere, so equal extents or a 1 may be relied on here. */
+/* The extents are known to broadcast (checked elsewhere), so they are equal or one of them is 1. */
 static Extent broadcast(Model *model, Extent a, Extent b)
 {
     if (extent_same(a, b) || (b.expr < 0 && b.max == 1) || extent_min(model, a) > 1)
@@ -350,7 +350,7 @@ static Extent broadcast(Model *model, Extent a, Extent b)
     return a.expr < b.expr ? make(model, EXPR_BCAST, a, b) : make(model, EXPR_BCAST, b, a);
 }
 
-/* Whether `extent` is min(x, ...) (or max) for this very x. */
+/* Whether `extent` is min(x, ...) or max(x, ...) with exactly this x as an operand. */
 static bool is_choice_of(const Model *model, ExprOp op, Extent extent, Extent x)
 {
     const Expr *e = extent.expr >= 0 ? &model->expr[extent.expr] : NULL;

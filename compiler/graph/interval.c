@@ -62,7 +62,8 @@ static void include(Expr *out, ExprOp op, const Expr *a, int64_t b)
     out->hi = larger(out->hi, larger(one, two));
 }
 
-/* The interval of a DIV, MUL or CEILDIV: monotone in each operand, but a quotient turns around at the divisor 0. */
+/* The interval of DIV, MUL or CEILDIV from its corners: all are monotone in each operand, except that a quotient
+ * changes direction where its divisor is 0. */
 static void corners(Expr *out, const Expr *a, const Expr *b)
 {
     out->lo = INT64_MAX;

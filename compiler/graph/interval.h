@@ -4,7 +4,7 @@
 
 #include "graph/ir.h"
 
-/* The operator on two plain numbers; saturates, and what is divided by 0 is 0. */
+/* The operator on two numbers. Results saturate; a division by 0 gives 0. */
 int64_t interval_evaluate(ExprOp op, int64_t a, int64_t b);
 
 /* lo and hi of `out` (op is set) from those of its operands. */

@@ -120,7 +120,7 @@ bool linear_mul(const Linear *a, const Linear *b, Linear *out)
     return true;
 }
 
-/* A product: MUL nodes lean to the left, what is multiplied last on the right. */
+/* Reads a product. MUL nodes lean to the left: a * b * c is MUL(MUL(a, b), c). */
 static bool term_from(const Model *model, int index, Term *out)
 {
     *out = (Term){.coef = 1};

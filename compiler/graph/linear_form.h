@@ -27,7 +27,8 @@ bool linear_add(const Linear *a, const Linear *b, int64_t times, Linear *out); /
 bool linear_scale(const Linear *a, int64_t times, Linear *out);
 bool linear_mul(const Linear *a, const Linear *b, Linear *out);
 
-/* a == quotient * divisor + rest, the quotient as large as can be told term by term; 0 <= rest.constant < divisor. */
+/* a == quotient * divisor + rest, with 0 <= rest.constant < divisor; terms whose coefficient the divisor divides go
+ * into the quotient. Example: (6n + 7) / 3: quotient 2n + 2, rest 1. */
 bool linear_divide(const Linear *a, int64_t divisor, Linear *quotient, Linear *rest);
 
 /* a / b exactly, where every term of a holds all atoms of the single term b (which must be > 0 at run time). */

@@ -47,8 +47,8 @@ typedef struct OpInfo {
 
 extern const OpInfo op_info[];
 
-/* The row of an operator that models may have, or OP_NONE: what only passes make is not found. `domain` "" and
- * "ai.onnx" are the same. */
+/* The row of an operator, or OP_NONE; operators that only passes create are not found. `domain` "" and "ai.onnx" are
+ * the same. */
 OpKind op_find(const char *domain, const char *name);
 
 #endif

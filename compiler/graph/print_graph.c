@@ -14,7 +14,7 @@ static void indent(Text *text, int depth)
         text_put(text, "  ");
 }
 
-/* A name with nothing in it that could break the line. */
+/* Puts a name, with characters that would break the line replaced. */
 static void put_name(Text *text, const char *name)
 {
     for (; *name; name++)

@@ -4,7 +4,7 @@
 typedef struct Search {
     Graph *graph;
     Arena *arena;
-    Node **need; /* what the nodes on the path read, of this graph, one stretch after the other */
+    Node **need; /* producers that the nodes on the search path read, one run of entries for each node */
     int    nneed, cneed;
 } Search;
 
@@ -16,7 +16,7 @@ static void add_need(Search *search, const Value *value)
         ARENA_PUSH(search->arena, search->need, search->nneed, search->cneed, value->def);
 }
 
-/* Producers of what the node and its bodies read. Bodies nest no deeper than the reader allowed. */
+/* Adds the producers of all values that the node and its bodies read. The reader limits how deep bodies nest. */
 static void add_needs(Search *search, const Node *node)
 {
     for (int i = 0; i < node->nin; i++)
@@ -57,7 +57,7 @@ static void visit(Search *search, Visit **path, int *npath, int *cpath, Node *no
     add_needs(search, node);
 }
 
-/* Depth first in the present order, so that what is sorted already stays as it is. */
+/* A depth-first walk in the present order, so a sorted graph stays as it is. */
 static int place_all(Search *search, Diag *diag, Node **order)
 {
     Visit *path = NULL;
@@ -99,6 +99,6 @@ int graph_sort(Graph *graph, Diag *diag)
         result = place_all(&search, diag, arena_array(arena, Node *, graph->nnode));
     }
     if (!result)
-        arena_release(arena, mark); /* not under a message, which lives in the arena as well */
+        arena_release(arena, mark); /* only on success: a message would lie in the same arena */
     return result;
 }

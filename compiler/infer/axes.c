@@ -11,7 +11,7 @@ Extent axes_match(Infer *infer, const Axes *axes, int entry, int axis, int rank)
     return extent_op(infer->model, EXPR_MAX, front, back);
 }
 
-/* No axis is named twice: as many are named as there are entries. */
+/* Checks that no axis is named twice: the number of named axes equals the number of entries. */
 static int check_distinct(Infer *infer, const Node *node, const Axes *axes, int rank)
 {
     Extent total = extent_const(0);

@@ -1,6 +1,6 @@
-/* axes.h - axes that an input names: mostly constants, but ONNX allows them to be known only while running. Then
- * whether an axis is named is a run-time integer, 0 or 1, and the extents of the result are choices. Knows graphs
- * only. */
+/* axes.h - axes that an input names (Squeeze, Unsqueeze, reductions). Mostly the input is constant, but ONNX also
+ * allows a computed one. Whether an axis is named is then a run-time integer, 0 or 1, and the extents of the result are
+ * selections by it. Knows graphs only. */
 #ifndef OCC_INFER_AXES_H
 #define OCC_INFER_AXES_H
 
@@ -16,7 +16,7 @@ typedef struct Axes {
 
 int axes_read(Infer *infer, const Node *node, int input, int rank, Axes *out);
 
-/* 1 where entry `entry` names axis `axis`. */
+/* The run-time integer that is 1 if entry `entry` names axis `axis`, else 0. */
 Extent axes_match(Infer *infer, const Axes *axes, int entry, int axis, int rank);
 
 /* The extents of `x` without the named axes (rank - count of them), or with ones where the named axes of the result are

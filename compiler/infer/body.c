@@ -1,8 +1,7 @@
-/* body.c - types of what a loop carries; see body.h.
- *
- * The body is walked on trial with the initial types. Extents that come out different vary: they become variables
- * without bounds and the body is walked again, until no further extent varies. Then each gets its bound, and the last
- * walk counts. A sequence's count is treated as its axis COUNT. */
+/* body.c - types of the values that a loop carries; see body.h. A trial walk of the body starts with the initial types.
+ * Extents that the walk changes become variables without bounds, and the body is walked again until no further extent
+ * changes. Then each variable gets its bound, and the last walk is the real one. A sequence's count is treated as its
+ * axis COUNT. */
 #include "infer/body.h"
 
 #include <string.h>
@@ -156,7 +155,7 @@ static void set_params(Infer *infer, const Carry *carry, State *state, int ncarr
     }
 }
 
-/* Compare extent `a` of a parameter with the body's result; true when it varies and was not known to. */
+/* Compares extent `a` of a parameter with that of the body's result; true when it turns out to vary. */
 static bool compare_axis(Infer *infer, State *s, int a, Extent initial, Extent before, Extent after)
 {
     Extent growth;
@@ -191,7 +190,8 @@ static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, St
     return 0;
 }
 
-/* Members of sequences are joined; extents made on trial are forgotten, so they are kept as numbers. */
+/* The item types of sequences are joined. Expressions made on trial are dropped, so their extents are kept as
+ * numbers. */
 static int compare_holder(Infer *infer, Node *node, const Carry *carry, State *s, int known, bool *changed)
 {
     const Type *result = &carry->result->type;
@@ -224,12 +224,13 @@ static void renew_members(Infer *infer, const Carry *carry, State *s)
                 extent_symbol(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
 }
 
-/* One walk on trial. *changed: the parameters' types were too narrow. */
+/* One trial walk. *changed: some parameter's type did not include the result's. */
 static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, State *state, int ncarry, bool *changed)
 {
     int known, status;
 
-    known = infer->model->nexpr; /* the parameters' variables are forgotten too: they are made anew with other bounds */
+    known =
+        infer->model->nexpr; /* the variables of the parameters are dropped as well and made again with other bounds */
     set_params(infer, carry, state, ncarry);
     infer->trial++;
     status = infer_nodes(infer, body);
@@ -246,7 +247,7 @@ static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, S
 
 /* ----------------------------------------------------------------------------------------------------------- bounds */
 
-/* What --dim says of extent `a` of a value, by its axis or by the name that the model gives the extent. */
+/* The --dim bound of extent `a` of a value, by its axis or by the name of its dimension. */
 static const DimBound *flag_of(const Infer *infer, const Value *value, int a)
 {
     const DimBound *flag = infer_bound(infer, value->name, a == COUNT ? BOUND_COUNT : a);
@@ -256,7 +257,7 @@ static const DimBound *flag_of(const Infer *infer, const Value *value, int a)
     return flag;
 }
 
-/* The bound that the user or the model gives to extent `a`, or -1. */
+/* The bound of extent `a` from --dim or from the model's declarations, or -1. */
 static int64_t given_bound(Infer *infer, const Node *node, const Carry *carry, int a)
 {
     const Value    *output = infer_wants(node, carry->output) ? node->out[carry->output] : NULL;
@@ -297,7 +298,7 @@ static int refuse(Infer *infer, const Node *node, const Carry *carry, int a)
                             name, name, a);
 }
 
-/* Bound what can be bounded now; *open: something still waits for others. */
+/* Bounds every extent whose bound is known now; *open: some extents depend on others that have none yet. */
 static bool settle(Infer *infer, const Node *node, const Carry *carry, State *state, int ncarry, Extent trips,
                    bool *open)
 {
@@ -354,7 +355,7 @@ static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry,
     return refuse_open(infer, node, carry, state, ncarry);
 }
 
-/* Every result has the extents that the iteration started with. */
+/* Every result must have the extents that the iteration started with. */
 static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
 {
     const Type *before = &carry->param->type, *after = &carry->result->type;
@@ -371,7 +372,7 @@ static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
     return 0;
 }
 
-/* What leaves an iteration may fit where it enters the next. */
+/* The results of one iteration must fit the parameters of the next. */
 static int check_fits(Infer *infer, const Node *node, const Carry *carry, const State *state)
 {
     const Type *after = &carry->result->type;

@@ -1,10 +1,10 @@
-/* bounds.c - what --dim says must meet something in the model. */
+/* bounds.c - reports a --dim bound that no extent of the model used. */
 #include "infer/bounds.h"
 
 #include <string.h>
 
-/* Whether the model declares what the bound says more of: the members of a sequence, or the name of an extent that has
- * a bound of its own. Saying more than is needed is harmless. */
+/* Whether the bound is redundant but harmless: it names members of a sequence, or a dimension whose extent is bounded
+ * already. */
 static bool is_known(const Model *model, const DimBound *bound)
 {
     for (int i = 0; i < model->nvalue; i++) {

@@ -5,7 +5,7 @@
 #include "graph/ir.h"
 #include "support/diag.h"
 
-/* A bound that met no extent is a slip of the user's. Returns 0 or -1 with a message. */
+/* A --dim bound that no extent used is a mistake of the user. Returns 0 or -1 with a message. */
 int bounds_check(const Model *model, Diag *diag);
 
 #endif

@@ -1,8 +1,6 @@
-/* data_propagation.c - what elementwise operators do to the contents of small tensors.
- *
- * Whole numbers in floats are followed exactly while they stay below 2^24. A float that need not be whole (n * 0.5) is
- * kept as a leaf of its own whose interval is all that is known; a cast to integers then reads it while running, within
- * bounds. */
+/* data_propagation.c - element values of small tensors through elementwise operators. Whole numbers in floats are
+ * propagated exactly while they stay below 2^24. A float that need not be whole (n * 0.5) becomes a symbol of which
+ * only the interval is known; a cast to integers then reads it while running, within that interval. */
 #include "infer/data_propagation.h"
 
 #include <math.h>
@@ -60,7 +58,8 @@ static Extent negated(Infer *infer, Extent condition)
     return extent_op(infer->model, EXPR_EQ, condition, extent_const(0));
 }
 
-/* Truncating division is floor division where nothing is negative; elsewhere the sign is put aside first. */
+/* Truncating division equals floor division where nothing is negative; otherwise the sign is split off first: -7 / 2 is
+ * -(7 / 2). */
 static Extent divide(Infer *infer, Extent a, Extent b)
 {
     Model *model = infer->model;
@@ -159,7 +158,8 @@ static double combine(PropagatedOp op, double a, double b)
     }
 }
 
-/* The corners of the operator over both intervals; it is monotone in each operand where this is used. */
+/* The interval of the result from the corners of both operands' intervals: these operators are monotone in each
+ * operand. */
 static Range combine_ranges(PropagatedOp op, Range a, Range b)
 {
     double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
@@ -173,7 +173,7 @@ static Range combine_ranges(PropagatedOp op, Range a, Range b)
     return out;
 }
 
-/* A float known by its interval only, widened to whole numbers and by the rounding of one operation. */
+/* A symbol for a float of which only the interval is known, widened to whole numbers and by one rounding. */
 static Extent rough(Infer *infer, const Value *value, int index, Range range)
 {
     double slack = 1e-6 * fmax(fabs(range.lo), fabs(range.hi));
@@ -213,7 +213,7 @@ static Extent apply_float(Infer *infer, Node *node, PropagatedOp op, int index)
 
 /* -------------------------------------------------------------------------------------------------------- operators */
 
-/* Elements of the output when it is followed: its extents are constant and few. */
+/* The number of elements of an output whose values are propagated: its extents are constant and few. Else 0. */
 static int followed(const Node *node)
 {
     const Value *out = node->nout ? node->out[0] : NULL;
@@ -347,7 +347,8 @@ void propagate_where(Infer *infer, Node *node)
     infer_track(infer, node, 0, out, count);
 }
 
-/* Whole numbers stay what they are; a rough float becomes an integer that the run reads, within the same bounds. */
+/* Casts one element. Whole numbers are kept; a float known by its interval only becomes an integer that the run
+ * reads. */
 static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int index)
 {
     Model *model = infer->model;

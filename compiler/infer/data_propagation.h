@@ -1,5 +1,6 @@
-/* data_propagation.h - contents of small integer tensors through elementwise operators; used beside the shape rules.
- * Knows nothing of shapes: each function returns at once when the output is not followed. */
+/* data_propagation.h - the element values of small integer tensors, carried through elementwise operators beside the
+ * shape rules (ONNX calls it data propagation): Shape, Gather, Mul, Concat in front of a Reshape become expressions of
+ * extents. Each function returns at once when the output's values are not tracked. Knows nothing of shapes. */
 #ifndef OCC_INFER_DATA_PROPAGATION_H
 #define OCC_INFER_DATA_PROPAGATION_H
 
@@ -45,7 +46,7 @@ bool propagate_strides(const Type *type, int64_t *stride);
 /* One element, for reductions too. */
 Extent propagated_apply(Infer *infer, PropagatedOp op, Extent a, Extent b);
 
-/* Whether the extent stands for a float that is not known exactly: only its interval means something. */
+/* Whether the expression is a float of which only the interval is known. */
 bool propagated_is_rough(const Model *model, Extent extent);
 
 #endif

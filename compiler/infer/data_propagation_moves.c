@@ -1,4 +1,4 @@
-/* data_propagation_moves.c - contents of small tensors that are sliced, transposed or joined. */
+/* data_propagation_moves.c - values of small tensors that are sliced, transposed or concatenated. */
 #include "infer/data_propagation.h"
 
 #include <string.h>
@@ -50,7 +50,8 @@ void propagate_view(Infer *infer, Node *node, int64_t start, const int64_t *stri
     infer_track(infer, node, 0, out, (int)total);
 }
 
-/* Parts follow each other in blocks: everything from the joined axis on, once for each place before it. */
+/* Copies the inputs block by block: a block is everything from the concatenated axis on, repeated for each index before
+ * it. */
 void propagate_concat(Infer *infer, Node *node, int axis)
 {
     Extent      out[INFER_TRACKED], part[INFER_TRACKED];

@@ -1,12 +1,11 @@
-/* infer.c - the walk of inference: every node gets its rule called, what is constant is folded, and leaves the
- * graph. */
+/* infer.c - walks the nodes: calls the shape rule of each, folds nodes whose inputs are constant and removes them. */
 #include "infer/infer.h"
 
 #include <string.h>
 
 enum {
     MAX_DEPTH = 16,     /* bodies within bodies */
-    FEW_VISITS = 100000 /* nodes seen in a small model; loops within loops multiply the walks that find their types */
+    FEW_VISITS = 100000 /* visits of nodes in a small model; nested loops multiply the trial walks */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- folding */
@@ -41,7 +40,7 @@ static int fold(Infer *infer, Node *node)
 
 /* --------------------------------------------------------------------------------------------------------- one node */
 
-/* Every input that the operator cannot do without is there and typed. */
+/* Checks that every required input is given and has a type. */
 static int check_inputs(Infer *infer, const Node *node)
 {
     const OpInfo *info = &op_info[node->op];
@@ -97,8 +96,8 @@ static bool leaves_graph(const Node *node)
     return !node->nout || all_constant(node);
 }
 
-/* Checks of nodes that leave go to the next node that stays (else the last), since their conditions may still matter.
- * Checks were recorded in the order of the nodes. */
+/* Moves the run-time checks of removed nodes to the next node that stays (else the last), since their conditions may
+ * still fail. Checks are listed in the order of the nodes. */
 static void move_checks(Model *model, const Graph *graph, int first)
 {
     Node *stays = NULL;
@@ -117,7 +116,7 @@ static void move_checks(Model *model, const Graph *graph, int first)
     }
 }
 
-/* A node that stays makes no constants: a value that nobody reads takes the place of each output that became one. */
+/* Gives a node that stays an unread value in place of each output that became a constant. */
 static void part_from_constants(Node *node)
 {
     for (int o = 0; o < node->nout; o++) {
@@ -131,8 +130,7 @@ static void part_from_constants(Node *node)
     }
 }
 
-/* A constant has no producer: take out the nodes whose outputs all became constants, and those that gave way to
- * others. */
+/* Removes the nodes whose outputs all became constants, and those that were replaced by others. */
 static void drop_constant_nodes(Model *model, Graph *graph, int first_check)
 {
     int kept = 0;
@@ -159,8 +157,8 @@ static int refuse_either_rank(Infer *infer, const Node *node, const Value *value
                             value->name);
 }
 
-/* Values that an If leaves as a scalar or as [1] (Value.either_rank) may be read where it makes no difference:
- * elementwise. What comes out is of either rank too, unless an operand of a known rank above 0 decides it. */
+/* A value that is a scalar or [1], depending on a branch (Value.either_rank), may be read by elementwise nodes, where
+ * it makes no difference. Their result is of either rank too, unless another operand's rank is known to be above 0. */
 static int follow_either_rank(Infer *infer, Node *node)
 {
     const Value *read = NULL;
@@ -185,8 +183,8 @@ static int follow_either_rank(Infer *infer, Node *node)
     return 0;
 }
 
-/* A rule may put nodes right after its own (an If gives way to its branch, an operator to its expansion), so the count
- * is read anew. */
+/* A rule may insert nodes right behind its own (the branch of an If, the expansion of an operator), so the count is
+ * read again. */
 int infer_nodes(Infer *infer, Graph *graph)
 {
     int status = 0, first_check = infer->model->ncheck;
@@ -213,7 +211,8 @@ int infer_nodes(Infer *infer, Graph *graph)
     return status;
 }
 
-/* What an elementwise node makes is at least as large as what it reads: a declared result bounds its inputs too. */
+/* The result of an elementwise node is at least as large as each input, so a declared type of the result bounds the
+ * inputs too. */
 static void spread_declared(const Graph *graph)
 {
     for (int i = graph->nnode - 1; i >= 0; i--) {
@@ -228,7 +227,8 @@ static void spread_declared(const Graph *graph)
     }
 }
 
-/* What --dim VALUE:values says of a small integer input's elements: they are followed, and the run checks them. */
+/* Gives the elements of a small integer input the bounds of --dim VALUE:values. They are tracked, and the run checks
+ * them. */
 static int bound_propagated(Infer *infer, Graph *graph, Value *value)
 {
     const DimBound *flag;
@@ -254,7 +254,7 @@ static int bound_propagated(Infer *infer, Graph *graph, Value *value)
     return 0;
 }
 
-/* A promise of the model's outputs is checked when their types are set; here only that all of them have one. */
+/* The declared types of the model's outputs are checked when types are set; here only that every output has a type. */
 int infer_graph(Infer *infer, Graph *graph)
 {
     if (!graph->parent && infer_inputs(infer, graph) < 0)

@@ -5,15 +5,16 @@
 
 #include "graph/ops.h"
 
-enum { INFER_TRACKED = 64 }; /* contents of tensors up to this many elements are followed */
+enum { INFER_TRACKED = 64 }; /* element values of tensors with at most so many elements are tracked */
 
 struct Infer {
     Model *model;
     Diag  *diag;
     int trial; /* > 0: a body is walked to find its types; nothing becomes constant, nothing is rewritten or recorded */
     int depth; /* bodies around the node in hand */
-    int64_t visits;       /* nodes seen so far, repeated walks counted */
-    Text   *open, *flags; /* of the inputs: extents that have no bound, and what to type for them (infer_bound.c) */
+    int64_t visits; /* nodes seen so far, repeated walks counted */
+    Text   *open,
+        *flags; /* extents of inputs that have no bound, and the options that would bound them (infer_bound.c) */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- walking */
@@ -24,8 +25,8 @@ struct Infer {
  * -1. */
 int infer_graph(Infer *infer, Graph *graph);
 
-/* Write the node at `position` as others, where it is one of those that are not lowered themselves: 1 when it was
- * replaced (it has no outputs any more), 0 when it stays, -1 with a message. (ops/expand/expand.c) */
+/* Replaces the node at `position` by its expansion, if its operator has one. Returns 1 when it was replaced (the node
+ * has no outputs any more), 0 when it stays, -1 with a message. (ops/expand/expand.c) */
 int expand_node(Infer *infer, Graph *graph, int position);
 
 /* Evaluate a node whose inputs are all constant, with the kernels of the generated code; its outputs become constants.
@@ -43,7 +44,7 @@ bool        dtype_in(DType dtype, const char *classes); /* e.g. dtype_in(t, "FL"
 int infer_need_tensor(Infer *infer, const Node *node, int input); /* given, a tensor of known rank */
 int infer_need_dtype(
     Infer *infer, const Node *node, int input,
-    const char *classes); /* letters of dtypes.def: "FL", "IU"; behind '-' those of ONNX that are refused */
+    const char *classes); /* letters of dtypes.def: "FL", "IU"; after '-' types that ONNX allows and occamyc refuses */
 int infer_need_exactly(Infer *infer, const Node *node, int input, DType dtype);
 int infer_need_same_dtype(Infer *infer, const Node *node, int first, int second);
 int infer_need_same_width(Infer *infer, const Node *node, int first,
@@ -53,40 +54,42 @@ int infer_need(Infer *infer, const Node *node, int input, const char *classes, i
                int hi);                                                          /* tensor, dtype and rank */
 int infer_need_vector(Infer *infer, const Node *node, int input, Extent length); /* omitted is fine; rank 1 */
 int infer_need_scalar(Infer *infer, const Node *node, int input);                /* one element, any rank */
-/* Inputs first, first + every, ... joined along attribute axis: their common type, with the extents along the axis
- * added up. */
+/* The common type of inputs first, first + every, ..., concatenated along attribute `axis`: the extents of that axis
+ * are added. */
 int infer_joined(Infer *infer, Node *node, int first, int every, int *axis, Type *type);
 int infer_axis(Infer *infer, const Node *node, int64_t axis, int rank,
                int *out); /* negative axes counted from the back */
 int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, int rank,
                bool *chosen); /* distinct ones */
 
-/* a and b must be equal: -1 when they cannot be, a run-time check when that is not known. `what` names the extents. */
+/* Requires a and b to be equal: -1 when they cannot be, a run-time check when that is unknown. `what` names them in
+ * messages. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what);
 int infer_need_same_shape(Infer *infer, const Node *node, int first, int second);
 /* The run stops with the shape code unless `condition` is non-zero; -1 when it is known to be zero. */
 int infer_check(Infer *infer, const Node *node, Extent condition, const char *what);
-/* `value`, known to lie in [lo,hi] from here on: checked while running where that is not known. -1 when it cannot. */
+/* `value` restricted to [lo,hi]: the run checks it unless that is known. -1 when it cannot lie there. */
 int infer_within(Infer *infer, const Node *node, Extent value, int64_t lo, int64_t hi, const char *what, Extent *out);
 
-/* The tensor that stands for an input of the model that is a map: its keys are those that the model's operators ask
- * for. An extent that the map itself decides is left open. (map_infer.c) */
+/* The tensor that represents an input of map type. Its keys are those that the model's operators ask for; an extent
+ * that only the map determines is left open. (map_infer.c) */
 int infer_map_input(Infer *infer, const Value *value, Type *type);
-/* Where the tensor of a map has the value of a key; -1: nowhere. */
+/* The position of a key's value in the tensor of a map; -1: the key is unknown. */
 int64_t keys_find(const Keys *keys, const Keys *wanted, int64_t index);
 
 /* ----------------------------------------------------------------------------------------------------- making types */
 
-/* Set an output's type (output `index` may be omitted by the model: then nothing happens). Returns 0, or -1 with a
- * message when it contradicts a promise of another element type, or when an extent has no bound. */
+/* Sets an output's type; does nothing if the model omits the output. Returns 0, or -1 with a message when the type
+ * contradicts a declared element type or an extent has no bound. */
 int  infer_set(Infer *infer, Node *node, int index, Type type);
 int  infer_set_tensor(Infer *infer, Node *node, int index, DType dtype, int rank, const Extent *dim);
-int  infer_set_like(Infer *infer, Node *node, int index, int input); /* same type and, of integers, same contents */
-Type infer_shaped(DType dtype, const Type *like);                    /* the extents of `like` */
+int  infer_set_like(Infer *infer, Node *node, int index,
+                    int input);                   /* same type; integers also keep their tracked values */
+Type infer_shaped(DType dtype, const Type *like); /* the extents of `like` */
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
 
-/* The type of a tensor taken out of a sequence or optional: extents in which members differ are found out while
+/* The type of a tensor that is a member of a sequence or optional: extents in which members differ are known only while
  * running. */
 int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *out);
 
@@ -97,11 +100,11 @@ int infer_broadcast_inputs(Infer *infer, const Node *node, int first, int count,
 int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Extent *a, int rank_b, const Extent *b,
                          int *rank, Extent *out);
 
-/* An extent that only the step finds out, at most `max` (from the bound of `--dim VALUE:AXIS`, the value's promise, or
- * the argument; -1: no natural bound, then one of the former must exist or the node is refused naming dimension and
- * flag). */
+/* An extent that only the running step determines. Its bound is that of `--dim VALUE:AXIS`, of the value's declared
+ * type, or `max`. With `max` -1 there is no natural bound: without one of the others the node is refused, and the
+ * message names the dimension and the option. */
 int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, int64_t max, Extent *out);
-/* Likewise bytes of created text, terminators included (`--dim VALUE:bytes`). */
+/* The same for the bytes of text that a step creates, terminators included (`--dim VALUE:bytes`). */
 int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, int64_t *out);
 
 /* Bytes of all characters of a value, terminators included; -1: not known. */
@@ -117,25 +120,25 @@ Extent infer_product(Infer *infer, const Type *type, int first, int end); /* of 
 
 /* ---------------------------------------------------------------------------------------- contents of small tensors */
 
-/* The elements of an integer or boolean input as run-time integers: from constants, from tracked contents, else
- * EXPR_ELEM leaves; those not known to lie in [lo,hi] are checked while running. Its length must be constant. Returns
- * the count, or -1 with a message. */
+/* The elements of an integer or boolean input as run-time integers: constants, tracked values, else EXPR_ELEM symbols.
+ * Elements not known to lie in [lo,hi] are checked while running. The length must be constant. Returns the count, or -1
+ * with a message. */
 int infer_elems(Infer *infer, const Node *node, int input, int64_t lo, int64_t hi, Extent *out, int capacity);
 
-/* The same without leaves and checks: false when the contents are not followed. Whole numbers in floats are followed
+/* The same without new symbols and checks: false when the values are not tracked. Whole numbers in floats are tracked
  * too. */
 bool infer_known(const Value *value, Extent *out, int *count);
 
-/* Contents of output 0 from here on; all constant: it becomes a constant. Does nothing when the type is not static or
- * large. */
+/* Tracks these element values of output `output`; if all are constant, the output becomes a constant. Does nothing when
+ * the type is not static or has too many elements. */
 void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int count);
 /* Every element lies in [lo,hi]. */
 void infer_track_range(Infer *infer, Node *node, int output, int64_t lo, int64_t hi);
 
-/* One integer of an optional scalar input: its value, or `otherwise` when omitted. */
+/* The integer in an optional scalar input; `otherwise` when the input is omitted. */
 int infer_scalar(Infer *infer, const Node *node, int input, int64_t lo, int64_t hi, Extent otherwise, Extent *out);
 
-/* Output contents become a constant (kept in the arena); the value loses its producer when the walk goes on. */
+/* Makes an output a constant (kept in the arena); its producer is removed when the walk goes on. */
 void infer_make_constant(Infer *infer, Value *value, const void *data, int64_t bytes, bool broadcast);
 
 /* ----------------------------------------------------------------------------------------------------- of infer_*.c */

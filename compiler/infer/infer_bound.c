@@ -1,16 +1,15 @@
-/* infer_bound.c - where capacities come from: --dim, the types that a model declares, and what a rule knows.
- *
- * An extent of an input becomes a leaf that the caller gives; inputs that share a name share the leaf. An extent that a
- * rule computes keeps its expression; where that has no bound, --dim VALUE:AXIS or a declared extent supplies one, and
- * the run checks it. Nothing without a bound passes infer_set. */
+/* infer_bound.c - the upper bounds of extents: from --dim, from the types that a model declares, and from shape rules.
+ * An extent of an input becomes a symbol whose value the caller passes; inputs whose dimensions share a name share the
+ * symbol. An extent that a rule computes keeps its expression; where that has no bound, --dim VALUE:AXIS or the
+ * declared type supplies one, and the run checks it. infer_set refuses an extent without a bound. */
 #include "infer/infer.h"
 
 #include "support/command.h"
 
 #include <string.h>
 
-/* An extent that is known only while running and may be above this (elements) counts as unbounded: its interval comes
- * from an integer type, not from the model. Tensors above the second limit (bytes) are looked at again. */
+/* A run-time extent that may exceed this (elements) counts as unbounded: its interval comes from an integer type, not
+ * from the model. For tensors above the second limit (bytes) the bounds are looked up again. */
 static const int64_t UNBOUNDED = (int64_t)1 << 28;
 static const int64_t LARGE = (int64_t)1 << 36;
 
@@ -45,7 +44,7 @@ static Bound flag_bound(const Infer *infer, const char *name, int axis)
     return found ? (Bound){true, found->lo, found->hi} : (Bound){0};
 }
 
-/* By VALUE:AXIS, else by the name that the model gives the extent. */
+/* The --dim bound of an extent, by VALUE:AXIS, else by the name of its dimension. */
 static Bound axis_flag(const Infer *infer, const Value *value, int axis)
 {
     Bound       bound = flag_bound(infer, value->name, axis);
@@ -54,7 +53,7 @@ static Bound axis_flag(const Infer *infer, const Value *value, int axis)
     return bound.known || !name ? bound : flag_bound(infer, name, BOUND_NAME);
 }
 
-/* What the model declares of the extent: its own number, or a name that --dim bounds. */
+/* The bound that the model declares: a number, or a dimension name that --dim bounds. */
 static Bound declared_bound(const Infer *infer, const Value *value, int axis, int rank)
 {
     const Type *type = &value->declared;
@@ -71,7 +70,7 @@ static Bound declared_bound(const Infer *infer, const Value *value, int axis, in
 
 /* ---------------------------------------------------------------------------------------------- inputs of the model */
 
-/* Remember a place without a bound, and what to type for it: once, where several places share a name. */
+/* Records an extent without a bound and the option that would bound it, once for all extents that share a name. */
 static void note_open(Infer *infer, const char *place, const char *flag)
 {
     const char *typed = command_word(infer->model->arena, flag);
@@ -97,7 +96,7 @@ static void note_open_axis(Infer *infer, const Value *value, int axis)
                   arena_printf(arena, "%s:%d=1..16", value->name, axis));
 }
 
-/* One message for all of them. */
+/* One message names all extents without a bound. */
 static int refuse_open(const Infer *infer)
 {
     return diag_unsupported(infer->diag, (Loc){0},
@@ -105,7 +104,7 @@ static int refuse_open(const Infer *infer)
                             infer->open->data, infer->flags->data);
 }
 
-/* The first place among the inputs that has this name, so that equal names are one run-time integer. */
+/* Finds the first dimension of an input with this name, so that equal names are one symbol. */
 static void find_namesake(const Graph *graph, const char *name, const Value **value, int *axis)
 {
     for (int i = 0; name && i < graph->nin; i++)
@@ -169,7 +168,7 @@ static int bind_tensor(Infer *infer, const Value *value, bool member, Type *type
     return 0;
 }
 
-/* A sequence that is always empty: whatever its members would be has no elements. */
+/* A sequence that is always empty: its members get extents of 0. */
 static int bind_no_member(Type *type)
 {
     if (type->kind == TYPE_TENSOR && !type_is_static(type)) {
@@ -237,7 +236,7 @@ static int refuse_extent(Infer *infer, const Node *node, const Value *value, int
                             value->name, axis, value->name, axis);
 }
 
-/* The step that makes the value finds this extent out, and has its greatest value from infer_unknown_extent. */
+/* The value's own step determines this extent, and infer_unknown_extent has bounded it. */
 static bool is_found(const Infer *infer, const Value *value, Extent dim)
 {
     return dim.expr >= 0 && infer->model->expr[dim.expr].op == EXPR_OUT &&
@@ -308,7 +307,7 @@ static int bound_tensor(Infer *infer, const Node *node, Value *value, Type *type
     return 0;
 }
 
-/* Members that differ have at most the extents that --dim gives them; putting one in that is larger stops the run. */
+/* Members of different extents are bounded by --dim; the run stops when a larger one is inserted. */
 static void bound_members(Infer *infer, const Value *value, Type *item)
 {
     for (int axis = 0; item->kind == TYPE_TENSOR && axis < item->rank; axis++) {

@@ -1,4 +1,4 @@
-/* infer_check.c - what shape rules ask of their inputs, and the messages when it is not so. */
+/* infer_check.c - checks of inputs that shape rules share, and their messages. */
 #include "infer/infer.h"
 
 #include <stdio.h>
@@ -246,8 +246,8 @@ static bool is_zero(Extent extent)
     return extent_is_const(extent) && extent.max == 0;
 }
 
-/* An extent that can only be 0 while running is refused: by its bound something would be read that nobody has
- * written. */
+/* An extent whose only possible value while running is 0 is refused: the bound of the other one would allow reading
+ * elements that were never written. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what)
 {
     Extent equal = extent_op(infer->model, EXPR_EQ, a, b);

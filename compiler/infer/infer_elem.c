@@ -1,11 +1,11 @@
-/* infer_elem.c - contents of small integer tensors as run-time integers: what turns Shape/Gather/Concat chains into
+/* infer_elem.c - elements of small integer tensors as run-time integers: they turn Shape/Gather/Concat chains into
  * extents. */
 #include "infer/infer.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_CHAIN = 500 }; /* operators upon operators in one run-time integer */
+enum { MAX_CHAIN = 500 }; /* nested operators in one run-time integer */
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
@@ -67,7 +67,7 @@ static void dtype_interval(DType dtype, int64_t *lo, int64_t *hi)
     }
 }
 
-/* Contents that nobody followed: each element is read when the run gets there. */
+/* Elements that are not tracked become symbols, which the run reads from memory. */
 static int read_while_running(Infer *infer, const Node *node, int input, int capacity, Extent *out)
 {
     const Value *value = node->in[input];
@@ -170,7 +170,7 @@ void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int c
     value->elem = arena_array(infer->model->arena, Extent, count);
     value->nelem = count;
     for (int i = 0; i < count;
-         i++) /* long chains of arithmetic are read where they end instead of being computed again */
+         i++) /* the end of a long chain of arithmetic is read from memory instead of being computed again */
         value->elem[i] =
             extent_depth(infer->model, elem[i]) <= MAX_CHAIN || dtype_in(value->type.dtype, "FL")
                 ? elem[i]

@@ -80,7 +80,8 @@ static int64_t spanned(const Window *w, int axis)
     return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Padding for SAME: what the last window lacks, halved; the odd element goes after (UPPER) or before (LOWER). */
+/* Padding for SAME: the elements that the last window lacks, halved; the odd one goes behind (UPPER) or in front
+ * (LOWER). */
 static void same_padding(Infer *infer, const Node *node, Extent in, int axis, Window *w)
 {
     Extent last = infer_mul(infer, infer_sub(infer, w->out[axis], extent_const(1)), extent_const(w->stride[axis]));
@@ -92,7 +93,7 @@ static void same_padding(Infer *infer, const Node *node, Extent in, int axis, Wi
     w->end[axis] = infer_sub(infer, total, w->begin[axis]);
 }
 
-/* Windows of ceil mode that would start in the padding at the end do not count. */
+/* Drops windows of ceil mode that would start in the padding at the end. */
 static Extent drop_last_in_padding(Infer *infer, Extent out, Extent limit, int64_t stride)
 {
     Extent fewer = infer_sub(infer, out, extent_const(1)), start = infer_mul(infer, fewer, extent_const(stride));
@@ -125,8 +126,7 @@ int window_extents(Infer *infer, const Node *node, const Type *x, bool ceil_mode
 
 /* ------------------------------------------------------------------------------------------------------- transposed */
 
-/* output_shape (spatial axes, perhaps with batch and channels before) decides the padding; SAME wants extent *
- * stride. */
+/* Padding from output_shape, which lists the spatial axes, or batch and channels too; SAME requires extent * stride. */
 static int split_padding(Infer *infer, const Node *node, Extent full, Extent wanted, int axis, Window *w)
 {
     Extent total = infer_sub(infer, full, wanted), half;

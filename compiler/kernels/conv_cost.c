@@ -1,5 +1,6 @@
-/* conv_cost.c - predicted times of convolutions. Compute and the stream of weights overlap in part; activations are
- * added, since a tile's results wait for its sums. Calibrated by `make bench-kernels`, which prints predictions. */
+/* conv_cost.c - predicted times of convolutions. Computing and reading weights overlap in part. Moving activations does
+ * not: a tile stores its results only when its sums are complete. Calibrated by `make bench-kernels`, which prints
+ * predictions. */
 #include "kernels/conv_cost.h"
 #include "kernels/record.h"
 #include "program/operand.h"
@@ -16,7 +17,7 @@ enum {
     TRANSFORM_LARGE = 650 /* vector operations on one tile of m 2 and 4, both ways, spills included */
 };
 
-#define WIDENING 0.75 /* products that making pairs of the weights takes the time of, for each that is made with them */
+#define WIDENING 0.75 /* widening one weight to a pair of 16 bits takes as long as so many products */
 
 /* false: an extent is known only while running. */
 static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
@@ -32,7 +33,7 @@ static bool copy_ints(int64_t *to, const Step *step, const char *name, int first
     return true;
 }
 
-/* What every kernel over windows has. */
+/* Reads the fields that all kernels over windows have. */
 bool conv_shape_read(const Step *step, ConvShape *s)
 {
     const struct {
@@ -61,14 +62,14 @@ bool conv_shape_of(const Step *step, ConvShape *shape)
 
 /* ------------------------------------------------------------------------------------------------------ floats */
 
-/* Of work and of the weights that it waits for: prefetching hides half. */
+/* Nanoseconds of computing while weights are read: prefetching hides half of the shorter one. */
 double cost_overlapped(double compute, double stream)
 {
     return fmax(compute, stream) + 0.5 * fmin(compute, stream);
 }
 
-/* Vector multiply-adds' time of one tile over `depth` steps of k: each takes `pixels` times `vectors` of them, loads
- * one value for each pixel and one vector for each vector, and a sum waits for itself. */
+/* Time of one tile over `depth` steps of k, in vector multiply-adds: a step takes pixels * vectors of them, and loads
+ * one value for each pixel and one vector for each of `vectors`. Each sum depends on its predecessor. */
 static double tile_time(int64_t pixels, int64_t vectors, double depth)
 {
     double products = (double)(pixels * vectors), loads = (double)(pixels + vectors);
@@ -76,7 +77,7 @@ static double tile_time(int64_t pixels, int64_t vectors, double depth)
     return depth * fmax(fmax(products, loads), LATENCY) + TILE_START + 2.0 * products;
 }
 
-/* All pixels of a map of `height` rows of `width` for one block of `vectors` vectors. */
+/* Time of all pixels of a map, `height` rows of `width`, for one block of `vectors` vectors of channels. */
 static double map_time(const Core *core, int64_t height, int64_t width, int64_t vectors, double depth)
 {
     int64_t most = core->rows[vectors - 1], together = width > 0 ? most / width : 0, tiles, larger;
@@ -92,7 +93,7 @@ static double map_time(const Core *core, int64_t height, int64_t width, int64_t 
                              (double)(tiles - larger) * tile_time(width / tiles, vectors, depth));
 }
 
-/* Every block of channels over a map. */
+/* Time of a map for every block of channels. */
 double cost_blocks(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors, double depth)
 {
     int64_t wide = vectors * core->lanes, tail = outputs % PANEL;
@@ -103,7 +104,7 @@ double cost_blocks(const Core *core, int64_t height, int64_t width, int64_t outp
     return rest ? time + map_time(core, height, width, int_min(int_ceil_div(rest, core->lanes), 4), depth) : time;
 }
 
-/* Bytes a nanosecond of a block that is written and read again and again. */
+/* Bytes per nanosecond of a block that is written once and read repeatedly. */
 static double block_rate(const Core *core, double bytes)
 {
     return bytes <= NEAREST ? core->near : 0.5 * core->near;
@@ -170,20 +171,21 @@ double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t gr
 
 /* --------------------------------------------------------------------------------------------- 8-bit integers */
 
-/* Products that join the lanes of a vector two at a time. */
+/* Time of products with an instruction that multiplies two 16-bit values in each lane and adds them. */
 static double pairs_time(const Core *core, double products)
 {
     return products / (2.0 * core->lanes) * (core->pairs > 0.0 ? core->pairs : 1.0) / core->rate;
 }
 
-/* Products of bytes: four at a time, or as pairs that the weights are widened to for every `columns` pixels. */
+/* Time of 8-bit products: four in each lane where there is an instruction, else pairs of weights, widened once for
+ * every `columns` pixels. */
 static double bytes_time(const Core *core, double products, double columns)
 {
     return core->quads > 0.0 ? products / (4.0 * core->lanes) * core->quads / core->rate
                              : pairs_time(core, products * (1.0 + WIDENING / columns));
 }
 
-/* The same with weights that are widened for every `columns` pixels. */
+/* The direct convolution with weights widened once for every `columns` pixels. */
 double cost_direct_strips(const Core *core, const ConvShape *s, double columns)
 {
     double weights = product_of(s->kernel, 3) * (double)(s->inputs * s->outputs * s->groups);

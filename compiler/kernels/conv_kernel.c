@@ -5,8 +5,8 @@
 #include "program/operand.h"
 #include "support/int.h"
 
-/* Cutting along rows reads the weights once for each part; cutting along channels moves the images between threads,
- * since what comes before and after is mostly cut along rows. */
+/* Offers cuts along rows and along channels. Along rows, each slice reads all weights. Along channels, activations move
+ * between the threads' caches, since the steps before and after are mostly cut along rows. */
 static void offer_conv(const Step *step, Cuts *cuts)
 {
     double groups = (double)step_value(step, "groups", 0);
@@ -19,8 +19,8 @@ static void offer_conv(const Step *step, Cuts *cuts)
         cut_offer_channels(cuts, 1, step_value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
 }
 
-/* A part of the weights counts as few, but comes from as far away as the whole, and rows in blocks would read it again
- * and again. */
+/* Keeps the kernel's choices that depend on the size of the weights: a slice reads few of them, but from as far away as
+ * the whole step does, and blocks of rows would read them repeatedly. */
 static void keep_choices(Step *part)
 {
     double weights = step_product(part, "kernel") * (double)(step_value(part, "xdim", 1) * step_value(part, "ydim", 1));
@@ -41,7 +41,8 @@ static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
         window_take_rows(part, axis, lo, hi);
 }
 
-/* Weights of bytes lie four inputs side by side; sums of weights and zero points of x as biases do. */
+/* Takes channels of an 8-bit convolution: weights are packed four inputs to a lane; sums of weights and zero points
+ * follow the bias. */
 static void take_conv_bytes(Step *part, int axis, int64_t lo, int64_t hi)
 {
     if (axis != 1) {
@@ -58,7 +59,7 @@ static double work_conv(const Step *step)
     return window_work_at(step, 25.0, 5.0);
 }
 
-/* One group, and all lanes at work whatever the outputs are. */
+/* The work of a convolution of one group, whose lanes are all in use whatever the number of outputs. */
 static double work_dot(const Step *step)
 {
     return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) / 25.0;
@@ -93,7 +94,7 @@ static double operations_dot(const Core *core, const Step *step)
            core->lanes;
 }
 
-/* Sums of bytes do two lanes' work in one. */
+/* Vector operations of 8-bit sums, which do two lanes' work in one. */
 static double operations_integer(const Core *core, const Step *step)
 {
     return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) /
@@ -107,7 +108,8 @@ static double operations_after(const Core *core, const Step *step)
 
 /* ----------------------------------------------------------------------------------------------- smaller tiles */
 
-/* Pixels that follow each other in both operands, each a result of its own: rows may be cut anywhere. */
+/* Whether pixels are contiguous in both operands and each result depends on one pixel only, so that rows may be cut
+ * anywhere. */
 static bool is_flat(const Step *step, const Geometry *g)
 {
     int64_t kernel[3];
@@ -118,7 +120,7 @@ static bool is_flat(const Step *step, const Geometry *g)
            g->ystride[HEIGHT] == g->ydim[WIDTH] * g->ystride[WIDTH];
 }
 
-/* One that makes all rows together, with weights small enough to be read again for every block. */
+/* Whether the kernel makes all rows in one go, with weights small enough to be read again for every block. */
 static bool can_make_small_rows(const Step *step, int64_t pixels)
 {
     enum { MOST_WEIGHTS = 160 * 1024 }; /* floats that stay in the cache */
@@ -130,7 +132,7 @@ static bool can_make_small_rows(const Step *step, int64_t pixels)
            g.ydim[HEIGHT] * g.ydim[WIDTH] >= pixels;
 }
 
-/* The image as rows of so many pixels. */
+/* Views the image as rows of `pixels` pixels. */
 static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, TileChanges *changes)
 {
     g->ydim[HEIGHT] = g->xdim[HEIGHT] = g->ydim[HEIGHT] * g->ydim[WIDTH] / width;
@@ -162,10 +164,10 @@ static void small_rows_of_conv(Program *program, Step *step, BlockSize size, Til
     tiles_set(program, step, "tile", tile, 3, changes);
 }
 
-/* The block of a kernel that computes its input, cut down. */
+/* Smaller scratch for a kernel that computes its input block by block. */
 static void small_scratch_after(Program *program, Step *step, TileChanges *changes)
 {
-    enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* of the values of an expression, at most; pixels, at least */
+    enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* bytes of an expression's values, at most; pixels, at least */
     int64_t block[AXES], ydim[AXES], ystride[AXES], pixels, rows;
 
     if (!step_constants(step, "blockdim", AXES, block) || !step_constants(step, "ydim", AXES, ydim) ||

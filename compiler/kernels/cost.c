@@ -1,5 +1,6 @@
-/* cost.c - the cores, and what a step takes of one by its kernel's record and its bytes, in nanoseconds. Compute and
- * the stream of weights overlap in part. Calibrated by `make bench-kernels`, which prints predictions. */
+/* cost.c - the table of cores, and the predicted time of a step on one, in nanoseconds, from its kernel's record and
+ * its bytes. Computing and reading weights overlap in part. Calibrated by `make bench-kernels`, which prints
+ * predictions. */
 #include "kernels/cost.h"
 #include "kernels/conv_cost.h"
 #include "kernels/record.h"
@@ -12,7 +13,7 @@ enum { SERIES = 160 }; /* vector operations of an exponential and the like, its 
 
 #define AVX2 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0, 1.4, 0.0
 
-/* What code for any compiler and for none runs on is guessed. */
+/* The cores of "portable" and "null", whose processors are unknown, are guesses. */
 static const Core cores[] = {
     {"portable", AVX2},
     {"null", AVX2},
@@ -67,8 +68,8 @@ static double expression_operations(const Step *step)
     return sum;
 }
 
-/* Bytes of the operands from number `first` on; a repeated axis counts once, and of what rows are picked from, those
- * picked. */
+/* Bytes of the operands from number `first` on. A broadcast axis counts once; of an operand from which rows are picked
+ * only the picked ones count. */
 static double bytes_from(const Program *program, const Step *step, int first, bool weights)
 {
     double sum = 0.0, most = step->kernel->record->picks ? step_results(step) : INFINITY;
@@ -104,7 +105,7 @@ double cost_step(const Core *core, const Program *program, const Step *step)
            bytes_from(program, step, 0, false) / core->near;
 }
 
-/* Weights that are read again are fetched while products are made. */
+/* Weights that are read again are prefetched while products are computed. */
 double *cost_steps(const Core *core, const Program *program)
 {
     double *time = flow_runs(program->arena, program);

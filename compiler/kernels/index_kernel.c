@@ -1,12 +1,11 @@
-/* index_kernel.c - elements and rows picked and placed by index, rows that are sums of rows which a table names
- * (resizing), and runs along an axis. */
+/* index_kernel.c - kernels that pick or place elements by index, that sum rows named by a table (resizing), and that
+ * run along an axis. */
 #include "kernels/record.h"
 #include "program/safe_distance.h"
 #include "program/operand.h"
 #include "program/table.h"
 
-/* The rows that the table names, in TableWalk's form; false where some are not known, or of the other end of the
- * axis. */
+/* Reads the rows that a table names, in TableWalk's form; false where some are not known or out of range. */
 static bool read_table(const Program *program, const Operand *table, TableWalk *walk)
 {
     bool           computed;
@@ -16,15 +15,15 @@ static bool read_table(const Program *program, const Operand *table, TableWalk *
     for (int64_t i = 0; named && i < walk->out * walk->taps; i++) {
         if (named[i] < 0 || named[i] >= walk->in)
             return false;
-        row[i] = named[i] - (computed && named[i] > 0); /* the target's rounding may find the row below */
+        row[i] = named[i] - (computed && named[i] > 0); /* the target may round to the row below */
     }
     walk->row = row;
     return named != NULL;
 }
 
-/* Rows of y [outer][count or out][inner] are made in rising order, row i of each from the rows of the second operand
- * [outer][axis or in][inner] that entries i * taps .. of the third one name, and each element after they were read at
- * that element: so y may follow it through the same memory. */
+/* y may follow its second operand through the same memory: rows of y [outer][count or out][inner] are made in rising
+ * order. Row i is made from the rows of the operand [outer][axis or in][inner] that entries i * taps to (i + 1) * taps
+ * - 1 of the third operand name, and each element is written after its taps were read. */
 static bool follow_table(const Program *program, const Step *step, Follow *follow)
 {
     TableWalk walk = {.taps = 1};

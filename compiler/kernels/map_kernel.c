@@ -28,7 +28,7 @@ static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
     }
 }
 
-/* Vectors take a tenth of what elements do one by one. */
+/* The work of an expression: vectors take a tenth of the time of single elements. */
 static double work_map(const Step *step)
 {
     double each = 0.5 + 0.25 * (step->expr ? step->expr->nnode : 0);
@@ -36,7 +36,7 @@ static double work_map(const Step *step)
     return step_product(step, "dim") * (step->kernel->vector ? 0.1 * each : each);
 }
 
-/* Whether along some axis all operands of a copy or map lie without gaps, or repeat one element. */
+/* Whether all operands of a copy or map are contiguous or repeated along one common axis. */
 static bool moves_lines(const Step *step)
 {
     const Operand *x = step->operand;
@@ -65,7 +65,7 @@ static double operations_copy(const Core *core, const Step *step)
     return moves_lines(step) ? 0.0 : 6.0 * step_results(step);
 }
 
-/* y is x under other strides. */
+/* y may follow x: a copy moves elements from strides to strides. */
 static bool follow_copy(const Program *program, const Step *step, Follow *follow)
 {
     const Arg *dim;

@@ -2,7 +2,7 @@
 #include "kernels/record.h"
 #include "support/int.h"
 
-/* Columns: each has weights, scales and zero points of its own. */
+/* Cuts along columns, each of which has weights, scales and zero points of its own. */
 static void offer_nbits(const Step *step, Cuts *cuts)
 {
     cut_offer_channels(cuts, 0, step_value(step, "columns", 0), 16, 1.0);
@@ -23,7 +23,7 @@ static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)
     part_shift_named(part, "packed", lo * int_ceil_div(blocks * bits, 8));
 }
 
-/* Every four rows decode the weights anew. */
+/* The weights are decoded once for every four rows. */
 static double work_nbits(const Step *step)
 {
     double  weights = (double)step_value(step, "columns", 0) * (double)step_value(step, "k", 0);

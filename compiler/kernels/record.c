@@ -1,10 +1,10 @@
-/* record.c - what records are made of: arguments and operands of a step by their names, and parts of it. */
+/* record.c - helpers of the records: arguments and operands of a step by their names, and windows of it. */
 #include "kernels/record.h"
 #include "program/operand.h"
 
 #include <string.h>
 
-/* The row of a kernel whose steps are never large, or of which nothing more is known. */
+/* The record of kernels whose steps are never large, or of which nothing more is known. */
 const KernelRecord kernel_plain = {0};
 
 int64_t step_value(const Step *step, const char *name, int index)
@@ -107,7 +107,7 @@ int64_t step_inner_stride(const Step *step, int k)
     return 0;
 }
 
-/* Operands and arguments were copied for this part: see step_part. */
+/* The slice has copies of operands and arguments: see step_part. */
 void part_set(Step *part, const char *name, int index, int64_t to)
 {
     int count;

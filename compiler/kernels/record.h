@@ -5,12 +5,13 @@
 
 #include "kernels/cost.h"
 
-/* A way to cut: `units` pieces of work along an axis, which are given out in multiples of `grain`. */
+/* A possible cut of a step: `units` pieces of work along an axis, given out in multiples of `grain`. Example: 56 rows
+ * in tiles of 4 rows: units 56, grain 4. */
 typedef struct Cut {
     int     axis; /* what the record means by it; -1: none */
     int64_t units, grain;
-    double  weight;  /* at least 1: how much worse this cut is than one that is as even */
-    bool    weights; /* each piece reads a part of the weights of its own: output channels */
+    double  weight;  /* at least 1: a factor that makes this cut less attractive than one that is equally even */
+    bool    weights; /* each piece reads weights of its own: output channels */
 } Cut;
 
 enum { MAX_CUTS = 8 };
@@ -19,11 +20,10 @@ typedef struct Cuts {
     int count;
 } Cuts;
 
-/* A result that runs after an input through the same memory. */
+/* A result that follows an input through the same memory. */
 typedef struct Follow {
     const Operand *from, *to;
-    int64_t
-        distance; /* elements from the first one of the result up to that of the input, at least: see safe_distance.h */
+    int64_t distance; /* least elements from the first one of the result up to that of the input: see safe_distance.h */
 } Follow;
 
 struct TileChanges;
@@ -34,12 +34,13 @@ typedef struct BlockSize {
     int64_t bytes, pixels;
 } BlockSize;
 
-/* How steps are cut for threads and slices. A kernel that may fail is not: a part could not stop the others. */
+/* How steps are cut for threads and for loaded weights. A kernel that may fail is not cut: a slice could not stop the
+ * others. */
 typedef struct CutRule {
     void (*offer)(const Step *step, Cuts *cuts);                /* NULL: the step stays whole */
     void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
     double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
-    bool both; /* a part may be taken along one axis and then along another; it has no scratch */
+    bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 } CutRule;
 
 /* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
@@ -50,13 +51,14 @@ typedef struct TileRule {
     void (*small_scratch)(Program *program, Step *step, struct TileChanges *changes);
 } TileRule;
 
-/* What a kernel touches of an operand, from its first element on: "extent:stride" for a list of extents and the
- * distances of what they count, both by the names of arguments; extents without distances lie densely. */
+/* The elements that a kernel touches of an operand, from its first one on. A term "extent:stride" names the arguments
+ * that hold a list of extents and their distances; extents without distances are contiguous. */
 typedef struct Touched {
     const char *operand, *terms;
 } Touched;
 
-/* Extents that two shapes share, "xdim" and "ydim": axes from the first or, below 0, from behind the last. */
+/* Extents that two shapes have in common, as "xdim" and "ydim"; axes count from the first or, if negative, from the
+ * end. */
 typedef struct Shared {
     const char *a, *b;
     int         a_axis, b_axis;
@@ -67,15 +69,15 @@ enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
 typedef struct KernelRecord {
     CutRule cut;
 
-    /* Nanoseconds but those of the expression; 0: some extents are known only while running. Where it is NULL or 0,
-     * they follow from bytes and vector operations; `operations` NULL: there are none. */
+    /* Nanoseconds without those of the expression; 0: some extents are run-time integers. Where `time` is NULL or 0,
+     * the time follows from bytes and vector operations; `operations` NULL: there are none. */
     double (*time)(const Core *core, const Step *step);
     double (*operations)(const Core *core, const Step *step);
     bool picks; /* of what it reads, only as many elements as it makes count */
 
     /* Whether the result of a whole step may follow an input, and how closely. NULL: it never may. */
     bool (*follow)(const Program *program, const Step *step, Follow *follow);
-    int columns; /* of a kernel over windows that makes rows in rising order: neighbouring pixels made together */
+    int columns; /* neighbouring pixels that a kernel over windows makes together when it makes rows in rising order */
 
     TileRule tiles;
     Touched  touched[MAX_TOUCHED];
@@ -88,35 +90,34 @@ typedef struct KernelRecord {
 
 /* ---------------------------------------------------------------------------------------- what records are made of */
 
-/* Number `index` of an argument, or of the extents of a shape, at its most: "xdim" (step_extents_of); 1: the
- * kernel has none. */
+/* Entry `index` of an argument or of the extents of a shape ("xdim", step_extents_of), at its maximum; 1 if there is
+ * none. */
 int64_t step_value(const Step *step, const char *name, int index);
 double  step_product(const Step *step, const char *name); /* of all of them */
 
-/* The constant integers of an argument or shape, if it is of `count` of them; false where one is known only while
- * running. */
+/* The `count` constant integers of an argument or shape; false where there are others or one is a run-time integer. */
 bool step_constants(const Step *step, const char *name, int count, int64_t *value);
 
-/* The step's first operand and its only result, if nothing else of it lies in their buffers. */
+/* The step's first operand and its only result, provided that no other operand lies in their buffers. */
 bool step_pair(const Program *program, const Step *step, const Operand **x, const Operand **y);
 
 /* Elements that a step writes. */
 double step_results(const Step *step);
 
-/* The operand that a parameter is, by name; NULL: absent, or the kernel has none. */
+/* The operand of a parameter, by the parameter's name; NULL: absent, or the kernel has no such parameter. */
 Operand *step_operand_of(const Step *step, const char *name);
 
-/* Elements between neighbours along the innermost axis, as the expression reads its operand k. */
+/* The innermost stride of the expression's operand k, in elements. */
 int64_t step_inner_stride(const Step *step, int k);
 
-/* Another value for an argument or extent of a part. */
+/* Changes an argument or extent of a slice. */
 void part_set(Step *part, const char *name, int index, int64_t to);
 
-/* Move an operand of a part, by number or by the name of its parameter; absent operands stay. */
+/* Moves an operand of a slice, by number or by the name of its parameter; absent operands stay. */
 void part_shift(Step *part, int operand, int64_t elements);
 void part_shift_named(Step *part, const char *name, int64_t elements);
 
-/* Add a way to cut, where there is more than one grain. */
+/* Offers a cut, if it has more than one grain. */
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 
 /* The same, where each unit has weights of its own. */

@@ -1,4 +1,4 @@
-/* stack_kernel.c - stacks of products of two computed matrices, and attention, which is two of them. */
+/* stack_kernel.c - batched matmuls of two computed matrices, and attention, which is two of them. */
 #include "kernels/conv_cost.h"
 #include "kernels/record.h"
 #include "kernels/tiles.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Axes of the result of a stack of products: those of the stack, then rows, then columns. */
+/* Axes of the result of a batched matmul: those of the stack, then rows, then columns. */
 static int rows_axis(const Step *step)
 {
     int rank;
@@ -37,7 +37,7 @@ static void offer_matmul(const Step *step, Cuts *cuts)
         cut_offer(cuts, rows, step_value(step, "ydim", rows), 2, 1.0);
 }
 
-/* Places lo to hi - 1 along an axis of a stack, where the operand is one of all places. */
+/* Takes places lo to hi - 1 along an axis of a stack; an operand that is the same for all places stays. */
 static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int64_t hi)
 {
     Operand *x = step_operand_of(part, operand);
@@ -46,8 +46,8 @@ static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int
     x->dim[axis] = extent_const(hi - lo);
 }
 
-/* The factor `first` has the rows of the result; the others only the stack. The pitches of operands of the expression
- * are those of the stack's axes and then that of the rows. */
+/* Takes a slice. Operand `first` has the rows of the result, the others only the stack. Pitches of the expression's
+ * operands are those of the stack's axes, then that of the rows. */
 static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
                        const char *third)
 {
@@ -99,7 +99,7 @@ static double operations_matmul(const Core *core, const Step *step)
                        (double)step_value(step, "adim", rows + 1));
 }
 
-/* Each query with all keys, and what a softmax takes besides. */
+/* Vector operations of attention: each query times all keys, and the softmax. */
 static double operations_attention(const Core *core, const Step *step)
 {
     int    rows = rows_axis(step);
@@ -109,13 +109,13 @@ static double operations_attention(const Core *core, const Step *step)
            (depth + width + 30.0) * 2.4 / core->lanes;
 }
 
-/* Fewer queries of attention taken together: their keys and values are read more often. */
+/* Smaller scratch of scores: fewer queries at a time, so keys and values are read more often. */
 static void small_scratch_of_scores(Program *program, Step *step, TileChanges *changes)
 {
     enum { FEW_QUERIES = 6 };
     const Operand *k = &step->operand[3];
     const Extent  *all = &k->dim[k->rank - 1];
-    int64_t        keys, block, elements, few = FEW_QUERIES; /* keys that are taken together: part, or all */
+    int64_t        keys, block, elements, few = FEW_QUERIES; /* keys processed together: some, or all */
     Operand       *scores = &step->operand[1];
 
     if (!step_constants(step, "part", 1, &keys) || (!keys && !extent_is_const(*all)) ||

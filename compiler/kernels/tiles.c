@@ -1,8 +1,8 @@
-/* tiles.c - every change is remembered with what was there before. */
+/* tiles.c - changes of arguments and scratch, each stored with the value before. */
 #include "kernels/tiles.h"
 #include "program/operand.h"
 
-/* Scratch lives whole, so its spans stay right. */
+/* Scratch has spans of its whole size, which follow the new size. */
 static void resize(Buffer *buffer, int64_t bytes)
 {
     buffer->size = bytes;

@@ -1,5 +1,4 @@
-/* tiles.h - arguments and scratch of steps that are told to work in smaller tiles, and how to take that back. Knows no
- * kernel. */
+/* tiles.h - changes that make steps work in smaller tiles, and their undoing. Knows no kernel. */
 #ifndef OCC_KERNELS_TILES_H
 #define OCC_KERNELS_TILES_H
 
@@ -18,15 +17,15 @@ typedef struct TileChanges {
     int         count, capacity;
 } TileChanges;
 
-/* Other values for an argument or the extents of a shape. */
+/* Sets an argument, or the extents of a shape. */
 void tiles_set(Program *program, const Step *step, const char *name, const int64_t *value, int count,
                TileChanges *changes);
 
-/* Another size along an axis of a step's scratch, and in all. */
+/* Sets the extent of one axis of a step's scratch, and its size in all. */
 void tiles_set_scratch(Program *program, Operand *scratch, int axis, int64_t extent, int64_t elements,
                        TileChanges *changes);
 
-/* Takes all changes back. */
+/* Undoes all changes. */
 void tiles_restore(Program *program, TileChanges *changes);
 
 #endif

@@ -1,10 +1,10 @@
-/* window_kernel.c - images cut for parts: along their number, their rows, or the channels of the result. */
+/* window_kernel.c - cuts of images: along images, rows, or channels of the result. */
 #include "kernels/window_kernel.h"
 #include "program/safe_distance.h"
 #include "program/operand.h"
 #include "support/int.h"
 
-/* Operand k of the expression moves by `elements[k]` of the kernel's own count of places. */
+/* Moves operand k of the expression by elements[k] for each place that the slice begins later. */
 static void shift_expression(Step *part, const char *name, int64_t places)
 {
     for (int k = part->nparam; k < part->noperand; k++)
@@ -21,7 +21,7 @@ static int first_space(const Step *step)
     return axis;
 }
 
-/* Rows of the result; wide rows of a matrix product in multiples of every tile's height. */
+/* Offers rows of the result; the rows of a matrix product in multiples of every tile's height. */
 void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight)
 {
     int axis = first_space(step);
@@ -49,8 +49,7 @@ static void take_images(Step *part, int64_t lo, int64_t hi)
         shift_expression(part, "pitch", lo * pixels);
 }
 
-/* The input begins at the first row that the part reads and ends behind the last: so its edges are those of the
- * whole. */
+/* Cuts the input to the rows that the slice reads, so that its padding is that of the whole image. */
 void window_take_space(Step *part, int axis, int64_t lo, int64_t hi)
 {
     int     k = axis - 2;
@@ -71,7 +70,7 @@ void window_take_space(Step *part, int axis, int64_t lo, int64_t hi)
     shift_expression(part, "pitch", lo * inner);
 }
 
-/* Channels lo (a multiple of 32) to hi - 1: whole panels of weights. */
+/* Takes channels lo (a multiple of 32) to hi - 1, which are whole panels of weights. */
 void window_take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
 {
     part_set(part, "ydim", 1, hi - lo);
@@ -82,7 +81,7 @@ void window_take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
         part_shift(part, k, lo * step_inner_stride(part, k - part->nparam));
 }
 
-/* Images, or what is nearest to rows. */
+/* Takes images, or the outermost axis of an image that has more than one place. */
 void window_take_rows(Step *part, int axis, int64_t lo, int64_t hi)
 {
     if (axis == 0)
@@ -91,7 +90,7 @@ void window_take_rows(Step *part, int axis, int64_t lo, int64_t hi)
         window_take_space(part, axis, lo, hi);
 }
 
-/* Of a kernel that makes so many products and reads so many weights a nanosecond: few pixels wait for the weights. */
+/* Nanoseconds from products and weights read per nanosecond: with few pixels, reading the weights takes longer. */
 double window_work_at(const Step *step, double products, double reads)
 {
     double weights = step_product(step, "kernel") *

@@ -1,5 +1,5 @@
 /* window_kernel.h - rules that kernels over windows share: convolutions and pooling. Axes of x and y are {images,
- * channels, depth, height, width}. Knows nothing of weights but where panels of them begin. */
+ * channels, depth, height, width}. Of weights it knows only where panels begin. */
 #ifndef OCC_KERNELS_WINDOW_KERNEL_H
 #define OCC_KERNELS_WINDOW_KERNEL_H
 
@@ -17,23 +17,23 @@ typedef struct Geometry {
 /* One image without depth or groups, of constant extents, all strides rising; else false. */
 bool window_geometry(const Step *step, Geometry *geometry);
 
-/* Rows of y are made in rising order, tile[1] of them together (0: all); where there is no such argument, pixels of a
- * row, KernelRecord.columns together at most. While they are made, only rows and columns of the first operand from
- * their first tap on are read, and nothing is written but they: so y may follow it through the same memory. */
+/* y may follow its first operand through the same memory: rows of y are made in rising order, tile[1] at a time (0:
+ * all), or, without that argument, at most KernelRecord.columns pixels of a row at a time. While these are made, only
+ * rows and columns of the operand from their first tap on are read, and nothing else is written. */
 bool window_follow(const Program *program, const Step *step, Follow *follow);
 
-/* Images, or where there is one, rows of the result, `grain` together. */
+/* Offers cuts along images or, where there is one image, rows of the result, `grain` at a time. */
 void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight);
 void window_offer_rows(const Step *step, Cuts *cuts);
 
-/* What these cuts and those along a single axis of the image leave of a step. */
+/* Takes such a slice, and one along an axis inside the image. */
 void window_take_rows(Step *part, int axis, int64_t lo, int64_t hi);
 void window_take_space(Step *part, int axis, int64_t lo, int64_t hi);
 
-/* Channels [lo, hi) of the result, each with so many elements of w: lo is the first of a panel. */
+/* Takes channels [lo, hi) of the result, each with so many elements of w; lo is the first of a panel. */
 void window_take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights);
 
-/* Nanoseconds of a pass over all windows; of a kernel that makes so many products and reads so many weights each. */
+/* Nanoseconds of visiting all windows; of a kernel with so many products and weight reads per nanosecond. */
 double window_work(const Step *step);
 double window_work_at(const Step *step, double products, double reads);
 

@@ -12,8 +12,8 @@ enum {
     GAP = 32 /* words between frequencies, of inputs and of sums */
 };
 
-/* Cutting along rows reads the weights once for each part, from far where one core's cache does not hold them; cutting
- * along channels transforms the input that often. */
+/* Offers cuts along rows and along channels. Along rows, each slice reads all weights, from main memory if a core's
+ * cache does not hold them. Along channels, each slice transforms the whole input. */
 static void offer_winograd(const Step *step, Cuts *cuts)
 {
     enum { NEAR = 256 * 1024 }; /* weights */
@@ -64,8 +64,8 @@ static double time_bytes(const Core *core, const Step *step)
     return cost_winograd_q(core, &shape, step_value(step, "m", 0), step_value(step, "group", 0));
 }
 
-/* Of one image, tiles of m x m pixels of y in rising order, `group` of them together: what they need of the first
- * operand (3 x 3 taps, stride 1) is read before any of them is written. */
+/* y may follow its first operand: the kernel makes tiles of m x m pixels of one image in rising order, `group` at a
+ * time, and reads all that a group needs (3 x 3 taps, stride 1) before it writes any of them. */
 static bool follow_groups(const Program *program, const Step *step, Follow *follow)
 {
     Geometry  g;
@@ -100,21 +100,21 @@ int64_t winograd_q_scratch(int64_t m, int64_t group, int64_t inputs)
     return (m + 2) * (m + 2) * (group * ((inputs + 1) / 2 + PANEL) + GAP);
 }
 
-/* Tiles that are transformed together where memory is short: their weights, `bytes`, are read again for each lot. The
- * lots are even: the last one costs as much as the others. */
+/* Tiles to transform together where memory is short. The weights, `bytes`, are read again for each group, and groups
+ * are even, because the last one costs as much as the others. */
 static int64_t few_tiles(int64_t tiles, int64_t bytes)
 {
     enum {
         FEW = 6, /* together */
         NEAR_WEIGHTS = 2560 * 1024,
-        FAR_BYTES = 32 << 20 /* of weights read for so few tiles; read in all, of larger ones */
+        FAR_BYTES = 32 << 20 /* bytes of weights that may be read for so few tiles; larger ones are read once in all */
     };
     int64_t most = bytes <= NEAR_WEIGHTS ? FEW : int_max(FEW, int_ceil_div(tiles * bytes, FAR_BYTES));
 
     return int_ceil_div(tiles, int_ceil_div(tiles, most));
 }
 
-/* Fewer of Winograd's tiles transformed together. */
+/* Smaller scratch: fewer tiles transformed together. */
 static void small_scratch_of_winograd(Program *program, Step *step, TileChanges *changes)
 {
     ConvShape s;

@@ -1,5 +1,4 @@
-/* baseline.c - --baseline: the figures of an older report held against this plan, and the tensors that made it
- * worse. */
+/* baseline.c - --baseline: compares the memory usage with an older report, and names the tensors that made it worse. */
 #include "limits/usage.h"
 
 #include "emit/report.h"
@@ -30,7 +29,7 @@ static const JsonNode *find_number(const JsonNode *list, const char *key, int64_
     return NULL;
 }
 
-/* The name of a buffer without the number in front, which other buffers shift. */
+/* The name of a buffer without its number, which changes when others are added. */
 static const char *bare_name(const char *name)
 {
     const char *colon = strchr(name, ':');
@@ -38,7 +37,7 @@ static const char *bare_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
-/* Of a buffer that holds no tensor of the model: the one of the same name that a step of the same node writes. */
+/* For a buffer that holds no tensor of the model: the one of the same name that a step of the same node writes. */
 static const JsonNode *find_unnamed(const JsonNode *report, const Emission *e, const Buffer *buffer)
 {
     const JsonNode *steps = json_member(report, "steps"), *buffers = json_member(report, "buffers");
@@ -67,11 +66,12 @@ static const char *name_of(const Buffer *buffer)
     return buffer->value ? buffer->value->name : bare_name(buffer->name);
 }
 
-/* What the old plan held of a buffer that is alive at the new one's peak. */
+/* A buffer that is live at the new peak, as the old plan had it. */
 typedef struct Before {
     const JsonNode *buffer; /* NULL: it had none of its own */
-    const char     *place;  /* of the tensor, see the report's schema; NULL: the model had none of this name */
-    const char     *parent; /* that it was a view of, or whose memory it took over; NULL: none, or it has no name */
+    const char     *place; /* place of the tensor, see the report's schema; NULL: the old model had none of this name */
+    const char
+        *parent; /* the buffer that it was a view of, or whose memory it took over; NULL: none, or without a name */
 } Before;
 
 static const char *tensor_of(const JsonNode *report, int64_t id)
@@ -133,7 +133,7 @@ static const char *old_last_user(const JsonNode *report, const JsonNode *buffer)
     return nodes && nodes->child ? json_string(nodes->child, "name") : NULL;
 }
 
-/* Where another node than before uses the buffer last; NULL: the same one, or not known. */
+/* The node that now uses the buffer last, if it is another one than before; NULL: the same, or not known. */
 static const char *later_use_of(const JsonNode *report, const Emission *e, const Buffer *buffer, const Before *before)
 {
     int         last = last_step(buffer);
@@ -155,7 +155,7 @@ static const char *quoted(const Emission *e, const char *name, const char *other
     return name ? arena_printf(e->diag->arena, "'%s'", name) : otherwise;
 }
 
-/* Why the buffer takes more than it did; NULL: it does not. */
+/* Why the buffer takes more memory than before; NULL: it does not. */
 static const char *change_of(const Emission *e, const Buffer *buffer, const Before *before)
 {
     Arena  *arena = e->diag->arena;
@@ -177,7 +177,7 @@ static const char *change_of(const Emission *e, const Buffer *buffer, const Befo
     return NULL;
 }
 
-/* Inputs and outputs outside of the arena that are new or larger. */
+/* Names inputs and outputs outside of the arena that are new or larger. */
 static void tell_ports(const JsonNode *report, const Emission *e)
 {
     for (int b = 0; b < e->program->nbuffer; b++) {
@@ -196,7 +196,7 @@ static void tell_ports(const JsonNode *report, const Emission *e)
     }
 }
 
-/* What happened to the tensors at the new peak of the arena; where nothing did, others live at the same time. */
+/* Says what changed for the tensors at the new peak; where nothing did, other tensors are live at the same time now. */
 static void tell_changes(const JsonNode *report, const Emission *e)
 {
     const Program *program = e->program;

@@ -1,4 +1,4 @@
-/* usage.c - --max-ram, --max-flash and --max-stack: what is too large, where, and the remedies with what each would
+/* usage.c - --max-ram, --max-flash and --max-stack: says which limit is exceeded and where, and what each remedy would
  * save. */
 #include "limits/usage.h"
 
@@ -118,7 +118,7 @@ static void tell_alive(const Emission *e, const Alive *alive, int step, Text *li
         text_printf(lines, "'%s'\n", name);
 }
 
-/* Where the arena needs more than its fullest step: the buffers of which that is proven. */
+/* Where the arena needs more than the bytes of its fullest step: names the buffers that prove it. */
 static void tell_core(const Emission *e, int64_t in_use, Text *lines)
 {
     const char *before = "";
@@ -182,7 +182,7 @@ typedef struct Offers {
     int             count;
 } Offers;
 
-/* `least`: bytes that something simpler saves already. Returns the bytes that this saves. */
+/* Offers a remedy if it saves more than `least`, which a simpler one saves. Returns the bytes that it saves. */
 static int64_t try_offer(Offers *offers, const Options *options, int64_t least, const char *text)
 {
     int64_t ram = offers->remedy->ram(offers->remedy->context, options), saves = ram < 0 ? 0 : offers->now - ram;
@@ -218,7 +218,7 @@ static void try_bounds(Offers *offers)
     }
 }
 
-/* Ways to share memory that were turned off. */
+/* Offers to turn on ways of sharing memory that were turned off. */
 static void try_sharing(Offers *offers)
 {
     static const char *const text[] = {"--in-place=auto", "--overlap=auto", "--elision=auto"};
@@ -234,7 +234,7 @@ static void try_sharing(Offers *offers)
     }
 }
 
-/* `arena`: bytes that --io=arena saves alone. */
+/* Offers cascades. `arena`: bytes that --io=arena alone saves. */
 static void try_cascades(Offers *offers, int64_t arena)
 {
     const Options *now = offers->emission->options;
@@ -249,7 +249,7 @@ static void try_cascades(Offers *offers, int64_t arena)
         try_offer(offers, &other, int_max(arena, alone), "--cascade=on --io=arena");
 }
 
-/* Every choice that another option would make. */
+/* Offers every other option that would save memory. */
 static void try_options(Offers *offers)
 {
     const Options *now = offers->emission->options;
@@ -358,7 +358,7 @@ static int check_ram(const Usage *f, const Emission *e, const Remedy *remedy)
     return -1;
 }
 
-/* What fits into none of the memories of --region. */
+/* Reports buffers that fit into none of the memories of --region. */
 static int check_regions(const Usage *f, const Emission *e, const Remedy *remedy)
 {
     const PlanOptions *plan = &e->options->plan;

@@ -1,4 +1,4 @@
-/* usage.h - the figures that a device must provide, and what to say when they are too large. */
+/* usage.h - the memory usage of generated code, its limits, and the messages when it exceeds them. */
 #ifndef OCC_LIMITS_USAGE_H
 #define OCC_LIMITS_USAGE_H
 
@@ -8,37 +8,34 @@
 /* Bytes; -1: not known. */
 typedef struct Usage {
     int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
-    int64_t kept,
-        constants; /* with --weights=swap: weights that stay, and those that are too small to be loaded, unless
-                                   a microcontroller has them in its flash */
-    int64_t     stack;
-    int64_t     weights; /* identical ones counted once; 0 until it is known how they are emitted */
-    int64_t     flash;   /* code and constants */
-    int64_t     ram;     /* all of these but weights and flash */
+    int64_t kept, constants; /* with --weights=swap: resident ones, and those too small to be loaded, unless in flash */
+    int64_t stack;
+    int64_t weights;     /* identical ones counted once; 0 until it is known how they are emitted */
+    int64_t flash;       /* code and constants */
+    int64_t ram;         /* all of these but weights and flash */
     const char *outside; /* functions whose stack is not counted */
 } Usage;
 
-/* What the plan alone says; stack and flash are -1. */
+/* The usage that the plan alone determines; stack and flash are -1. */
 Usage usage_of(const Program *program, const Plan *plan, const Options *options);
 
-/* "arena 1000, state 0, inputs 4, outputs 4": what `ram` is the sum of, but for the stack. */
+/* "arena 1000, state 0, inputs 4, outputs 4": the summands of `ram` except the stack. */
 void usage_list(const Usage *usage, Text *text);
 
-/* With what the target's compiler says. */
+/* Adds stack and flash as the target's compiler reports them. */
 void usage_add(Usage *usage, const Measure *measure, const Options *options);
 
-/* What another choice would need: RAM in bytes without the stack, or -1. */
+/* The RAM that other options would need, in bytes without the stack, or -1. */
 typedef struct Remedy {
     int64_t (*ram)(void *context, const Options *options);
     void *context;
 } Remedy;
 
-/* Hold the figures against the limits of the options. Returns 0, or -1 with messages that name the step at the peak,
- * what is alive there, and what would help. */
+/* Compares the usage with the limits of the options. Returns 0, or -1 with messages that name the step at the peak, the
+ * tensors live there, and remedies. */
 int usage_check(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
-/* Append to `lines`: the step at the peak, what is alive there and where it comes from, and what each remedy would
- * save. */
+/* Appends to `lines`: the step at the peak, the tensors live there and their nodes, and what each remedy would save. */
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines);
 
 /* Append where a run is predicted to wait for loads, and how much memory would spare it that; nothing without loads
@@ -48,14 +45,14 @@ void usage_tell_stalls(const Emission *emission, Text *lines);
 /* The same as messages, a line each. */
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
-/* "Conv 'conv1' + Relu 'relu1'" of a step; a step of no node copies or counts. */
+/* The nodes of a step: "Conv 'conv1' + Relu 'relu1'"; a step without a node is a copy or a counter. */
 const char *usage_step_name(Arena *arena, const Program *program, int step);
 
 /* The step that first writes the buffer; -1: none. */
 int usage_maker_of(const Program *program, int buffer);
 
-/* baseline.c: hold them against the report of an older plan. Returns 0, or -1 with messages that name the tensors that
- * made it worse and what happened to each, the peak, and what would help. */
+/* baseline.c: compares the usage with the report of an older plan. Returns 0, or -1 with messages that name the tensors
+ * that made it worse, what changed for each, the peak, and remedies. */
 int baseline_check(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
 #endif

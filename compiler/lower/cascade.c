@@ -1,4 +1,4 @@
-/* cascade.c - which operators are computed strip by strip, and how their rows are cut. */
+/* cascade.c - chooses the operators that are computed strip by strip, and the rows of each strip. */
 #include "lower/cascade_loop.h"
 #include "lower/conv_after.h"
 #include "program/operand.h"
@@ -11,7 +11,7 @@ enum {
     MOST_ROWS = 1024,          /* of the last result, in a strip */
     LEAST_BYTES = 4 * 1024,    /* of a tensor that is worth the steps of a loop */
     MOST_WEIGHTS = 640 * 1024, /* bytes of a stage's weights, which every strip reads again */
-    STRIP_BYTES = 288 * 1024,  /* of all strips, where rows allow it, or one part in STRIP_PART of input and result */
+    STRIP_BYTES = 288 * 1024,  /* bytes of all strips, where rows allow it, or 1/STRIP_PART of input and result */
     STRIP_PART = 24
 };
 
@@ -24,7 +24,7 @@ static bool is_image(const Type *type)
            type_is_static(type) && type->dim[0].max == 1 && type_elements(type) > 0;
 }
 
-/* Constant weights that are read again and again. */
+/* Whether the node has constant weights, which every strip reads again. */
 static bool has_weights(const Node *node)
 {
     const Value *w = node->nin > 1 ? node->in[1] : NULL;
@@ -32,7 +32,7 @@ static bool has_weights(const Node *node)
     return w && w->data && type_bytes(&w->type) <= MOST_WEIGHTS;
 }
 
-/* Every mean is of as many elements. */
+/* Whether every window of an average pool has the same number of elements. */
 static bool has_whole_windows(const Node *node)
 {
     return !strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET") && !node_int(node, "ceil_mode", 0) &&
@@ -110,7 +110,7 @@ Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
     return s;
 }
 
-/* Some rows of an expression, which becomes another one as its innermost strides are others. */
+/* Appends a map for some rows of an expression; the loads get the innermost strides of these rows. */
 static int append_map(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     Arena   *arena = lower->program->arena;
@@ -147,7 +147,9 @@ Stage *cascade_map(Lower *lower, const Deferred *p)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* Rows that a level makes in an iteration and before the loop, and those that it keeps, by what the next one takes. */
+/* Computes the rows that a level makes in an iteration and before the loop, and the rows that it keeps, from those that
+ * the next level reads. Example: if the next level is 3 x 3 with stride 1 and makes 4 rows an iteration, this one makes
+ * 4 and keeps 2. */
 static void cut_level(Level *l, const Level *next, bool is_first)
 {
     int64_t begin = next->ahead * next->stage->stride - next->stage->pad; /* the first row that the next stage reads */
@@ -159,7 +161,8 @@ static void cut_level(Level *l, const Level *next, bool is_first)
     l->hold = l->ahead - begin;
 }
 
-/* Iterations in which a level makes rows that it has; of the first one, none whose window ends below the input. */
+/* The number of iterations in which the level has enough rows of input; of the first level, only iterations whose
+ * window does not extend below the input. */
 static int64_t most_trips(const Level *l, bool is_first)
 {
     const Stage *s = l->stage;
@@ -170,7 +173,7 @@ static int64_t most_trips(const Level *l, bool is_first)
     return (rows - l->ahead) / l->fresh;
 }
 
-/* Rows that a level makes behind the loop, as many as the next one takes. */
+/* Computes the rows that a level makes after the loop, which are those that the next one still reads. */
 static void cut_rest(const Cascade *c, Level *l, const Level *next)
 {
     int64_t taken = next->rest ? (next->rest - 1) * next->stage->stride + next->stage->reach - l->hold : 0;
@@ -180,7 +183,7 @@ static void cut_rest(const Cascade *c, Level *l, const Level *next)
     l->rows = int_max(int_max(l->hold + l->fresh, l->ahead + next->stage->pad), l->hold + l->rest + l->below);
 }
 
-/* Rows of all levels when the last makes `results` in an iteration. false: rows cannot be cut so. */
+/* Cuts all levels so that the last one makes `results` rows in an iteration; false: impossible. */
 static bool cut(Cascade *c, int64_t results, bool by_grain)
 {
     Level *last = &c->level[c->n - 1];
@@ -224,7 +227,7 @@ static int64_t act_bytes(const Lower *lower, int buffer)
     return buffer >= 0 && lower->program->buffer[buffer].kind == BUFFER_ACT ? lower->program->buffer[buffer].size : 0;
 }
 
-/* The buffer of the input of level `first`; -1: it is a result of the one before, or there is none. */
+/* The input buffer of level `first`; -1: it is the result of the level before, or there is none. */
 static int input_buffer(const Cascade *all, int first)
 {
     const Operand *x = &all->level[0].stage->x;
@@ -245,7 +248,7 @@ static bool reads_buffer(const Deferred *p, int buffer)
     return false;
 }
 
-/* Bytes of what expressions of the levels from `first` on read row by row beside `input`. */
+/* Bytes of operands that the expressions from level `first` on read row by row, besides `input`. */
 static int64_t read_bytes(const Lower *lower, const Cascade *all, int first, int input)
 {
     int64_t bytes = 0;
@@ -262,8 +265,8 @@ static int64_t read_bytes(const Lower *lower, const Cascade *all, int first, int
     return bytes;
 }
 
-/* Bytes that are alive while one level is made as a whole, at best: its result takes the place of its input as this is
- * read, or of a tensor that its expression reads. */
+/* Live bytes while one level is computed as a whole, at best: its result takes the place of its input, where that is
+ * allowed, or of a tensor that its expression reads. */
 static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 {
     const Deferred *p = all->level[level].p;
@@ -282,7 +285,8 @@ static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 
 /* ----------------------------------------------------------------------------------------------------------- choice */
 
-/* How to make the first levels of a chain, the last of which are one cascade or one level as a whole. */
+/* The best division of a chain's first levels: the last of them form one cascade, or one level that is computed as a
+ * whole. */
 typedef struct Cutting {
     int64_t bytes;
     int     cost;  /* levels in cascades; where those are wanted, levels outside */
@@ -290,8 +294,8 @@ typedef struct Cutting {
     int64_t rows;  /* of its result in an iteration; 0: no cascade */
 } Cutting;
 
-/* The bytes of the cascade c with as many rows as stay in a cache and within what the plan needs anyway; else with as
- * few as possible. `ends`: bytes beside the strips. *rows 0: rows cannot be cut. */
+/* The bytes of cascade c with as many rows as fit in a cache and in the bytes that the plan needs anyway; otherwise
+ * with as few as possible. `ends`: bytes besides the strips. *rows 0: it cannot be cut. */
 static int64_t choose_rows(const Lower *lower, Cascade *c, int64_t ends, int64_t *rows)
 {
     int64_t most = int_max(STRIP_BYTES, ends / STRIP_PART), least = 0;
@@ -314,7 +318,7 @@ static int64_t choose_rows(const Lower *lower, Cascade *c, int64_t ends, int64_t
     return least + ends;
 }
 
-/* Levels `begin` to end - 1. */
+/* The cascade of levels `begin` to end - 1. */
 static Cascade part(const Cascade *all, int begin, int end)
 {
     Cascade c = {.n = end - begin};
@@ -323,7 +327,8 @@ static Cascade part(const Cascade *all, int begin, int end)
     return c;
 }
 
-/* The last level as a whole, with the part of its work that is a level, behind the best cutting of those before. */
+/* The last level computed as a whole, including a stage that it computes itself, after the best division of those
+ * before. */
 static Cutting cut_whole(const Lower *lower, const Cascade *all, const Cutting *best, int end)
 {
     int     begin = end - 1 - (end > 1 && all->level[end - 2].stage->is_part);
@@ -335,7 +340,7 @@ static Cutting cut_whole(const Lower *lower, const Cascade *all, const Cutting *
     return whole;
 }
 
-/* The levels from `begin` on as a cascade. */
+/* The levels from `begin` on as one cascade, after the best division of those before. */
 static Cutting cut_strips(const Lower *lower, const Cascade *all, const Cutting *best, int begin, int end)
 {
     Cascade c = part(all, begin, end);
@@ -365,8 +370,8 @@ static void collect(Cascade *all, Deferred *last)
         all->level[j] = (Level){.p = last, .stage = last->stage};
 }
 
-/* The cascade that ends with `last`; NULL: it is better made as a whole. Levels before it choose for themselves, as
- * well. */
+/* The cascade that ends with `last`; NULL: `last` is better computed as a whole. The levels before choose for
+ * themselves. */
 static Cascade *choose(Lower *lower, Deferred *last)
 {
     Cascade  all;

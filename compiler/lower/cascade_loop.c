@@ -1,10 +1,8 @@
-/* cascade_loop.c - loops over strips of rows.
- *
- * In iteration i the last stage makes rows iR to iR + R - 1 of its result, and the stage j as many as they take, f(j),
- * running a(j) rows ahead: rows i f(j) + a(j) to (i + 1) f(j) + a(j) - 1. What it makes goes to a strip of hold(j) +
- * f(j) rows, the first of which is the first that the next stage reads; at the end of an iteration the last hold(j)
- * rows move to the top. The first a(j) rows are made before the loop, the last ones behind it; rows of padding are
- * stored like others. */
+/* cascade_loop.c - loops over strips of rows. In iteration i the last stage makes rows iR to iR + R - 1 of its result.
+ * Stage j makes the f(j) rows that this requires, running a(j) rows ahead: rows i f(j) + a(j) to (i + 1) f(j) + a(j) -
+ * 1. It stores them in a strip of hold(j) + f(j) rows, whose first row is the first that the next stage reads. At the
+ * end of an iteration the last hold(j) rows move to the top of the strip. The first a(j) rows are made before the loop,
+ * the last ones after it. Rows of padding are stored like others. */
 #include "lower/cascade_loop.h"
 #include "lower/control.h"
 #include "lower/spatial.h"
@@ -12,7 +10,7 @@
 
 enum {
     AXES = 4,
-    ITERATION_AXIS = MAX_RANK + 1 /* and up, by their number: of the leaf that counts strips */
+    ITERATION_AXIS = MAX_RANK + 1 /* and up, one for each cascade: the axis of the symbol that counts strips */
 };
 
 static Operand rows_of(Lower *lower, Operand x, Extent first, int64_t count)
@@ -20,7 +18,7 @@ static Operand rows_of(Lower *lower, Operand x, Extent first, int64_t count)
     return operand_window(lower, x, CASCADE_ROW, first, extent_const(count), 1);
 }
 
-/* Append the step that makes rows `first` to first + count - 1 of a level from x, `pad` rows of whose input are missing
+/* Appends the step that makes rows `first` to first + count - 1 of a level from x; `pad` rows of the input are missing
  * above. */
 static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Extent first, int64_t count, Operand y)
 {
@@ -37,7 +35,7 @@ static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Ext
     return status;
 }
 
-/* The same of the first level, from rows of its input as a whole. */
+/* The same for the first level, whose input is a whole tensor. */
 static int append_first(Lower *lower, const Level *l, Extent first, int64_t count, Operand y)
 {
     const Stage *s = l->stage;
@@ -52,7 +50,7 @@ static int append_first(Lower *lower, const Level *l, Extent first, int64_t coun
     return append_rows(lower, l, rows_of(lower, s->x, begin, rows), pad, first, count, y);
 }
 
-/* One element; bytes are stored as they are, signed or not. */
+/* The border value as one element; bytes are stored as they are, signed or not. */
 static Operand border_of(Lower *lower, DType dtype, double value)
 {
     float  *whole = arena_one(lower->program->arena, float);
@@ -64,7 +62,7 @@ static Operand border_of(Lower *lower, DType dtype, double value)
     return lower_weight(lower, whole, dtype, 0, NULL, "border");
 }
 
-/* Rows `first` to first + count - 1 of a strip as the padding of the stage that reads them. */
+/* Fills rows `first` to first + count - 1 of a strip with the padding of the stage that reads them. */
 static int append_border(Lower *lower, const Level *l, int64_t first, int64_t count)
 {
     Operand y, x;
@@ -76,7 +74,7 @@ static int append_border(Lower *lower, const Level *l, int64_t first, int64_t co
     return lower_copy(lower, NULL, operand_broadcast(lower, x, AXES, y.dim), y);
 }
 
-/* Move what a strip holds up by `distance` rows, as many at a time as do not overlap. */
+/* Moves the kept rows of a strip up by `distance` rows, in pieces that do not overlap. */
 static int append_move(Lower *lower, const Level *l, int64_t distance)
 {
     for (int64_t row = 0; distance && row < l->hold; row += distance) {
@@ -98,7 +96,7 @@ static Operand strip_buffer(Lower *lower, const Level *l)
     return lower_temporary(lower, &strip, LAYOUT_CHANNELS_LAST, "strip");
 }
 
-/* Rows of a level, not the first, from the top of the strip before it. */
+/* Appends rows of a level whose input is the strip of the level before, from its top on. */
 static int append_next(Lower *lower, const Level *l, Extent first, int64_t count, Operand y)
 {
     Operand x = rows_of(lower, l[-1].strip, extent_const(0), (count - 1) * l->stage->stride + l->stage->reach);
@@ -106,7 +104,7 @@ static int append_next(Lower *lower, const Level *l, Extent first, int64_t count
     return append_rows(lower, l, x, 0, first, count, y);
 }
 
-/* The rows that each level is ahead. Until all are made, strips begin with the padding. */
+/* Appends the rows that each level is ahead before the loop. Until all are made, strips begin with the padding. */
 static int append_ahead(Lower *lower, Cascade *c)
 {
     for (int j = 0; j + 1 < c->n; j++) {
@@ -132,7 +130,7 @@ static int append_ahead(Lower *lower, Cascade *c)
     return 0;
 }
 
-/* `count` rows of each level from its row `first` on, which follow those that its strip holds. */
+/* Appends `count` rows of a level from row `first` on, behind the rows that its strip keeps. */
 static int append_level(Lower *lower, const Cascade *c, int j, Extent first, int64_t count, Operand y)
 {
     const Level *l = &c->level[j];
@@ -160,7 +158,7 @@ static int append_iteration(Lower *lower, const Cascade *c, Extent i, Operand y)
     return 0;
 }
 
-/* The rows that are left, and the padding below them. */
+/* Appends the rows after the loop, and the padding below them. */
 static int append_rest(Lower *lower, const Cascade *c, Operand y)
 {
     for (int j = 0; j < c->n; j++) {
@@ -173,7 +171,7 @@ static int append_rest(Lower *lower, const Cascade *c, Operand y)
     return 0;
 }
 
-/* The input of the first level lies in memory as a whole: it is made now where another stage makes it. */
+/* Places the input of the first level as a whole tensor, computing it now if it is deferred. */
 static int place_input(Lower *lower, const Level *l)
 {
     if (!l->stage->before)

@@ -1,4 +1,4 @@
-/* cascade_loop.h - a cascade as it is chosen, in rows, and the loop for it. */
+/* cascade_loop.h - a chosen cascade, in rows, and its loop. */
 #ifndef OCC_LOWER_CASCADE_LOOP_H
 #define OCC_LOWER_CASCADE_LOOP_H
 
@@ -11,7 +11,7 @@ typedef struct Level {
     Deferred *p;
     Stage    *stage;
     int64_t   fresh, ahead, hold;
-    int64_t   rest, below; /* made behind the loop, and of padding below them that the next stage reads */
+    int64_t   rest, below; /* rows made after the loop, and rows of padding below them that the next stage reads */
     int64_t   rows;        /* of the strip */
     Operand   strip;
 } Level;

@@ -1,7 +1,7 @@
-/* choice.h - which of several ways a convolution is computed, and the file of --tune that says so: a line for each
- * shape,
- *   conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the other ways
- * Knows nothing of how the ways are measured. */
+/* choice.h - the algorithm chosen for each shape of convolution, and the file of --tune that lists the choices, a line
+ * each:
+ *   conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the others
+ * Knows nothing of measuring. */
 #ifndef OCC_LOWER_CHOICE_H
 #define OCC_LOWER_CHOICE_H
 
@@ -22,12 +22,12 @@ typedef struct Choice {
 typedef struct Choices {
     Choice    *choice;
     int        count, capacity;
-    const Way *every; /* for all shapes, whatever the list says; NULL: the list counts */
+    const Way *every; /* the algorithm for all shapes; NULL: that of the list */
 } Choices;
 
 bool choice_same_shape(const ConvShape *a, const ConvShape *b);
 
-/* NULL: nothing is said of this shape. */
+/* The algorithm listed for this shape, or NULL. */
 const Way *choice_find(const Choices *choices, const ConvShape *shape);
 
 /* Read the file. Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */

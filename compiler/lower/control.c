@@ -158,7 +158,7 @@ static bool owns(const Lower *lower, const Value *value, Extent extent)
     return control_symbol(lower, value, extent).expr >= 0;
 }
 
-/* A leaf within bounds that inference checks in its own words: the leaf is what is set. */
+/* A symbol whose bounds inference checks separately: the symbol itself is set. */
 int control_give(Lower *lower, const Value *to, Extent extent, Extent value)
 {
     Extent symbol = control_symbol(lower, to, extent);
@@ -180,7 +180,7 @@ int control_give_extents(Lower *lower, const Type *from, const Value *to)
     return 0;
 }
 
-/* Stop before anything is copied that has no room. */
+/* Stops the run before copying members that do not fit. */
 static int check_room(Lower *lower, const Type *from, const Type *to)
 {
     for (int i = 0; i < to->rank; i++)
@@ -296,7 +296,7 @@ int control_final(Lower *lower, Value *parameter, Value *output)
     return 0;
 }
 
-/* The first item decides; the others must be like it. */
+/* The first iteration's item determines the extents; later ones must agree. */
 static int same_item(Lower *lower, const Value *stack, Extent known, Extent found, Extent iteration)
 {
     Model *model = lower->model;

@@ -1,4 +1,4 @@
-/* conv_after.c - convolutions of single pixels whose input is computed block by block. */
+/* conv_after.c - 1 x 1 convolutions that compute their input, an elementwise expression, block by block. */
 #include "lower/conv_after.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
@@ -9,7 +9,7 @@ enum {
     CHANNEL = 1,
     ROW = 2,
     LEAST_OUTPUTS = 8,       /* below, other kernels are better */
-    BLOCK_BYTES = 96 * 1024, /* of an expression's values, at most, where memory is not short */
+    BLOCK_BYTES = 96 * 1024, /* bytes of the expression's values in a block, at most, where memory is not short */
     LEAST_ROWS = 4
 };
 
@@ -27,7 +27,7 @@ static bool is_pointwise(const Node *node)
     return type->dim[2].max == 1 && type->dim[3].max == 1 && type->dim[0].max >= LEAST_OUTPUTS;
 }
 
-/* Some operand lies inside a larger buffer and is read pixel by pixel. */
+/* Whether some operand is a window of a larger buffer that is read pixel by pixel. */
 static bool reads_a_window(const Lower *lower, const Deferred *input)
 {
     for (int i = 0; i < input->noperand; i++) {
@@ -49,7 +49,7 @@ bool conv_after_takes(const Lower *lower, const Node *user, const Deferred *inpu
            is_pointwise(user) && type_is_static(&input->type) && reads_a_window(lower, input);
 }
 
-/* 0: nothing waits behind the convolution, 1: max(acc, 0), -1: something else. */
+/* The epilogue of the convolution: 0: none, 1: max(acc, 0), -1: another one. */
 static int limit_of(const Scalar *s)
 {
     const ScalarNode *last = &s->node[s->nnode - 1], *a, *b;

@@ -1,4 +1,4 @@
-/* fold.c - evaluate a node whose inputs are constant: lowered alone, run here, its outputs kept as constants. */
+/* fold.c - folds a node of constant inputs: it is lowered alone and run here, and its outputs become constants. */
 #include "infer/infer.h"
 
 #include "lower/lower.h"
@@ -31,7 +31,7 @@ static int64_t input_bytes(const Node *node)
     return bytes;
 }
 
-/* Every output is a tensor of known capacity that a constant can hold, and they are not too large. */
+/* Whether every output is a tensor of known capacity and acceptable size. */
 static bool outputs_can_be_kept(const Node *node, int64_t from)
 {
     int64_t total = 0;
@@ -53,7 +53,7 @@ static bool outputs_can_be_kept(const Node *node, int64_t from)
 
 /* -------------------------------------------------------------------------------------------------------- execution */
 
-/* Memory for every buffer, outputs apart: those stay. NULL: too much. */
+/* Allocates every buffer; outputs in memory that stays. NULL: too much. */
 static void **give_memory(const Program *program)
 {
     Arena  *arena = program->arena;
@@ -74,7 +74,7 @@ static void **give_memory(const Program *program)
     return memory;
 }
 
-/* The type with the extents that the run found out; false: one is still unknown. */
+/* The type with the extents that the run determined; false: one is still unknown. */
 static bool settle_type(const Program *program, void *const *memory, Type *type)
 {
     for (int i = 0; i < type->rank; i++) {
@@ -98,7 +98,7 @@ static bool is_broadcast(const char *data, int64_t count, int64_t bytes)
     return count > 1 && !memcmp(data, data + bytes, (size_t)((count - 1) * bytes));
 }
 
-/* An input with the same bytes: reshapes share what they reshape. NULL: none. */
+/* An input that holds the same bytes, which reshapes share; NULL: none. */
 static const void *same_bytes(const Node *node, const void *data, int64_t bytes)
 {
     for (int i = 0; i < node->nin; i++)
@@ -126,7 +126,7 @@ static void keep_output(const Model *model, const Node *node, Value *value, Type
     value->data = kept;
 }
 
-/* Run the program and keep what it leaves in its outputs. Returns 1, or 0: the node stays. */
+/* Runs the program and keeps its outputs as constants. Returns 1, or 0: the node stays. */
 static int run_and_keep(Model *model, const Node *node, const Program *program)
 {
     void **memory = give_memory(program);
@@ -144,8 +144,8 @@ static int run_and_keep(Model *model, const Node *node, const Program *program)
     return 1;
 }
 
-/* With memory of its own, which is given back at once, and messages of its own: a node that cannot be folded is no
- * error here; lowering it later says what is wrong, if it is needed at all. */
+/* Folds with a temporary arena and diagnostics of its own: a failure here is no error, because lowering reports it
+ * later if the node is needed. */
 static int fold_apart(Model *model, Node *node, Arena *apart)
 {
     Program *program;

@@ -1,5 +1,5 @@
-/* loops.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, neighbours
- * joined. */
+/* loops.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, adjacent ones
+ * collapsed. */
 #include "lower/lower.h"
 #include <string.h>
 
@@ -22,7 +22,7 @@ Deferred *deferred_kernel(Lower *lower, Node *node, DeferredFinish finish, Defer
     return p;
 }
 
-/* Results lie as their largest operand does, so that the inner loop walks both in order. */
+/* A result takes the layout of its largest operand, so that the inner loop walks both in order. */
 Layout lower_deferred_layout(const Lower *lower, const Deferred *p)
 {
     int64_t most = 0;
@@ -132,7 +132,7 @@ static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
     return nest;
 }
 
-/* A copy of x whose axes follow each other as y's do, the innermost first; of repeated axes it holds one element. */
+/* A copy of x whose axes are in the memory order of y's; of a broadcast axis it holds one element. */
 static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
 {
     Type    type = {.kind = TYPE_TENSOR, .dtype = x->dtype, .rank = x->rank};
@@ -157,8 +157,8 @@ static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
     return 0;
 }
 
-/* The innermost stride of each operand is a literal of the expression; where it is known only while running, a copy is
- * read. */
+/* Makes innermost strides literal, as expressions require: an operand whose stride is a run-time integer is copied
+ * first. */
 static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
 {
     bool again = false;
@@ -266,7 +266,8 @@ int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
     Nest    nest;
     Step   *step;
 
-    if (x.buffer == y.buffer && extent_same(x.offset, y.offset) && operand_same_layout(&x, &y)) /* it was made there */
+    if (x.buffer == y.buffer && extent_same(x.offset, y.offset) &&
+        operand_same_layout(&x, &y)) /* its step wrote it there */
         return 0;
     nest = nest_of(lower, &y, &from, 1);
     step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));

@@ -40,7 +40,8 @@ static void count_uses(Lower *lower, const Graph *graph)
         }
 }
 
-/* A value may be made inside a concatenation when it is made by a step of this graph, once, and lies nowhere else. */
+/* Whether a value may be computed inside a concatenation: a step of this graph computes it, it has one such reader, and
+ * it has no other place. */
 static bool can_lie_inside(const Lower *lower, const Value *value, const Graph *graph)
 {
     return value && value->def && value->def->graph == graph && !value->data && !lower->output[value->id] &&
@@ -124,7 +125,7 @@ static int make_port(Lower *lower, Port *ports, int index, Value *value, BufferK
     return 0;
 }
 
-/* An output that is also an input, a constant, or listed twice gets its own buffer; the copy comes at the end. */
+/* An output that is also an input, a constant, or listed twice gets a buffer of its own; it is copied at the end. */
 static int make_ports(Lower *lower, Value **in, int nin, Value **out, int nout)
 {
     Program *p = lower->program;
@@ -188,7 +189,7 @@ static bool is_made_by(const Model *model, const Expr *symbol, const void *node)
     return symbol->value >= 0 && model->value[symbol->value]->def == node;
 }
 
-/* What inference left to the run: before the node, or after it when its own results decide. */
+/* The run-time checks of inference, before the node, or after it if they depend on its results. */
 static int lower_checks(Lower *lower, const Node *node, bool after)
 {
     for (int i = 0; i < lower->model->ncheck; i++) {
@@ -260,7 +261,7 @@ static Lower lower_new(Model *model, Arena *arena, Diag *diag, const Machine *ma
     return lower;
 }
 
-/* For the report: where each value came to lie. */
+/* Records for the report where each value lies. */
 static void keep_homes(const Lower *lower)
 {
     Program *p = lower->program;

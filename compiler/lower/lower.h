@@ -16,7 +16,7 @@
 #include "program/options.h"
 #include "program/program.h"
 
-/* The order in memory that a result should take. */
+/* The memory order of a result. */
 typedef enum Layout { LAYOUT_ROW_MAJOR, LAYOUT_CHANNELS_LAST } Layout;
 
 typedef struct Deferred Deferred;
@@ -34,7 +34,7 @@ struct Deferred {
     DeferredAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
     bool            bytes;   /* the kernel stores bytes too, not only floats */
     void           *detail;  /* the kernel's own parameters, for finish */
-    struct Stage   *stage;   /* how its rows can be made one after another (lower/cascade.h); or NULL */
+    struct Stage   *stage;   /* how it can be computed strip by strip (lower/cascade.h); or NULL */
     Type            type;    /* extents of the result (dtype: of the expression's result) */
     Layout          layout;  /* that the kernel prefers for its result */
     Scalar         *expr;
@@ -59,26 +59,24 @@ typedef struct Inside {
 } Inside;
 
 struct Lower {
-    Model   *model;
-    Program *program;
-    Diag    *diag;
-    Arena   *arena;
-    Place   *place;  /* by Value.id */
-    Inside  *inside; /* by Value.id */
-    int     *uses;   /* by Value.id: readers of it, graph outputs and bodies counted */
-    int     *depth;  /* by Value.id: nodes of the longest chain that ends in it */
-    Node   **user;   /* by Value.id: its last reader, or NULL */
-    bool    *output; /* by Value.id: an output of the model */
-    int      nvalue; /* entries of the arrays above */
-    int64_t  buffer_align;
-    int      vector_bytes;
-    bool     in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
-    CascadeUse
-        cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
-                    it */
-    bool           no_elision;     /* members of Concat, results of Split and Slice are copied */
-    int64_t        cascade_floor;  /* bytes that the plan needs anyway: cascades that save less are left out */
-    Winograd       winograd;       /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    Model         *model;
+    Program       *program;
+    Diag          *diag;
+    Arena         *arena;
+    Place         *place;  /* by Value.id */
+    Inside        *inside; /* by Value.id */
+    int           *uses;   /* by Value.id: number of readers; graph outputs and bodies count */
+    int           *depth;  /* by Value.id: nodes of the longest chain that ends in it */
+    Node         **user;   /* by Value.id: its last reader, or NULL */
+    bool          *output; /* by Value.id: an output of the model */
+    int            nvalue; /* entries of the arrays above */
+    int64_t        buffer_align;
+    int            vector_bytes;
+    bool           in_parts;      /* --threads: kernels that cannot be cut are avoided where there are others */
+    CascadeUse     cascade;       /* strip by strip: AUTO: where the tensors between are large, ON: wherever possible */
+    bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
+    int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
+    Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* of a layer at most: see winograd_error */
     const Core    *core;           /* that times are predicted for */
     const Choices *choices;        /* of --tuned; NULL: none */
@@ -127,18 +125,18 @@ int lower_value(Lower *lower, Value *value, Operand *out);
 int lower_input_dense(Lower *lower, Node *node, int index, Operand *out);
 int lower_dense(Lower *lower, Operand x, Operand *out);
 
-/* Where output `index` shall be written: a new buffer, the caller's output, or a window of a larger value. Only
- * LAYOUT_ROW_MAJOR without a window is sure to be dense: look at the strides, or use lower_output_dense. */
+/* The place to write output `index` to: a new buffer, the caller's output, or a window of a larger value. Only
+ * LAYOUT_ROW_MAJOR without a window is sure to be dense: check the strides, or use lower_output_dense. */
 int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out);
 
 /* A dense row-major buffer to write to; when the value must end elsewhere, call lower_output_done after the step. */
 int lower_output_dense(Lower *lower, Node *node, int index, Operand *out);
 int lower_output_done(Lower *lower, Node *node, int index, Operand written);
 
-/* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
+/* Output `index` is a view of a placed value (reshape, transpose, slice, ...): no step, no bytes. */
 int lower_output_view(Lower *lower, Node *node, int index, Operand view);
 
-/* The same where the view is a part of what is placed; a copy of it with --elision=off. */
+/* The same for a view that covers only part of the value; a copy with --elision=off. */
 int lower_output_part(Lower *lower, Node *node, int index, Operand part);
 
 /* Output `index` is deferred until its consumer is lowered. */
@@ -155,12 +153,12 @@ bool deferred_stores(const Deferred *deferred, DType dtype);
 /* The nodes that a deferred step computes become the origin of steps `first` to the last, which are its own. */
 void deferred_say_origins(Lower *lower, const Deferred *deferred, int first);
 
-/* A constant input folded on demand (a dequantised weight is kept as its integers until somebody asks); NULL: not
+/* A constant input, folded on demand (a dequantised weight is kept as integers until it is asked for); NULL: not
  * constant. */
 const Value *lower_constant(Lower *lower, Value *value);
 
-/* Place a small integer tensor whose contents inference tracked, from its run-time integers. Such values are made only
- * when somebody reads them: chains of Shape, Gather and Concat that only feed a Reshape cost no step. */
+/* Places a small integer tensor whose elements inference tracked, from its run-time integers. It is stored only when a
+ * step reads it, so chains of Shape, Gather and Concat in front of a Reshape cost no step. */
 int  lower_tracked(Lower *lower, Value *value);
 bool lower_is_tracked(const Lower *lower, const Value *value);
 
@@ -179,8 +177,8 @@ Layout lower_deferred_layout(const Lower *lower, const Deferred *deferred);
 int    lower_map_finish(Lower *lower, Deferred *deferred, Operand y);
 int    lower_state(Lower *lower, const Options *options);
 
-/* Text that is made while running lies in pools, which live as long as any value that may point into them is read:
- * steps that read such a value read its pools too, and what they write may point there as well (text.c). */
+/* Text that is created while running lies in pools. A pool lives as long as any value is read that may point into it: a
+ * step that reads such a value also reads its pools, and its result may point there too (text_pool.c). */
 Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes); /* a new pool for what a step writes to `text` */
 bool    lower_made_text(const Lower *lower, Operand text,
                         int first);                  /* it may point into a pool that is buffer `first` or later */
@@ -206,35 +204,34 @@ Step *step_begin(Lower *lower, Node *node, const char *kernel);
 void  step_reads(Lower *lower, Step *step, Operand x);
 void  step_writes(Lower *lower, Step *step, Operand y);
 void  step_updates(Lower *lower, Step *step,
-                   Operand x); /* reads what is there, and writes: what it held stays alive until here */
+                   Operand x); /* reads and writes: the bytes before stay live until this step */
 void  step_int(Lower *lower, Step *step, int64_t value);
 void  step_extent(Lower *lower, Step *step, Extent value);
 void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);
 void  step_extents(Lower *lower, Step *step, int count, const Extent *values);
 void  step_float(Lower *lower, Step *step, double value);
-/* A kernel that finds out an extent: where it writes that, and as arguments the least and the most that it may find. */
+/* For a kernel that determines an extent: the slot that it writes, and as arguments the least and the greatest possible
+ * value. */
 void step_found(Lower *lower, Step *step, Extent found);
 void step_limits(Lower *lower, Step *step, Extent found);
 void step_floats(Lower *lower, Step *step, int count, const double *values);
 void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
 int  step_end(Lower *lower, Step *step);
 
-/* Every step joins the program here: it gets the node in hand, if it has none, and reads the text that it may point to.
- * Returns its index. */
+/* Appends a step; every step passes through here. It gets the current node as origin, if it has none, and reads the
+ * text that its operands may point to. Returns its index. */
 int lower_append(Lower *lower, Step step);
 
-/* Strided copy (with conversion of nothing): y[...] = x[...]. */
+/* Strided copy without conversion: y[...] = x[...]. */
 int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
 
-/* Make sure that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need
- * nothing. */
+/* Ensures that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need no slot. */
 int lower_extent(Lower *lower, Extent extent);
-/* dims[leaf] = value, whatever it was, or the integer that the run finds at `word`; nothing where leaf is
+/* Sets the slot of a symbol to `value`, or to the integer that the run reads at `word`; nothing if `symbol` is
  * constant. */
 int     lower_set(Lower *lower, Extent symbol, Extent value);
 int     lower_read(Lower *lower, Operand word, Extent symbol);
-Operand lower_slot(Lower *lower,
-                   Extent symbol); /* where a step writes a run-time integer that it finds out (int64_t) */
+Operand lower_slot(Lower *lower, Extent symbol); /* place of a run-time integer that a step computes (int64_t) */
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
 
 /* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */
@@ -254,7 +251,7 @@ int lower_indices(Lower *lower, Node *node, int index, Operand *out);
 /* Products of extents first .. last-1. */
 Extent operand_count(Lower *lower, const Operand *x, int first, int last);
 
-/* Ranges of control steps: slots set inside are forgotten at the end. */
+/* Opens and closes a range of a control step: slots set inside are unknown after it. */
 int  lower_range_open(Lower *lower);
 void lower_range_close(Lower *lower, int mark);
 

@@ -2,7 +2,7 @@
 #include "lower/control.h"
 #include "lower/sequence.h"
 
-/* Stop before anything is copied that has no room. */
+/* Stops the run before copying members that do not fit. */
 static int check_room(Lower *lower, const Type *item, const Type *from)
 {
     Extent elements;
@@ -32,7 +32,7 @@ static int put_member(Lower *lower, Value *from, const Type *type, Operand y)
                                    : lower_copy(lower, NULL, x, member);
 }
 
-/* Zeros in the header and in those of what would be inside. */
+/* Writes zeros to the header, and to those of nested members. */
 int optional_clear(Lower *lower, const Type *type, Operand y)
 {
     Extent none = extent_const(0);
@@ -56,7 +56,7 @@ int optional_wrap(Lower *lower, Value *from, Value *to)
     return sequence_made(lower, to);
 }
 
-/* The run stops where an optional that must be there is not. */
+/* The run stops if an optional that must be present is absent. */
 static int check_present(Lower *lower, Value *from)
 {
     Extent present;

@@ -1,5 +1,5 @@
-/* packing.c - any range of bytes of weights in panels: rows are put where they are wanted, those at the ends of the
- * range beside it. */
+/* packing.c - any range of bytes of packed weights. Whole rows are written in place; those at the ends of the range are
+ * packed beside it and copied in part. */
 #include "lower/packing.h"
 #include "support/int.h"
 

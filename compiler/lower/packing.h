@@ -1,6 +1,6 @@
-/* packing.h - constant weights in panels, made block by block where they are read: [group][block of 32
- * outputs][row][output][lane], the last block of a group as wide as its outputs, then a margin of zeros. What a row
- * holds is its maker's business. */
+/* packing.h - constant weights in panels, packed block by block when they are read: [group][block of 32
+ * outputs][row][output][lane]. The last block of a group is as wide as its outputs; a margin of zeros follows. The
+ * content of a row is up to its packer. */
 #ifndef OCC_LOWER_PACKING_H
 #define OCC_LOWER_PACKING_H
 
@@ -24,8 +24,7 @@ struct PanelPacking {
     void (*put)(const PanelPacking *packing, const PackedRows *rows, void *to); /* all elements of these rows */
 };
 
-/* A weight of the program, which is made by `packing`. That one, and the constant that it reads, live as long as the
- * program. */
+/* A weight of the program that `packing` packs. `packing` and its constant must live as long as the program. */
 Operand packing_add(Lower *lower, PanelPacking *packing, const char *name);
 
 #endif

@@ -30,8 +30,8 @@ typedef struct FloatPanels {
     int64_t      stride[4]; /* bytes */
 } FloatPanels;
 
-/* Rows of one tap, inputs beside each other in the constant: line by line of it, lest the lines push each other out of
- * the cache. */
+/* Packs rows of one tap whose inputs are contiguous in the constant. It goes line by line of the constant, so that
+ * lines do not evict each other from the cache. */
 static void put_columns(const FloatPanels *p, const char *from, const PackedRows *rows, float *to)
 {
     enum { LINE = 16 };

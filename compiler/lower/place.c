@@ -91,7 +91,7 @@ Operand lower_packed(Lower *lower, const Packing *packing, DType dtype, int64_t 
     return x;
 }
 
-/* A constant of one repeated value is one element with strides of zero. */
+/* A constant of one repeated element is stored once, with strides of 0. */
 static Operand constant_operand(Lower *lower, Value *value)
 {
     const Const *data = value->data;
@@ -133,7 +133,8 @@ bool lower_is_tracked(const Lower *lower, const Value *value)
     for (int i = 0; i < value->nelem; i++) {
         const Expr *e = value->elem[i].expr < 0 ? NULL : &lower->model->expr[value->elem[i].expr];
 
-        if (e && e->op == EXPR_ELEM && e->value == value->id) /* its contents are read from memory: it must be made */
+        if (e && e->op == EXPR_ELEM &&
+            e->value == value->id) /* its elements are read from memory, so it must be computed */
             return false;
     }
     return true;
@@ -261,7 +262,7 @@ int lower_input_dense(Lower *lower, Node *node, int index, Operand *out)
     return 0;
 }
 
-/* What its only reader would ask for otherwise, and copy it for. */
+/* The layout that the value's only reader would otherwise copy it to. */
 static Layout wanted_layout(const Lower *lower, const Value *value, Layout layout)
 {
     const Node *user = lower->uses[value->id] == 1 ? lower->user[value->id] : NULL;
@@ -269,13 +270,13 @@ static Layout wanted_layout(const Lower *lower, const Value *value, Layout layou
     return user && user->op == OP_onnx_Conv && user->in[0] == value ? LAYOUT_CHANNELS_LAST : layout;
 }
 
-/* The place of a value that is about to be made. */
+/* The place of a value whose step comes next. */
 static Operand new_place(Lower *lower, Value *value, Layout layout)
 {
     Place  *place = &lower->place[value->id];
     Inside *inside = &lower->inside[value->id];
 
-    if (place->kind == PLACE_OPERAND) /* the caller's output, or a parent that a sibling has placed */
+    if (place->kind == PLACE_OPERAND) /* the caller's output, or a parent that another member has placed */
         return place->operand;
     if (inside->parent) {
         Operand parent = new_place(lower, inside->parent, wanted_layout(lower, inside->parent, layout));

@@ -4,9 +4,7 @@
 #include "support/int.h"
 #include <string.h>
 
-enum {
-    WHICH_FIRST = 1 << 16
-}; /* axes of EXPR_VAR leaves from here on number the integers that are read from headers */
+enum { WHICH_FIRST = 1 << 16 }; /* EXPR_VAR symbols with axes from here on number the integers read from headers */
 
 static bool is_nested(const Type *type)
 {
@@ -94,7 +92,7 @@ int sequence_place(Lower *lower, Value *value)
     return 0;
 }
 
-/* What a caller gives is checked before anything is read from it. */
+/* Checks a sequence from the caller before anything is read from it. */
 static int check_port(Lower *lower, const Type *type, Operand x)
 {
     Step *step = step_begin(lower, NULL, "sequence_check");
@@ -233,8 +231,7 @@ int sequence_made(Lower *lower, Value *value)
     return lower_read(lower, sequence_words(lower, lower->place[value->id].operand, extent_const(0), 1), symbol);
 }
 
-/* The leaf of an extent that is nowhere else: of the value itself, or of an optional input, which has it in its
- * header. */
+/* The symbol of an extent that only this value has, or that an optional input has in its header. */
 static Extent found_here(const Lower *lower, const Value *made, Extent extent)
 {
     const Expr *e = extent.expr >= 0 ? &lower->model->expr[extent.expr] : NULL;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* IR versions 1 and 2 do not say which field is meant: it is the one that is there. */
+/* IR versions 1 and 2 do not name the field; it is the one that is present. */
 static Onnx__AttributeProto__AttributeType guess_kind(const Onnx__AttributeProto *a)
 {
     return a->has_f           ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
@@ -47,7 +47,7 @@ static void read_list(Reader *reader, const Onnx__AttributeProto *proto, Attr *o
     }
 }
 
-/* Which body a graph attribute is; -1: no operator has such a body. */
+/* The index of the body that a graph attribute is; -1: no operator has such a body. */
 static int body_slot(const char *name)
 {
     if (!strcmp(name, "then_branch") || !strcmp(name, "body") || !strcmp(name, "score_mod"))
@@ -140,8 +140,8 @@ static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *function, con
     return NULL;
 }
 
-/* Inside a function an attribute may stand for one of the call's; omitted there and without a default it is omitted
- * here. */
+/* An attribute inside a function may refer to one of the call's. If the call omits it and it has no default, it is
+ * omitted here. */
 static int read_reference(Reader *reader, Scope *scope, Node *node, const char *name, const char *refers)
 {
     const Frame          *frame = scope->frame;

@@ -53,7 +53,7 @@ static bool listed(const Node *node)
     return found;
 }
 
-/* Names that the format keeps for tools, and what said which inputs may be overwritten, which is ours to know. */
+/* Names that the format reserves for tools, and attributes about overwriting inputs, which planning decides. */
 static bool is_ignored(const Node *node, const char *name)
 {
     return !strncmp(name, "__", 2) ||
@@ -161,7 +161,7 @@ static int check_missing(Reader *reader, const Node *node)
     return 0;
 }
 
-/* An empty word says what no attribute says. */
+/* An empty string counts as an absent attribute. */
 static bool says_nothing(const Row *row, const Attr *attr)
 {
     return attr->kind == ATTR_STRING && !attr->s[0] && strcmp(row->values, "*");

@@ -26,7 +26,7 @@ static int input_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *
     return 0;
 }
 
-/* Older files list initializers among the inputs as well: then the contents must fit what is declared there. */
+/* Older files list initializers among the inputs as well: their type must then match the declared one. */
 static int give_contents(Reader *reader, Scope *scope, const char *name, Type type, const Const *data)
 {
     void **known = map_find(&scope->value, name);
@@ -63,7 +63,7 @@ static int initializer_read(Reader *reader, Scope *scope, const Onnx__TensorProt
     return give_contents(reader, scope, name, type, data);
 }
 
-/* Inputs whose contents are known are no inputs. */
+/* Removes inputs that are constants. */
 static void drop_constant_inputs(Graph *graph)
 {
     int kept = 0;
@@ -74,7 +74,7 @@ static void drop_constant_inputs(Graph *graph)
     graph->nin = kept;
 }
 
-/* What the file says of a value that it also computes. A name that nothing has is of no use and no harm. */
+/* Reads the declared type of a computed value. A declaration of an unknown name is ignored. */
 static int declared_read(Reader *reader, Value *value, const Onnx__ValueInfoProto *proto)
 {
     const char *what = arena_printf(reader->scratch, "value '%s'", proto->name);
@@ -122,7 +122,7 @@ static int connect(Reader *reader, Scope *scope, Node *node, const Onnx__NodePro
     return result;
 }
 
-/* The parts that every node has. Attributes may hold bodies, which read this scope. */
+/* Builds the common parts of a node. Attributes may contain bodies, which see this scope. */
 static Node *node_start(Reader *reader, Scope *scope, const Onnx__NodeProto *proto, int position)
 {
     const Frame *frame = scope->frame;
@@ -148,14 +148,14 @@ static int node_upgrade(Reader *reader, Node *node)
                                                                  : node->opset;
 
     if (!info->domain[0] && node->opset < 6)
-        node_drop_attr(node, "consumed_inputs"); /* said which inputs may be overwritten; that is ours to know */
+        node_drop_attr(node, "consumed_inputs"); /* named inputs that may be overwritten, which planning decides */
     if (info->upgrade && info->upgrade(reader->model, node, reader->diag))
         return -1;
     node->opset = newest;
     return 0;
 }
 
-/* Said once: every call around this one gives up as well. */
+/* Reports the limit once; all enclosing calls then fail. */
 static int too_large(Reader *reader)
 {
     if (reader->nodes < MAX_NODES * 2)
@@ -166,7 +166,7 @@ static int too_large(Reader *reader)
     return -1;
 }
 
-/* Outputs that the operator always makes: where the model names none, a value that nobody reads. */
+/* Gives the node all outputs of its operator: an output without a name gets a value that is never read. */
 static void make_outputs(Node *node)
 {
     const OpInfo *info = &op_info[node->op];

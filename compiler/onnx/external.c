@@ -49,7 +49,7 @@ static int read_place(Reader *reader, const Onnx__TensorProto *tensor, Place *ou
     return 0;
 }
 
-/* Absolute, or climbing with "..": such a path may lead outside. */
+/* Whether the path is absolute or contains "..", so that it may lead outside. */
 static bool path_escapes(const char *path)
 {
     if (path[0] == '/')
@@ -78,8 +78,8 @@ static bool lies_in(const char *file, const char *folder)
     return !strncmp(file, folder, length) && (file[length] == '/' || (length && folder[length - 1] == '/'));
 }
 
-/* Symbolic links may lead outside too: compare what the paths really name. A model that is itself a link may keep its
- * data beside the link or beside the file. */
+/* Whether the resolved path, symbolic links followed, lies inside. A model that is itself a link may keep its data
+ * beside the link or beside the file. */
 static bool really_inside(Arena *arena, const char *model, const char *file)
 {
     char real_file[PATH_MAX], real_folder[PATH_MAX], real_model[PATH_MAX];

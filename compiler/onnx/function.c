@@ -38,7 +38,7 @@ Onnx__FunctionProto *function_find(Reader *reader, const Onnx__NodeProto *node)
     return found ? *found : NULL;
 }
 
-/* The body's input names mean the call's values; its output names will mean the call's outputs. */
+/* Binds the names of the body's inputs and outputs to the call's values. */
 static int bind(Reader *reader, Scope *inner, const Onnx__FunctionProto *function, const Node *call)
 {
     if ((size_t)call->nin > function->n_input || (size_t)call->nout > function->n_output)
@@ -57,7 +57,7 @@ static int bind(Reader *reader, Scope *inner, const Onnx__FunctionProto *functio
     return 0;
 }
 
-/* An output that no node of the body makes is one of its inputs, handed through. */
+/* An output of the body that is one of its inputs becomes an Identity of the call's value. */
 static int hand_through(Reader *reader, Scope *inner, const Onnx__FunctionProto *function, Node *call)
 {
     for (int i = 0; i < call->nout; i++) {

@@ -1,4 +1,4 @@
-/* op.c - operators and the versions that a model means. */
+/* op.c - operators, and the version of each that a model uses. */
 #include "graph/ops.h"
 #include "onnx/read.h"
 #include "onnx/reader.h"
@@ -59,7 +59,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, change a letter) from a to b, both at most LONGEST_NAME long. */
+/* The edit distance (insert, delete, change a letter) of a and b, both at most LONGEST_NAME long. */
 static int distance(const char *a, const char *b)
 {
     int row[LONGEST_NAME + 1], n = (int)strlen(b);

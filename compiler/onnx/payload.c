@@ -22,7 +22,7 @@ static const Payload *payloads(const Reader *reader, const Onnx__TensorProto *te
     return record[1] ? reader->wire.payload + record[0] : NULL;
 }
 
-/* The field in which elements of this type stand when they are not raw. */
+/* The data field that holds elements of this type when they are not raw. */
 static int typed_field(DType dtype)
 {
     switch (dtype) {
@@ -73,7 +73,7 @@ static void unpack_bits(const uint8_t *packed, int64_t count, DType dtype, uint8
     }
 }
 
-/* Truth is stored as 0 or 1: kernels rely on it, files need not. */
+/* Normalises booleans to 0 or 1, which kernels rely on and files may violate. */
 static const void *plain_truth(Arena *arena, const uint8_t *data, int64_t count)
 {
     uint8_t *copy;
@@ -139,7 +139,7 @@ static bool cursor_next(Cursor *cursor, uint64_t *out)
     return true;
 }
 
-/* One number of a data field holds several elements of a sub-byte type, half an element of a complex one. */
+/* Stores elements: one number of a data field holds several elements of a sub-byte type, or half of a complex one. */
 static bool store_elements(Cursor *cursor, DType dtype, int64_t count, uint8_t *out)
 {
     const DTypeInfo *info = dtype_info(dtype);
@@ -163,7 +163,7 @@ static bool store_elements(Cursor *cursor, DType dtype, int64_t count, uint8_t *
     return !cursor_next(cursor, &bits);
 }
 
-/* The only payload when it can be used where it lies. */
+/* The payload, if there is one only and its bytes can be used in place. */
 static const void *in_place(const Reader *reader, const Payload *first, uint32_t count, DType dtype, int64_t bytes)
 {
     bool fixed = first->field == PAYLOAD_FLOAT || first->field == PAYLOAD_DOUBLE;
@@ -189,7 +189,7 @@ static const void *from_field(Reader *reader, Loc loc, const char *what, const P
             return refuse(reader, loc, what, dtype, elements, field_name(first[i].field));
     }
     if (elements / (dtype_info(dtype)->bits < 8 ? 4 : 1) >
-        (int64_t)bytes) /* a shape that the file cannot fill: do not allocate for it */
+        (int64_t)bytes) /* the file has fewer bytes than the shape: allocate nothing */
         return refuse(reader, loc, what, dtype, elements,
                       arena_printf(reader->scratch, "%zu bytes of %s", bytes, field_name(cursor.field)));
     out = arena_calloc(reader->arena, (size_t)elements, (size_t)dtype_info(dtype)->bytes);
@@ -241,7 +241,7 @@ const char **payload_strings(Reader *reader, Loc loc, const char *what, const On
         return NULL;
     }
     out = arena_array(reader->arena, const char *, count);
-    at = arena_alloc(reader->arena, total + 1); /* tag and length make room for each terminator */
+    at = arena_alloc(reader->arena, total + 1); /* the tag and length of each string make room for its terminator */
     for (uint32_t i = 0; i < parts; i++) {
         size_t   position = first[i].offset, end = position + first[i].bytes;
         uint64_t tag, length = 0;

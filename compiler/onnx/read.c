@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* protobuf-c frees piece by piece what goes at once here; its pieces are small, so they share the arena's. */
+/* Allocations of protobuf-c: they are small and live in the arena, so freeing does nothing. */
 typedef struct Pieces {
     Arena *arena;
     char  *at;

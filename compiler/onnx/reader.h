@@ -24,7 +24,7 @@ typedef struct Reader {
     Map         function; /* "domain\nname\noverload" -> Onnx__FunctionProto */
     Map         external; /* location -> File */
     int         depth, nodes;
-    size_t      limit; /* bytes that the model may take in the arena: functions within functions multiply */
+    size_t      limit; /* bytes that the model may take in the arena: nested functions multiply its size */
 } Reader;
 
 /* A mapped file. */
@@ -33,7 +33,7 @@ typedef struct File {
     size_t         bytes;
 } File;
 
-/* A call of a model's own function, while its body is being built. */
+/* A call of a function of the model, while its body is inlined. */
 typedef struct Frame Frame;
 struct Frame {
     const Frame               *caller;
@@ -44,7 +44,7 @@ struct Frame {
     int                        nimport;
 };
 
-/* Which value a name means. A body's scope continues in the graph around it; a function's does not. */
+/* The values of names. A body's scope continues in the surrounding graph; a function's does not. */
 typedef struct Scope Scope;
 struct Scope {
     Scope       *outer;
@@ -55,7 +55,7 @@ struct Scope {
     Map         *claimed; /* all names of the graph's values, those of inlined functions too */
 };
 
-/* Strings that the file leaves out are NULL. */
+/* A string that the file omits is NULL. */
 static inline const char *text_or_empty(const char *text)
 {
     return text ? text : "";

@@ -133,7 +133,7 @@ int upgrade_reshape(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-/* Version 1: the axis was 0 or had to be said; from 4 on it must be said. */
+/* Version 1: the axis defaulted to 0; from version 4 on it is required. */
 int upgrade_concat(Model *model, Node *node, Diag *diag)
 {
     (void)model;

@@ -3,7 +3,7 @@
  * rules. */
 #include "onnx/upgrade.h"
 
-/* The same contents with `count` further axes of extent 1. */
+/* The same constant with `count` further axes of extent 1. */
 static Value *extend_constant(Value *value, int count)
 {
     Type type = value->type;
@@ -29,7 +29,7 @@ static Value *rank_of(Node *node, Value *value)
     return upgrade_make1(node, OP_onnx_Shape, upgrade_make1(node, OP_onnx_Shape, value));
 }
 
-/* The same where a rank is only found later: by inference, which folds all of this. */
+/* The same where a rank is unknown until inference, which folds these nodes. */
 static Value *extend_computed(Node *node, Value *larger, Value *smaller, int64_t axis)
 {
     Value *rank = rank_of(node, larger);

@@ -84,7 +84,7 @@ int upgrade_scatter(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-/* Before version 7 an attribute said whether the first output is wanted; leaving it out says the same. */
+/* Before version 7 an attribute told whether the first output is wanted; omitting the output means the same. */
 int upgrade_recurrent(Model *model, Node *node, Diag *diag)
 {
     (void)model;

@@ -31,7 +31,7 @@ enum { MAX_FIELD = 25, LENGTH_BYTES = 5 };
 
 typedef enum Wanted { DROP, NUMBER, NUMBERS, REAL, REALS, BYTES, PAYLOAD, NESTED } Wanted;
 
-/* What becomes of a field; DROP where nothing is listed. NESTED + m: a message of kind m. */
+/* The treatment of each field; DROP where nothing is listed. NESTED + m: a message of kind m. */
 static const uint8_t field_table[MESSAGE_COUNT][MAX_FIELD + 1] = {
     [MESSAGE_MODEL] =
         {[1] = NUMBER, [7] = NESTED + MESSAGE_GRAPH, [8] = NESTED + MESSAGE_OPSET, [25] = NESTED + MESSAGE_FUNCTION},
@@ -121,7 +121,7 @@ typedef struct Scan {
     bool    sane; /* something that only an ONNX model holds was met */
 } Scan;
 
-/* One field as the file has it: [start,end), the contents [body,end). */
+/* A field in the file: [start,end), its payload [body,end). */
 typedef struct Field {
     unsigned number, type;
     size_t   start, body, end;
@@ -163,7 +163,7 @@ static void put_padded(uint8_t *at, uint64_t value)
         at[i] = (uint8_t)((value & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
 }
 
-/* What is wrong at the current place, in words that fit what the file seems to be. */
+/* Reports an error at the current place, worded for the kind of file that this seems to be. */
 static int broken(Scan *scan, const char *what)
 {
     if (!scan->sane)
@@ -208,7 +208,7 @@ static int next_field(Scan *scan, Field *out)
     return 0;
 }
 
-/* The table's word on a field, DROP also where its wire type does not fit (as protobuf asks). */
+/* Looks up a field; DROP also where its wire type does not fit (as protobuf requires). */
 static Wanted wanted(Message message, const Field *field)
 {
     uint8_t what = field->number <= MAX_FIELD ? field_table[message][field->number] : DROP;
@@ -252,7 +252,7 @@ static unsigned element_type(unsigned field)
     }
 }
 
-/* Remember where a payload lies; single elements that follow each other make one run. */
+/* Records the place of a payload; consecutive single elements form one run. */
 static int keep_payload(Scan *scan, const Level *level, const Field *field)
 {
     Wire    *wire = scan->wire;

@@ -5,7 +5,7 @@
 #include "passes/passes.h"
 #include <math.h>
 
-/* The node that makes `value` for one reader, when it is `op`. */
+/* The node that computes `value`, if it is `op` and has one reader. */
 static Node *made_by(const Uses *uses, const Graph *graph, const Value *value, OpKind op)
 {
     Node *node = passes_made_for(uses, graph, value);
@@ -21,7 +21,7 @@ static bool is_near(const Value *value, double wanted)
            fabs(number - wanted) <= 1e-6 * wanted;
 }
 
-/* The other factor (addend) of a node with two inputs, one of which is this number. */
+/* The other operand of a node with two inputs, one of which is this number. */
 static Value *beside(const Node *node, double number)
 {
     for (int i = 0; i < 2; i++)
@@ -30,7 +30,7 @@ static Value *beside(const Node *node, double number)
     return NULL;
 }
 
-/* x of 1 + Erf(x / sqrt 2), or NULL. */
+/* The x of 1 + Erf(x / sqrt 2), or NULL. */
 static Value *of_gauss(const Uses *uses, const Graph *graph, const Value *value)
 {
     Node *sum = made_by(uses, graph, value, OP_onnx_Add), *erf, *scaled;
@@ -53,7 +53,7 @@ static bool is_half(const Uses *uses, const Graph *graph, const Value *value, co
     return (mul && beside(mul, 0.5) == x) || (div && div->in[0] == x && is_near(div->in[1], 2.0));
 }
 
-/* x of x * (1 + Erf(x / sqrt 2)) / 2 where `node` is its last product, or NULL. */
+/* The x of x * (1 + Erf(x / sqrt 2)) / 2 whose last product is `node`, or NULL. */
 static Value *of_gelu(const Uses *uses, const Graph *graph, const Node *node)
 {
     Value *rest = beside(node, 0.5);
@@ -76,7 +76,7 @@ static bool is_hard(const Node *node)
     return fabs((double)node_float(node, "alpha", 0.2f) - 1.0 / 6.0) < 1e-6 && node_float(node, "beta", 0.5f) == 0.5f;
 }
 
-/* The gate Sigmoid or HardSigmoid of a product with its own argument. */
+/* Sigmoid or HardSigmoid, if `node` multiplies it with its own argument. */
 static OpKind gated(const Uses *uses, const Graph *graph, const Node *node, Value **x)
 {
     for (int i = 0; i < 2; i++) {

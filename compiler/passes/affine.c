@@ -37,7 +37,7 @@ static bool read_norm(const Node *node, Affine *a)
     return true;
 }
 
-/* A constant that varies along the channel axis (1) of the result only: [C,1,1], [1,C,1,1] or one element. */
+/* Whether a constant varies along the channel axis (1) of the result only: [C,1,1], [1,C,1,1] or one element. */
 static bool along_channels(const Type *type, int rank, int64_t channels)
 {
     for (int i = 0; i < type->rank; i++) {
@@ -86,7 +86,7 @@ static bool read_affine(const Node *node, const Value *x, Affine *a)
     }
 }
 
-/* Output channel of an element of the weights: axis 0 of a convolution's, axis 1 within its group of a transposed
+/* The output channel of an element of the weights: axis 0 of a convolution's, axis 1 within its group of a transposed
  * one's. */
 static int64_t channel_of(const Node *conv, int64_t element)
 {
@@ -148,7 +148,7 @@ static int fold(Graph *graph, const Uses *uses, Node *conv)
         return 0;
     scale_conv(conv, &a);
     conv->out[0] =
-        next->out[0]; /* the convolution makes the later value; the node in between makes one that nobody reads */
+        next->out[0]; /* the convolution now computes the later value; the node in between gets an unread one */
     conv->out[0]->def = conv;
     next->out[0] = y;
     y->def = next;

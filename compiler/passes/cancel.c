@@ -35,7 +35,7 @@ static bool is_zero(const Value *value)
     return const_scalar(value, &number) && number == 0.0;
 }
 
-/* Dropout at rest, or of nothing; the node stays for those that read its mask. */
+/* Dropout in inference mode, or with ratio 0. The node stays if its mask is read. */
 static bool drops_nothing(const Node *node)
 {
     return node->nin < 3 || !node->in[2] || is_zero(node->in[2]) || (node->in[1] && is_zero(node->in[1]));
@@ -64,7 +64,7 @@ static bool changes_nothing(const Node *node)
     }
 }
 
-/* An output of the graph keeps its own value: only other readers are led past the node. */
+/* An output of the graph keeps its own value: other readers bypass the node. */
 static bool is_output(const Graph *graph, const Value *value)
 {
     for (int i = 0; i < graph->nout; i++)
@@ -73,7 +73,7 @@ static bool is_output(const Graph *graph, const Value *value)
     return false;
 }
 
-/* Transpose(Transpose(x)) is one Transpose. */
+/* Transpose(Transpose(x)) becomes one Transpose. */
 static bool join_transposes(Node *node)
 {
     Node          *before = node->in[0]->def;

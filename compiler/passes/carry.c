@@ -14,7 +14,8 @@
 
 static const unsigned char yes = 1;
 
-/* Readers of `value` in the graph and its bodies that ask what an optional holds; -1: something else reads it. */
+/* The number of readers of `value` that ask whether an optional is present or take its element; -1: something else
+ * reads it. */
 static int count_questions(const Graph *graph, const Value *value)
 {
     int count = 0;
@@ -43,7 +44,7 @@ static int count_questions(const Graph *graph, const Value *value)
     return count;
 }
 
-/* The questions become copies of the flag and of the sequence. */
+/* Replaces these readers by copies of the flag and of the sequence. */
 static void answer_questions(Graph *graph, Value *value, Value *flag)
 {
     for (int i = 0; i < graph->nnode; i++) {
@@ -87,7 +88,7 @@ static Graph *branch(Graph *parent, OpKind op, Value *in, const Node *like, DTyp
     return graph;
 }
 
-/* A list of values with one more at `at`. */
+/* Inserts a value into a list at position `at`. */
 static Value **with_one_more(Arena *arena, Value *const *list, int count, int at, Value *value)
 {
     Value **longer = arena_array(arena, Value *, count + 1);
@@ -107,7 +108,7 @@ static int place_of(const Graph *graph, const Node *node)
     return at;
 }
 
-/* Carry `flag` behind all other carried values; in the body it is `inside`, and true from then on. */
+/* Adds `flag` as the last carried value; in the body it is `inside`, and true afterwards. */
 static void carry_flag(Node *loop, Value *flag, Value *inside)
 {
     Graph *body = loop->body[0];

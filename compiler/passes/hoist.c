@@ -32,7 +32,7 @@ static int position(const Graph *graph, const Node *node)
     return at;
 }
 
-/* product(scale(q), k) becomes scale(product(q, k)): the two nodes swap their places and their results. */
+/* matmul(scale(q), k) becomes scale(matmul(q, k)): the two nodes swap places and results. */
 static void swap(Graph *graph, Node *scale, int input, Node *product, int factor)
 {
     Value *between = scale->out[0], *result = product->out[0];
@@ -66,7 +66,7 @@ static int hoist_scale(const Uses *uses, Graph *graph, Node *product)
 
 /* -------------------------------------------------------------------------------------------------------- unit axes */
 
-/* Which axes of `wide` are those of `narrow`; the others have one element. False: the two differ in more. */
+/* The axes of `wide` that are those of `narrow`, the others having one element. False: they differ otherwise. */
 static bool match_axes(const Type *wide, const Type *narrow, bool *kept)
 {
     int k = 0;
@@ -81,7 +81,7 @@ static bool match_axes(const Type *wide, const Type *narrow, bool *kept)
     return k == narrow->rank;
 }
 
-/* A constant that broadcasts to `rank` axes, without those that are not kept. */
+/* The constant, which broadcasts to `rank` axes, without the axes that are not kept. */
 static Value *without_axes(Graph *graph, const Value *constant, int rank, const bool *kept)
 {
     Type type = constant->type;
@@ -121,7 +121,7 @@ static int hoist_reshape(const Uses *uses, Graph *graph, const Node *back)
     return 0;
 }
 
-/* One change at a time, since each changes who reads what. */
+/* Makes one change at a time, since each changes the users of values. */
 static int hoist_once(Graph *graph)
 {
     Uses uses = uses_of(graph->model);

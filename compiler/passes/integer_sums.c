@@ -19,7 +19,7 @@ static bool is_output(const Graph *graph, const Value *value)
     return false;
 }
 
-/* A node of one output `out` behind position `at`, or before it. */
+/* Inserts a node with output `out` behind position `at`, or before it. */
 static Node *insert(Graph *graph, int at, OpKind op, Value *const *in, int count, Value *out, const Node *like)
 {
     Node *node = node_new(graph, op, count, 1, like->loc.name);
@@ -44,7 +44,7 @@ static Value *typed_value(Graph *graph, const Type *like, DType dtype)
 
 /* ----------------------------------------------------------------------------------------------------------- moving */
 
-/* Its result holds elements of its first input only, chosen without arithmetic; of those maxima. */
+/* Whether the node's result consists of elements of its first input, chosen without arithmetic (a maximum is one). */
 static bool moves(const Node *node)
 {
     switch (node->op) {
@@ -100,8 +100,8 @@ static int position(const Graph *graph, const Node *node)
     return at;
 }
 
-/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), all parts of a Concat, when nobody else reads the moved
- * floats. */
+/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), for every part of a Concat, when the moved floats have no
+ * other reader. */
 static int propagate_quantize(Graph *graph, int at, const Uses *uses)
 {
     Node *node = graph->node[at], *move = node->in[0] ? node->in[0]->def : NULL;
@@ -135,7 +135,7 @@ static int propagate_quantize(Graph *graph, int at, const Uses *uses)
     return 1;
 }
 
-/* quantise(dequantise(x)) with the same parameters is x. */
+/* quantise(dequantise(x)) with equal parameters becomes x. */
 static int cancel_pair(Graph *graph, int at)
 {
     Node *node = graph->node[at];
@@ -177,12 +177,12 @@ static bool read_weights(Graph *graph, const Value *value, int axis, bool swap, 
     return out->w != NULL;
 }
 
-/* What is added to each output: integers in steps of the product of both scales, or floats. */
+/* The bias of each output: integers in steps of the product of both scales, or floats. */
 typedef struct Bias {
     Value *whole, *added; /* one of them, or none */
 } Bias;
 
-/* Constant integers that are dequantised, `scale` of each. */
+/* Whether a node dequantises constant integers; `scale` of each. */
 static bool is_scaled(Arena *arena, const Node *node, int64_t count, double *scale)
 {
     return node && node->op == OP_onnx_DequantizeLinear && node->in[0]->type.dtype == DTYPE_I32 && node->in[0]->data &&
@@ -198,7 +198,7 @@ static bool same_scales(const double *a, const double *b, int64_t count)
     return true;
 }
 
-/* Constants for the last axis of a result, the same along all others: a column of as many is something else. */
+/* Whether a constant is a row: `count` elements along the last axis, 1 along all others. A column of as many is not. */
 static bool is_row(const Type *type, int64_t count)
 {
     for (int i = 0; i < type->rank - 1; i++)
@@ -207,7 +207,8 @@ static bool is_row(const Type *type, int64_t count)
     return type->rank == 0 ? count == 1 : extent_is(type->dim[type->rank - 1], count);
 }
 
-/* Constants of each output; floats get `rank` axes, that of the outputs first. False: the bias is something else. */
+/* Reads the bias. Floats get `rank` axes, that of the outputs first. False: the bias is computed or has another
+ * shape. */
 static bool read_bias(Graph *graph, Value *value, const Weights *w, int rank, Bias *out)
 {
     Arena  *arena = graph->model->arena;
@@ -238,7 +239,7 @@ static bool read_bias(Graph *graph, Value *value, const Weights *w, int rank, Bi
     return true;
 }
 
-/* The node becomes `op` of the bytes; a bias of floats is added behind it. */
+/* Turns the node into `op` on bytes; a float bias is added behind it. */
 static int become(Graph *graph, int at, OpKind op, const Quant *q, const Weights *w, const Bias *bias)
 {
     Node  *node = graph->node[at];
@@ -263,7 +264,7 @@ static int become(Graph *graph, int at, OpKind op, const Quant *q, const Weights
     return 1;
 }
 
-/* Steps of the sums, one for each output. */
+/* The quantisation step of each output's sum. */
 static void scale_sums(Weights *w, double step)
 {
     for (int64_t i = 0; i < w->count; i++)
@@ -286,7 +287,7 @@ static int conv(Graph *graph, int at)
     return become(graph, at, OP_ours_IntegerConv, &q, &w, &bias);
 }
 
-/* x times a constant matrix, `swap`: transposed. */
+/* The product of x and a constant matrix; `swap`: transposed. */
 static int product(Graph *graph, int at, bool swap, Value *addend)
 {
     Node   *node = graph->node[at];
@@ -313,7 +314,7 @@ static int gemm(Graph *graph, int at)
     return product(graph, at, node_int(node, "transB", 0) != 0, node->nin > 2 ? node->in[2] : NULL);
 }
 
-/* Windows that always have the same number of elements: its product; 0: not so. */
+/* The number of elements of a window, if all windows have the same; else 0. */
 static int64_t window_elements(Node *node)
 {
     const Type    *x = &node->in[0]->type;
@@ -340,7 +341,7 @@ static int64_t window_elements(Node *node)
     return elements;
 }
 
-/* The step of the only reader, which quantises; 0: it is another one. */
+/* The quantisation step of the value's only reader; 0: it does not quantise. */
 static double step_behind(const Graph *graph, const Uses *uses, const Value *value, Node **user)
 {
     Quant q;
@@ -349,8 +350,8 @@ static double step_behind(const Graph *graph, const Uses *uses, const Value *val
     return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
 }
 
-/* Windows of different numbers of elements: floats in steps of 1, whose sums and quotients are exact where they lie
- * halfway between two bytes; QuantizeLinear behind them takes the ratio of both steps. */
+/* Averages over windows of different sizes: floats in steps of 1, whose sums and quotients are exact where they lie
+ * halfway between two bytes. The QuantizeLinear behind applies the ratio of both steps. */
 static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node *user)
 {
     static const double one = 1.0;
@@ -367,8 +368,8 @@ static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node
     return 1;
 }
 
-/* A divisor that takes the reader's step with it leaves it only to round, what lies halfway between two bytes exactly
- * so. */
+/* A mean becomes a sum. The reader's quantisation step goes into the divisor, so only one rounding is left, which is
+ * exact where the value lies halfway between two bytes. */
 static int mean(Graph *graph, int at, const Uses *uses)
 {
     static const double one = 1.0;
@@ -412,14 +413,15 @@ static int read_bytes(Graph *graph, int at, const Uses *uses)
     }
 }
 
-/* The one zero point of an input, perhaps computed; false: there are more. */
+/* The zero point of an input, perhaps computed; false: there are several. */
 static bool one_zero(const Node *node, int index, Value **zero)
 {
     *zero = index < node->nin ? node->in[index] : NULL;
     return !*zero || (type_is_static(&(*zero)->type) && type_elements(&(*zero)->type) == 1);
 }
 
-/* A Cast to float of a sum of bytes times constant ones is that sum in steps of 1: both round the same integer once. */
+/* A Cast to float of a sum of bytes times constant bytes is that sum in steps of 1: both round the same integer
+ * once. */
 static int sum(Graph *graph, int at, const Uses *uses)
 {
     Node   *node = graph->node[at], *from = node->op == OP_onnx_Cast ? node->in[0]->def : NULL;

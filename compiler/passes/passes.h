@@ -13,12 +13,12 @@ int passes_run(Model *model, Diag *diag);
 int pass_carry(Model *model, Diag *diag);  /* before inference: optionals that a loop fills are carried as sequences */
 int pass_cancel(Model *model, Diag *diag); /* operators that change nothing, pairs that undo each other */
 int pass_cse(Model *model, Diag *diag);    /* equal nodes become one */
-int pass_pad(Model *model, Diag *diag);    /* zero padding into the window of a convolution or pooling */
+int pass_pad(Model *model, Diag *diag);    /* moves zero padding into the window of a convolution or pooling */
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
 int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
-int pass_integer(Model *model, Diag *diag);    /* between DequantizeLinear and QuantizeLinear: integers */
+int pass_integer(Model *model, Diag *diag);    /* computes on integers between DequantizeLinear and QuantizeLinear */
 int pass_hoist(Model *model,
-               Diag  *diag); /* scales of factors, reshapes by axes of one element: out of the way of fusions */
+               Diag  *diag);             /* moves scales and reshapes by axes of one element out of the way of fusion */
 int pass_dce(Model *model, Diag *diag); /* nodes whose results nobody reads */
 
 /* --------------------------------------------------------------------------------------------- shared by the passes */
@@ -31,7 +31,7 @@ typedef struct Uses {
 
 Uses uses_of(Model *model); /* counted over all graphs; valid until the graph changes */
 
-/* The node of this graph that makes `value`, when one reader has it for itself; NULL: there is none. */
+/* The node of this graph that computes `value`, if it has exactly one reader; else NULL. */
 Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value);
 
 /* A new float constant of the given extents; `data` must live as long as the model. */

@@ -10,7 +10,7 @@ typedef struct Quant {
     double step, point;
 } Quant;
 
-bool quant_made(const Value *value, Quant *out); /* `value` is a dequantised tensor that the run computes */
+bool quant_made(const Value *value, Quant *out); /* whether `value` is a dequantised tensor that is not constant */
 bool quant_makes(const Node *node, Quant *out);  /* the node quantises */
 
 #endif

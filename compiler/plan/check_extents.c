@@ -24,8 +24,8 @@ static int64_t clamp(int64_t value, int64_t lo, int64_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Of the run-time integer `index`: its least, its most, or a small number that others have too, so that equal extents
- * are equal; in the last samples a number of its own. */
+/* A sample of the run-time integer `index`: its least or greatest value, or a small number shared with others so that
+ * equal extents are equal; in the last samples a number of its own. */
 static int64_t symbol_value(const Expr *e, int index, int sample)
 {
     static const int64_t small[] = {1, 2, 3, 5, 6};
@@ -35,7 +35,7 @@ static int64_t symbol_value(const Expr *e, int index, int sample)
     return clamp(sample < 7 ? small[sample - 2] : 2 + (index * 7 + sample * 3) % 5, e->lo, e->hi);
 }
 
-/* The values of all expressions; false: one leaves the interval that it is known to lie in, so that the run stops. */
+/* Evaluates all expressions; false: one leaves its known interval, so the run would stop. */
 static bool fill(const Sizes *s, int sample)
 {
     const Model *model = s->program->model;
@@ -61,7 +61,7 @@ static int64_t value_of(const Sizes *s, Extent extent)
     return extent.expr < 0 ? extent.max : s->value[extent.expr];
 }
 
-/* No check of the program fails. */
+/* Whether the run would pass all checks of the program. */
 static bool is_run(const Sizes *s)
 {
     for (int i = 0; i < s->program->nstep; i++)
@@ -72,7 +72,7 @@ static bool is_run(const Sizes *s)
 
 /* ------------------------------------------------------------------------------------------------------------ reach */
 
-/* Elements before and behind the first one. */
+/* The elements that are touched before and behind the first one. */
 typedef struct Reach {
     int64_t before, behind;
     bool    is_empty;
@@ -105,7 +105,7 @@ static const Extent *named(const Step *step, const char *name, size_t length, in
     return step_extents_of(step, word, count);
 }
 
-/* One "extent:stride", or "extent" times those before. */
+/* Extends the reach by one "extent:stride", or by "extent" times the extents before. */
 static void extend_by(const Sizes *s, const Step *step, const char *term, size_t length, Reach *reach, int64_t *dense)
 {
     const char   *colon = memchr(term, ':', length);
@@ -169,7 +169,7 @@ static int differs(const Sizes *s, int index, int operand, int64_t literal)
         index, operand, (long long)literal);
 }
 
-/* A map's operands have strides of their own, the innermost of which is a literal too. */
+/* Checks a map, whose operands have strides of their own; the innermost is a literal too. */
 static int check_mapped(const Sizes *s, int index, int operand, int64_t literal)
 {
     const Step *step = &s->program->step[index];
@@ -186,7 +186,7 @@ static int check_mapped(const Sizes *s, int index, int operand, int64_t literal)
     return left(s, index, "an operand of the expression", reach, &step->operand[step->nparam + operand]);
 }
 
-/* Other kernels go along the channels or the last axis of the result, which an operand of the expression has too. */
+/* Checks the expression of another kernel, which advances along the channels or the last axis of the result. */
 static int check_joined(const Sizes *s, int index, int operand, int64_t literal)
 {
     const Step    *step = &s->program->step[index];

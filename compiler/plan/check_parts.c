@@ -1,5 +1,5 @@
-/* check_parts.c - whether the parts of a step begin inside the operands of the whole, and no two write from the same
- * place: a part that moves an operand too far, or not at all, computes something else. */
+/* check_parts.c - checks that the slices of a step begin inside the operands of the whole and that no two write to the
+ * same place. A slice whose operand is moved too far, or not at all, computes something else. */
 #include "plan/check.h"
 #include "plan/part.h"
 #include "program/operand.h"
@@ -19,7 +19,7 @@ static bool is_scratch(const Program *program, const Operand *x)
     return program->buffer[x->buffer].kind == BUFFER_SCRATCH;
 }
 
-/* The first element of operand `k` lies inside the whole operand. */
+/* Checks that the first element of operand `k` lies inside the whole operand. */
 static int check_place(const Program *program, Diag *diag, int index, int part, int k, const Operand *x)
 {
     const Operand *whole = &program->step[index].operand[k];
@@ -35,7 +35,7 @@ static int check_place(const Program *program, Diag *diag, int index, int part, 
     return 0;
 }
 
-/* Two parts write results from the same element on. */
+/* Checks that no two slices write results from the same element on. */
 static int check_apart(const Program *program, Diag *diag, int index, int part, const Step *a, const Step *b)
 {
     for (int k = 0; k < a->nparam; k++) {
@@ -72,7 +72,7 @@ int program_check_parts(const Program *program, Diag *diag)
 
         if (program->step[s].parts > 1 && check_step(program, diag, s) < 0)
             return -1;
-        arena_release(program->arena, mark); /* not before a message is printed, which may lie there */
+        arena_release(program->arena, mark); /* only after a message was printed, which may lie there */
     }
     return 0;
 }

@@ -78,7 +78,7 @@ static int check_range(const Checker *c, int owner, Range range, int begin, int 
     return 0;
 }
 
-/* Control steps own ranges that follow them at once, inside the range that they stand in. */
+/* Checks that the ranges of a control step follow it directly and lie inside the range around it. */
 static int check_ranges(const Checker *c, Range range)
 {
     for (int i = range.begin; i < range.end; i = flow_after(c->program, i)) {
@@ -167,7 +167,7 @@ static int check_arg(const Checker *c, int step, int index, const Param *param)
     return 0;
 }
 
-/* Bytes of an element as the kernel's parameter says; 0: it is text, or takes any. */
+/* The element size that the kernel's parameter requires; 0: text, or any. */
 static int param_bytes(const Param *param)
 {
     static const struct {
@@ -219,7 +219,7 @@ static int check_expression(const Checker *c, int step)
     return 0;
 }
 
-/* As many axes as the kernel takes, each extent of which the step knows. */
+/* Checks that a shape has the number of axes that the kernel takes, and that the step provides every extent. */
 static int check_shape(const Checker *c, int step, const Param *param)
 {
     const Step    *s = &c->program->step[step];
@@ -273,7 +273,7 @@ static void note_slot(const Checker *c, int slot)
         c->assigned[slot] = true;
 }
 
-/* Slots that the caller, steps and kernels give values to, anywhere. */
+/* Marks the slots that the caller, steps or kernels set anywhere. */
 static void note_slots(const Checker *c)
 {
     const Program *p = c->program;
@@ -319,7 +319,7 @@ static int check_step(const Checker *c, int index)
     return s->kind == STEP_KERNEL ? check_kernel(c, index) : 0;
 }
 
-/* Every read of an activation, scratch or output must be able to see a write that ran before it. */
+/* Checks that every read of an activation, scratch or output can follow a write. */
 static int check_written(const Checker *c)
 {
     const Program *p = c->program;
@@ -342,7 +342,7 @@ static int check_written(const Checker *c)
     return 0;
 }
 
-/* Scratch belongs to one step. */
+/* Checks that every scratch buffer belongs to one step. */
 static int check_scratch(const Checker *c)
 {
     const Program *p = c->program;

@@ -9,7 +9,7 @@
 /* Above this many bytes C compilers take long over literals (about a second for each 2 MiB). */
 enum { INLINE_LIMIT = 2 << 20 };
 
-/* Constants met so far, by what they hold: open addressing, Buffer.id + 1. */
+/* A hash table of constants by content: open addressing, Buffer.id + 1. */
 typedef struct Known {
     const Program *program;
     WeightForm     form;
@@ -17,7 +17,7 @@ typedef struct Known {
     int            size; /* a power of two */
 } Known;
 
-/* Of its first and its last bytes: equality is decided by comparing all. */
+/* Hashes the first and the last bytes; equality compares all. */
 static uint64_t hash_weight(const Buffer *b)
 {
     _Alignas(16) char room[4096];
@@ -27,7 +27,7 @@ static uint64_t hash_weight(const Buffer *b)
     return occ_sum(hash, weight_block(b, b->size - bytes, bytes, room), (uint64_t)bytes);
 }
 
-/* Whether one may stand for the other: arrays of literals have an element type. */
+/* Whether two constants may share their storage: equal bytes and, as arrays of literals, equal element types. */
 static bool is_same(const Known *known, const Buffer *a, const Buffer *b)
 {
     if (a->dtype == DTYPE_TEXT || b->dtype == DTYPE_TEXT)
@@ -98,7 +98,7 @@ int64_t program_place_state(const Program *p, int64_t *stored, int64_t *align)
     return bytes;
 }
 
-/* In one block, or each in an array of its own; addresses of text are in no file. */
+/* Places a constant in the common block, or in an array of its own; text (pointers) cannot lie in a file. */
 static void place_weight(const Program *p, Plan *plan, int id)
 {
     const Buffer *b = &p->buffer[id];
@@ -112,7 +112,7 @@ static void place_weight(const Program *p, Plan *plan, int id)
     plan->weight_bytes += b->size;
 }
 
-/* Behind the file's header, in the order in which they are loaded. */
+/* Places blocks behind the file's header, in the order of their loads. */
 static void place_blocks(const Program *p, Plan *plan)
 {
     int64_t at = WEIGHT_HEADER;

@@ -41,7 +41,7 @@ static void touch_slot(Reader *r, int slot, bool writes)
     add_touch(r, &r->touches->slot[slot], (Touch){.hi = 1, .writes = writes});
 }
 
-/* The run-time integers that an extent is computed from. */
+/* Notes a touch of every run-time integer in an extent. */
 static void touch_extent(Reader *r, Extent extent)
 {
     const Program *p = r->touches->program;
@@ -59,7 +59,7 @@ static void touch_extent(Reader *r, Extent extent)
     touch_extent(r, (Extent){0, e->c});
 }
 
-/* The parts of the expression that a SET computes anew. */
+/* Notes the run-time integers that a SET reads. */
 static void touch_set(Reader *r, const Step *step)
 {
     const Program *p = r->touches->program;
@@ -140,7 +140,7 @@ bool touches_meet(const Touch *a, const Touch *b)
 
 /* ------------------------------------------------------------------------------------------------------ interleaved */
 
-/* Bytes [lo,hi) of each `pitch` bytes that the operand covers; false: it covers them otherwise. */
+/* The columns that the operand covers: bytes [lo,hi) of every `pitch` bytes; false: it has another form. */
 static bool columns_of(const Operand *x, int64_t pitch, int64_t *lo, int64_t *hi)
 {
     int64_t element = operand_bytes_per_element(x), width = element;
@@ -206,7 +206,7 @@ static int64_t bytes_of(const Operand *x)
     return bytes;
 }
 
-/* What the second touch reads of the first one's. */
+/* The bytes of the first touch's window that the second one reads. */
 static int64_t bytes_between(const Touch *a, const Touch *b)
 {
     int64_t written, read;
@@ -218,7 +218,7 @@ static int64_t bytes_between(const Touch *a, const Touch *b)
     return written < read ? written : read;
 }
 
-/* The first writer comes before all readers: a buffer is never read before something was written to it. */
+/* Adds the pairs of a buffer. The first writer precedes all readers, since nothing is read before it was written. */
 static void add_pairs(Arena *arena, const TouchList *list, List *lists)
 {
     for (int i = 0; i < list->n; i++)
@@ -265,7 +265,7 @@ static int compare_placed(const void *a, const void *b)
     return x->lo < y->lo ? -1 : x->lo > y->lo ? 1 : x->buffer - y->buffer;
 }
 
-/* Touches of different buffers whose bytes meet, in the order of their units. */
+/* Adds pairs of touches of different buffers that lie at common addresses, in the order of their units. */
 static void add_overlaps(Arena *arena, const Touches *t, const Plan *plan, List *lists)
 {
     Placed *placed = NULL;

@@ -1,5 +1,5 @@
-/* depend.h - which of the program's outermost steps must run before which: what each touches, and where touches meet.
- * Knows nothing of orders, queues or offsets. */
+/* depend.h - the dependences between the outermost steps of a program, from the bytes that each touches. Knows nothing
+ * of orders, queues or offsets. */
 #ifndef OCC_PLAN_DEPEND_H
 #define OCC_PLAN_DEPEND_H
 
@@ -10,7 +10,7 @@ typedef struct Unit {
     int begin, end; /* steps */
 } Unit;
 
-/* One unit's touch of something: a window of a buffer, or a run-time integer. */
+/* One unit's access: to a window of a buffer, or to a run-time integer. */
 typedef struct Touch {
     int            unit;
     int64_t        lo, hi; /* bytes; of a run-time integer 0 and 1 */
@@ -29,17 +29,18 @@ typedef struct Touches {
     int            nunit;
     TouchList     *buffer;  /* by Buffer.id */
     TouchList     *slot;    /* by slot */
-    bool          *barrier; /* by unit: a check, which what follows may rely on */
+    bool          *barrier; /* by unit: a check, on which later units may rely */
 } Touches;
 
 /* Everything that the steps touch. Memory is the arena's. */
 Touches program_touches(const Program *program, Arena *arena);
 
-/* One of two touches of a buffer or slot writes, and their hulls meet: the units keep their order. */
+/* Whether the hulls of two touches of a buffer or slot intersect and one of them writes, so that the units keep their
+ * order. */
 bool touches_meet(const Touch *a, const Touch *b);
 
-/* Two operands of one buffer share no byte although their hulls meet: columns beside each other, as the members of a
- * concatenation along the innermost axis are. false: they may. */
+/* Whether two operands of one buffer share no byte although their hulls intersect: columns side by side, like the
+ * members of a concatenation along the innermost axis. false: they may share bytes. */
 bool operands_interleave(const Operand *a, const Operand *b);
 
 /* A unit that must end before another begins. */
@@ -57,7 +58,7 @@ typedef struct Dependences {
 /* From what the steps touch. */
 Dependences program_dependences(const Touches *touches, Arena *arena);
 
-/* The same, and from where the plan puts it: what lies over something else comes after it. */
+/* The same plus those of the plan's offsets: a buffer placed over another one is written after that one's last use. */
 Dependences plan_dependences(const Touches *touches, const Plan *plan, Arena *arena);
 
 #endif

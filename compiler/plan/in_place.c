@@ -16,7 +16,7 @@ static bool in_memory_of_run(const Buffer *buffer)
     return buffer->kind == BUFFER_ACT || buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
 }
 
-/* Some of the buffer's bytes are needed by what runs after the step; after the last one, by the caller. */
+/* Whether some bytes of the buffer are needed after the step: by the next step, or after the last one by the caller. */
 static bool outlives(const Program *program, const Buffer *buffer, int step)
 {
     int next = flow_next(program, step);
@@ -27,7 +27,7 @@ static bool outlives(const Program *program, const Buffer *buffer, int step)
     return next == program->nstep && (buffer->kind == BUFFER_OUT || buffer->escapes);
 }
 
-/* A step that touches the buffer may run at the same time as `step`. */
+/* Whether a step that touches the buffer may run at the same time as `step`. */
 static bool is_touched_beside(const Program *program, int buffer, int step)
 {
     for (int s = 0; program->nqueue > 1 && s < program->nstep; s++)
@@ -55,7 +55,7 @@ bool buffer_dies_beside(const Program *program, int read, int written, int step)
            !is_touched_beside(program, written, step);
 }
 
-/* The kernel walks the axes of its result in the order given; addresses rise only when strides fall. */
+/* Whether the kernel writes in rising order of address: it walks the axes in the order given, so strides must fall. */
 static bool writes_in_rising_order(const Step *step)
 {
     int           count;
@@ -72,7 +72,7 @@ static bool is_whole(const Operand *x)
     return extent_is_const(x->offset) && x->offset.max == 0 && operand_is_solid(x);
 }
 
-/* Every operand of the step on x's buffer reads it element by element beside y. */
+/* Whether every operand of the step on x's buffer is read element by element along with y. */
 static bool reads_beside(const Step *step, const Operand *y, const Operand *x)
 {
     for (int k = 0; k < step->noperand; k++) {
@@ -142,7 +142,7 @@ void program_find_overlaps(Program *program)
 /* -----------------------------------------------------------------------------------------------------------
  * coalescing */
 
-/* A pointer parameter of the kernel lies in the buffer: it may be read anywhere. */
+/* Whether a pointer parameter of the kernel lies in the buffer: the kernel may read it anywhere. */
 static bool is_parameter(const Step *step, int buffer)
 {
     for (int k = 0; k < step->nparam; k++)
@@ -151,7 +151,7 @@ static bool is_parameter(const Step *step, int buffer)
     return false;
 }
 
-/* Can the result y of the step be the buffer that its expression reads as x? */
+/* Whether the result y of the step can be the same buffer as x, which its expression reads. */
 static bool can_coalesce(const Program *program, int index, const Operand *y, const Operand *x)
 {
     const Step   *step = &program->step[index];
@@ -167,7 +167,7 @@ static bool can_coalesce(const Program *program, int index, const Operand *y, co
            from->regions == to->regions && buffer_dies_beside(program, from->id, to->id, index);
 }
 
-/* Spans that touch become one. False where some are of a piece of the buffer only. */
+/* Unites adjacent spans. False where some cover only a piece of the buffer. */
 static bool join_spans(Buffer *buffer)
 {
     int kept = 0;
@@ -194,7 +194,7 @@ static bool join_spans(Buffer *buffer)
     return true;
 }
 
-/* Every operand on buffer `from` moves to buffer `to`, and so do the spans. False where these must be made anew. */
+/* Moves every operand and span from buffer `from` to buffer `to`. False where spans must be computed again. */
 static bool coalesce(Program *program, Coalescing *coalescing, int from, int to)
 {
     Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
@@ -221,7 +221,7 @@ static bool works_at_equal_addresses(const Program *program, const Step *step)
     return code->same_place || (step->parts > 1 && code->in_place);
 }
 
-/* The first pair of a result and an operand of the step that can be one. */
+/* The first pair of a result and an operand of the step that can share a buffer. */
 static bool find_coalescable(const Program *program, int index, int *from, int *to)
 {
     const Step *step = &program->step[index];
@@ -248,7 +248,7 @@ bool program_can_coalesce(const Program *program)
     return false;
 }
 
-/* The spans of now; the buffers have copies from here on. */
+/* Stores the present spans; the buffers get copies. */
 static Spans *set_spans_aside(Program *program)
 {
     Spans *before = arena_array(program->arena, Spans, program->nbuffer + 1);

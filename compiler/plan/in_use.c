@@ -15,7 +15,7 @@ static int compare_stretches(const void *a, const void *b)
     return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-/* Of all spans, by rising address. */
+/* The stretches of all spans, by rising address. */
 static Stretch *stretches(const Program *p, const Plan *plan, int *count)
 {
     Stretch *all = NULL;

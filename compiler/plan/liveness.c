@@ -38,7 +38,7 @@ typedef struct Liveness {
     Piece   *piece;
     int      npiece, cpiece;
     int     *first; /* by buffer: its first piece; first[nbuffer] == npiece */
-    bool    *whole; /* by buffer: every write is gapless and begins at its first byte, so each replaces the contents */
+    bool    *whole; /* by buffer: every write is gapless and begins at byte 0, so it replaces everything before */
     Bits     reached, needed, touched, filled;
 } Liveness;
 
@@ -64,7 +64,7 @@ static void bit_set(Bits bits, int step, int piece)
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* Live whole in every step, and so without pieces. */
+/* Whether the buffer is live as a whole in every step, so that it needs no pieces. */
 static bool is_permanent(const Buffer *buffer)
 {
     return buffer->kind == BUFFER_DIMS || buffer->kind == BUFFER_WEIGHT || buffer->kind == BUFFER_STATE ||
@@ -170,7 +170,8 @@ static void note_operand(Liveness *l, int step, const Operand *x)
 
 /* -------------------------------------------------------------------------------------------------------- data flow */
 
-/* needed: holds a step's reads at first, then what is needed on entry. Returns whether anything changed. */
+/* One backward pass. needed: at first the reads of a step, finally the pieces needed on entry. Returns whether anything
+ * changed. */
 static bool sweep_needed(Liveness *l)
 {
     bool changed = false;
@@ -192,7 +193,7 @@ static bool sweep_needed(Liveness *l)
     return changed;
 }
 
-/* reached: holds a step's writes at first, then what is written on leaving. */
+/* One forward pass. reached: at first the writes of a step, finally the pieces written on exit. */
 static bool sweep_reached(Liveness *l)
 {
     bool changed = false;
@@ -213,7 +214,8 @@ static bool sweep_reached(Liveness *l)
     return changed;
 }
 
-/* What the caller writes before the first step and reads after the last, and what is kept throughout. */
+/* Notes the pieces that the caller writes before the first step or reads after the last, and those that are live
+ * throughout. */
 static void note_edges(Liveness *l)
 {
     const Program *program = l->program;
@@ -249,7 +251,7 @@ static void solve(Liveness *l)
 
 /* ------------------------------------------------------------------------------------------------------------ spans */
 
-/* Steps in which a piece is live, without a gap. */
+/* A maximal interval of steps in which a piece is live. */
 typedef struct Run {
     int piece, begin, end;
 } Run;
@@ -260,7 +262,7 @@ typedef struct RunList {
     int *begin; /* by piece: of its run that has not ended yet */
 } RunList;
 
-/* Of 64 pieces from `piece` on: what begins and what ends with step `step`. */
+/* For the 64 pieces from `piece` on: begins and ends the runs that change at step `step`. */
 static void note_changes(const Liveness *l, RunList *list, int piece, int step, uint64_t before, uint64_t now)
 {
     for (uint64_t changed = before ^ now; changed; changed >>= 1, now >>= 1, piece++) {
@@ -327,7 +329,7 @@ static void add_span(Liveness *l, Buffer *buffer, Span span)
     ARENA_PUSH(l->program->arena, buffer->span, buffer->nspan, buffer->cspan, span);
 }
 
-/* Neighbouring pieces that are live in the same steps share their spans. */
+/* Makes the spans. Neighbouring pieces that are live in the same steps share them. */
 static void make_spans(Liveness *l)
 {
     Runs runs = find_runs(l);

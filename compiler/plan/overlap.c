@@ -1,6 +1,5 @@
-/* overlap.c - results that run after their input through the same memory, as the records of kernels allow, and steps
- * told to work in smaller tiles where that lets them, or takes less scratch.
- * requires: spans */
+/* overlap.c - results that follow their input through the same memory, as the records of kernels allow, and steps that
+ * get smaller tiles where that makes it possible or saves scratch. requires: spans */
 #include "kernels/record.h"
 #include "kernels/tiles.h"
 #include "plan/plan.h"
@@ -9,7 +8,7 @@
 
 static const BlockSize coarse = {16384, 24}, fine = {4096, 16};
 
-/* Parts of a step do not follow each other. */
+/* Slices run at the same time, so a step that is cut cannot follow its input. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *distance)
 {
     const Step *step = &program->step[index];
@@ -22,12 +21,12 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
     *x = f.from->buffer;
     *y = f.to->buffer;
     *distance = (f.distance + f.to->offset.max - f.from->offset.max) * operand_bytes_per_element(f.to);
-    *distance = int_round_up(int_max(*distance, 0),
-                             int_min(program->buffer[*x].align, program->buffer[*y].align)); /* as offsets are */
+    *distance = int_round_up(int_max(*distance, 0), int_min(program->buffer[*x].align,
+                                                            program->buffer[*y].align)); /* multiples, as offsets are */
     return *distance < program->buffer[*y].size;
 }
 
-/* A step that makes whole rows or all of them together, and more of them than two blocks. */
+/* Whether the step's kernel can work in smaller tiles of rows, and makes more pixels at a time than two of them. */
 static bool can_make_small_rows(const Program *program, const Step *step)
 {
     const Operand *x, *y;
@@ -37,7 +36,7 @@ static bool can_make_small_rows(const Program *program, const Step *step)
            step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
 }
 
-/* The step's result is born where its input dies. */
+/* Whether the step's input dies at the step, so that the result could follow it. */
 static bool wants_small_rows(const Program *program, int index)
 {
     const Operand *x, *y;
@@ -46,7 +45,7 @@ static bool wants_small_rows(const Program *program, int index)
            buffer_dies_beside(program, x->buffer, y->buffer, index);
 }
 
-/* Bytes that a step saves whose result follows its input. */
+/* The bytes that a step saves if its result follows its input. */
 static int64_t joint_bytes(const Program *program, int index)
 {
     int64_t distance;

@@ -1,6 +1,6 @@
-/* part.c - which steps are cut into how many parts: each kernel's record offers cuts along axes of the result, the one
- * with the best balance is taken, or two of them where that is more even, and more parts than threads where they are as
- * even and need no scratch of their own. */
+/* part.c - decides which steps are cut into how many slices. Each kernel's record offers cuts along axes of the result.
+ * The most even one is taken, or two of them where that is more even; more slices than threads where these are as even
+ * and need no scratch of their own. */
 #include "plan/part.h"
 #include "kernels/record.h"
 #include "program/operand.h"
@@ -10,8 +10,8 @@
 
 enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
-/* Every argument is known, every element is a byte or more, and what it reads is there. An operand whose place only the
- * run knows (a member of a loop) has no place that a part could count from. */
+/* Whether every extent is constant, every element has at least a byte, every operand has a constant offset and no input
+ * may be absent: an operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
 static bool is_plain(const Program *program, const Step *step)
 {
     Passed passed;
@@ -35,7 +35,8 @@ static int64_t grains_of(const Cut *cut)
     return int_ceil_div(cut->units, cut->grain);
 }
 
-/* What the busiest of `threads` threads does of the whole, if each takes another part when it is done with one. */
+/* The share of the busiest of `threads` threads, each of which takes the next slice when it has finished one. Example:
+ * 5 slices for 4 threads: 2/5. */
 static double busiest(const Cut *cut, int64_t parts, int64_t threads)
 {
     int64_t largest = int_min(int_ceil_div(grains_of(cut), parts) * cut->grain, cut->units);
@@ -43,9 +44,9 @@ static double busiest(const Cut *cut, int64_t parts, int64_t threads)
     return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
 }
 
-/* What each of `threads` threads does of the whole, if it takes as many grains as the others and then its share along
- * `other` of those that are left over; above 1 where there are none (fewer than none, where the last grain is short),
- * or too few. */
+/* The share of each of `threads` threads that takes an equal number of grains along `cut` and its portion of the
+ * remaining grains along `other`. Above 1 where no grains remain (fewer than none, where the last grain is short) or
+ * too few do. */
 static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 {
     int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
@@ -56,20 +57,21 @@ static double evenly(const Cut *cut, const Cut *other, int64_t threads)
            (double)cut->units;
 }
 
-/* A way to cut a step: `cut` and `rest` of those that its record offers (Step.cut, Step.rest), into `parts` parts. */
+/* A division of a step into `parts` slices by cuts `cut` and `rest` of its record (Step.cut, Step.rest). */
 typedef struct Way {
     int    cut, rest;
     int    parts; /* below 2: the step stays whole */
-    double share; /* that it leaves to the busiest thread, times the weight of the cut */
+    double share; /* the busiest thread's share, times the weight of the cut */
 } Way;
 
-/* Even parts for each thread are as good as one, and better where another program takes a thread's time. */
+/* Of equal shares, several slices for each thread are better: another program may take one thread's time. */
 static bool is_better(const Way *way, const Way *best)
 {
     return best->parts < 2 || way->share < 0.98 * best->share || (way->share <= best->share && way->cut == best->cut);
 }
 
-/* Each thread takes as much along one cut, and the rest is shared along another: where neither cut alone is even. */
+/* Combines two cuts: every thread gets the same along one, and the remainder is shared along another, where neither
+ * alone is even. */
 static void try_both(const Cuts *cuts, int threads, Way *best)
 {
     for (int i = 0; i < cuts->count; i++)
@@ -81,8 +83,8 @@ static void try_both(const Cuts *cuts, int threads, Way *best)
         }
 }
 
-/* The cut whose busiest thread has least to do: into a part for each of `threads` threads, or into `each` for each of
- * them. */
+/* The cut whose busiest thread has the least to do: one slice for each of `threads` threads, or `each` slices for
+ * each. */
 static Way best_way(const Step *step, const KernelRecord *record, int threads, int each)
 {
     Cuts cuts = {.count = 0};
@@ -164,7 +166,7 @@ Step step_copy(const Program *program, const Step *step)
     return part;
 }
 
-/* Piece `index` of `count` along a cut. */
+/* Takes slice `index` of `count` along a cut. */
 static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, int index, int count)
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
@@ -172,8 +174,8 @@ static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, i
     record->cut.take(part, cut->axis, lo, int_min(hi, cut->units));
 }
 
-/* Part `index` of a step with a rest: of two neighbours, the first is an equal part, the second a piece of what those
- * leave. */
+/* Takes slice `index` of a step that is cut twice: of two neighbours, the first is an equal slice, the second a share
+ * of the remainder. */
 static void take_with_rest(const KernelRecord *record, Step *part, const Cuts *cuts, int index)
 {
     const Cut *cut = &cuts->cut[part->cut];

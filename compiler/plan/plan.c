@@ -43,7 +43,8 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
 {
     int64_t *live = arena_array(program->arena, int64_t, program->nstep + 1);
 
-    for (int b = 0; b < program->nbuffer; b++) { /* what begins and ends with each step */
+    for (int b = 0; b < program->nbuffer;
+         b++) { /* adds the bytes that begin to be live with each step, and subtracts those that end */
         const Buffer *buffer = &program->buffer[b];
 
         for (int i = 0; i < buffer->nspan && buffer_is_planned(buffer, io_arena); i++) {
@@ -68,7 +69,7 @@ static int plan_within(Planning *p, const BuiltProblem *built, int64_t upper_bou
     return status;
 }
 
-/* Less memory; of several memories, more traffic in the fast ones. */
+/* Whether plan a is better: less memory; with several memories, more traffic in the fast ones. */
 static bool is_smaller(const Plan *a, const Plan *b)
 {
     if (a->nshare < 2)
@@ -140,7 +141,7 @@ static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Coalescing *
     return 0;
 }
 
-/* What is done to a program beside planning it, and how to undo it. */
+/* The changes made to the program for a plan, and what undoes them. */
 typedef struct Changes {
     Coalescing  coalescing;
     TileChanges tiles;
@@ -204,8 +205,7 @@ static int plan_best(Planning *p, Plan *plan, Changes *changes)
     return 0;
 }
 
-/* The search for an order takes every buffer as live whole or not at all: where some are live in pieces, its bound is
- * none. */
+/* Whether every buffer is live as a whole, as the order search assumes. Otherwise its lower bound does not hold. */
 static bool all_live_whole(const Program *program, int io_arena)
 {
     for (int b = 0; b < program->nbuffer; b++)
@@ -215,7 +215,7 @@ static bool all_live_whole(const Program *program, int io_arena)
     return true;
 }
 
-/* What no order of the steps can go below is a bound of this order too. */
+/* The lower bound of every order holds for this one too. */
 static void hold_against_orders(const Program *program, Plan *plan, bool whole, int64_t bound)
 {
     plan->any_order = whole && plan->nshare < 2 && plan->peak <= bound;
@@ -236,8 +236,8 @@ static int find_order(Planning *p, Order *order)
     return found;
 }
 
-/* The plan of the other order, if it is really smaller than that of the present one. The other one is planned first:
- * mostly its plan is the smaller, and its peak is the upper bound for the present one. */
+/* The plan of the other order, if its peak is smaller. The other one is planned first, because it is usually the
+ * smaller, and its peak then is the upper bound for the present one. */
 static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
 {
     int64_t above, before = p->upper_bound;
@@ -282,8 +282,8 @@ int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag 
     return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
 }
 
-/* Of the plan that is taken: checks it a second time, and adds what the greedy planners make of the program, and the
- * places of constants and state. */
+/* Completes the chosen plan: checks it a second time, adds the greedy planners' peaks, and places constants and
+ * state. */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     Planning p = {.program = program, .options = options, .diag = diag};

@@ -19,10 +19,10 @@ int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Di
 /* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
 bool buffer_is_planned(const Buffer *buffer, int io_arena);
 
-/* End of the last memory, when they lie one behind the other as in Plan.offset. */
+/* The end of the last memory in the numbering of Plan.offset, where memories lie one behind the other. */
 int64_t plan_extent(const Plan *plan);
 
-/* Bytes that one of the buffer's spans keeps: of several copies all. */
+/* The bytes of a span; with several copies of the buffer, those of all copies. */
 int64_t span_bytes(const Buffer *buffer, const Span *span);
 
 /* Bytes of the buffer that are live in `step`. */
@@ -35,16 +35,16 @@ int64_t *program_live_bytes(const Program *program, int io_arena);
  * program's arena (in_use.c). Needs spans. */
 int64_t *program_in_use(const Program *program, const Plan *plan);
 
-/* Bytes that the steps read and write in each buffer during a run, by Buffer.id (traffic.c). A loop counts as often as
- * it is known to run, else once; of two branches each counts half. */
+/* Bytes that one run reads and writes in each buffer, by Buffer.id (traffic.c). A loop counts as often as it is known
+ * to run, else once; each of two branches counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
 
 /* Computes the overlap constraints: results that may take the memory of an input that dies at their step (in_place.c).
  * Needs spans. */
 void program_find_overlaps(Program *program);
 
-/* Both buffers hold activations, inputs or outputs, are live together in `step` and in no other, and nobody, the caller
- * included, needs what was read there afterwards. Needs spans. */
+/* Whether buffer `read` dies where `written` is born: both hold activations, inputs or outputs, are live together in
+ * `step` only, and no later step, nor the caller, needs the bytes of `read`. Needs spans. */
 bool buffer_dies_beside(const Program *program, int read, int written, int step);
 
 /* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least
@@ -103,27 +103,27 @@ typedef struct Planning {
  * program changes. */
 BuiltProblem *problem_build(const Planning *planning);
 
-/* In the problem the buffer, which has one span, is live in steps [begin, end) instead; begin == end: it takes no
- * bytes. What was solved of the problem before must not be met again. */
+/* Changes the life of a buffer with one span, in the problem only, to steps [begin, end); begin == end: it takes no
+ * bytes. The problem must then differ from every solved one. */
 void plan_set_life(BuiltProblem *built, int buffer, int begin, int end);
 
 /* One plan of it. Above planning->upper_bound bytes the plan may be larger than necessary. Returns 0, or -1 with a
  * message. */
 int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan);
 
-/* Bytes that every plan of it needs, as far as little effort tells. */
+/* A lower bound of the problem, found with little effort. */
 int64_t plan_bound(const Planning *planning, const BuiltProblem *built);
 
-/* What Occamy's four greedy planners make of the program as it stands, and who found the plan: what is shown beside
- * it. */
+/* Fills the peaks of Occamy's four greedy planners for the present program, and the planner that found the plan; both
+ * are only shown. */
 int plan_compare(Planning *planning, Plan *plan);
 
-/* From the operands of the steps alone, with neither spans nor the planner's tables: nothing that a step wrote is
- * overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
+/* Checks the plan from the operands of the steps alone, without spans or the planner's tables: nothing that a step
+ * wrote is overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck(const Program *program, const Plan *plan, Diag *diag);
 
-/* What fetches load lies in the weights file: inside of it, where the loader can read it, and no two blocks on the same
- * bytes unless they hold the same (recheck_file.c). Returns 0, or -1 with a message (a bug of occamyc). */
+/* Checks the places of blocks in the weights file: inside the file, where the loader can read them, and no two on the
+ * same bytes unless these are equal (recheck_file.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck_file(const Program *program, const Plan *plan, Diag *diag);
 
 #endif

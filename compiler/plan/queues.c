@@ -1,8 +1,7 @@
-/* queues.c - the waits between queues, and which steps may run beside which.
- *
- * A unit's clock says how many units of each queue have surely ended when it begins: those before it in its own queue,
- * those that it waits for, and what these knew. A wait for what the clock knows already is left out; since units come
- * by rising number and each asks for its latest predecessors first, none that stays is implied by others. */
+/* queues.c - the waits between queues, and the steps that may run at the same time. A unit's vector clock says how many
+ * units of each queue have ended when it begins: its predecessors in its own queue, the units that it waits for, and
+ * everything in their clocks. A wait that the clock already implies is left out. Units are visited by rising number,
+ * and each asks for its latest predecessors first, so no wait that is kept is implied by others. */
 #include "plan/queues.h"
 
 #include "plan/depend.h"
@@ -30,7 +29,7 @@ static int *clock_of(const Clocks *c, int unit)
     return c->clock + (int64_t)unit * c->queues;
 }
 
-/* `unit` begins after `before` has ended. */
+/* Makes `unit` begin after `before` has ended. */
 static void follow(const Clocks *c, int unit, int before)
 {
     int *clock = clock_of(c, unit), *known = clock_of(c, before), queue = queue_of(c, before);
@@ -50,8 +49,7 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The latest unit of the queue that ended long before the unit begins; -1: none is that much later than what is
- * known. */
+/* The latest unit of the queue that is predicted to end a window before this one begins; -1: the clock implies it. */
 static int paced(const Clocks *c, const Pace *pace, int unit, int queue)
 {
     int    known = clock_of(c, unit)[queue], at = c->count[queue];
@@ -63,7 +61,7 @@ static int paced(const Clocks *c, const Pace *pace, int unit, int queue)
                                                                                             : -1;
 }
 
-/* The units that the unit could wait for, rising. */
+/* The units that the unit could wait for, in rising order. */
 static int candidates(const Clocks *c, const Pace *pace, int unit, int *list)
 {
     int count = 0;
@@ -101,7 +99,7 @@ static void find_unit_waits(Clocks *c, const Pace *pace, int unit)
     }
 }
 
-/* Numbers from the first to the last step that may run beside the unit. */
+/* The range of step numbers that may run at the same time as the unit. */
 static Range beside_unit(const Clocks *c, int unit)
 {
     Range range = {INT32_MAX, 0};
@@ -118,8 +116,9 @@ static Range beside_unit(const Clocks *c, int unit)
     return range;
 }
 
-/* A step of the main queue lives at its number; one of another queue at all numbers of what may run beside it. So of
- * two steps that may run together each byte that they touch is live in the step of the main queue, or in both. */
+/* Fills Program.beside. A step of the main queue lives at its own number, a step of another queue at all numbers that
+ * may run beside it. So of two steps that may run together, every byte that they touch is live at a number of one of
+ * them. */
 static void find_beside(Clocks *c)
 {
     Program *p = c->program;

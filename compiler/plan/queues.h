@@ -11,34 +11,32 @@
 #include "kernels/cost.h"
 #include "program/program.h"
 
-/* Gives every step a queue and a number by list scheduling: the step with the longest way to the end comes first, on
- * the queue where it begins or ends earliest by the times that are predicted for `core`. Fills Step.queue, waits and
- * Program.beside, with a Pace whose window is this share of the run's time (0: none). Returns false, the program
- * unchanged, where that predicts no gain worth having. Memory is the program's arena's. */
+/* Gives every step a queue and a number by list scheduling: the step with the longest remaining path comes first, on
+ * the queue where it begins or ends earliest by the times predicted for `core`. Fills Step.queue, waits and
+ * Program.beside, with a Pace whose window is this share of the run's time (0: none). Returns false, with the program
+ * unchanged, where the predicted gain is too small. Memory is the program's arena's. */
 bool program_schedule(Program *program, const Core *core, int queues, double window);
 
-/* Where queues seldom wait for each other, what one has in hand would live as long as all that the others do. So a step
- * also waits for steps that are predicted to end `window` before it begins, which holds nobody up as long as that is
- * so. */
+/* The pace of queues. Where they seldom wait for each other, the buffers of one would live as long as everything the
+ * others do. So a step also waits for steps that are predicted to end `window` before it begins, which delays nothing
+ * if the prediction is right. */
 typedef struct Pace {
     const double *begin, *end; /* by outermost step in order */
     double        window;
 } Pace;
 
-/* From Step.queue of the outermost steps and what the steps touch: the waits, none of which the others imply, and
- * Program.beside. Steps inside others get the queue of their owner. pace NULL: nothing is waited for but what must
- * be. */
+/* Finds the waits, none of which is implied by the others, and Program.beside, from Step.queue of the outermost steps
+ * and what they touch. Steps inside others get the queue of their owner. pace NULL: only necessary waits. */
 void program_find_waits(Program *program, const Pace *pace);
 
-/* Of a planned program: the waits that operands and offsets ask for, those of a Pace only where memory is used
- * again. */
+/* Finds the waits of a planned program from operands and offsets; those of a Pace only where memory is reused. */
 void program_settle_waits(Program *program, const Plan *plan);
 
-/* Steps of different queues that may run at the same time; false of steps of one queue. */
+/* Whether two steps of different queues may run at the same time; false for steps of one queue. */
 bool steps_run_beside(const Program *program, int a, int b);
 
-/* From operands, offsets and waits alone: no two steps that touch the same bytes, one of them writing, may run at the
- * same time (recheck_queues.c). Returns 0, or -1 with a message (a bug of occamyc). */
+/* Checks from operands, offsets and waits alone that no two steps that touch the same bytes, one of them writing, may
+ * run at the same time (recheck_queues.c). Returns 0, or -1 with a message (a bug of occamyc). */
 int program_recheck_queues(const Program *program, const Plan *plan, Diag *diag);
 
 #endif

@@ -1,8 +1,6 @@
-/* recheck.c - a second opinion on a plan, from the operands of the steps and the offsets alone.
- *
- * For every write, walk along every path that execution can take to the reads of what was written, and see that no step
- * on the way writes over those bytes. Slow and obvious; shares neither the data flow of liveness.c nor the planners'
- * tables. */
+/* recheck.c - checks a plan again, from the operands of the steps and the offsets alone. From every write it walks
+ * along every path of execution to the reads of the written bytes, and requires that no step on the way writes over
+ * them. Slow and simple; it shares neither the data flow of liveness.c nor the planners' tables. */
 #include "plan/plan.h"
 #include "program/flow.h"
 #include "program/operand.h"
@@ -24,13 +22,13 @@ typedef struct Recheck {
     bool          *wanted;  /* by step, nstep + 1: they are read there or later */
     int           *list;    /* steps with forward set */
     int            nlist;
-    int           *lowest; /* by step, nstep + 1: of those that can follow it, see find_lowest */
+    int           *lowest; /* by step, nstep + 1: the lowest step that can follow it, see find_lowest */
     bool          *whole;  /* by buffer, see find_whole */
     int64_t      **cut;    /* by buffer: bytes at which its pieces meet */
     int           *ncut, *ccut;
     int          **user; /* by buffer: steps with an operand on it */
     int           *nuser, *cuser;
-    bool          *uses; /* by step: it has an operand on the buffer that is looked at */
+    bool          *uses; /* by step: it has an operand on the buffer being checked */
 } Recheck;
 
 /* Bytes of the arena; empty when the buffer is elsewhere. */
@@ -55,7 +53,7 @@ static Bytes bytes_of(const Recheck *r, const Operand *x)
     return place;
 }
 
-/* No bytes overlap nothing, even where they lie inside others. */
+/* An empty range overlaps nothing, even inside another one. */
 static bool overlap(Bytes a, Bytes b)
 {
     return (a.lo > b.lo ? a.lo : b.lo) < (a.hi < b.hi ? a.hi : b.hi);
@@ -90,8 +88,8 @@ static int complain(const Recheck *r, int step, int victim, int culprit)
                     r->program->buffer[victim].name, (long long)r->plan->offset[victim]);
 }
 
-/* Operands of one step among themselves: what is written must not lie on anything else, unless an overlap constraint
- * allows it. */
+/* Checks the operands of one step against each other: a written one must not share bytes with another, unless an
+ * overlap constraint allows it. */
 static int check_step(const Recheck *r, int index)
 {
     const Step *step = &r->program->step[index];
@@ -113,8 +111,8 @@ static int check_step(const Recheck *r, int index)
     return 0;
 }
 
-/* Does every write of a buffer begin at its first byte and leave no gaps? Then each replaces what the one before wrote,
- * even where extents are known only while running. */
+/* Finds buffers of which every write begins at byte 0 and leaves no gaps. Then each write replaces the one before, even
+ * with run-time extents. */
 static void find_whole(Recheck *r)
 {
     const Program *p = r->program;
@@ -132,7 +130,8 @@ static void find_whole(Recheck *r)
         }
 }
 
-/* Loops nest, so what can follow a step by any path is not below the lowest that it or a step after it jumps to. */
+/* Finds the lowest step that can follow each step on any path. Loops nest, so that is the lowest target of a jump at or
+ * after it. */
 static void find_lowest(Recheck *r)
 {
     int nstep = r->program->nstep;
@@ -147,7 +146,7 @@ static void find_lowest(Recheck *r)
     }
 }
 
-/* The step surely replaces all bytes of the piece, without reading them first through the same operand. */
+/* Whether the step certainly replaces all bytes of the piece, without reading them through the same operand first. */
 static bool replaces(const Recheck *r, int index, const Piece *piece)
 {
     const Step *step = &r->program->step[index];
@@ -180,8 +179,8 @@ static bool reads_some(const Recheck *r, int index, const Piece *piece)
     return false;
 }
 
-/* Mark the steps that can follow `start` before the bytes are replaced, but none from which no step `upto` or before
- * can be reached. */
+/* Marks the steps that can follow `start` before the bytes are replaced, if a step up to `upto` can be reached from
+ * them. */
 static void spread(Recheck *r, int start, const Piece *piece, int upto)
 {
     int taken = 0;
@@ -205,7 +204,7 @@ static void spread(Recheck *r, int start, const Piece *piece, int upto)
     }
 }
 
-/* Among the marked steps, those from which a read can still be reached; steps come in nearly sorted order. */
+/* Keeps the marked steps from which a read can still be reached; steps come in nearly sorted order. */
 static void trace_back(Recheck *r, const Piece *piece, bool at_end)
 {
     bool changed = true;
@@ -230,8 +229,7 @@ static void trace_back(Recheck *r, const Piece *piece, bool at_end)
     }
 }
 
-/* A step that is passed while the bytes are wanted must not write over them. A step that reads them may work in
- * place. */
+/* A step on the way must not write over the bytes. A step that reads them may work in place. */
 static int check_passage(const Recheck *r, int index, Bytes bytes)
 {
     const Step *step = &r->program->step[index];
@@ -253,7 +251,7 @@ static int check_passage(const Recheck *r, int index, Bytes bytes)
     return 0;
 }
 
-/* Follow what `start` puts into a piece (start nstep + 1: before the first step). */
+/* Follows the bytes that `start` writes to a piece (start nstep + 1: written before the first step). */
 static int check_piece(Recheck *r, int start, const Piece *piece)
 {
     const Buffer *buffer = &r->program->buffer[piece->buffer];
@@ -286,7 +284,7 @@ static int64_t next_cut(const Recheck *r, int buffer, int64_t lo, int64_t hi)
     return hi;
 }
 
-/* What `written` puts into memory, piece by piece. */
+/* Follows the bytes of operand `written`, piece by piece. */
 static int check_write(Recheck *r, int start, const Operand *written)
 {
     int64_t size = r->program->buffer[written->buffer].size, lo, hi;

@@ -1,6 +1,6 @@
-/* recheck_file.c - a second opinion on the file that weights are loaded from while the model runs, from the fetches and
- * the places of their blocks alone: each block lies behind the header and in front of the file's end, begins and ends
- * where the loader can, and on no bytes that another one needs to be different. */
+/* recheck_file.c - checks the weights file that is loaded while the model runs, from the fetches and the places of
+ * their blocks alone: each block lies between the header and the end of the file, at places that the loader can
+ * address, and shares bytes with another block only if they are equal. */
 #include "plan/plan.h"
 #include "program/fetch.h"
 #include "program/weight.h"
@@ -58,7 +58,7 @@ static int check_range(const Program *p, const Plan *plan, Diag *diag, const Fil
     return 0;
 }
 
-/* Of two blocks of the same size. */
+/* Whether two blocks of the same size have the same bytes. */
 static bool hold_the_same(const Program *p, const FileRange *a, const FileRange *b)
 {
     char *x = arena_array(p->arena, char, WEIGHT_BLOCK), *y = arena_array(p->arena, char, WEIGHT_BLOCK);

@@ -1,8 +1,7 @@
-/* recheck_queues.c - a second opinion on waits, from operands, offsets and waits alone.
- *
- * A vector clock for each outermost step says how far every queue has come, at least, when it begins. Of two steps that
- * no clock puts in order, everything that one writes is compared, byte by byte where need be, with everything that the
- * other touches. Slow and obvious; shares neither lifetimes nor the dependences that the waits were made from. */
+/* recheck_queues.c - checks the waits again, from operands, offsets and waits alone. A vector clock for each outermost
+ * step says how far every queue has come, at least, when the step begins. Of two steps that no clock orders, everything
+ * that one writes is compared, byte by byte if necessary, with everything that the other touches. Slow and simple; it
+ * shares neither lifetimes nor the dependences from which the waits were made. */
 #include "plan/plan.h"
 #include "plan/queues.h"
 #include "program/flow.h"
@@ -36,8 +35,8 @@ static bool *outermost_steps(const Program *p)
     return outermost;
 }
 
-/* Every wait is for an earlier step of another queue: so running by number is right, and queues cannot wait for each
- * other. */
+/* Checks that every wait is for an earlier step of another queue: then running by number is right, and there is no
+ * deadlock. */
 static int check_waits(const Recheck *r)
 {
     const Program *p = r->program;
@@ -56,7 +55,7 @@ static int check_waits(const Recheck *r)
     return 0;
 }
 
-/* What has ended when `before` has ended, has ended for `step`. */
+/* Joins the clock of `before` into that of `step`. */
 static void join(const Recheck *r, int step, int before)
 {
     int *to = r->clock + (int64_t)step * r->queues, *from = r->clock + (int64_t)before * r->queues;
@@ -87,7 +86,7 @@ static void find_clocks(Recheck *r)
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
 
-/* Marks every byte that the operand covers, by axes from `axis` on; or tells whether one is marked. */
+/* Marks every byte that the operand covers, by axes from `axis` on; or tells whether one is already marked. */
 static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, bool mark)
 {
     int64_t bytes = operand_bytes_per_element(x);
@@ -106,7 +105,7 @@ static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, b
     return found;
 }
 
-/* Operands of one buffer whose hulls meet. */
+/* Whether two operands of one buffer with intersecting hulls share a byte. */
 static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
 {
     int64_t   size = r->program->buffer[a->buffer].size;
@@ -123,7 +122,7 @@ static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
     return shared;
 }
 
-/* The operands touch a byte in common, in the arena or elsewhere. */
+/* Whether the operands share a byte, in the arena or elsewhere. */
 static bool meet(const Recheck *r, const Operand *a, const Operand *b)
 {
     const Buffer *x = &r->program->buffer[a->buffer], *y = &r->program->buffer[b->buffer];
@@ -153,7 +152,7 @@ static void note_parts(Recheck *r, int step, int expr)
     note_read(r, step, r->program->model->expr[expr].c);
 }
 
-/* An expression is read from its slot, or computed from its parts. */
+/* Notes the slots that an expression reads: its own, or those of its operands. */
 static void note_read(Recheck *r, int step, int expr)
 {
     const Program *p = r->program;
@@ -181,7 +180,7 @@ static void note_operand_slots(Recheck *r, int step, const Operand *x)
         (x->access & OPERAND_WRITES ? r->writes : r->reads)[(int64_t)step * p->nslot + at] = true;
 }
 
-/* Of `inner`, which the outermost step `step` is or owns. */
+/* Notes the slots of `inner`, which belongs to the outermost step `step`. */
 static void note_slots(Recheck *r, int step, const Step *inner)
 {
     for (int k = 0; k < inner->noperand; k++)
@@ -218,7 +217,7 @@ static int complain(const Recheck *r, int first, int second, const char *what)
                     "nothing keeps step %d from running beside step %d, although both touch '%s'", second, first, what);
 }
 
-/* One step of each of two outermost steps that may run together. */
+/* Checks two steps that belong to outermost steps which may run together. */
 static int check_steps(const Recheck *r, int first, int second)
 {
     const Step *a = &r->program->step[first], *b = &r->program->step[second];
@@ -238,7 +237,7 @@ static int check_pair(const Recheck *r, int first, int second)
     const Program *p = r->program;
     int64_t        a = (int64_t)first * p->nslot, b = (int64_t)second * p->nslot;
 
-    if (p->step[first].kind == STEP_CHECK) /* what follows may rely on it */
+    if (p->step[first].kind == STEP_CHECK) /* later steps may rely on the check */
         return complain(r, first, second, "what is checked");
     for (int i = 0; i < p->nslot; i++)
         if ((r->writes[a + i] && (r->writes[b + i] || r->reads[b + i])) || (r->writes[b + i] && r->reads[a + i]))

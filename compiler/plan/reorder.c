@@ -1,8 +1,7 @@
-/* reorder.c - the order search of planners/ applied to a program.
- *
- * The outermost steps become units (a control step takes along what it owns). What a unit writes and others read are
- * values; everything else that forbids an exchange is an edge: writes of overlapping bytes, reads before overwriting,
- * run-time integers and checks. Buffers written by several units are one value from their first writer on. */
+/* reorder.c - the order search of planners/ applied to a program. The outermost steps become units (a control step
+ * includes its body). The results of units are values. Everything else that forbids an exchange is an edge: writes of
+ * overlapping bytes, reads before overwriting, run-time integers and checks. A buffer written by several units is one
+ * value, from its first writer on. */
 #include "plan/reorder.h"
 
 #include "plan/plan.h"
@@ -43,7 +42,7 @@ static void add_edge(Search *s, int first, int then)
     ARENA_PUSH(s->arena, s->edge, s->nedge, s->cedge, edge);
 }
 
-/* Two touches of which one writes keep their order where their bytes meet. */
+/* Adds edges between touches whose bytes intersect, if one of them writes. */
 static void edges_of(Search *s, const TouchList *list)
 {
     for (int i = 0; i < list->n; i++)
@@ -55,7 +54,7 @@ static void edges_of(Search *s, const TouchList *list)
         }
 }
 
-/* What came after a check stays after it: it may rely on what was checked. */
+/* Adds edges from a check to all later units, which may rely on it. */
 static void edges_of_checks(Search *s)
 {
     int last = -1;
@@ -70,8 +69,7 @@ static void edges_of_checks(Search *s)
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* The bytes of a buffer that the result of the step which last reads it may overwrite: of an operand that the kernel
- * can work on in place. */
+/* The bytes of a buffer that the result of its last reader may overwrite, where that kernel works in place. */
 static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
 {
     const Step       *step = &program->step[unit.begin];
@@ -111,7 +109,7 @@ static void add_use(Search *s, int value, int step, int64_t reuse)
     ARENA_PUSH(s->arena, s->use, s->nuse, s->cuse, use);
 }
 
-/* One buffer of the arena as a value: made by its first writer, used by every other unit that touches it. */
+/* Adds a buffer of the arena as a value: made by its first writer, used by every other unit that touches it. */
 static void add_value(Search *s, const Buffer *buffer)
 {
     const TouchList *list = &s->touches.buffer[buffer->id];
@@ -140,7 +138,7 @@ static bool lives_in_one_unit(const TouchList *list)
     return list->n && list->touch[0].unit == list->touch[list->n - 1].unit;
 }
 
-/* Bytes of what lives inside each unit only, at its fullest step: in s->scratch. */
+/* Fills s->scratch: the bytes live only inside each unit, at its fullest step. */
 static void find_inner_bytes(Search *s)
 {
     int64_t *inner = arena_array(s->arena, int64_t, s->program->nstep + 1);
@@ -194,8 +192,8 @@ static int search(Search *s, const OrderProblem *problem, int share, OrderResult
     return 0;
 }
 
-/* Where the order is not proven: what the search finds when results can be made in place only, if that is better. What
- * a result saves that follows its input can lead away from larger savings. */
+/* Searches again with in-place results only, where the first order was not proven: the saving of a result that follows
+ * its input can lead away from larger savings. */
 static int search_again(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
 {
     OrderProblem careful = *problem;
@@ -222,7 +220,7 @@ static int search_again(Search *s, const OrderProblem *problem, OrderResult *res
     return 0;
 }
 
-/* Values beyond what the search counts in; a program of such stays in its order. */
+/* Whether all sizes are within the search's range; otherwise the program keeps its order. */
 static bool is_countable(const Search *s)
 {
     for (int v = 0; v < s->nvalue; v++)

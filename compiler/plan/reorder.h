@@ -5,19 +5,19 @@
 
 #include "plan/depend.h"
 
-/* A way to put the units: order[i] is the unit that runs as the i-th. */
+/* An order of the units: order[i] is the unit that runs as the i-th. */
 typedef struct Order {
     Unit   *unit;
     int    *order;
     int     nunit;
-    int64_t bound; /* bytes live at the peak of any order, at least; 0: not known */
+    int64_t bound; /* lower bound of the peak of every order, bytes; 0: not known */
 } Order;
 
 /* Search. Returns 1 when an order with fewer live bytes at its peak was found, 0 when there is none, -1 with a message.
  * Needs spans (of what lives inside units). */
 int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag);
 
-/* Put the units in this order; spans must be made again afterwards. The order becomes the one that undoes it. */
+/* Applies the order; spans must be computed again. *order becomes the order that undoes it. */
 void program_apply_order(Program *program, Order *order);
 
 #endif

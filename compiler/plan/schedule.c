@@ -12,9 +12,8 @@
 #include <stdlib.h>
 
 enum {
-    CROSS = 500, /* nanoseconds until another processor has seen that a step ended */
-    MOVED = 10   /* bytes a nanosecond that it reads from the cache of the one that made them, beside what reading takes
-              anyway */
+    CROSS = 500, /* nanoseconds until another processor sees that a step has ended */
+    MOVED = 10   /* bytes per nanosecond read from another processor's cache, besides the usual time of reading */
 };
 
 #define LEAST_GAIN 0.08 /* of the time on one queue: less is not worth the memory, nor sure to come */
@@ -25,15 +24,13 @@ typedef struct Schedule {
     Touches     touches;
     Dependences needs;
     double     *cost; /* by unit, nanoseconds */
-    double     *rest; /* by unit: of the longest way from its begin to the end */
+    double     *rest; /* by unit: nanoseconds of the longest path from its begin to the end */
     double     *end;
     double     *begin;
     int        *queue;
     double     *free; /* by queue: when it has ended what it was given */
     int         queues;
-    double
-        weight; /* of what reading takes longer when a queue is chosen: 0, where units begin first, to 1, where they end
-                   first */
+    double      weight; /* of the extra time of reading, by which a queue is chosen: 0 to 1 */
 } Schedule;
 
 static void find_costs(Schedule *s, const Core *core)
@@ -58,7 +55,7 @@ typedef struct Time {
     double rank; /* lower is better */
 } Time;
 
-/* When the unit, whose predecessors are placed, would run on the queue. */
+/* The time at which the unit would run on the queue; its predecessors are placed. */
 static Time time_on(const Schedule *s, int unit, int queue)
 {
     Time   time = {.begin = s->free[queue]};
@@ -94,7 +91,7 @@ static void place(Schedule *s, int unit)
     s->end[unit] = s->free[s->queue[unit]] = best.end;
 }
 
-/* Units that wait for each unit, as lists: next[k] follows entry k, heads by unit. */
+/* The successors of each unit, as lists: next[k] follows entry k, heads by unit. */
 typedef struct Followers {
     int *head, *next, *unit;
 } Followers;
@@ -120,7 +117,7 @@ static Followers find_followers(const Schedule *s, int *missing)
     return f;
 }
 
-/* By one rule; returns when all queues have ended. */
+/* Schedules all units by one rule; returns the makespan. */
 static double place_all(Schedule *s, double weight)
 {
     int *missing = arena_array(s->arena, int, s->touches.nunit + 1),
@@ -154,7 +151,7 @@ static double place_all(Schedule *s, double weight)
     return end;
 }
 
-/* By the rule that ends first. */
+/* Schedules by the rule with the least makespan. */
 static double place_best(Schedule *s)
 {
     static const double weights[] = {0.0, 0.1, 0.3, 1.0};
@@ -176,7 +173,7 @@ typedef struct Begin {
     int    unit;
 } Begin;
 
-/* Units that take no time begin together with what follows them, and had lower numbers. */
+/* Orders by begin. A unit that takes no time begins together with its successors and had a lower number. */
 static int compare(const void *a, const void *b)
 {
     const Begin *x = a, *y = b;
@@ -184,7 +181,7 @@ static int compare(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at ? 1 : x->unit - y->unit;
 }
 
-/* `pace`: times by the new order. */
+/* Renumbers the steps by begin; `pace` gets the times in the new order. */
 static void renumber(Schedule *s, Pace *pace)
 {
     double *begin = arena_array(s->arena, double, s->touches.nunit + 1),
@@ -237,7 +234,7 @@ bool program_schedule(Program *program, const Core *core, int queues, double win
     pace.window = window * end;
     program->queued_time = end;
     program->nqueue = 0;
-    for (int u = 0; u < s.touches.nunit; u++) /* those that have something to do */
+    for (int u = 0; u < s.touches.nunit; u++) /* units with some work */
         program->nqueue = s.queue[u] >= program->nqueue ? s.queue[u] + 1 : program->nqueue;
     program_find_waits(program, window > 0.0 ? &pace : NULL);
     return true;

@@ -1,4 +1,4 @@
-/* traffic.c - how many bytes the steps move: what it is worth to keep a buffer in fast memory. */
+/* traffic.c - bytes that the steps read and write in each buffer: the gain of keeping it in fast memory. */
 #include "plan/plan.h"
 #include "program/flow.h"
 #include "support/int.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_RUNS = 1 << 14 }; /* that are counted */
 
-/* Bytes that one use of the operand touches at most: elements that are repeated count once. */
+/* Bytes that one use of the operand touches at most; broadcast elements count once. */
 static int64_t bytes_touched(const Operand *x)
 {
     int64_t elements = 1;

@@ -10,12 +10,13 @@
 
 /* ----------------------------------------------------------------------------------------------------------- blocks */
 
-/* What is found of constants, and the block that takes those of the next steps, too. */
+/* The search for blocks: what is known of each constant, and the block that the next steps' constants may still
+ * join. */
 typedef struct Blocks {
     Program         *program;
     const BlockForm *form;
     int             *units; /* by Buffer.id: outermost steps that read it */
-    int             *last;  /* by Buffer.id: the last of them that was counted, 1 + its number */
+    int             *last;  /* by Buffer.id: 1 + the number of the outermost step that counted it last */
     int             *block; /* by Buffer.id: that it went to, or -1 */
     int64_t         *at;    /* by Buffer.id: where in it, bytes */
     int              open;  /* Buffer.id, or -1 */
@@ -83,7 +84,7 @@ static void put_into(Blocks *b, int buffer, int id)
     block->size = int_round_up(block->filled, b->form->align);
 }
 
-/* One of several readers lies alone; the others join the block of the step. */
+/* A constant with several readers becomes a block of its own; others join the block of their step. */
 static void take_constant(Blocks *b, int buffer, void *to)
 {
     (void)to;
@@ -120,7 +121,7 @@ static void block_unit(Blocks *b, Range unit)
     each_constant(b, unit, take_constant, NULL);
 }
 
-/* Operands on constants become windows of the blocks that hold them. */
+/* Turns operands on constants into windows of the blocks that hold these. */
 static void move_operands(const Blocks *b)
 {
     for (int s = 0; s < b->program->nstep; s++) {
@@ -145,7 +146,7 @@ static void move_operands(const Blocks *b)
     }
 }
 
-/* A constant whose place in its buffer only the run knows is read by an offset that cannot be moved. */
+/* Leaves out constants that are read at a run-time offset, because such an operand cannot be moved to a block. */
 static void leave_out_moving(Blocks *b)
 {
     for (int s = 0; s < b->program->nstep; s++)
@@ -163,7 +164,8 @@ void program_make_blocks(Program *program, const BlockForm *form)
     Blocks b = {.program = program, .form = form, .open = -1};
 
     b.units = arena_array(program->arena, int, count + 1);
-    b.last = arena_array(program->arena, int, 2 * count + 1); /* blocks are no constants */
+    b.last =
+        arena_array(program->arena, int, 2 * count + 1); /* room for the blocks, which are added behind the constants */
     b.block = arena_array(program->arena, int, count + 1);
     b.at = arena_array(program->arena, int64_t, count + 1);
     memset(b.block, -1, (size_t)count * sizeof *b.block);
@@ -219,7 +221,7 @@ static Step *block_step(const Program *p, StepKind kind, const BlockUse *use, in
     return step;
 }
 
-/* In front of each step that reads blocks that none before it does: the fetches that stand there, then a wait. */
+/* Lists the insertions: in front of the first reader of a block stand the fetches that begin there, then the wait. */
 static int list_splices(const Program *p, const BlockUses *uses, const int *place, Splice *list)
 {
     int count = 0, fetched = 0, awaited = 0;
@@ -313,10 +315,10 @@ static int wrong(const Program *p, Diag *diag, int step, const char *what)
                     "the program is wrong: step %d: %s", step, what);
 }
 
-/* What is known of each block. */
+/* The state of each block while the steps are walked. */
 typedef enum Arrival { NOT_FETCHED, ON_ITS_WAY, ARRIVED } Arrival;
 
-/* A fetch is of one block that none before it brought; a wait is for blocks on their way. Both take them whole. */
+/* Checks a fetch (one whole block, not fetched before) or a wait (whole blocks that are being fetched). */
 static int check_block_step(const Program *p, Diag *diag, int step, Arrival *arrival)
 {
     const Step *s = &p->step[step];

@@ -16,9 +16,9 @@
 
 /* Bytes. */
 typedef struct BlockForm {
-    int64_t least; /* constants of fewer, all those of an outermost step together, stay in the source */
-    int64_t join;  /* steps that follow each other share a block as long as it has no more */
-    int64_t align; /* of a block's place and size, a power of two: what the loader wants */
+    int64_t least; /* smaller constants, counted together for each outermost step, stay in the source */
+    int64_t join;  /* consecutive steps share a block up to this size */
+    int64_t align; /* alignment of a block's place and size, a power of two: required by the loader */
 } BlockForm;
 
 /* What is known of a block: the outermost steps that read it. */
@@ -48,14 +48,14 @@ Program *program_with_fetches(const Program *program, const BlockUses *uses, con
 /* Bytes [from, from + bytes) of a block as they lie in memory: contents, and zeros between them. */
 void block_bytes(const Program *program, const Buffer *block, int64_t from, int64_t bytes, void *to);
 
-/* From operands alone: each block is fetched once and whole, awaited once, and read behind that; nothing else
- * writes it; none of this in a body, but reading. Returns 0, or -1 with a message (a bug of occamyc). */
+/* Checks from operands alone: each block is fetched once and whole, awaited once, read only after that and never
+ * written; and no fetch or wait stands in a body. Returns 0, or -1 with a message (a bug of occamyc). */
 int program_check_fetches(const Program *program, Diag *diag);
 
 /* The number of a STEP_FETCH among all: loads begin and end in that order. */
 int fetch_number(const Program *program, int step);
 
-/* The STEP_AWAIT that goes on when this fetch's block is there. */
+/* The STEP_AWAIT that waits for this fetch. */
 int fetch_awaited_by(const Program *program, int fetch);
 
 #endif

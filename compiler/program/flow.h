@@ -13,15 +13,14 @@ typedef struct Flow {
 /* By step, [nstep]. The ranges must nest as program_check wants them. */
 Flow *flow_build(Arena *arena, const Program *program);
 
-/* How often each step runs in a run of the program, [nstep]: a loop as often as it is known to run, else once; of two
- * branches each half as often. */
+/* The expected number of executions of each step, [nstep]: a loop counts as often as it is known to run, else once;
+ * each of two branches counts half. */
 double *flow_runs(Arena *arena, const Program *program);
 
 /* First step after `step` and the ranges that it owns. */
 int flow_after(const Program *program, int step);
 
-/* What runs right after `step`, which owns no ranges: the step that follows, the loop that it ends a pass of, or
- * nstep. */
+/* The successor of a step that owns no ranges: the next step, the loop whose pass it ends, or nstep. */
 int flow_next(const Program *program, int step);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel copies its occ_expr and passes it on; the last operand's place carries the interpreter along. */
+/* The kernel copies its occ_expr and passes it to the expression; the pointer of the last operand carries the
+ * interpreter. */
 enum { SELF = SCALAR_MAX_OPERANDS - 1, MAX_CALLS = 3 };
 
 /* One scalar of any type. */
@@ -18,7 +19,7 @@ typedef union Cell {
     uint64_t bits[2];
 } Cell;
 
-/* A node, ready to run: the operands' cells, then functions that each take the result of the one before. */
+/* A prepared node: the cells of its operands, then functions, each applied to the result of the one before. */
 typedef struct Ready {
     const ScalarNode *node;
     int               bytes; /* LOAD: of an element */
@@ -49,7 +50,7 @@ static DType computed(DType dtype)
     return is_low(dtype) ? DTYPE_F32 : dtype;
 }
 
-/* Append the function NAME (made of up to two suffixes); false: there is none. */
+/* Appends a function by its name, composed of up to two suffixes; false: there is no such function. */
 static bool push_call(Ready *ready, const char *format, const char *first, const char *second)
 {
     char name[64];
@@ -165,7 +166,8 @@ static void put_literal(const ScalarNode *n, Cell *out)
     else if (dtype == DTYPE_F64)
         out->f64 = n->literal;
     else
-        memcpy(out, &n->integer, sizeof n->integer); /* narrower types are its first bytes: only little-endian hosts */
+        memcpy(out, &n->integer,
+               sizeof n->integer); /* narrower types are its first bytes, which holds on little-endian hosts only */
 }
 
 static void run_node(Interpreter *in, int index, const occ_expr *e, const void *acc, int64_t c)

@@ -14,8 +14,8 @@ typedef struct Interpreter Interpreter;
  * operands). */
 Interpreter *interpret_prepare(Arena *arena, const Scalar *expr, const char *function);
 
-/* What the kernel is called with: the function, and its expr argument with operand k at x[k]. The result stays valid as
- * long as the interpreter; one interpreter serves one call at a time. */
+/* The kernel's expression arguments: the function, and an occ_expr whose operand k is x[k]. The result is valid as long
+ * as the interpreter, which serves one call at a time. */
 const occ_expr *interpret_bind(Interpreter *interpreter, void *const *x, int count);
 void (*interpret_function(const Interpreter *interpreter))(void);
 

@@ -15,8 +15,7 @@ typedef enum ParamKind {
     PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
     PARAM_EXPR,   /* const occ_expr *: what the expression reads */
     PARAM_FN,     /* the expression, a static function */
-    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, which no step gives as an
-                   argument */
+    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, taken from it */
 } ParamKind;
 
 /* A parameter of a kernel, or a field of a struct that it takes: the fields of one struct follow each other. */
@@ -26,10 +25,10 @@ typedef struct Param {
     const char *name;
     const char *group,
         *group_type;    /* the struct that it is a field of, "window", and its type, "occ_window"; NULL: none */
-    const char *inside; /* the struct inside that one which holds it; "": it is there directly */
-    int         count;  /* elements of an array inside a struct, at most, and axes of a shape; else 0 */
+    const char *inside; /* the nested struct that holds the field; "": it is a direct field */
+    int         count;  /* capacity of an array inside a struct, or number of axes of a shape; else 0 */
     int         of;     /* a shape: the operand, by position */
-    bool        ranked; /* a shape: it holds the number of axes first, which are at most `count` */
+    bool        ranked; /* a shape whose first field is its number of axes, at most `count` */
 } Param;
 
 /* A step has an argument for it. */
@@ -87,7 +86,8 @@ typedef struct ScalarFunction {
 
 extern const ScalarFunction scalar_function[];
 
-/* A top-level piece of template text (function, type, macro, or a whole #if ... #endif block) and what it defines. */
+/* A top-level definition of template text (function, type, macro, or a whole #if ... #endif block) and the names it
+ * defines. */
 typedef struct Chunk {
     const char        *text;    /* with TPL_ names already replaced */
     const char *const *defines; /* identifiers, NULL-terminated */

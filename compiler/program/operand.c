@@ -18,8 +18,8 @@ bool operand_is_static(const Operand *operand)
     return fixed;
 }
 
-/* The operand's axes without those of one element, and with those as one that follow each other without a gap; how
- * many. */
+/* The operand's axes of more than one element, neighbouring ones collapsed where no gap lies between them; returns
+ * their number. */
 static int joined_axes(const Operand *x, Extent *dim, Extent *stride)
 {
     int n = 0;
@@ -101,7 +101,7 @@ void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi
 
     if (!extent_is_const(operand->offset))
         first = 0;
-    if (!fixed && last > size) /* a place known only while running may lie anywhere; its bound may not even be a size */
+    if (!fixed && last > size) /* a run-time offset may lie anywhere in the buffer; its maximum may exceed the buffer */
         last = size;
     for (int i = 0; i < operand->rank; i++) {
         int64_t reach;
@@ -119,7 +119,7 @@ void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi
     *hi = (last + 1) * bytes;
     if (operand_is_empty(operand))
         *hi = *lo = operand->offset.max * bytes;
-    if (!fixed) { /* extents are correlated: what the maxima add up to may never be reached together */
+    if (!fixed) { /* extents depend on each other, so their maxima may never occur together */
         *lo = *lo < 0 ? 0 : *lo > size ? size : *lo;
         *hi = *hi < *lo ? *lo : *hi > size ? size : *hi;
     }

@@ -5,14 +5,15 @@
 
 #include "program/program.h"
 
-/* Some extent is 0 even at its maximum: nothing is touched. */
+/* Whether some extent is 0 even at its maximum, so that no byte is touched. */
 bool operand_is_empty(const Operand *operand);
 
-/* Its elements fill their hull without gaps, in any order of axes (channels-last counts), at maximal extents. */
+/* Whether the elements fill their hull without gaps at maximal extents, in any order of axes (channels-last too). */
 bool operand_is_solid(const Operand *operand);
 
-/* Bytes [*lo, *hi) of its buffer that it can touch at maximal extents. For operands with run-time extents the hull is
- * clipped to the buffer's `size` bytes; for constant ones it is exact and may show that they leave the buffer. */
+/* The hull: bytes [*lo, *hi) of the buffer that the operand can touch at maximal extents. With run-time extents it is
+ * clipped to the buffer's `size` bytes; with constant ones it is exact, and may show that the operand leaves the
+ * buffer. */
 void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi);
 
 /* The argument of a kernel step by the name of its parameter; NULL: the kernel has none of that name. */
@@ -31,8 +32,8 @@ typedef struct Passed {
     int           count;
 } Passed;
 
-/* Number `index` of the lists of extents that a step calls its kernel with: those of arguments, then extents and
- * strides of each shape. false: there are no more. */
+/* List `index` of the extents that the kernel is called with: first the arguments, then extents and strides of each
+ * shape. false: there are no more. */
 bool step_passed(const Step *step, int index, Passed *passed);
 
 #endif

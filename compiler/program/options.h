@@ -22,14 +22,13 @@ typedef struct Options {
     double      winograd_error;                      /* --winograd-error */
     CascadeUse  cascade;                             /* --cascade */
     bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
-    int64_t
-        cascade_floor; /* bytes that a plan with cascades needs anyway, found out by one of them; 0: not yet known */
-    const char           *tune, *tuned; /* --tune, --tuned: files of choices, written and read */
-    const struct Choices *choices;      /* what the file of --tuned says, when it is read; NULL: nothing */
-    int                   threads;      /* --threads; 0: none */
-    int                   queues;       /* --queues; below 2: one */
-    int                   part_time;    /* --part-time: microseconds of work in a part, at least */
-    const char *const    *state;        /* --state=OUT:IN, in the order given */
+    int64_t     cascade_floor; /* bytes that every plan with cascades needs, found by planning once; 0: not known yet */
+    const char *tune, *tuned;  /* --tune, --tuned: the file of choices to write and to read */
+    const struct Choices *choices;   /* the choices read from the file of --tuned; NULL: none */
+    int                   threads;   /* --threads; 0: none */
+    int                   queues;    /* --queues; below 2: one */
+    int                   part_time; /* --part-time: microseconds of work in a part, at least */
+    const char *const    *state;     /* --state=OUT:IN, in the order given */
     int                   nstate;
     PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
     bool                  explain_peak; /* --explain-peak */
@@ -42,15 +41,14 @@ typedef struct Options {
     const char           *profile;             /* --profile */
     const char           *verify;              /* --verify=DIR; "" for --verify alone */
     bool                  verify_nodes;        /* --verify-nodes */
-    int verify_more;  /* VERIFY_* of verify.h: bounds that are taken from the stored sets besides those of inputs */
+    int verify_more;  /* VERIFY_* of verify.h: which bounds, besides those of inputs, come from the stored sets */
     const char *dump; /* --dump=graph|program|plan */
     bool        quiet;
     bool        help, version; /* --help, --version: nothing is compiled */
-    const char
-        *command_line; /* "occamyc MODEL.onnx ...": what shapes the output, for the banner; no paths of this machine */
+    const char *command_line;  /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */
 } Options;
 
-/* Threads that a host program gives parallel_for; 1: it has none. */
+/* Threads that the host program offers to parallel_for; 1: none besides its own. */
 static inline int options_threads(const Options *options)
 {
     int threads = options->threads > options->queues ? options->threads : options->queues;

@@ -1,4 +1,4 @@
-/* plan_options.h - what a plan is asked for: order, planner, memories, form of the weights. Plain data. */
+/* plan_options.h - the options of planning: order, planner, memories, form of the weights. Plain data. */
 #ifndef OCC_PROGRAM_PLAN_OPTIONS_H
 #define OCC_PROGRAM_PLAN_OPTIONS_H
 
@@ -14,9 +14,9 @@ typedef struct MemoryRegion {
     int64_t     align; /* bytes, a power of two: of the memory itself; 1: what the buffers need */
 } MemoryRegion;
 
-/* Where the generated code has its constants: as literals, in an object made of a file, read from that file by the
- * caller, or loaded from it block by block while the model runs (small ones are literals then). AUTO: a plan never says
- * so. */
+/* Where the constants of the generated code are: literals, an object file made from a binary, a file that the caller
+ * reads, or a file from which blocks are loaded while the model runs (small constants are literals then). AUTO never
+ * appears in a plan. */
 typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE, WEIGHTS_SWAP } WeightForm;
 
 /* What brings weights while the model runs. */

@@ -236,7 +236,7 @@ static void put_origin(Text *text, const Step *step)
                     step->origin[i]->loc.name ? step->origin[i]->loc.name : "");
 }
 
-/* How many control steps own `step`: its indentation. */
+/* The number of control steps around `step`, for its indentation. */
 static int depth_of(const Program *program, int step)
 {
     int depth = 0;
@@ -307,7 +307,7 @@ void program_print(Text *text, const Program *program)
 
 /* ------------------------------------------------------------------------------------------------------------- plan */
 
-/* One line for each load: what it brings from where, its step and the step that waits for it. */
+/* One line for each load: its block, place in the file, fetch step and wait step. */
 static void put_loads(Text *text, const Program *program, const Plan *plan)
 {
     for (int s = 0; s < program->nstep; s++) {

@@ -14,7 +14,7 @@ typedef enum BufferKind {
     BUFFER_DIMS,    /* the run-time integers, int64_t each; live throughout */
     BUFFER_WEIGHT,  /* constant; not in the arena */
     BUFFER_STATE,   /* kept across runs; not in the arena */
-    BUFFER_BLOCK,   /* constants that a STEP_FETCH brings: in the arena, or in a memory of those that stay (fetch.h) */
+    BUFFER_BLOCK,   /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
     BUFFER_IN,      /* the caller's, or in the arena with --io=arena (then live from step 0) */
     BUFFER_OUT      /* likewise (then live to the end) */
 } BufferKind;
@@ -25,14 +25,14 @@ typedef struct Span {
     int64_t lo, hi;     /* bytes */
 } Span;
 
-/* How a weight is made of the model's constants where it is read: bytes [from, from + bytes), whole elements, to `to`.
- * Makers put what else they need to know behind this. */
+/* A weight that is computed from the model's constants, block by block, whenever it is read: `make` writes bytes [from,
+ * from + bytes), whole elements, to `to`. Larger structs begin with this one. */
 typedef struct Packing Packing;
 struct Packing {
     void (*make)(const Packing *packing, int64_t from, int64_t bytes, void *to);
 };
 
-/* What lies in a BUFFER_BLOCK: a whole constant. */
+/* One constant inside a BUFFER_BLOCK. */
 typedef struct Content {
     int     weight; /* Buffer.id of a BUFFER_WEIGHT */
     int64_t at;     /* bytes from the block's start */
@@ -41,11 +41,11 @@ typedef struct Content {
 typedef struct Buffer {
     int            id;
     BufferKind     kind;
-    DType          dtype;   /* of its elements, for printing; BUFFER_SCRATCH: of what the kernel puts there */
+    DType          dtype;   /* element type, for printing; BUFFER_SCRATCH: as the kernel uses it */
     int64_t        size;    /* bytes */
     int64_t        align;   /* bytes, a power of two */
-    uint32_t       regions; /* set of regions that it may live in; 1 = region 0 */
-    int            copies;  /* of scratch: one for each part of a partitioned step; else 1 */
+    uint32_t       regions; /* bit set of the memories that it may lie in; bit 0: the first. 1: region 0 only */
+    int            copies;  /* scratch: one copy for each slice of a step that is cut; else 1 */
     Span          *span;    /* filled by liveness */
     int            nspan, cspan;
     const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
@@ -55,14 +55,16 @@ typedef struct Buffer {
     Content       *content; /* BUFFER_BLOCK */
     int            ncontent, ccontent;
     int64_t        filled; /* BUFFER_BLOCK: bytes up to the end of the last content; the rest is zeros */
-    int64_t        kept;   /* BUFFER_BLOCK: its place in the memory of blocks that stay, bytes; -1: it is planned */
+    int64_t
+        kept; /* BUFFER_BLOCK: its offset in the memory of resident blocks, bytes; -1: it is placed by the planner */
     int port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
     const char *name; /* for people; unique */
 } Buffer;
 
 enum { OPERAND_READS = 1, OPERAND_WRITES = 2 };
 
-/* What a step sees of a buffer. Layout, views and pitch live here and nowhere else. Axes are in ONNX's order. */
+/* A tensor as a step sees it: a view of a buffer. Layout, views and pitch are described here and nowhere else. Axes are
+ * in ONNX's order. */
 typedef struct Operand {
     int    buffer; /* Buffer.id; -1: absent, passed as NULL */
     DType  dtype;
@@ -87,8 +89,8 @@ typedef enum StepKind {
     STEP_SET, /* dims[slot] = expression (`set`); fails with the capacity code when outside [lo,hi] of the expression */
     STEP_READ,  /* dims[slot] = element of operand[0] (its offset, as int64_t); likewise checked */
     STEP_CHECK, /* fail with the extent code unless `set` is non-zero */
-    STEP_FETCH, /* begin to bring operand[0], a whole block: its bytes may change until a STEP_AWAIT reads them all */
-    STEP_AWAIT, /* go on when the blocks that are its operands are there */
+    STEP_FETCH, /* begin loading operand[0], a whole block: its bytes may change until a STEP_AWAIT has read them */
+    STEP_AWAIT, /* wait until the blocks that are its operands have been loaded */
     STEP_IF,    /* if (set) run range 0 else run range 1 */
     STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
@@ -110,20 +112,23 @@ typedef struct Step {
     int           until; /* LOOP: slot of the condition, or -1 */
     Extent        set;   /* SET, CHECK, IF, LOOP */
     Range         body[2];
-    int           parts; /* pieces that may run at the same time (part.h); below 2: the step is whole */
-    int           cut;   /* where parts > 1: which of the cuts that its record offers */
-    int rest;  /* likewise: the cut that what equal parts leave over is shared along, or -1; parts alternate then */
-    int queue; /* that runs it (queues.h); 0: the main one */
-    const Node **origin; /* the nodes it computes; for comments, reports and messages */
-    int          norigin;
+    int           parts;  /* pieces that may run at the same time (part.h); below 2: the step is whole */
+    int           cut;    /* where parts > 1: which of the cuts that its record offers */
+    int           rest;   /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
+    int           queue;  /* that runs it (queues.h); 0: the main one */
+    const Node  **origin; /* the nodes it computes; for comments, reports and messages */
+    int           norigin;
 } Step;
 
-/* Step `step` begins when step `of` of another queue has ended. Both are outermost; what they own goes with them. */
+/* Step `step` must not begin before step `of` of another queue has ended. Both are outermost steps and include their
+ * bodies. */
 typedef struct Wait {
     int step, of;
 } Wait;
 
-/* Two buffers may overlap although both live in `step`: offset[a] >= offset[b] + d1, or offset[b] >= offset[a] + d2. */
+/* An overlap constraint: two buffers may share bytes although both are live in one step, if offset[a] >= offset[b] + d1
+ * or offset[b] >= offset[a] + d2. Example: result a runs through the memory of its input b (3072 bytes), 64 bytes ahead
+ * of it: d1 = 3072, d2 = 64. */
 typedef struct Overlap {
     int     a, b;
     int64_t d1, d2; /* bytes */
@@ -159,9 +164,9 @@ typedef struct Program {
     Wait    *wait;   /* by rising step */
     int      nwait, cwait;
     double   sum_time, queued_time,
-        path_time;       /* predicted nanoseconds: of all steps, on the queues, of the longest way through */
+        path_time;       /* predicted nanoseconds: sum of all steps, makespan on the queues, critical path */
     int        nimplied; /* dependences between queues that the waits imply */
-    Range     *beside;   /* by step, where nqueue > 1: numbers at which what it touches is in use */
+    Range     *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
     Port      *in, *out;
     int        nin, nout;
     StatePair *state;
@@ -173,7 +178,7 @@ typedef struct Program {
     int        nslot;       /* int64_t entries of it */
     int       *slot;        /* by Model.expr index: its entry, or -1 */
     int        nslot_of;    /* entries of slot[] */
-    int       *home;        /* by Value.id: buffer that it was placed in, its own or as a view; -1: never stored */
+    int       *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; -1: it is never stored */
     int        nhome;       /* entries of home[] */
 } Program;
 
@@ -185,7 +190,8 @@ static inline const KernelCode *step_code(const Program *program, const Step *st
 
 /* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {
-    int64_t base;    /* of its first byte, in the numbering of Plan.offset: the memories lie one behind the other */
+    int64_t
+        base; /* of its first byte, in the numbering of Plan.offset: the memories are numbered one behind the other */
     int64_t peak;    /* bytes used of it */
     int64_t align;   /* bytes, of its first byte */
     int64_t traffic; /* bytes that the steps of a run read and write there; see program_traffic */
@@ -226,24 +232,23 @@ typedef struct Swap {
     int        ncurve;
 } Swap;
 
-/* Offsets, as found by the planners. Filled by plan.c. */
+/* The offsets that the planners found, with their proof. Filled by plan.c. */
 typedef struct Plan {
     int64_t    *offset; /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
     int        *region; /* by Buffer.id */
     PlanShare   share[MAX_REGIONS];
-    int         nshare;    /* at least 1 */
-    int64_t     overflow;  /* bytes beyond the regions' sizes; 0: it fits */
-    int64_t     peak;      /* bytes of the arena, all memories together */
-    int64_t     bound;     /* bytes: no plan of this order is smaller */
-    bool       *core;      /* by Buffer.id: the buffers that need so many even alone; none where no order needs less */
-    bool        any_order; /* proven: no order of these steps needs less */
-    int64_t     align;     /* of the arena */
-    int64_t     greedy[4]; /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
-    const char *status;    /* "optimal: equals the bound", ... */
-    const char *planner;   /* that found it */
+    int         nshare;      /* at least 1 */
+    int64_t     overflow;    /* bytes beyond the regions' sizes; 0: it fits */
+    int64_t     peak;        /* bytes of the arena, all memories together */
+    int64_t     bound;       /* bytes: no plan of this order is smaller */
+    bool       *core;        /* by Buffer.id: buffers that need `bound` bytes even without the others; may be none */
+    bool        any_order;   /* proven: no order of these steps needs less */
+    int64_t     align;       /* of the arena */
+    int64_t     greedy[4];   /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
+    const char *status;      /* "optimal: equals the bound", ... */
+    const char *planner;     /* that found it */
     WeightForm  weight_form; /* from here on filled by program_confirm (constants.c) */
-    int *same; /* by Buffer.id: the constant whose bytes it shares, its own id: none; -1: no constant that a step reads
-                */
+    int *same; /* by Buffer.id: the constant that it equals and is stored as; its own id: none; -1: no step reads it */
     int64_t *stored;       /* by Buffer.id: bytes from the start of the constants' or the state's block */
     int64_t  weight_bytes; /* of all distinct constants, gaps included */
     int64_t  state_bytes, state_align;
@@ -267,6 +272,6 @@ int program_run(const Program *program, void *const *memory);
 int  operand_bytes_per_element(const Operand *operand);
 bool operand_is_dense(Model *model, const Operand *operand);  /* row-major in ONNX's order without gaps */
 bool operand_is_static(const Operand *operand);               /* all extents, strides and the offset constant */
-bool operand_same_layout(const Operand *a, const Operand *b); /* elements in row-major order are at the same places */
+bool operand_same_layout(const Operand *a, const Operand *b); /* equal elements lie at equal addresses */
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Not among the codes of generated code: the step cannot be executed here. */
+/* The step cannot be executed in this process; generated code has no such code. */
 enum { RUN_UNABLE = -100 };
 
 typedef struct Run {
@@ -32,7 +32,7 @@ static int64_t floor_mod(int64_t a, int64_t b)
     return b ? a - int_floor_div(a, b) * b : 0;
 }
 
-/* The value of an expression from those of its operands; leaves are what their slot already holds. */
+/* Evaluates an expression from the slots of its operands; symbols were stored in their slots before. */
 static int64_t expr_value(const Run *run, int expr)
 {
     const Expr *e = &run->program->model->expr[expr];
@@ -81,7 +81,7 @@ static int64_t extent_value(const Run *run, Extent extent)
     return expr_value(run, extent.expr);
 }
 
-/* dims[slot] = value, which must lie in the interval that the plan was made for. */
+/* dims[slot] = value; fails outside the interval that the plan assumes. */
 static int set_slot(Run *run, const Step *step, int64_t value)
 {
     if (step->set.expr >= 0) {
@@ -133,7 +133,7 @@ static const int64_t *values_of(const Run *run, const Extent *extents, int count
     return to;
 }
 
-/* An array inside a struct is as long as the struct says, and 0 where the step says nothing. */
+/* One argument. An array inside a struct has the length of its declaration; entries without a value are 0. */
 static KernelArg argument(const Run *run, const Arg *arg, const Param *param)
 {
     int64_t *ints = arena_array(run->program->arena, int64_t, arg->count + param->count + 1);

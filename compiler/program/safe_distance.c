@@ -19,8 +19,8 @@ static int64_t among(int64_t place, int64_t count)
     return place < 0 ? 0 : place < count ? place : count - 1;
 }
 
-/* The safe distance of the tile that begins at pixel `first` of a row; `row`: from the row's first pixel read up to
- * behind the first one written. */
+/* The safe distance of the tile that begins at pixel `first` of a row. `row`: elements from the first pixel that the
+ * row reads to the end of the first one that it writes. */
 static int64_t distance_of_tile(const RowWalk *walk, int64_t row, int64_t first)
 {
     int64_t last = first + walk->tile < walk->columns ? first + walk->tile - 1 : walk->columns - 1;
@@ -29,8 +29,8 @@ static int64_t distance_of_tile(const RowWalk *walk, int64_t row, int64_t first)
     return row - 1 + last * walk->ycolumn - (read < 0 ? 0 : read) * walk->xcolumn;
 }
 
-/* The safe distance of the pixels of row `at` from each other, wherever a tile begins. It grows or falls evenly but
- * where the padding ends and where the last whole tile begins, so only these places are looked at. */
+/* The safe distance of the pixels of row `at` from each other. It is piecewise linear in the tile's first pixel, with
+ * kinks where the padding ends and where the last whole tile begins, so only these places are evaluated. */
 static int64_t distance_in_row(const RowWalk *walk, int64_t at)
 {
     int64_t row = at * walk->yrow + walk->ytail - lowest_read(walk, at) * walk->xrow, distance = 0;
@@ -50,14 +50,14 @@ static int64_t distance_of_block(const RowWalk *walk, int64_t first)
 {
     int64_t ytail = (walk->columns - 1) * walk->ycolumn + walk->ytail;
     int64_t next = first + walk->block < walk->rows ? first + walk->block : walk->rows;
-    int64_t end = (next - 1) * walk->yrow + ytail; /* of what is written until then */
+    int64_t end = (next - 1) * walk->yrow + ytail; /* of the elements written by then */
     int64_t now = end - 1 - lowest_read(walk, first) * walk->xrow, later = end - lowest_read(walk, next) * walk->xrow;
 
     now = walk->tile > 0 ? distance_in_row(walk, first) : now;
     return later > now && next < walk->rows ? later : now;
 }
 
-/* From block to block as within a row: evenly but where the padding ends, where the input does, and at the last
+/* Piecewise linear in the block's number too: kinks where the padding ends, where the input ends, and at the last
  * block. */
 int64_t distance_of_rows(const RowWalk *walk)
 {
@@ -76,8 +76,8 @@ int64_t distance_of_rows(const RowWalk *walk)
 
 enum { MOST_ROWS = 65536, MOST_GROUPS = 1 << 20 };
 
-/* Elements that row by row, along the last axis, must lie between the two: y[t] is not written where x[s], s > t, is
- * still to be read. Rows without steps in both are moved whole. */
+/* The distance that the last axis needs: y[t] must not overwrite an x[s], s > t, that is still to be read. Rows
+ * contiguous in both are moved whole and need none. */
 static int64_t distance_among_rows(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride,
                                    int64_t rows)
 {
@@ -134,8 +134,8 @@ int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, c
     distance = rows > MOST_ROWS ? end - 1
                                 : distance_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1,
                                                       xstride + outer + 1, rows);
-    distance =
-        end - xstride[outer] > distance ? end - xstride[outer] : distance; /* of the next index, what is read first */
+    distance = end - xstride[outer] > distance ? end - xstride[outer]
+                                               : distance; /* the first element that the next index reads */
     steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;
     return distance + steps * (ystride[outer] - xstride[outer]);
 }
@@ -185,7 +185,8 @@ int64_t distance_of_groups(const GroupWalk *walk)
     return distance;
 }
 
-/* What row i is written ahead of row `low` of the input, in elements, whichever of the outer parts both lie in. */
+/* How far row i of the result reaches beyond row `low` of the input, in elements; the outer index is the same for
+ * both. */
 static int64_t ahead_of(const TableWalk *walk, int64_t i, int64_t low, int64_t outer)
 {
     int64_t longer = walk->out > walk->in ? walk->out - walk->in : 0;
@@ -195,7 +196,7 @@ static int64_t ahead_of(const TableWalk *walk, int64_t i, int64_t low, int64_t o
 
 int64_t distance_of_table(const TableWalk *walk)
 {
-    int64_t distance = 0, later = walk->in; /* the lowest row that is read behind row i */
+    int64_t distance = 0, later = walk->in; /* the lowest input row that rows after i read */
 
     for (int64_t i = walk->out; i-- > 0;) {
         int64_t low = walk->in, behind = ahead_of(walk, i + 1, later, walk->outer), within;

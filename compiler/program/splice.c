@@ -27,8 +27,8 @@ static Moves find_moves(const Program *p, const Splice *list, int count)
     return m;
 }
 
-/* A body begins behind its owner, and with what was put in front of its first step; it ends where its last step
- * does. */
+/* Moves the ranges: a body begins behind its owner and includes the steps inserted in front of its first step; it ends
+ * with its last step. */
 static void move_ranges(Step *step, const Moves *m)
 {
     for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++) {

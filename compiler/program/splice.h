@@ -4,16 +4,16 @@
 
 #include "program/program.h"
 
-/* In front of step `at`, or in the place of it where `removed` is 1 (no control step then): `count` steps. */
+/* An insertion of `count` steps in front of step `at`, or in its place where `removed` is 1 (no control step then). */
 typedef struct Splice {
     int   at, removed;
     Step *step; /* kernels, or others that own nothing */
     int   count;
 } Splice;
 
-/* All at once: `list` by rising `at`, of which one may be the number of steps (behind the last). Bodies follow their
- * owners; a body grows by what is put between its first and its last step. Spans, overlap constraints and waits must be
- * computed again; the old steps are left where they were. */
+/* Makes all insertions at once. `list` is sorted by rising `at`; the last one may be the number of steps (at the end).
+ * Bodies follow their owners; steps inserted between the first and the last step of a body belong to it. Spans, overlap
+ * constraints and waits must be computed again. The old array of steps is left unchanged. */
 void program_splice(Program *program, const Splice *list, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/* table.c - integers that a step reads and that are known while compiling: constants, and what a step makes of
+/* table.c - integers that a step reads and that are known at compile time: constants, and results of steps on
  * constants. */
 #include "program/table.h"
 
@@ -23,7 +23,7 @@ static const Step *only_writer(const Program *program, int buffer)
     return writer;
 }
 
-/* Nothing that a run brings has a part in the step. */
+/* Whether the step depends on constants only. */
 static bool is_constant(const Program *program, const Step *step)
 {
     Passed passed;

@@ -4,8 +4,8 @@
 
 #include "program/program.h"
 
-/* What the operand holds when the step that reads it runs, where that is known now; else NULL. *computed: a run works
- * it out again. In the program's arena (table.c). */
+/* The elements of the operand at the step that reads it, if they are known at compile time; else NULL. *computed: the
+ * run computes them too. In the program's arena (table.c). */
 const int64_t *program_table(const Program *program, const Operand *operand, bool *computed);
 
 #endif

@@ -64,7 +64,7 @@ static double real_value(DType dtype, const void *data, int64_t index)
     return low_value(dtype, at);
 }
 
-/* The bits of a float as an integer that rises with its value. */
+/* A float's bits as an integer that increases with its value. */
 static double ordered_bits(DType dtype, const void *data, int64_t index)
 {
     int         bytes = dtype_info(dtype)->bytes / parts(dtype);
@@ -101,14 +101,14 @@ static void note(Difference *d, bool good, int64_t index, double found, double w
     d->wrong++;
 }
 
-/* The largest so far; NaN is larger than everything. */
+/* Raises *most to `value`; NaN counts as the largest. */
 static void raise_to(double *most, double value)
 {
     if (isnan(value) || value > *most)
         *most = value;
 }
 
-/* What one step of the type is of a value, where that is more than the tolerance of floats. */
+/* The relative error that one step of a low-precision type makes, where that exceeds the tolerance of floats. */
 static double relative_tolerance(DType dtype)
 {
     switch (dtype) {

@@ -1,4 +1,4 @@
-/* compare.h - how far two arrays of elements are apart. Knows nothing of files. */
+/* compare.h - the error of an array of elements against another. Knows nothing of files. */
 #ifndef OCC_TRIAL_COMPARE_H
 #define OCC_TRIAL_COMPARE_H
 
@@ -11,8 +11,8 @@ typedef struct Difference {
     int64_t wrong;    /* elements outside the tolerance */
     int64_t first;    /* index of the first of them, C order; -1: none */
     double  found, wanted; /* that element */
-    double  floor;         /* a float that is off by less is right whatever is wanted; 0 for integers */
-    bool    blind;         /* floats were wanted that are not 0, and none reaches the floor */
+    double  floor;         /* a float with a smaller absolute error is always accepted; 0 for integers */
+    bool    blind; /* all wanted floats are below `floor` though not all are 0, so the comparison tells nothing */
 } Difference;
 
 /* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer

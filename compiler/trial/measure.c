@@ -131,10 +131,10 @@ static void read_graph_line(Calls *calls, const char *line, const char *end)
     }
 }
 
-/* Where GCC's graph has calls by address go. */
+/* The name of GCC's node for indirect calls. */
 static const char by_address[] = "__indirect_call";
 
-/* A call by address may be of any function of the file that none calls by name: tasks, units, parts, expressions. */
+/* An indirect call may reach any function of the file that nobody calls by name: tasks, units, slices, expressions. */
 static void add_calls_by_address(Calls *calls)
 {
     bool *named = arena_array(calls->arena, bool, calls->nfunction + 1);
@@ -148,7 +148,8 @@ static void add_calls_by_address(Calls *calls)
             ARENA_PUSH(calls->arena, calls->call, calls->ncall, calls->ccall, ((Call){from, i}));
 }
 
-/* Bytes from function `f` down; -1: a recursion. By address no function is called while it runs. */
+/* Stack bytes from function `f` down; -1: recursion. An indirect call never reaches a function that is already
+ * running. */
 static int64_t depth_of(Calls *calls, int f)
 {
     int64_t below = 0;

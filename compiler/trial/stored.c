@@ -1,5 +1,5 @@
-/* stored.c - stored values through the model reader: the bytes of a tensor are wrapped as the only constant of an
- * otherwise empty model, so that there is one reading of tensors. */
+/* stored.c - stored values read by the model reader: a tensor's bytes are wrapped as the only constant of an otherwise
+ * empty model, so that only one reader of tensors exists. */
 #include "trial/stored.h"
 
 #include "onnx/read.h"

@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is in hand: one file, and the rows that were found in it. */
+/* The reading of one file, and the rows found so far. */
 typedef struct Maps {
     Arena      *arena;
     const char *path;
     Type        type;  /* of the port: its keys, element type and rank */
-    bool        whole; /* every key must be there; else what is missing is 0 or empty text */
+    bool        whole; /* every key must be present; else missing values are 0 or empty text */
     Diag       *diag;
     char       *rows;                     /* elements as a buffer stores them */
     int64_t     columns, count, capacity; /* rows */

@@ -1,6 +1,6 @@
-/* tune.c - measures in place: the whole network is built for each way and all its steps are timed, since a layer that
- * runs alone finds its weights in the cache. A shape's time is the mean of its steps, each the least of several
- * runs. */
+/* tune.c - measures each algorithm in the whole network: the network is built with it and all its steps are timed,
+ * because a layer that runs alone finds its weights in the cache. The time of a shape is the mean over its steps of the
+ * least of several runs. */
 #include "trial/tune.h"
 
 #include "ops/lower/winograd.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which a way must be beaten: by a share of its time, since clocks are not exact. */
+/* The algorithms to compare. A later one must be faster by a margin, since clocks are not exact. */
 static const Way ways[] = {{0, 0, 0}, {4, 0, 0}, {2, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 4, 0}, {0, 0, -1}};
 enum { WAYS = sizeof ways / sizeof *ways, REPEAT = 9 };
 #define BEATEN 0.97
@@ -24,7 +24,7 @@ typedef struct Measured {
     ConvShape   shape;
     const char *text;       /* the shape as a line begins */
     double      time[WAYS]; /* nanoseconds of one step; 0: not possible */
-    double      now[WAYS];  /* of the build in hand: the sum of `steps[way]` steps */
+    double      now[WAYS];  /* of the current build: the sum of `steps[way]` steps */
     int         steps[WAYS];
 } Measured;
 
@@ -39,7 +39,7 @@ typedef struct Tune {
 
 /* ---------------------------------------------------------------------------------------------------- one way built */
 
-/* Input `index` made up: floats between 0 and 1, everything else zeros, at its largest extents. */
+/* Writes a made-up input `index`: floats between 0 and 1, everything else zeros, at its largest extents. */
 static int write_input(const Tune *tune, const Port *port, const char *name)
 {
     int64_t  count = 1, bytes;
@@ -121,7 +121,7 @@ static Measured *measured_of(Tune *tune, const ConvShape *shape)
     return &tune->measured[tune->nmeasured - 1];
 }
 
-/* The number of the way that a step takes; -1: none of the table's. */
+/* The number of the algorithm that a step uses; -1: none of the table's. */
 static int way_of(const Step *step)
 {
     const Arg *m = step_argument(step, "m"), *tile = step_argument(step, "tile");
@@ -133,7 +133,7 @@ static int way_of(const Step *step)
     return -1;
 }
 
-/* Times of this build, a line for each step, go to the shapes. */
+/* Adds the times of this build, a line for each step, to the shapes. */
 static int collect(Tune *tune, const Program *program)
 {
     size_t bytes = 0;
@@ -181,7 +181,7 @@ static int compare_measured(const void *a, const void *b)
     return strcmp(((const Measured *)a)->text, ((const Measured *)b)->text);
 }
 
-/* The way to take: --winograd=auto counts the memory of larger weights as time. */
+/* Chooses an algorithm: --winograd=auto counts the memory of larger weights as time. */
 static int best_way(const Tune *tune, const Measured *m)
 {
     const Core *core = core_find("native");
@@ -199,7 +199,7 @@ static int best_way(const Tune *tune, const Measured *m)
     return best;
 }
 
-/* Whether there was anything to choose. */
+/* Whether there was a choice. */
 static bool has_choice(const Measured *m)
 {
     int count = 0;
@@ -257,7 +257,7 @@ static int write_choices(Tune *tune, Text *summary)
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
-/* Everything as asked for but the way; where buffers lie does not matter for it. */
+/* Builds and measures with the user's options except the algorithm; the places of buffers do not matter for it. */
 static int measure_all(Tune *tune, const TuneCompile *compile)
 {
     for (int w = 0; w < WAYS; w++) {

@@ -22,7 +22,7 @@ typedef struct Verify {
     const char     *folder; /* temporary */
     Text           *report;
     int             wrong; /* outputs that differ */
-    const Node     *first; /* the first in the graph's order whose value differs; NULL: none */
+    const Node     *first; /* the first node, in the graph's order, whose value differs; NULL: none */
     const char     *part;  /* that value's name */
 } Verify;
 
@@ -73,7 +73,7 @@ static void put_tensor(Text *line, const char *file, const Type *type)
         text_printf(line, "%s%" PRId64, i ? "x" : ":", type->dim[i].max);
 }
 
-/* The value of a port; a map as the tensor that stands for it. */
+/* The stored value of a port; a map as the tensor that represents it. */
 static int read_stored(Verify *v, const char *path, const Port *port, bool whole, Stored *out)
 {
     if (port->type.keys)
@@ -92,7 +92,7 @@ static int put_input(Verify *v, const char *set, int index, Text *line)
         return diag_usage(v->diag, "--verify: found no %s/input_%d.pb for input '%s'", set, index, port->value->name);
     if (path && read_stored(v, path, port, false, &stored) < 0)
         return -1;
-    text_put(line, " "); /* inputs go by position: names of tensors may hold anything */
+    text_put(line, " "); /* inputs are passed by position, since names of tensors may contain anything */
     if (!stored.present || !stored.count)
         text_put(line, stored.present ? "''" : "none");
     for (int i = 0; i < stored.count; i++) {
@@ -106,7 +106,7 @@ static int put_input(Verify *v, const char *set, int index, Text *line)
     return 0;
 }
 
-/* What the host program prints behind the label of an output or member; NULL: it prints no such line. */
+/* The text that the host program prints behind the label of an output or member; NULL: no such line. */
 static const char *printed_line(const char *said, const char *label)
 {
     size_t length = strlen(label);

@@ -107,7 +107,8 @@ static void replace(Value **list, int count, const Value *old, Value *with)
             list[i] = with;
 }
 
-/* The node that makes what was given makes the output instead, if it is one of ours and not taken; else a copy does. */
+/* The node that computes the given value computes the output instead, if the expansion made it and it is not an output
+ * already; else a copy does. */
 static void settle(Expand *expand, int index)
 {
     Value *value = expand->given[index], *out = expand->node->out[index];
@@ -149,7 +150,7 @@ int expand_axis(const Expand *expand, const char *name, int64_t otherwise, int r
     int64_t axis = node_int(expand->node, name, otherwise);
 
     axis += axis < 0 ? rank : 0;
-    return axis < 0 ? 0 : axis > rank ? rank : (int)axis; /* the shape rule refused what is outside */
+    return axis < 0 ? 0 : axis > rank ? rank : (int)axis; /* the shape rule has refused other axes */
 }
 
 Value *expand_number(Expand *expand, double number, DType dtype)
@@ -250,7 +251,7 @@ Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int r
 
 static const int64_t heads_first[] = {0, 2, 1, 3};
 
-/* Extents that are known are named: what is left for a -1 cannot be told where there are no elements. */
+/* Constant extents are written out, because a -1 cannot be resolved where there are no elements. */
 Value *expand_split_heads(Expand *expand, Value *value, Extent packed, int64_t heads)
 {
     const int64_t shape[] = {0, 0, heads, extent_is_const(packed) && packed.max >= heads ? packed.max / heads : -1};

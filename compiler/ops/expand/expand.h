@@ -1,6 +1,6 @@
-/* expand.h - operators that are not lowered themselves but written as others: ONNX's function operators and the like.
- * A rule sees a node whose types are inferred and puts the nodes that replace it behind it; inference then walks over
- * those. Knows graphs only. */
+/* expand.h - operators that are replaced by others instead of being lowered: ONNX's function operators and the like. A
+ * rule gets a node whose types are inferred and inserts its replacement behind it; inference then continues with those
+ * nodes. Knows graphs only. */
 #ifndef OCC_OPS_EXPAND_EXPAND_H
 #define OCC_OPS_EXPAND_EXPAND_H
 
@@ -17,7 +17,7 @@ typedef struct Expand {
     Value **given;     /* by output of `node`: what it is from now on, or NULL */
 } Expand;
 
-/* Replace node->... by others; outputs through expand_give. 0, or -1 with a message. */
+/* Replaces the node; outputs go through expand_give. 0, or -1 with a message. */
 typedef int (*ExpandRule)(Expand *expand);
 
 /* -------------------------------------------------------------------------------------------- what rules build with */
@@ -28,12 +28,11 @@ Value *expand2(Expand *expand, OpKind op, Value *a, Value *b);
 Value *expand3(Expand *expand, OpKind op, Value *a, Value *b, Value *c);
 Value *expand_output(Expand *expand, int index); /* a further output of the newest node */
 
-/* Output `index` of the replaced node is `value`; nothing happens when the model omits it. */
+/* Makes `value` output `index` of the replaced node; nothing if the model omits it. */
 void expand_give(Expand *expand, int index, Value *value);
 bool expand_wants(const Expand *expand, int index);
 
-/* Extents of `value` are at most those of axes [first, first + count) of `type`: what a run-time count alone does not
- * say. */
+/* Bounds the extents of `value` by axes [first, first + count) of `type`, which a run-time count alone does not. */
 void expand_bound(Value *value, DType dtype, const Type *type, int first, int count);
 
 Value *expand_in(const Expand *expand, int index); /* input of the replaced node, or NULL */

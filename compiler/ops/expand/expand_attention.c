@@ -15,7 +15,7 @@ typedef struct Attention {
 
 /* ------------------------------------------------------------------------------------------------------------ heads */
 
-/* An extent of 0 is meant as it stands. */
+/* Reshapes with extents of 0 meaning 0, not "as before". */
 static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
 {
     Value *out = expand2(expand, OP_onnx_Reshape, value, shape);
@@ -24,7 +24,7 @@ static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
     return out;
 }
 
-/* [batch][head][...][...] with the heads apart as [kv_heads][times]. */
+/* [batch][head][...][...] with the axis of heads split into [kv_heads][times]. */
 static Value *part_heads(Expand *expand, Value *value, int64_t kv_heads, int64_t times)
 {
     Value *shape[4], *all = expand1(expand, OP_onnx_Shape, value);
@@ -38,7 +38,7 @@ static Value *part_heads(Expand *expand, Value *value, int64_t kv_heads, int64_t
     return reshape_exactly(expand, value, shape[0]);
 }
 
-/* ... and together again. */
+/* The inverse of part_heads. */
 static Value *merge_heads(Expand *expand, Value *value, int64_t heads)
 {
     Value *shape[3], *all = expand1(expand, OP_onnx_Shape, value);
@@ -100,7 +100,7 @@ static void mask_by_position(Attention *attention)
                                  expand2(expand, OP_onnx_Add, at, make_scalar(expand->graph, right))));
 }
 
-/* A mask that is shorter than the keys says nothing of the rest: they do not count. `type` is the mask's. */
+/* Extends a mask that is shorter than the keys: keys without an entry do not count. `type` is the mask's. */
 static Value *lengthen(Attention *attention, Value *mask, const Type *type, Value *filler)
 {
     Expand *expand = attention->expand;
@@ -148,7 +148,7 @@ static void mask_by_input(Attention *attention)
     }
 }
 
-/* The keys that were there before the first query. */
+/* The number of keys before the first query. */
 static Value *first_position(Expand *expand, Value *query)
 {
     static const int64_t shape[] = {-1, 1, 1, 1};
@@ -189,7 +189,7 @@ static Value *with_past(Expand *expand, Value *past, Value *now, DType dtype)
     return past ? expand_concat(expand, expand_cast(expand, past, dtype), now, 2) : now;
 }
 
-/* What the query [batch][head][length][size] is multiplied by: the attribute, else 1 / sqrt(size). */
+/* The factor of the query [batch][head][length][size]: the attribute, else 1 / sqrt(size). */
 static Value *scale_of(Expand *expand, Value *query, int64_t heads, DType dtype)
 {
     const Attr *scale = node_attr(expand->node, "scale");
@@ -224,7 +224,7 @@ static Value *output_type(Expand *expand, Value *value, int like)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value;
 }
 
-/* Of inputs of rank 4: how many query heads share a key head is known only while running. */
+/* Whether, for inputs of rank 4, the number of query heads for each key head is a run-time integer. */
 static bool heads_unknown(Expand *expand)
 {
     Extent query = expand_in(expand, 0)->type.dim[1], key = expand_in(expand, 1)->type.dim[1];

@@ -16,7 +16,7 @@ typedef struct Table {
 
 /* -------------------------------------------------------------------------------------------------------- repacking */
 
-/* Elements of four bits as a buffer stores them, one a byte, two in each byte; signed ones 8 higher. */
+/* Packs elements of four bits, which a buffer stores one a byte, two to a byte; signed ones are shifted by 8. */
 static Value *pack(Table *t, Value *value)
 {
     Graph         *graph = t->expand->graph;
@@ -35,7 +35,7 @@ static Value *pack(Table *t, Value *value)
     return value_constant(graph, NULL, type, data);
 }
 
-/* Constants of four bits are packed again, where neighbours along the last axis share a scale. */
+/* Packs constants of four bits again, where neighbours along the last axis share a scale. */
 static void keep_packed(Table *t)
 {
     const Type *type = &t->data->type;

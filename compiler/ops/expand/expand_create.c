@@ -44,7 +44,7 @@ int expand_window(Expand *expand)
 
 /* ----------------------------------------------------------------------------------------------------- affine grids */
 
-/* Repeated over all points, with an axis of 1 behind; no more of them than the result has. */
+/* Repeats the value over all points of the grid, with an axis of 1 behind, up to the extents of the result. */
 static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DType dtype)
 {
     Value *out = expand2(expand, OP_onnx_Expand, value, expand_concat(expand, shape, make_int(expand->graph, 1), 0));
@@ -169,7 +169,7 @@ int expand_bernoulli(Expand *expand)
     return 0;
 }
 
-/* Not known to be at rest, and not known to keep everything. */
+/* Whether Dropout may drop elements: it is not known to be in inference mode with everything kept. */
 bool expand_drops(const Node *node)
 {
     double training = 0.0, ratio = 0.5;
@@ -201,7 +201,7 @@ int expand_dropout(Expand *expand)
     return 0;
 }
 
-/* Scale and zero point from the range of x, which is made to hold 0. */
+/* Scale and zero point from the range of x, extended to include 0. */
 int expand_dynamic_quantize(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, DTYPE_F32),

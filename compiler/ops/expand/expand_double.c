@@ -1,5 +1,5 @@
-/* expand_double.c - what the float kernels do not take, written with what they do: Gemm and norms of doubles and whole
- * numbers. */
+/* expand_double.c - operators on doubles and integers that the float kernels do not take, as operators that other
+ * kernels take: Gemm, norms. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static Value *reduce(Expand *expand, OpKind op, Value *x, bool keep)
     return out;
 }
 
-/* Doubles and whole numbers; narrow floats become floats. */
+/* Whether the element type is double or an integer; half floats become floats. */
 bool expand_is_double(const Node *node)
 {
     return expand_is_not_float(node) && !dtype_in(node->in[0]->type.dtype, "L");
@@ -95,7 +95,7 @@ bool expand_is_unsigned_long(const Node *node)
     return node->in[0]->type.dtype == DTYPE_U64;
 }
 
-/* An index that int64 does not hold is outside every row, and not one counted from behind. */
+/* An index outside of int64 is outside every row, and must not be counted from the end. */
 int expand_one_hot(Expand *expand)
 {
     Node  *node = expand->node;
@@ -114,7 +114,7 @@ int expand_one_hot(Expand *expand)
 
 /* ---------------------------------------------------------------------------------------------------- narrow floats */
 
-/* A result of a narrow type that attribute `dtype` alone asks for. */
+/* Whether attribute `dtype` alone asks for a half-float result. */
 bool expand_makes_half(const Node *node)
 {
     return dtype_in(node->out[0]->type.dtype, "L");

@@ -168,7 +168,7 @@ static void reorder(Einsum *einsum, Term *term, const char *order)
 
 /* ----------------------------------------------------------------------------------------------------- two operands */
 
-/* Labels by what becomes of them: kept from both, summed, kept from the left or right one only. */
+/* Labels by role: in both operands and the result, summed, in the left or right operand only. */
 typedef struct Roles {
     char batch[MAX_RANK + 1], sum[MAX_RANK + 1], left[MAX_RANK + 1], right[MAX_RANK + 1];
 } Roles;
@@ -284,7 +284,7 @@ static void multiply_elements(Einsum *einsum, Term *a, Term *b, const Roles *rol
     join(a->label, roles->batch, roles->left, roles->right);
 }
 
-/* Labels that only this operand has and nobody needs are summed first. */
+/* Sums the labels that only this operand has and the result does not. */
 static void sum_unneeded(Einsum *einsum, Term *term, const Term *other, int next)
 {
     for (int i = (int)strlen(term->label) - 1; i >= 0; i--)

@@ -47,7 +47,7 @@ static void split(Group *g)
     g->value = expand_split_heads(expand, expand_cast(expand, in, g->dtype), in->type.dim[2], kv);
 }
 
-/* A sequence whose total is just what is new starts afresh: then lengths say how many of the new rows count. */
+/* A sequence whose total equals its new rows starts afresh: the lengths then count the valid new rows. */
 static void find_lengths(Group *g)
 {
     Expand *expand = g->expand;
@@ -117,7 +117,7 @@ static void rotate(Group *g)
 
 /* -------------------------------------------------------------------------------------------------------- the cache */
 
-/* Output `output` is what the past at `input` and the new rows make together. */
+/* Output `output`: the past at `input` with the new rows appended. */
 static Value *append(Group *g, int input, Value *now, int output)
 {
     Expand *expand = g->expand;
@@ -133,7 +133,7 @@ static Value *append(Group *g, int input, Value *now, int output)
 
 /* ------------------------------------------------------------------------------------------------------- the scores */
 
-/* The addend is as long as the sequence; the cache may be longer: what lies behind does not count. */
+/* Adds the bias, which is as long as the sequence; the rest of a longer cache does not count. */
 static Value *add_bias(Group *g, Value *scores)
 {
     Expand *expand = g->expand;
@@ -152,7 +152,8 @@ static Value *add_bias(Group *g, Value *scores)
                    expand3(expand, OP_onnx_Pad, bias, all, expand_number(expand, 0, g->dtype)));
 }
 
-/* Which keys a query sees: those of its sequence up to its own place, of these a window; or all of the sequence. */
+/* The keys that a query sees: those of its sequence up to its own position, or a window of these; or all of the
+ * sequence. */
 static Value *allowed(Group *g)
 {
     Expand *expand = g->expand;
@@ -184,7 +185,7 @@ static Value *cap(Group *g, Value *scores)
                    number);
 }
 
-/* A row behind the end of its sequence may have no key in its window: it gives zeros. */
+/* A row behind the end of its sequence may have no key in its window; its result is zeros. */
 static Value *without_none(Group *g, Value *scores, Value *soft)
 {
     Expand *expand = g->expand;
@@ -194,7 +195,8 @@ static Value *without_none(Group *g, Value *scores, Value *soft)
     return expand3(expand, OP_onnx_Where, none, expand_number(expand, 0, g->dtype), soft);
 }
 
-/* A score that every row has besides its keys' takes its share and is left out. */
+/* The attention sink: a score that every row has besides those of its keys takes part in the softmax and is dropped
+ * afterwards. */
 static Value *probabilities(Group *g, Value *scores)
 {
     static const int64_t per_head[] = {1, -1, 1, 1};

@@ -38,7 +38,7 @@ static int sum_repeated(Backward *b, int index, Value *value, Value **out)
     return 0;
 }
 
-/* The derivative by input `index` grows by `value`. */
+/* Adds `value` to the derivative with respect to input `index`. */
 static int give(Backward *b, int index, Value *value)
 {
     Value *in = b->node->in[index], **to = &b->adjoint[in->id];
@@ -201,7 +201,7 @@ static int differentiate(Backward *b)
                             op_info[b->node->op].name);
 }
 
-/* Nodes before this one whose first result changes with what is differentiated by. */
+/* Whether the first result of a node depends on the variables of the derivative. */
 static bool is_between(const Backward *b, const Node *node)
 {
     for (int i = 0; node->nout && node->out[0] && i < node->nin; i++)

@@ -24,12 +24,14 @@ bool expand_mixes_whole(const Node *node)
     return !picks && expand_is_whole(node);
 }
 
-/* The nearest number of a whole type: that of its ends where a sum went beyond. */
+/* Converts to an integer type, saturating where a sum exceeded its range. */
 static Value *to_whole(Expand *expand, Value *value, DType dtype)
 {
     const DTypeInfo *info = dtype_info(dtype);
     double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
-    double high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* what double still tells from the power of two */
+    double           high =
+        low + range -
+        (info->bits < 64 ? 1.0 : 2048.0); /* the largest value that a double distinguishes from the power of two */
     Value *least;
 
     value = expand1(expand, OP_onnx_Round, value);

@@ -73,8 +73,7 @@ static bool has_starts(const Heads *h)
     return extent_is_const(batch) && extent_is_const(count) && count.max == 2 * batch.max;
 }
 
-/* Which keys count, broadcast to the scores; NULL: all. A mask of one column says nothing: exporters put it in as a
- * dummy. */
+/* The keys that count, broadcast to the scores; NULL: all. A mask of one column is a dummy that exporters insert. */
 static Value *counted(Heads *h)
 {
     Expand *expand = h->expand;
@@ -150,7 +149,7 @@ static Value *attend(Heads *h, int64_t size, int64_t v_size, int scores_output)
                              h->heads, h->heads);
 }
 
-/* What the cache holds comes first. */
+/* Concatenates the cache and the new rows. */
 static Value *with_past(Expand *expand, Value *past, Value *now)
 {
     return past ? expand_concat(expand, as_float(expand, past), now, 2) : now;

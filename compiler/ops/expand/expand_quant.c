@@ -49,7 +49,7 @@ static Value *as_float(Expand *expand, Value *value)
     return expand_cast(expand, value, DTYPE_F32);
 }
 
-/* An integer sum times the scales of its factors, over the result's scale (NULL: the product stays a float). */
+/* An integer sum times the scales of its factors, divided by the scale of the result (NULL: it stays a float). */
 static Value *rescaled(Expand *expand, Value *sum, Value *a, Value *b, Value *y)
 {
     Value *scale = as_float(expand, a);

@@ -1,4 +1,4 @@
-/* attention.c - softmax of a product times another factor, by blocks of rows. */
+/* attention.c - attention as one step: softmax of a matmul times another matrix, computed by blocks of rows. */
 #include "ops/lower/attention.h"
 #include "ops/lower/matmul_steps.h"
 #include "support/int.h"
@@ -7,19 +7,19 @@ enum {
     BLOCK_FLOATS = 8 * 1024, /* of the scores of a block, which stay in the first cache */
     LEAST_ROWS = 12,
     MOST_ROWS = 64,
-    MOST_KEYS = 768, /* that are taken together; of more, PART after each other, by GROUP blocks of rows */
+    MOST_KEYS = 768, /* keys processed together; of more keys, PART at a time, by GROUP blocks of rows */
     PART = 256,
     GROUP = 8,
     FEW_ROWS = 4 /* for fewer, keys are read where they are */
 };
 
-/* Rows, and keys (0: all), that are taken together, by groups of rows; a line of scratch holds the scores of one row.
- * Rows of the second factor, `turned` or none, are copied to have neighbouring columns. */
+/* Rows and keys (0: all) that are processed together, and rows of a group. A line of scratch holds the scores of one
+ * row. `turned` rows of the second factor are copied so that columns are contiguous. */
 typedef struct Blocking {
     int64_t rows, part, group, line, turned;
 } Blocking;
 
-/* The product and the softmax as steps of their own, when somebody else than the second product asks. */
+/* Appends matmul and softmax as steps of their own, for a reader other than the second matmul. */
 static int finish_apart(Lower *lower, Deferred *p, Operand y)
 {
     Operand scores = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "scores");
@@ -27,7 +27,7 @@ static int finish_apart(Lower *lower, Deferred *p, Operand y)
     return matmul_finish(lower, p, scores) < 0 ? -1 : softmax_append(lower, p->node, scores, y, scores.rank - 1, 0);
 }
 
-/* The only reader of a value, when that is in the same graph; NULL: there is none. */
+/* The only reader of a value, if it is in the same graph; else NULL. */
 static const Node *only_reader(const Lower *lower, const Value *value)
 {
     const Node *user = lower->user[value->id];
@@ -38,7 +38,7 @@ static const Node *only_reader(const Lower *lower, const Value *value)
     return user;
 }
 
-/* This MatMul takes the weights as they are, over the same stack of matrices as the scores. */
+/* Whether this MatMul reads the softmax's result as its first factor, over the same stack of matrices as the scores. */
 static bool takes_weights(const Node *node, const Value *weights, const Matrices *scores)
 {
     const Value *v = node->in[1];
@@ -79,7 +79,7 @@ bool attention_is_deferred(const Lower *lower, const Node *node)
     return place->kind == PLACE_DEFERRED && place->deferred->finish == finish_apart;
 }
 
-/* Even blocks of rows whose scores fit. */
+/* Chooses even blocks of rows whose scores fit. */
 static Blocking choose_blocking(const Matrices *m)
 {
     int64_t       rows = int_max(m->rows.max, 1);
@@ -94,8 +94,8 @@ static Blocking choose_blocking(const Matrices *m)
     return b;
 }
 
-/* Where the result is written: in the order that its only reader, a Transpose, asks for; so that becomes a view of
- * nothing moved. *turned: the output is such a view. */
+/* Places the result in the memory order that its only reader, a Transpose, produces, so that the Transpose is a view
+ * without a copy. *turned: it was. */
 static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
 {
     const Node    *user = only_reader(lower, node->out[0]);

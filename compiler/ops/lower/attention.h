@@ -1,14 +1,14 @@
-/* attention.h - softmax(expression(q * k)) * v as one step: a product waits for its softmax, and that for the second
- * product. Knows nothing of ONNX's Attention, which is expanded into these. */
+/* attention.h - softmax(expression(q * k)) * v as one step: the first matmul is deferred until its softmax, and both
+ * until the second matmul. Knows nothing of ONNX's Attention, which is expanded into these. */
 #ifndef OCC_OPS_LOWER_ATTENTION_H
 #define OCC_OPS_LOWER_ATTENTION_H
 
 #include "lower/lower.h"
 
-/* Let the result of this Softmax wait for the product that alone reads it; false: it is to be made now. */
+/* Defers this Softmax until the matmul that alone reads it; false: it must be computed now. */
 bool attention_softmax(Lower *lower, Node *node);
 
-/* Whether the first factor of this MatMul waits so, and the MatMul itself as one step. */
+/* Whether the first factor of this MatMul is such a deferred Softmax; and the MatMul lowered as one step with it. */
 bool attention_is_deferred(const Lower *lower, const Node *node);
 int  attention_matmul(Lower *lower, Node *node);
 

@@ -65,7 +65,7 @@ int lower_if(Lower *lower, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ loops */
 
-/* One value that the loop carries from iteration to iteration. */
+/* A value that the loop carries from iteration to iteration. */
 typedef struct Carried {
     Value *initial, *parameter, *result, *output; /* outside, body input, body output, outside */
 } Carried;
@@ -96,7 +96,7 @@ static int carry_in(Lower *lower, const LoopPlan *plan)
     return 0;
 }
 
-/* Characters made in one iteration lie where the next one makes its own. */
+/* Refuses text created in an iteration: the next iteration would overwrite its characters. */
 static int refuse_made_text(Lower *lower, const LoopPlan *plan, const Value *value, Operand x)
 {
     if (!lower_made_text(lower, x, plan->first))
@@ -107,7 +107,7 @@ static int refuse_made_text(Lower *lower, const LoopPlan *plan, const Value *val
         value->name);
 }
 
-/* Whether `x` lies in the buffer of a carried value, elsewhere than carried value `self` itself lies. */
+/* Whether `x` lies in the buffer of a carried value, other than value `self` itself. */
 static bool lies_in_carried(const Lower *lower, const LoopPlan *plan, const Operand *x, int self)
 {
     for (int k = 0; k < plan->ncarried; k++) {
@@ -121,9 +121,8 @@ static bool lies_in_carried(const Lower *lower, const LoopPlan *plan, const Oper
     return false;
 }
 
-/* A result that lies in a carried value's buffer would be overwritten while it is copied, or before: it is copied
- * aside. The result may be a carried parameter itself, so its own place stays as it is. aside->kind PLACE_NONE: not
- * needed. */
+/* Copies a result aside if it lies in a carried value's buffer and would be overwritten before or while it is copied.
+ * The result may be a carried parameter itself, whose own place stays. aside->kind PLACE_NONE: not needed. */
 static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
 {
     Value  *result = plan->carried[i].result;
@@ -149,7 +148,7 @@ static int put_aside(Lower *lower, const LoopPlan *plan, int i, Place *aside)
     return lower_copy(lower, NULL, x, aside->operand);
 }
 
-/* Copy result i, or what was put aside of it, to its parameter. */
+/* Copies result i, or its copy aside, to its parameter. */
 static int carry_value(Lower *lower, const Carried *carried, const Place *aside)
 {
     Place *place = &lower->place[carried->result->id], kept = *place;
@@ -164,7 +163,7 @@ static int carry_value(Lower *lower, const Carried *carried, const Place *aside)
     return status;
 }
 
-/* The extents of result i under names that survive while those of the parameters are set one after another. */
+/* Stores the extents of result i in further slots, since those of the parameters are overwritten one after another. */
 static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
 {
     const Value *result = carried->result;
@@ -188,7 +187,7 @@ static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
     return 0;
 }
 
-/* All elements, then all extents, then sequences: nothing is read after it was overwritten. */
+/* The back edge: all elements, then all extents, then sequences, so that nothing is read after it was overwritten. */
 static int carry_back(Lower *lower, const LoopPlan *plan)
 {
     Type  *staged = arena_array(lower->arena, Type, plan->ncarried + 1);
@@ -244,8 +243,7 @@ static int loop_body(Lower *lower, LoopPlan *plan, Value *go_on, Extent go_slot)
     for (int i = 0; i < plan->nstack; i++)
         if (stack_up(lower, plan, i) < 0)
             return -1;
-    if (go_on &&
-        control_read(lower, go_on, go_slot) < 0) /* before the carried values that it may be a view of change */
+    if (go_on && control_read(lower, go_on, go_slot) < 0) /* before the carried values of which it may be a view */
         return -1;
     return carry_back(lower, plan);
 }
@@ -269,7 +267,7 @@ static int iterate(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, 
     return 0;
 }
 
-/* Everything but the iteration: places, the control step, the body, the final values. */
+/* Everything except the iteration: places, the control step, the body, the final values. */
 static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value *go_on, Extent go_slot)
 {
     if (control_finish_outer(lower, plan->body) < 0 || carry_in(lower, plan) < 0 ||

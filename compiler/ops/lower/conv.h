@@ -1,4 +1,4 @@
-/* conv.h - a convolution that waits for its expression, and its step: what convolutions and transposed ones share. */
+/* conv.h - a deferred convolution and its step, shared by convolutions and transposed ones. */
 #ifndef OCC_OPS_LOWER_CONV_H
 #define OCC_OPS_LOWER_CONV_H
 #include "infer/window.h"
@@ -16,7 +16,7 @@ typedef struct Conv {
     bool         depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 
-/* Input 0 of the node as c->x; where it is wide and its channels are far apart, they are brought together first. */
+/* Places input 0 of the node in c->x. An image of many channels that are not contiguous is copied to have them so. */
 int conv_place_channels(Lower *lower, Node *node, Conv *c);
 
 /* The step of a direct convolution: y = expression of p. Returns 0 or -1 with a message. */

@@ -20,7 +20,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
 }
 
-/* The end of every kernel's arguments: what the expression reads. */
+/* Appends the last arguments of every kernel: its expression and operands. */
 static int finish_expression(Lower *lower, Deferred *p, Step *step)
 {
     Extent  pitch[SCALAR_MAX_OPERANDS];
@@ -55,7 +55,7 @@ static int finish_winograd(Lower *lower, Deferred *p, Operand y)
 static int finish(Lower *lower, Deferred *p, Operand y);
 static int place_input(Lower *lower, Node *node, Conv *c);
 
-/* The step that computes its own input; or the input is made after all. */
+/* Appends the step that computes its own input; if it cannot, the input is computed first. */
 static int finish_after(Lower *lower, Deferred *p, Operand y)
 {
     Conv *c = p->detail;
@@ -69,13 +69,13 @@ static int finish_after(Lower *lower, Deferred *p, Operand y)
     return finish(lower, p, y);
 }
 
-/* Whether the taps of a row follow each other, as conv_dot_f32 needs them. */
+/* Whether the taps of a row are contiguous, as conv_dot_f32 requires. */
 static bool is_gapless(const Operand *x, int64_t channels)
 {
     return extent_is(x->stride[CHANNEL], 1) && extent_is(x->stride[x->rank - 1], channels);
 }
 
-/* The image that the step reads. */
+/* The image for the step, copied if its rows of taps are not contiguous. */
 static int close_gaps(Lower *lower, const Deferred *p, const Conv *c, Operand *x)
 {
     Type type;
@@ -126,7 +126,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
 }
 
-/* Some rows: c->window and c->x are those of the whole image. */
+/* Appends the step for some rows; c->window and c->x are those of the whole image. */
 static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     Deferred rows = *p;
@@ -138,7 +138,7 @@ static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, 
     return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
 }
 
-/* The same where the input is computed block by block: x are the rows that its expression reads. */
+/* The same where the input is computed block by block; x: the rows that its expression reads. */
 static int append_rows_after(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     const Conv    *c = p->detail;
@@ -151,7 +151,7 @@ static int append_rows_after(Lower *lower, const Deferred *p, Operand x, int64_t
     return conv_after_finish(lower, &rows, &before, c->w, c->bias, y) > 0 ? 0 : -1;
 }
 
-/* How rows of a convolution follow from those of its input; NULL: not so. */
+/* The stage of a convolution: how its rows depend on rows of its input; NULL: it cannot be one. */
 static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 {
     const Operand *x = c->before ? conv_after_rows(c->before) : &c->x;
@@ -195,8 +195,8 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
-/* Weights of a convolution with few outputs: [output][tap][input]. An input that is known already has no gaps; strips
- * of a cascade have none either, and what else comes in their place may be copied. */
+/* Places weights of a convolution with few outputs: [output][tap][input]. The input must be contiguous: it is if it is
+ * placed already or is a strip of a cascade; otherwise it may be copied. */
 static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
 {
     const Value  *constant = lower_constant(lower, node->in[1]);
@@ -218,7 +218,7 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
     return true;
 }
 
-/* Direct, in which tiles, or transformed: as the choices of --tuned say, else as predicted. */
+/* Chooses the algorithm, direct with its tiles or Winograd: by the choices of --tuned, else by predicted time. */
 static void choose_way(Lower *lower, Node *node, Conv *c)
 {
     ConvShape  shape;

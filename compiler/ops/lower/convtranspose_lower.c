@@ -1,6 +1,6 @@
-/* convtranspose_lower.c - transposed convolutions. Results whose places along each axis are the same modulo the stride
- * see the same taps: each such phase is a convolution of stride 1 that writes every stride-th result. What is not known
- * before the run has a kernel of its own. */
+/* convtranspose_lower.c - transposed convolutions. Results at equal places modulo the stride read the same taps. Each
+ * such phase is a convolution of stride 1 that writes every stride-th result. Example: stride 2 in two dimensions has
+ * four phases. Windows with run-time extents have a kernel of their own. */
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/lower/conv.h"
@@ -41,11 +41,13 @@ static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
 
 enum { CHANNEL = 1, MOST_PHASES = 16 };
 
-/* One axis of a phase: results first, first + stride, ..., each of which sees taps tap, tap + stride, ... backwards. */
+/* One axis of a phase: results first, first + stride, ..., each of which reads taps tap, tap + stride, ...
+ * backwards. */
 typedef struct AxisPhase {
     int64_t first, count, stride;
     int64_t tap, taps, dilation;
-    int64_t pad, skip; /* before the input; or of the input, where the first result sees none of its begin */
+    int64_t pad,
+        skip; /* padding before the input, or elements to skip where the first result reads none of its beginning */
 } AxisPhase;
 
 /* With o = i * stride + k * dilation - begin: phase `number` has the results o with (o + begin) % stride == number. */
@@ -63,7 +65,7 @@ static AxisPhase axis_phase(const Window *w, int axis, int64_t number)
     return a;
 }
 
-/* Every phase has taps and sees some of the input, and the compiler knows all of it. */
+/* Whether every phase has taps and reads some of the input, with all extents constant. */
 static bool has_phases(Lower *lower, const Node *node, const Window *w)
 {
     int64_t phases = 1;
@@ -174,7 +176,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return 0;
 }
 
-/* What an expression reads must be the same for every pixel: those of a phase do not lie evenly. */
+/* An epilogue operand must be the same for every pixel, because the pixels of a phase are not contiguous. */
 static bool accepts(const Deferred *p, const Operand *x)
 {
     Extent pitch;

@@ -1,5 +1,5 @@
-/* double_lower.h - products, convolutions and pools of elements that the float kernels do not take: doubles, and
- * products of whole numbers. What it lowers it has the results of dense, without waiting for consumers. */
+/* double_lower.h - matmuls, convolutions and pools of doubles, and matmuls of integers, which the float kernels do not
+ * take. Results are dense and never deferred. */
 #ifndef OCC_OPS_LOWER_DOUBLE_LOWER_H
 #define OCC_OPS_LOWER_DOUBLE_LOWER_H
 

@@ -1,4 +1,4 @@
-/* elementwise_lower.c - elementwise operators become scalar expressions that join their neighbours' loops. */
+/* elementwise_lower.c - elementwise operators become scalar expressions, which are fused with their neighbours. */
 #include "lower/lower.h"
 #include "lower/sequence.h"
 #include "ops/rules.h"
@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Operators that are one row of scalars.def, with operands swapped or the result negated where ONNX's is the mirror. */
+/* Operators that are one row of scalars.def; operands are swapped or the result negated where ONNX has the mirrored
+ * operator. */
 typedef struct Direct {
     OpKind   op;
     ScalarOp scalar;
@@ -70,7 +71,7 @@ static const Direct *find_direct(OpKind op)
     return NULL;
 }
 
-/* The result in the type that the model says, rounded as ONNX rounds every operator's result. */
+/* Emits the result in the type of the output, rounded as ONNX rounds every operator's result. */
 static int emit(Lower *lower, Node *node, Deferred *p, int result)
 {
     scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
@@ -137,13 +138,13 @@ int lower_mod(Lower *lower, Node *node)
              : -1;
 }
 
-/* Powers that products, square roots and quotients give within two units in the last place. */
+/* Exponents whose power is computed from products, square roots and quotients within two units in the last place. */
 static bool has_short_form(double exponent)
 {
     return exponent == 2.0 || exponent == 3.0 || exponent == -1.0 || fabs(exponent) == 0.5;
 }
 
-/* As pow has them: the root of -0 is 0, and -infinity has one. */
+/* Special cases as in pow: the root of -0 is 0, and that of -infinity is infinity. */
 static int short_power(Lower *lower, Deferred *p, int base, double exponent)
 {
     int root, infinite;
@@ -411,7 +412,7 @@ int lower_prelu(Lower *lower, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ casts */
 
-/* What round_mode makes of x before it becomes float8e8m0, whose conversion rounds up. */
+/* Rounds x by round_mode before it becomes float8e8m0, whose conversion rounds up. */
 static int round_to_power(Lower *lower, Deferred *p, const Node *node, int x)
 {
     const char *mode = node_string(node, "round_mode", "up");

@@ -10,7 +10,7 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* For a transform of `length`, of which at least half, `results`, is kept: so that bounds it where the length has no
+/* Scratch for a transform of `length`. At least half of the results are kept, which bounds the length where it has no
  * bound. */
 static Operand work_space(Lower *lower, Extent length, Extent results)
 {
@@ -105,7 +105,7 @@ int lower_stft(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* Made in double, whatever the result's type is. */
+/* Computed in double, whatever the result's type. */
 int lower_mel_weights(Lower *lower, Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};

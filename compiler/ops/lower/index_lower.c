@@ -27,7 +27,7 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* The index is one constant inside the axis. */
+/* Whether the index is one constant inside the axis. */
 static bool is_inside(const Value *index, Extent extent, int64_t *constant)
 {
     int count;
@@ -36,8 +36,7 @@ static bool is_inside(const Value *index, Extent extent, int64_t *constant)
            *constant >= -extent.max && *constant < extent.max;
 }
 
-/* A constant index of one element is a view; everything else is gathered, and what is outside is found out by the
- * run. */
+/* A constant index of one element gives a view. Everything else is gathered, and the run checks the indices. */
 int lower_gather(Lower *lower, Node *node)
 {
     Operand x, index, y;
@@ -252,7 +251,7 @@ int lower_tile(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* A depth that is computed while running, of any number type: read once into the result's extent. */
+/* A computed depth, of any number type, is read once into the result's extent. */
 static int onehot_depth(Lower *lower, Node *node, Extent symbol)
 {
     Operand depth;
@@ -283,7 +282,7 @@ int lower_onehot(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* Elements before, along and behind an axis that input 1 names, perhaps only while running. */
+/* Elements before, along and behind the axis that input 1 names, perhaps as a run-time integer. */
 static int around_axis(Lower *lower, Node *node, const Operand *x, Extent *part)
 {
     Infer infer = {.model = lower->model, .diag = lower->diag, .trial = 1};

@@ -1,10 +1,10 @@
-/* linear_lower.c - matrix products by constant weights: a product is a convolution of one tap over rows. */
+/* linear_lower.c - matmuls by constant weights: a 1 x 1 convolution over rows. */
 #include "ops/lower/linear_lower.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/rules.h"
 
-/* A waiting product: x [rows][k] times panels, result [rows][n]. */
+/* A deferred matmul: x [rows][k] times panels, result [rows][n]. */
 typedef struct Linear {
     Operand x, w, bias;
     Extent  rows;
@@ -24,7 +24,7 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
     return panels_constant(lower, w->data, (PanelShape){1, w->n, w->k, 1}, stride, w->name);
 }
 
-/* The step itself; y and x are [rows][...] with neighbouring columns (x: any column stride). */
+/* Appends the step; y and x are [rows][...] with contiguous columns (x: any column stride). */
 static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
                   Deferred *p, const Extent *pitch)
 {
@@ -62,7 +62,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, x->rank - 1, &pitch);
 }
 
-/* All axes of y but the last are rows of equal distance. */
+/* The result as rows: all axes of y but the last collapse into one of equal distance. */
 static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Linear *l = p->detail;

@@ -1,4 +1,4 @@
-/* linear_lower.h - matrix products by constant weights, shared by Gemm, MatMul, recurrent cells and attention. */
+/* linear_lower.h - matmuls by constant weights, shared by Gemm, MatMul, recurrent cells and attention. */
 #ifndef OCC_OPS_LOWER_LINEAR_LOWER_H
 #define OCC_OPS_LOWER_LINEAR_LOWER_H
 
@@ -16,7 +16,7 @@ typedef struct LinearWeights {
  * [rows][n], likewise. */
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights);
 
-/* The node's output 0 is x [..., k] times weights + bias, and waits for its elementwise consumers. */
+/* Output 0 of the node is x [..., k] times weights + bias, deferred until its elementwise consumers. */
 int linear_deferred(Lower *lower, Node *node, Operand x, const LinearWeights *weights);
 
 /* x [..., k] as [rows][k]: a view where rows lie at equal distances, else a copy. */

@@ -10,7 +10,7 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* Shape, Size and whatever else inference tracks as run-time integers. */
+/* Shape, Size and other values that inference tracks as run-time integers. */
 int lower_elems(Lower *lower, Node *node)
 {
     const Value *value = node->out[0];
@@ -38,7 +38,7 @@ int lower_constant_of_shape(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* At rest: the input itself, and a mask of all ones. */
+/* In inference mode: the input itself, and a mask of ones. */
 int lower_dropout(Lower *lower, Node *node)
 {
     static const unsigned char yes = 1;
@@ -99,7 +99,7 @@ int lower_eyelike(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-/* The count comes first when it is not known: a result above its capacity stops the run. */
+/* A run-time count is computed first: a result above its capacity stops the run. */
 int lower_range(Lower *lower, Node *node)
 {
     Extent  symbol = node->out[0]->type.dim[0];
@@ -206,8 +206,7 @@ int lower_space_to_depth(Lower *lower, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ Slice */
 
-/* A view: every axis starts elsewhere and goes in longer or backward steps. What the run must check is recorded
- * already. */
+/* A view: every axis has another start and a longer or negative stride. The checks are recorded already. */
 int lower_slice(Lower *lower, Node *node)
 {
     Infer     infer = {.model = lower->model, .diag = lower->diag, .trial = 1};

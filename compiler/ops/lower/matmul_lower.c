@@ -1,5 +1,5 @@
-/* matmul_lower.c - MatMul and Gemm. A constant second factor lies in panels; otherwise both factors are read where they
- * lie. */
+/* matmul_lower.c - MatMul and Gemm. A constant second factor is packed into panels; computed factors are read in
+ * place. */
 #include "lower/panels.h"
 #include "ops/lower/attention.h"
 #include "ops/lower/linear_lower.h"

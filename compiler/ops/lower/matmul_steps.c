@@ -1,8 +1,8 @@
-/* matmul_steps.c - products of two tensors that are both computed while running. */
+/* matmul_steps.c - matmuls of two computed tensors. */
 #include "ops/lower/matmul_steps.h"
 
-/* What a waiting product remembers are its Matrices. A vector result has lost its row or column axis: its operands
- * cannot be told apart by the result's axes. */
+/* The detail of a deferred matmul is its Matrices. A vector result lacks the row or column axis, so epilogue operands
+ * cannot be matched to the result's axes. */
 static bool accepts(const Deferred *p, const Operand *x)
 {
     const Matrices *m = p->detail;
@@ -23,8 +23,8 @@ void matmul_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
 
 enum { MANY_ROWS = 16 }; /* for which b is turned; without vectors it never is */
 
-/* Either the columns of b are neighbours, or the rows of b and the columns of a: else, and where many rows of a meet
- * it, b is copied. */
+/* Ensures that the kernel can read both factors: the columns of b are contiguous, or the rows of b and the columns of a
+ * are. Otherwise, or where many rows of a use it, b is copied. */
 static int fit(Lower *lower, Matrices *m)
 {
     bool one_column = extent_is_const(m->columns) && m->columns.max == 1;
@@ -45,7 +45,7 @@ static int fit(Lower *lower, Matrices *m)
     return 0;
 }
 
-/* y with the axes [stack][rows][columns], which the result has but for vectors. */
+/* The result with the axes [stack][rows][columns]; a vector lacks one of them. */
 static int finish(Lower *lower, Deferred *p, Operand y)
 {
     Matrices *m = p->detail;
@@ -102,7 +102,7 @@ int matmul_lower_general(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, start(lower, node, node->out[0]->type, m));
 }
 
-/* alpha * product + beta * C, in the epilogue where C lies so that it can be read there. */
+/* alpha * matmul + beta * C, in the epilogue if C can be read there. */
 static int add_addend(Lower *lower, Node *node, Deferred *p, double alpha, double beta)
 {
     int result = 0, scaled;

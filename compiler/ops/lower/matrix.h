@@ -1,4 +1,4 @@
-/* matrix.h - two operands as stacks of matrices, as kernels of matrix products take them. */
+/* matrix.h - two operands as stacks of matrices, the form of the matmul kernels. */
 #ifndef OCC_OPS_LOWER_MATRIX_H
 #define OCC_OPS_LOWER_MATRIX_H
 
@@ -15,7 +15,7 @@ typedef struct Matrices {
 /* Inputs 0 and 1 of a node by numpy's rules: a vector gains an axis. */
 int matrices_of(Lower *lower, Node *node, Matrices *out);
 
-/* The result seen with the axes [stack][rows][columns], which it has but for vectors; false: needs a copy. */
+/* The result as [stack][rows][columns], which a vector must be extended to; false: it needs a copy. */
 bool matrices_result(Lower *lower, const Matrices *m, Operand y, Operand *out);
 
 #endif

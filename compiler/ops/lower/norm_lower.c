@@ -1,5 +1,5 @@
-/* norm_lower.c - normalisations: moments over some axes, then one elementwise expression that joins its neighbours; and
- * softmax and normalisation by neighbours along one axis. */
+/* norm_lower.c - normalisations: moments over some axes, then one fused elementwise expression; softmax, and
+ * normalisation by neighbours along one axis. */
 #include "lower/lower.h"
 #include "ops/lower/attention.h"
 #include "ops/rules.h"
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------------- expressions by hand */
 
-/* An elementwise result that starts from operands instead of the node's inputs. */
+/* A deferred elementwise result of given operands instead of the node's inputs. */
 static Deferred *deferred_map(Lower *lower, Node *node)
 {
     Deferred *p = arena_one(lower->program->arena, Deferred);
@@ -54,7 +54,7 @@ static int need_float(Lower *lower, const Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- batches */
 
-/* Scale and shift of each channel, worked out at compile time; false: not constant. */
+/* Scale and shift of each channel, computed at compile time; false: not constant. */
 static bool constant_affine(Lower *lower, Node *node, Operand *scale, Operand *shift)
 {
     int64_t      channels;
@@ -82,7 +82,7 @@ static bool constant_affine(Lower *lower, Node *node, Operand *scale, Operand *s
     return true;
 }
 
-/* What x waits with is made, where the parameters beside it (two where they are constant) would find no room. */
+/* Appends the deferred step of x, if its expression has no room for the parameters (two where they are constant). */
 static int make_room(Lower *lower, const Node *node)
 {
     const Place *place = &lower->place[node->in[0]->id];
@@ -108,7 +108,7 @@ int lower_batch_norm(Lower *lower, Node *node)
         return diag_unsupported(lower->diag, node->loc, "found training_mode 1; export the model for inference");
     if (make_room(lower, node) < 0)
         return -1;
-    node->nin = 1; /* only x is broadcast by the common rule; the others lie along the channels */
+    node->nin = 1; /* only x follows the common broadcast rule; the others lie along the channels */
     p = lower_elementwise(lower, node, true, &arg);
     node->nin = all;
     if (!p)
@@ -185,7 +185,7 @@ static int moments(Lower *lower, Node *node, Operand x, const bool *reduced, boo
     return step_end(lower, step);
 }
 
-/* (x - mean) * inverse * scale + bias, whatever is there of it. */
+/* (x - mean) * inverse * scale + bias, as far as these exist. */
 static int normalise(Lower *lower, Deferred *p, Operand x, const Moments *m, Operand scale, Operand bias)
 {
     int result = load(lower, p, x);
@@ -248,7 +248,7 @@ int lower_instance_norm(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-/* Groups of channels become an axis: the same bytes seen with one axis more. */
+/* Groups of channels become an axis: a view with one axis more. */
 int lower_group_norm(Lower *lower, Node *node)
 {
     const Type  *type = &node->in[0]->type;

@@ -8,7 +8,7 @@
 
 enum { POOL_MAX, POOL_MEAN, POOL_MEAN_PADS, POOL_LP }; /* OCC_POOL_* */
 
-/* A pool that may wait for the next stage of a cascade, its only reader. */
+/* A pool that is deferred for the next stage of a cascade, its only reader. */
 typedef struct Pool {
     Operand x;
     Window  window;
@@ -22,9 +22,9 @@ static bool are_neighbours(const Operand *x)
     return extent_is_const(x->stride[1]) && x->stride[1].max == 1;
 }
 
-/* Pixels of a row follow each other, channels do not, and a few windows fit what is joined together (OCC_POOL_SPAN).
- * Windows along the rows of one plane stay with the kernel whose results may follow its input through the same
- * memory. */
+/* Whether the pool works on planes: pixels of a row are contiguous, channels are not, and a few windows fit a joint
+ * span (OCC_POOL_SPAN). Windows along the rows of one plane stay with the kernel whose results may follow its input
+ * through the same memory. */
 static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
 {
     int last = x->rank - 1, a = w->naxes - 1;
@@ -36,7 +36,7 @@ static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
            (w->kernel[a] - 1) * w->dilation[a] + 16 * w->stride[a] <= 256;
 }
 
-/* The largest elements of any type, and `place` says where they were, or is absent. */
+/* Appends a maximum of any type; `place`: the positions of the maxima, or absent. */
 static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Operand y, Operand place)
 {
     bool  bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
@@ -89,7 +89,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return append(lower, p->node, pool, pool->x, y);
 }
 
-/* No consumer joins a pool. */
+/* Nothing is fused into a pool. */
 static bool accepts(const Deferred *p, const Operand *x)
 {
     (void)p;
@@ -97,7 +97,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return false;
 }
 
-/* What padding holds that changes no result. */
+/* The padding value that changes no result. */
 static double border_of(int kind, DType dtype)
 {
     if (kind != POOL_MAX)
@@ -149,7 +149,7 @@ int lower_lp_pool(Lower *lower, Node *node)
     return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
 }
 
-/* With places, or for types without vectors. */
+/* With positions, or for types without vectors. */
 static int max_places(Lower *lower, Node *node)
 {
     Operand x, y, place = operand_absent(DTYPE_I64);

@@ -1,5 +1,5 @@
-/* random_lower.c - numbers that look random. Generated code keeps no state, so every run draws the same ones: from the
- * node's attribute `seed`, else from the name of its result. */
+/* random_lower.c - pseudo-random numbers. Generated code keeps no state, so every run draws the same ones: seeded by
+ * the node's attribute `seed`, else by the name of its result. */
 #include "lower/lower.h"
 #include "ops/rules.h"
 #include <string.h>

@@ -1,5 +1,5 @@
-/* recurrent_lower.c - LSTM, GRU and RNN: the input's part of all gates as one matrix product, then the cell over time,
- * once for each direction. */
+/* recurrent_lower.c - LSTM, GRU and RNN: one matmul of the input for all gates and times, then the cell over time, once
+ * for each direction. */
 #include "ops/lower/linear_lower.h"
 #include "ops/lower/matmul_steps.h"
 #include "ops/rules.h"
@@ -29,7 +29,7 @@ typedef struct Recurrent {
     Operand      x, y, h, c; /* x [time][batch][input]; y [time][directions][batch][hidden] or absent */
     Operand      lengths;
     const float *w, *r, *b, *p; /* constants; b, p NULL when absent */
-    bool         computed;      /* some weights are known only while running: all of them are read there */
+    bool         computed;      /* some weights are computed, so all of them are read as such */
     Operand      weight[8];     /* by input, dense; buffer -1 when absent */
 } Recurrent;
 
@@ -69,7 +69,7 @@ static int activation_at(const Recurrent *r, int at)
     return k;
 }
 
-/* The next parameter of a list, for an activation that takes one while there are any. */
+/* Takes the next parameter of a list, for an activation that has one, while there are any. */
 static double consume(const Attr *list, bool takes, int *used, double otherwise)
 {
     return takes && list && *used < list->count ? (double)list->floats[(*used)++] : otherwise;
@@ -91,7 +91,7 @@ static void read_activations(const Recurrent *r, int64_t direction, int64_t *kin
     }
 }
 
-/* The elements of a constant input; NULL when it is absent or `computed`, as all are as soon as one is not constant. */
+/* The elements of a constant input; NULL when it is absent, or when some weights are `computed`. */
 static const float *constant_floats(Lower *lower, const Recurrent *r, int index)
 {
     const Node *node = r->node;
@@ -121,7 +121,7 @@ static int read_weights(Lower *lower, Recurrent *r)
     return 0;
 }
 
-/* Elements from `start` on of a computed weight, as one axis; absent where it is. */
+/* Elements of a computed weight from `start` on, as one axis; absent if the weight is. */
 static Operand part_of(Lower *lower, const Recurrent *r, int input, int64_t start, int64_t count)
 {
     Operand x = r->weight[input];
@@ -141,7 +141,7 @@ static Operand list_of_floats(Lower *lower, int64_t count, const char *name)
     return lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, name);
 }
 
-/* Both biases added where they are simply added: all gates, but the last one of a GRU that resets after the product. */
+/* The sum of both biases for all gates, except the last one of a GRU that resets after the matmul. */
 static const float *input_bias(Lower *lower, const Recurrent *r, int64_t direction, bool keep_last)
 {
     int64_t gh = r->cell->gates * r->hidden;
@@ -167,7 +167,7 @@ static void pack_panels(float *to, const float *from, int64_t gates, int64_t hid
     }
 }
 
-/* One step that does the same while running. */
+/* The same for computed weights, as one step. */
 static int append_panels(Lower *lower, const Recurrent *r, Operand to, int64_t start, int64_t from, int64_t gates)
 {
     Step   *step = step_begin(lower, r->node, "recur_pack");
@@ -225,7 +225,7 @@ static Operand recurrence(Lower *lower, const Recurrent *r, int64_t direction)
     return lower_weight(lower, to, DTYPE_F32, 1, &size, "recurrence");
 }
 
-/* All gates' input part for all times and rows: [time * batch][gates * hidden]. */
+/* The input's contribution to all gates at all times: [time * batch][gates * hidden]. */
 static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, bool keep_last, Operand *out)
 {
     int64_t       gh = r->cell->gates * r->hidden;
@@ -254,7 +254,7 @@ static int input_gates(Lower *lower, const Recurrent *r, int64_t direction, bool
     return matmul_append(lower, r->node, x, w, bias, *out);
 }
 
-/* The state of one direction: its slice of the final state, which starts as the initial one. */
+/* The state of one direction: its part of the final state, which is initialised from the initial one. */
 static int start_state(Lower *lower, const Recurrent *r, Operand whole, int initial, int64_t direction, Operand *out)
 {
     static const double zero;
@@ -361,7 +361,7 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     return step_end(lower, step);
 }
 
-/* The same of doubles: one step from the input on, with the weights as they are stored. */
+/* The same for doubles: one step from the input on, with unpacked weights. */
 static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
 {
     bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");
@@ -406,7 +406,7 @@ static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
     return step_end(lower, step);
 }
 
-/* A final state that the model does not ask for is kept all the same while the cell runs. */
+/* The place of a final state; scratch if the model does not use it. */
 static int state_place(Lower *lower, Recurrent *r, int index, Operand *out)
 {
     Type type = {.kind = TYPE_TENSOR, .dtype = r->x.dtype, .rank = 3};

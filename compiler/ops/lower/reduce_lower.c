@@ -103,7 +103,7 @@ int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *re
     return step_end(lower, step);
 }
 
-/* Roots and logarithms are there for float only. */
+/* Roots and logarithms exist for float only. */
 static int need_float_for(Lower *lower, const Node *node, int kind)
 {
     DType dtype = node->in[0]->type.dtype;
@@ -137,9 +137,8 @@ static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdi
     return lower_output_view(lower, node, 0, y);
 }
 
-/* Axes that are known only while running: each is walked twice, once for the results and once for their terms, and has
- * one place in the walk that it does not belong to. y is dense with the reduced axes as ones, whether it keeps them or
- * not. */
+/* Reduces over run-time axes. Every axis is walked twice, once for the results and once for their terms, and has one
+ * index in the walk in which it does not take part. y is dense with reduced axes of 1, whether it keeps them or not. */
 static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, Operand y)
 {
     Model  *m = lower->model;
@@ -191,7 +190,7 @@ static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
     return lower_output_view(lower, node, 0, y);
 }
 
-/* Whether a reduction over one element is that element; a sum of squares, say, is its square. */
+/* Whether the reduction of one element is that element (a sum of squares, for example, is its square). */
 static bool keeps_single(int kind)
 {
     return kind == REDUCE_SUM || kind == REDUCE_MEAN || kind == REDUCE_MAX || kind == REDUCE_MIN ||

@@ -1,4 +1,4 @@
-/* resize_lower.c - Resize, one axis after the other: a table of places and weights, then the sums that it names.
+/* resize_lower.c - Resize, one axis after the other: a table of source rows and weights, then the weighted sums.
  * Nearest neighbours are gathered, so that every element type can be resized. */
 #include "infer/infer.h"
 #include "lower/lower.h"
@@ -44,8 +44,7 @@ static void read_axes(Resize *r)
         r->axis[i] = axes ? (int)(axes[i] < 0 ? axes[i] + rank : axes[i]) : i;
 }
 
-/* The one scale that a policy of keeping the aspect ratio makes of the wanted sizes: found by a step where it is not
- * known. */
+/* The common scale that keeps the aspect ratio for the wanted sizes; a step computes it where they are not constant. */
 static int kept_ratio(Lower *lower, Resize *r, bool larger)
 {
     Infer  infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
@@ -130,7 +129,7 @@ static int read_scales(Lower *lower, Resize *r)
     return has(r->node, 2) && !scales ? doubles(lower, r, 2, &r->scales) : 0;
 }
 
-/* How many elements a result is made of, at most: a scale that leaves anything is no less than one over the extent. */
+/* The number of input elements in a result, at most: a scale that keeps any element is at least one over the extent. */
 static int64_t taps_of(const Resize *r, int axis)
 {
     double reach = r->mode == CUBIC ? 2.0 : 1.0, least = 1.0 / (double)r->node->in[0]->type.dim[axis].max;
@@ -143,7 +142,7 @@ static int64_t taps_of(const Resize *r, int axis)
     return 2 * (int64_t)reach;
 }
 
-/* Where the entry of the scales or region input for an axis is; the kernels read it there. */
+/* The entry of the scales or region input for an axis, which the kernels read. */
 static int64_t entry_of(const Resize *r, int axis)
 {
     for (int i = 0; i < r->naxes; i++)
@@ -152,7 +151,7 @@ static int64_t entry_of(const Resize *r, int axis)
     return 0;
 }
 
-/* Extents of the result that only scales found while running, or fractions of an extent found while running, tell. */
+/* Determines the extents of the result that follow from run-time scales, or from fractions of run-time extents. */
 static int find_extents(Lower *lower, const Resize *r)
 {
     for (int i = 0; i < r->naxes; i++) {
@@ -270,7 +269,7 @@ static int read_resize(Lower *lower, Resize *r)
     return find_extents(lower, r);
 }
 
-/* Whether an axis is left as it is. */
+/* Whether an axis stays unchanged. */
 static bool keeps(const Resize *r, int axis, Extent in, Extent out)
 {
     bool named = false;
@@ -309,7 +308,7 @@ int lower_resize(Lower *lower, Node *node)
     if (!left)
         return lower_output_view(lower, node, 0, x);
     type = node->in[0]->type;
-    for (int i = x.rank; i-- > 0;) { /* from the inside, where the tensor is still small */
+    for (int i = x.rank; i-- > 0;) { /* the innermost axis first, while the tensor is still small */
         if (keeps(&r, i, x.dim[i], node->out[0]->type.dim[i]))
             continue;
         type.dim[i] = node->out[0]->type.dim[i];

@@ -17,7 +17,7 @@ static int end(Lower *lower, Node *node, Step *step, Operand y)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-/* A result that the model does not ask for needs a place all the same. */
+/* The place of an output; scratch if the model does not use it. */
 static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
 {
     if (index < node->nout && node->out[index])
@@ -36,8 +36,7 @@ static int comparable(Lower *lower, Node *node, Operand *x)
     return lower_dense(lower, *x, x);
 }
 
-/* Output 0, whose elements are those chosen from x, with a place of its own where they were converted to be
- * compared. */
+/* The place of output 0, or a temporary if elements of x were converted to be compared. */
 static int chosen_output(Lower *lower, Node *node, DType dtype, const Type *type, int64_t elements, Operand *value)
 {
     Type wide = *type;

@@ -1,4 +1,4 @@
-/* sequence_lower.c - operators on sequences and optionals. Members are taken out as views; only putting in copies. */
+/* sequence_lower.c - operators on sequences and optionals. Extracted members are views; inserted ones are copied. */
 #include "lower/control.h"
 #include "lower/lower.h"
 #include "lower/sequence.h"
@@ -112,7 +112,7 @@ int lower_sequence_erase(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
 }
 
-/* The extents of member `index` are found out, and `made` is that member where it lies. */
+/* Reads the extents of member `index`; `made` becomes a view of it. */
 static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Extent index)
 {
     Value *made = node->out[0];
@@ -157,7 +157,7 @@ int lower_sequence_at(Lower *lower, Node *node)
     return take_member(lower, node, &node->in[0]->type, x, index);
 }
 
-/* The number is a view of the header. */
+/* The length is a view of the header. */
 int lower_sequence_length(Lower *lower, Node *node)
 {
     Operand x;
@@ -171,7 +171,7 @@ int lower_sequence_length(Lower *lower, Node *node)
 
 /* ------------------------------------------------------------------------------------------------- cutting, joining */
 
-/* How SplitToSequence cuts: members of extent `chunk`, or `count` members of extents size[] when chunk is 0. */
+/* The pieces of SplitToSequence: members of extent `chunk`, or `count` members of extents size[] when chunk is 0. */
 typedef struct Cut {
     Extent  chunk;
     Extent *size;

@@ -4,7 +4,7 @@
 #include "lower/sequence.h"
 #include "ops/rules.h"
 
-/* Parameter i of the body: the member in hand of a sequence, or the whole of a tensor. */
+/* Parameter i of the body: the current member of a sequence, or a whole tensor. */
 static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
 {
     Value  *from = node->in[i], *to = node->body[0]->in[i];
@@ -22,7 +22,7 @@ static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
     return 0;
 }
 
-/* What the body made becomes member `iteration` of output i. */
+/* The body's result becomes member `iteration` of output i. */
 static int map_result(Lower *lower, Node *node, int i, Extent iteration)
 {
     Value  *from = node->body[0]->out[i], *to = node->out[i];

@@ -1,11 +1,11 @@
-/* view_lower.c - operators that only rename axes or cut: views of the same bytes, a copy only where no stride can say
- * it. */
+/* view_lower.c - operators that only rename axes or cut: views of the same bytes, and a copy only where strides cannot
+ * express the result. */
 #include "infer/infer.h"
 #include "lower/lower.h"
 #include "ops/rules.h"
 
-/* What no stride can say is copied. Where channels are neighbours they stay so (a shuffle of channels): the
- * convolutions around it go on as they are. */
+/* Copies where strides cannot express the result. Contiguous channels stay contiguous (a channel shuffle), so that the
+ * convolutions around it keep their layout. */
 static int reshape_by_copy(Lower *lower, Node *node, Operand x)
 {
     const Type *type = &node->out[0]->type;
@@ -59,7 +59,7 @@ int lower_transpose(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, operand_permute(x, axes));
 }
 
-/* The same bytes under another type. A boolean is made, since its byte may only be 0 or 1. */
+/* The same bytes under another type. A boolean is computed, since its byte must be 0 or 1. */
 int lower_bit_cast(Lower *lower, Node *node)
 {
     DType            to = node->out[0]->type.dtype;
@@ -108,8 +108,7 @@ int lower_split(Lower *lower, Node *node)
     return 0;
 }
 
-/* The parts already lie one after the other in a larger result (they are the first of its parts, say): the whole is a
- * view. */
+/* Whether the members already lie one after the other in a larger buffer, so that the whole is a view. */
 static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
 {
     Operand x;
@@ -133,7 +132,7 @@ static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
     return node->nin > 1;
 }
 
-/* Parts that were made in place cost nothing; the others are copied into their window. */
+/* Members computed in place need no step; the others are copied into their window. */
 int lower_concat(Lower *lower, Node *node)
 {
     Extent  start = extent_const(0);
@@ -148,7 +147,7 @@ int lower_concat(Lower *lower, Node *node)
             layout = LAYOUT_CHANNELS_LAST;
     }
     if (!lower->no_elision && node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
-        if (!lower->inside[node->out[0]->id].parent) /* not asked for inside yet another one */
+        if (!lower->inside[node->out[0]->id].parent) /* not itself placed inside another concatenation */
             return lower_output_view(lower, node, 0, whole);
     if (lower_output(lower, node, 0, layout, &y) < 0)
         return -1;

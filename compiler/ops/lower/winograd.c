@@ -1,4 +1,4 @@
-/* winograd.c - choosing and preparing convolutions of floats in the transformed domain. */
+/* winograd.c - chooses and prepares float convolutions by Winograd's transform. */
 #include "ops/lower/winograd.h"
 #include "lower/packing.h"
 #include "lower/panels.h"
@@ -9,8 +9,8 @@
 
 enum {
     LEAST_CHANNELS = 16,       /* below, the transforms cost more than they save */
-    CACHE_FLOATS = 128 * 1024, /* transformed tiles that stay near while their products are made */
-    HEAVY_FLOATS = 256 * 1024, /* transformed weights that do not: they are better read once */
+    CACHE_FLOATS = 128 * 1024, /* transformed tiles that stay in a cache while their products are computed */
+    HEAVY_FLOATS = 256 * 1024, /* transformed weights that do not: they should be read once only */
     MOST_TILES = 64
 };
 
@@ -83,13 +83,13 @@ static const double large[6][3] = {{1.0 / 4, 0, 0},
                                    {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                    {0, 0, 1}};
 
-/* Of the last result of a tile, which has the largest factors: for each frequency along an axis, its factor A squared
- * times the variance of the transformed input, the sum of the squares of a row of B. */
+/* For the last result of a tile, which has the largest factors: for each frequency along an axis, its factor of A
+ * squared times the variance of the transformed input (the sum of squares of a row of B). */
 static const double small_weight[4] = {0, 2, 2, 2};
 static const double large_weight[6] = {0, 34, 34, 640, 640, 42};
 
-/* P: w' (P x P) w is the variance of that result's products of all frequencies, for weights w, summed as if they were
- * equal in size; its largest value is the square of the largest eigenvalue of P, for weights of length 1. */
+/* The matrix P: w' (P x P) w is the variance of that result's products over all frequencies for weights w, summed as if
+ * they were equal in size. Its maximum for weights of length 1 is the square of P's largest eigenvalue. */
 static void error_form(int64_t m, double form[3][3])
 {
     const double(*g)[3] = m == 2 ? small : large, *weight = m == 2 ? small_weight : large_weight;
@@ -118,8 +118,7 @@ static double error_of_filter(double p[3][3], const float *w)
     return sum;
 }
 
-/* Roundings of a product: those of both transforms, and of the sums over inputs, half of which it is part of on
- * average. */
+/* The number of roundings of a product: both transforms, and on average half of the sums over inputs. */
 static double error_scale(int64_t inputs)
 {
     return ROUNDING * sqrt(9.0 + 0.5 * (double)inputs);
@@ -149,7 +148,7 @@ double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t
 
 int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs)
 {
-    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* whatever the weights are */
+    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* for the worst weights */
 
     for (int64_t m = 4; m >= 2; m -= 2)
         if (worst[m] * error_scale(inputs) <= limit || winograd_error(data, inputs, outputs, m) <= limit)

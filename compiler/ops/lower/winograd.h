@@ -1,11 +1,11 @@
-/* winograd.h - when a 3x3 convolution is computed in the transformed domain, and its transformed weights.
- * Of floats (winograd.c) and, exactly, of 8-bit integers (winograd_q.c). Knows nothing of steps. */
+/* winograd.h - when a 3x3 convolution is computed by Winograd's transform, and its transformed weights: for floats
+ * (winograd.c) and, exactly, for 8-bit integers (winograd_q.c). Knows nothing of steps. */
 #ifndef OCC_OPS_LOWER_WINOGRAD_H
 #define OCC_OPS_LOWER_WINOGRAD_H
 
 #include "lower/lower.h"
 
-/* How: results along each axis of a tile, and tiles that are transformed together. */
+/* The form: results along each axis of a tile, and tiles transformed together. */
 typedef struct WinogradPlan {
     int64_t m; /* 2 or 4; 0: do not */
     int64_t group;
@@ -14,17 +14,16 @@ typedef struct WinogradPlan {
 /* Whether it is a 3x3 convolution of stride 1 of images without depth, in one group. */
 bool winograd_takes(const ConvShape *shape);
 
-/* The error of the worst result that rounding is expected to make, relative to the root mean square of that output
- * channel's results, where inputs are independent and as large as each other; data as in winograd_weights. Single
- * roundings are taken as independent (Higham and Mary, A new approach to probabilistic rounding error analysis,
- * 2019). */
+/* The expected rounding error of the worst result, relative to the root mean square of that output channel's results,
+ * for independent inputs of equal size; data as in winograd_weights. Single roundings are taken as independent (Higham
+ * and Mary, A new approach to probabilistic rounding error analysis, 2019). */
 double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t m);
 
 /* The largest tile, 4 or 2, whose error is at most `limit`; 0: none is. */
 int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs);
 
-/* The plan of a 3x3 convolution of stride 1 that is predicted to be fastest, with tiles of at most `most`; m 0 where
- * that is the direct one. Under AUTO the larger weights must pay. */
+/* The form that is predicted to be fastest, with tiles of at most `most`; m 0: the direct convolution is. Under AUTO
+ * the larger weights count as time. */
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most);
 
 /* Whether map and channels are large enough for the transforms to save more than they cost. */
@@ -33,18 +32,18 @@ bool winograd_pays(const ConvShape *shape);
 /* The plan with tiles of m x m results, 2 or 4; m 0 where the map is smaller than a tile or channels are too few. */
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m);
 
-/* Nanoseconds that AUTO counts for the memory of weights, `bytes` for each filter. */
+/* Nanoseconds that AUTO charges for the memory of weights, `bytes` for each filter. */
 double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes);
 
-/* The same for the weights of floats of a way; m 0: direct. */
+/* The same for float weights of tiles m; m 0: direct. */
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m);
 
 /* The transformed weights, [(m + 2)^2][block of 32 outputs][input][32]; data: [outputs][inputs][3][3] floats, at any
  * address. */
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
 
-/* The same for 8-bit integers, x of which has type `dtype`, with weights [outputs][inputs][3][3]: m 0 also where some
- * sum may be too large for the kernel. */
+/* The same for 8-bit integers of type `dtype` with weights [outputs][inputs][3][3]; m 0 also where a sum may overflow
+ * the kernel. */
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
                              const int8_t *weights);
 

@@ -1,4 +1,4 @@
-/* integer_weights.c - quantised constants as integer kernels want them. */
+/* integer_weights.c - quantised constants in the form of the integer kernels. */
 #include "ops/quant/integer_weights.h"
 
 #include <math.h>

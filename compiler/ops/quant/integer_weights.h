@@ -1,4 +1,4 @@
-/* integer_weights.h - quantised constants as integer kernels want them. Knows graphs only. */
+/* integer_weights.h - quantised constants in the form of the integer kernels. Knows graphs only. */
 #ifndef OCC_OPS_QUANT_INTEGER_WEIGHTS_H
 #define OCC_OPS_QUANT_INTEGER_WEIGHTS_H
 

@@ -1,4 +1,4 @@
-/* nbits_lower.c - products with weights of few bits, which stay packed in the constants. */
+/* nbits_lower.c - matmuls with weights of few bits, which stay packed in the constants. */
 #include "infer/infer.h"
 #include "lower/lower.h"
 #include "ops/rules.h"

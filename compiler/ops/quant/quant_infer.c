@@ -47,7 +47,7 @@ static int need_scale(Infer *infer, const Node *node)
     return 0;
 }
 
-/* The quotient is computed in the scale's type: attribute 'precision' may say just that. */
+/* The quotient is computed in the scale's type; attribute 'precision' may only name that type. */
 static int need_precision(Infer *infer, const Node *node)
 {
     int64_t precision = node_int(node, "precision", 0);

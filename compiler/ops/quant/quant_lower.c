@@ -1,4 +1,5 @@
-/* quant_lower.c - QuantizeLinear and DequantizeLinear as elementwise expressions: they join the kernels around them. */
+/* quant_lower.c - QuantizeLinear and DequantizeLinear as elementwise expressions, which are fused into the kernels
+ * around them. */
 #include "lower/lower.h"
 #include "ops/quant/integer_weights.h"
 #include "ops/rules.h"
@@ -38,7 +39,7 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
     return 0;
 }
 
-/* A scale or zero point as the result's axes see it: one element, one for each place of an axis, or one for each
+/* A scale or zero point broadcast to the result's axes: one element, one for each index of an axis, or one for each
  * block. */
 static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
 {
@@ -92,7 +93,7 @@ static bool is_zero(Lower *lower, Node *node)
     return lower_constant(lower, zero) && integer_is_zero(lower->arena, lower_constant(lower, zero));
 }
 
-/* Join what x waits with; the parameters do not follow the common broadcast rule. */
+/* Fuses the deferred producer of x; the parameters do not follow the common broadcast rule. */
 static Deferred *start(Lower *lower, Node *node, bool vector, int *arg)
 {
     int       all = node->nin;
@@ -109,7 +110,7 @@ static bool is_byte(DType dtype)
     return dtype == DTYPE_U8 || dtype == DTYPE_I8;
 }
 
-/* Room for the parameters, and a kernel that accepts them; else what waits is made first. */
+/* Ensures room for the parameters and a kernel that accepts them; else the step of x is appended first. */
 static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand *zero)
 {
     const Place *place = &lower->place[node->in[0]->id];
@@ -135,7 +136,7 @@ static int read_parameters(Lower *lower, Node *node, Operand *scale, Operand *ze
     return prepare(lower, node, scale, zero);
 }
 
-/* (x - zero) * scale. It may be computed again by each reader: that costs less than keeping it. */
+/* (x - zero) * scale. Each reader may compute it again, which costs less than storing it. */
 int lower_dequantize(Lower *lower, Node *node)
 {
     DType     to = node->out[0]->type.dtype;
@@ -172,8 +173,9 @@ static bool integer_range(DType dtype, double *lo, double *hi)
     return true;
 }
 
-/* x / scale. One over a power of two is exact; at the end of a kernel, whose sums are rounded themselves, one over any
- * scale is near enough: the result may differ by one step where the quotient is halfway between two. */
+/* x / scale, as a multiplication where possible: the inverse of a power of two is exact. At the end of a kernel, whose
+ * sums are rounded themselves, any inverse will do: the result may differ by one step where the quotient is halfway
+ * between two. */
 static int divide(Lower *lower, Node *node, Deferred *p, int x, Operand scale)
 {
     const Value *constant = lower_constant(lower, node->in[1]);

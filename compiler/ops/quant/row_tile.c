@@ -1,15 +1,14 @@
-/* row_tile.c - the strips of integer convolutions. */
+/* row_tile.c - tiles of a row for integer convolutions. */
 #include "ops/quant/row_tile.h"
 #include "support/int.h"
 
 enum { LANE = 4, PANEL = 32 };
 
-/* Results of a strip (of which a tile has up to 14), bytes of its inputs while it grows, channels that it pays for,
- * bytes of input and result beside which its own hardly count. */
+/* Results of a tile (the kernel has up to 14 at a time), bytes of its widened inputs, channels from which it pays, and
+ * bytes of input and result next to which its own hardly count. */
 enum { LEAST = 12, MOST = 96, BYTES = 16 << 10, LEAST_CHANNELS = 16, LEAST_TENSORS = 32 << 10 };
 
-/* Where weights are widened, too: results that are enough for them, bytes of weights, and how many times larger than
- * the scratch the tensors are. */
+/* Where weights are widened too: results that use them, bytes of weights, and the least ratio of tensors to scratch. */
 enum { WEIGHED = 48, WEIGHED_BYTES = 32 << 10, SHARE = 6 };
 
 /* Pairs of 16 bits that the inputs of `columns` results in a row widen to. */

@@ -1,5 +1,5 @@
-/* row_tile.h - strips of integer convolutions, for processors that multiply pairs of 16 bits: how many results of a row
- * have their inputs widened together, and the scratch for it. Knows nothing of steps. */
+/* row_tile.h - tiles of a row for integer convolutions on processors that multiply pairs of 16 bits: the number of
+ * results of a row whose inputs are widened together, and the scratch for it. Knows nothing of steps. */
 #ifndef OCC_OPS_QUANT_ROW_TILE_H
 #define OCC_OPS_QUANT_ROW_TILE_H
 

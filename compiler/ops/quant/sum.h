@@ -1,21 +1,21 @@
-/* sum.h - exact sums of 8-bit integers: what their step computes, and the operands that are the same for all rows of
- * the result. Knows nothing of what happens to the sums. */
+/* sum.h - exact sums of 8-bit integers: the kernel, and its operands except the results. Knows nothing of the
+ * epilogue. */
 #ifndef OCC_OPS_QUANT_SUM_H
 #define OCC_OPS_QUANT_SUM_H
 #include "infer/window.h"
 #include "lower/lower.h"
 #include "ops/lower/winograd.h"
 
-/* A waiting kernel. */
+/* A deferred kernel. */
 typedef struct Sum {
     const char  *kernel;   /* conv_q, winograd_q or depthwise_q */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
     Operand      x, w, bias, sums, zero;
     bool         is_matmul; /* x is [rows][inputs], not an image */
-    bool         is_narrow; /* an image of few channels: taps of a row are read as channels of one, see sum_bordered */
-    Extent       rows;
-    Window       window; /* of the image */
-    int64_t      groups, inputs,
+    bool is_narrow; /* an image of few channels: the taps of a row are read as channels of one tap, see sum_bordered */
+    Extent  rows;
+    Window  window; /* of the image */
+    int64_t groups, inputs,
         outputs;          /* channels of one group, as the kernel reads them; outputs 0: each channel by itself */
     int64_t xzero, third; /* zero point of x; of conv_q `safe`, of depthwise_q `wtap` */
 } Sum;
@@ -26,16 +26,17 @@ int sum_place_conv(Lower *lower, Node *node, Sum *s);
 int sum_place_matmul(Lower *lower, Node *node, Sum *s);
 int sum_place_pool(Lower *lower, Node *node, Sum *s);
 
-/* The image where it lies, as the kernel reads it. */
+/* The image in place, in the kernel's form. */
 int sum_place_image(Lower *lower, Node *node, Sum *s);
 
-/* A narrow sum reads x between columns of its zero point: the type of those rows of an image, the steps that make some
- * of them, and the ordinary sum of them. */
+/* An image of few channels is read between columns of its zero point: the type of such rows, the steps that make some
+ * of them, and the ordinary sum over them. */
 Type sum_bordered(const Sum *s, const Type *x);
 int  sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered);
 Sum  sum_of_bordered(const Sum *s, Operand bordered);
 
-/* A narrow sum of the image s->x as a whole: the ordinary one of x between borders on all sides, which are made. */
+/* The sum over such an image s->x as a whole, as the ordinary sum of x with borders on all sides, which are written
+ * first. */
 int sum_widen(Lower *lower, const Sum *s, Sum *wide);
 
 #endif

@@ -1,5 +1,6 @@
-/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, waiting for
- * their consumers. A QuantizeLinear at the end of those is left to the kernel, which rounds and stores bytes itself. */
+/* sum_lower.c - IntegerConv, IntegerProduct and IntegerPool: exact sums of 8-bit integers times a scale, deferred until
+ * their consumers. A QuantizeLinear at the end of the epilogue is left to the kernel, which rounds and stores bytes
+ * itself. */
 #include "lower/cascade.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
@@ -11,8 +12,8 @@ enum { CHANNEL = 1 };
 
 /* ----------------------------------------------------------------------------------------------- the end of a chain */
 
-/* The zero point of a QuantizeLinear at the end of the expression, which is cut off: round, + zero point, max, min,
- * cast. */
+/* Removes a QuantizeLinear (round, + zero point, max, min, cast) from the end of the expression and returns its zero
+ * point. */
 static int32_t take_tail(Scalar *s)
 {
     const ScalarNode *node = s->node;
@@ -35,7 +36,7 @@ static int32_t take_tail(Scalar *s)
 
 /* --------------------------------------------------------------------------------------------------------- the step */
 
-/* Results in a row as the kernel takes them: an image of one tap is one long row. */
+/* The results in a row of the kernel: an image of one tap is one long row. */
 static int64_t results_in_row(const Sum *s, const Operand *y)
 {
     int64_t row = s->is_matmul ? s->rows.max : y->dim[y->rank - 1].max, taps = 1;
@@ -47,7 +48,7 @@ static int64_t results_in_row(const Sum *s, const Operand *y)
     return row;
 }
 
-/* How inputs are widened, for processors that multiply pairs of 16 bits. */
+/* The tile of a row whose inputs are widened together, on processors that multiply pairs of 16 bits. */
 static RowTilePlan row_tile_of(const Lower *lower, const Sum *s, const Operand *y)
 {
     const Buffer *buffer = lower->program->buffer;
@@ -220,7 +221,8 @@ static Deferred *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *o
     return p;
 }
 
-/* How rows of an image follow from those of its input; NULL: the zero point of its borders is computed. */
+/* The stage of an integer convolution: how its rows depend on rows of its input; NULL: the padding's zero point is
+ * computed. */
 static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 {
     Stage *stage = cascade_stage(lower, node, &s->window, s->x, append_rows);

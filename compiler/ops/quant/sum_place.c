@@ -1,5 +1,5 @@
-/* sum_place.c - operands of sums of 8-bit integers: weights in panels or by taps, bias and zero point in one, images of
- * few channels between borders. */
+/* sum_place.c - operands of sums of 8-bit integers: weights in panels or by taps, bias combined with the zero point,
+ * borders for images of few channels. */
 #include "lower/spatial.h"
 #include "ops/lower/linear_lower.h"
 #include "ops/quant/pack4.h"
@@ -100,7 +100,7 @@ static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, con
     return place_panels(lower, node, s, data, shape, stride);
 }
 
-/* An image of few channels: taps of a row are read as channels of one, so that four of them meet four weights. */
+/* Whether an image has few channels, so that taps of a row are read as channels of one and four of them fill a lane. */
 static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
 {
     const Window *w = &s->window;
@@ -128,7 +128,7 @@ static const int8_t *turn_weights(Lower *lower, const int8_t *from, const Sum *s
     return to;
 }
 
-/* The convolution of rows of taps that an image of few channels gives. */
+/* Places the convolution over rows of taps for an image of few channels. */
 static int place_narrow(Lower *lower, Node *node, Sum *s)
 {
     const Window *w = &s->window;
@@ -212,7 +212,7 @@ Type sum_bordered(const Sum *s, const Type *x)
     return type;
 }
 
-/* All of y is the zero point of x. */
+/* Fills y with the zero point of x. */
 static int fill(Lower *lower, const Sum *s, Operand y)
 {
     int8_t *zero = arena_one(lower->program->arena, int8_t);
@@ -240,7 +240,7 @@ Sum sum_of_bordered(const Sum *s, Operand bordered)
 
     sum.is_narrow = false;
     sum.x = bordered;
-    sum.x.dim[1] = extent_const(s->inputs); /* those of a row of taps, which the next pixel has in part */
+    sum.x.dim[1] = extent_const(s->inputs); /* a pixel is a row of taps, which overlaps that of the next pixel */
     sum.x.dim[3].max -= s->window.kernel[1] - 1;
     sum.window.kernel[1] = 1;
     sum.window.begin[0] = sum.window.begin[1] = extent_const(0);

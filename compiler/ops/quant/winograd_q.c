@@ -1,5 +1,5 @@
-/* winograd_q.c - choosing and preparing convolutions of 8-bit integers in the transformed domain: weights as whole
- * numbers of 16 bits, see occ_winograd_q.h. */
+/* winograd_q.c - chooses and prepares 8-bit integer convolutions by Winograd's transform: weights become 16-bit
+ * integers, see occ_winograd_q.h. */
 #include "lower/packing.h"
 #include "ops/lower/winograd.h"
 #include "support/int.h"
