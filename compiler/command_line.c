@@ -357,22 +357,21 @@ static const OptionRow option_row[] = {
     {"--name", "IDENT", false, true, set_name, "prefix of everything generated (default: the model file's stem)"},
     {"--target", "T", false, true, set_target, "what to generate for (default: portable)"},
     {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
-     "pin or bound an extent that is known only at run time; AXIS may be count, elements, bytes, or values: what a "
-     "small integer tensor holds; repeatable"},
+     "pin or bound a run-time extent; AXIS may be count, elements, bytes, or values (of a small integer tensor); "
+     "repeatable"},
     {"--weights", "auto|inline|object|file|swap", false, true, set_weights,
      "constants as C arrays, as an object made from a side file, read from a file at init, or loaded block by block "
      "while the model runs, within --max-ram (swap)"},
     {"--load-rate", "RATE[:LATENCY[:ALIGN]]", false, true, set_load_rate,
-     "with --weights=swap: what the plan assumes of loads, as 2G:80us:4096 of a disk (default), 20M:300us:32 of a "
-     "memory "
+     "with --weights=swap: the assumed speed of loads, as 2G:80us:4096 of a disk (default), 20M:300us:32 of a memory "
      "card (cortex-m)"},
     {"--threads", "N", false, true, set_threads,
-     "cut steps into parts for N threads, which a parallel_for of yours (or runtime/pool.h) runs"},
+     "cut steps into slices for N threads, which your parallel_for (or runtime/pool.h) runs"},
     {"--part-time", "MICROSECONDS", false, true, set_part_time,
-     "with --threads: work in a part, at least, as predicted; smaller steps stay whole (default: 10)"},
+     "with --threads: least predicted work of a slice; smaller steps stay whole (default: 10)"},
     {"--queues", "N", false, true, set_queues,
      "run independent branches at the same time, on N queues of steps (2, say) that your parallel_for or "
-     "runtime/pool.h runs as N tasks; order and waits are decided here; not with --threads"},
+     "runtime/pool.h runs as N tasks; order and waits are decided at compile time; not with --threads"},
     {"--io", "caller|arena", false, true, set_io,
      "inputs and outputs stay with the caller (default) or are planned into the arena"},
     {"--region", "NAME:SIZE[:ALIGN]", false, true, set_region,
@@ -382,26 +381,28 @@ static const OptionRow option_row[] = {
      "keep an output as the next run's input in the state block; repeatable"},
     {"--code", "auto|shared", false, true, set_code, "specialise kernels for each shape, or share one copy of each"},
     {"--winograd", "auto|off|on", false, true, set_winograd,
-     "3x3 convolutions in the transformed domain: faster, with 1.8 or 4 times their weights, of bytes 3.6 or 8 (auto: "
-     "where the target has room)"},
+     "3x3 convolutions by Winograd's transform: faster, with 1.8 or 4 times their weights, or 3.6 or 8 times for bytes "
+     "(auto: where the target has room)"},
     {"--winograd-error", "R", false, true, set_winograd_error,
-     "expected error by rounding of such a layer at most, relative to the root mean square of its results (default: "
+     "greatest expected rounding error of such a layer, relative to the root mean square of its results (default: "
      "5e-5)"},
     {"--cascade", "auto|off|on", false, true, set_cascade,
-     "compute chains of convolutions and pools strip by strip of rows: what lies between them is never in memory as a "
-     "whole (auto: where that is large); with Winograd the last bits may differ"},
+     "compute chains of convolutions and pools strip by strip of rows, so that the tensors between them are never "
+     "whole "
+     "in memory (auto: where these are large); with Winograd the last bits may differ"},
     {"--in-place", "auto|off", false, true, set_in_place,
      "store a result over an operand that dies with it, or (off) never"},
     {"--overlap", "auto|off", false, true, set_overlap,
      "let the result of a convolution, pool, copy, resize or Gather follow its dying input through the same memory, or "
      "(off) never"},
     {"--elision", "auto|off", false, true, set_elision,
-     "make the members of Concat in their place and let readers of Split and Slice read the whole, or (off) copy them"},
+     "compute the members of Concat in place and let readers of Split and Slice read the whole tensor, or (off) copy "
+     "them"},
     {"--tune", "FILE", false, false, set_tune,
-     "build the network once for each way of computing its convolutions, time the steps here (with --cc, default: cc "
-     "-O2 -march=native) and write the best ways"},
+     "build the network once with each algorithm for its convolutions, time the steps here (with --cc, default: cc -O2 "
+     "-march=native) and write the fastest"},
     {"--tuned", "FILE", false, SHAPES_FILE, set_tuned,
-     "compute convolutions as a file written by --tune says, where it knows their shape"},
+     "use the algorithms that a file written by --tune lists, for the shapes in it"},
     {"--planner", "auto|NAME", false, true, set_planner,
      "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order", "auto|model", false, true, set_order,
@@ -409,7 +410,7 @@ static const OptionRow option_row[] = {
     {"--time-limit", "SECONDS", false, true, set_time_limit,
      "stop searching after this time; the output then depends on the machine"},
     {"--explain-peak", NULL, false, false, set_explain_peak,
-     "name the step at the arena's peak, the tensors alive there, and what each remedy would save"},
+     "name the step at the arena's peak, the tensors live there, and what each remedy would save"},
     {"--max-ram", "SIZE", false, false, set_max_ram,
      "fail with status 4 when arena, state, inputs, outputs and stack need more"},
     {"--max-flash", "SIZE", false, false, set_max_flash,
@@ -429,7 +430,7 @@ static const OptionRow option_row[] = {
     {"--verify", "DIR", true, false, set_verify,
      "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},
     {"--verify-nodes", NULL, false, false, set_verify_nodes,
-     "with --verify: compare the value of every node with ONNX Runtime's, to find where they part"},
+     "with --verify: compare the value of every node with ONNX Runtime's, to find the first that differs"},
     {"--dump", "graph|program|plan", false, false, set_dump, "print that stage as text"},
     {"--quiet", NULL, false, false, set_quiet, "no summary"},
     {"--version", NULL, false, false, set_version, "print the version"},
