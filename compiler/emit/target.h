@@ -23,17 +23,17 @@ typedef struct Emission {
 } Emission;
 
 typedef struct Target {
-    const char        *name;
-    const char        *help;         /* one line */
-    int64_t            buffer_align; /* bytes, of every buffer */
-    int                vector_bytes; /* widest vector that scratch is sized for */
-    bool               roomy;        /* weights and scratch may grow where that makes code faster */
-    Loader             loader;       /* what weights come from with --weights=swap */
-    const char *const *absent; /* macros that its C compilers never define, ended by NULL: text for them is left out,
-                                  and vectors are of vector_bytes; NULL: text for every instruction set */
-    const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
-    Language       language;   /* of its kernels */
-    const Printer *printer;    /* how its text is written */
+    const char *name;
+    const char *help;         /* one line */
+    int64_t     buffer_align; /* bytes, of every buffer */
+    int         vector_bytes; /* widest vector that scratch is sized for */
+    bool        roomy;        /* weights and scratch may be larger where that makes code faster */
+    Loader      loader;       /* what weights come from with --weights=swap */
+    const char *const *
+        absent; /* macros that its C compilers never define, ended by NULL: text for them is removed, and vectors are of vector_bytes; NULL: text for every instruction set stays */
+    const char *requires;    /* preprocessor condition that the C compiler must meet, or NULL */
+    Language       language; /* of its kernels */
+    const Printer *printer;  /* how its text is written */
 } Target;
 
 extern const Target targets[];

@@ -129,7 +129,7 @@ void program_find_overlaps(Program *program)
     for (int s = 0; s < program->nstep; s++) {
         const Step *step = &program->step[s];
 
-        /* the parts of a step do not follow each other: none of them may run ahead */
+        /* slices of a step run at the same time, so none of them may run ahead */
         if (step->kind == STEP_KERNEL && step_code(program, step)->in_place && step->parts < 2 &&
             writes_in_rising_order(step)) {
             if (!program->no_in_place)

@@ -15,7 +15,7 @@ typedef enum ParamKind {
     PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
     PARAM_EXPR,   /* const occ_expr *: what the expression reads */
     PARAM_FN,     /* the expression, a static function */
-    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, taken from it */
+    PARAM_SHAPE /* const occ_image *x_at and the like: extents and strides of an operand, derived from it and not an argument of the step */
 } ParamKind;
 
 /* A parameter of a kernel, or a field of a struct that it takes: the fields of one struct follow each other. */
@@ -66,7 +66,7 @@ typedef struct Kernel {
     int                        ntaken; /* parameters of the function: a struct counts once */
     bool                       fails;  /* returns int: 0 or a negative occ code */
     bool                       vector; /* its expression is over occ_vf, else over scalars */
-    bool                       open;   /* KERNEL_OPEN: long functions of its expression are written into its loop */
+    bool                       open;   /* KERNEL_OPEN: long functions of its expression are inlined into its loop */
     KernelCode                 code[LANGUAGES]; /* by Language */
     /* p: pointer parameters in order; a: values and shapes in order; expr, fn: as the kernel declares them (cast
      * inside). */

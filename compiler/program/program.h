@@ -188,7 +188,7 @@ static inline const KernelCode *step_code(const Program *program, const Step *st
     return &step->kernel->code[program->language];
 }
 
-/* What a plan puts into one memory. Without --region there is one, with base 0 and the arena's peak. */
+/* The share of one memory in a plan. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {
     int64_t
         base; /* of its first byte, in the numbering of Plan.offset: the memories are numbered one behind the other */
@@ -211,22 +211,23 @@ typedef struct SwapStall {
     double time;        /* nanoseconds */
 } SwapStall;
 
-/* What a plan with --weights=swap says beside its offsets. */
+/* The part of a plan that only --weights=swap has. */
 typedef struct Swap {
-    int64_t    kept;                  /* bytes of blocks that stay */
-    int64_t    blocks;                /* bytes of all */
-    int64_t    read;                  /* bytes that a run reads when the kept ones are there */
-    int64_t    file;                  /* bytes of the weights file */
-    int        loads;                 /* that such a run begins */
-    int        ahead;                 /* loads begun and not yet waited for, at most; 1 at least */
-    Loader     loader;                /* what the plan was made for */
-    int64_t    least, most;           /* bytes of the arena and of blocks that stay, together, that any plan needs, and
+    int64_t kept;        /* bytes of blocks that stay */
+    int64_t blocks;      /* bytes of all */
+    int64_t read;        /* bytes that a run reads when the kept ones are there */
+    int64_t file;        /* bytes of the weights file */
+    int     loads;       /* that such a run begins */
+    int     ahead;       /* largest number of loads in flight at a time; at least 1 */
+    Loader  loader;      /* what the plan was made for */
+    int64_t least, most; /* bytes of the arena and of blocks that stay, together, that any plan needs, and
                                          with which all blocks stay */
-    int64_t    fixed;                 /* bytes of RAM beside these */
-    double     time, resident, bound; /* nanoseconds: predicted; with all kept; no schedule is faster */
-    int        first, last;           /* steps whose blocks cannot be there in time, by the bound; -1: there are none */
-    int64_t    wanted, early;         /* bytes that they read first, and what of it may have been there before */
-    SwapStall *stall;                 /* by rising step */
+    int64_t fixed;       /* bytes of RAM beside these */
+    double  time, resident,
+        bound;              /* nanoseconds: predicted time; time if all blocks stayed; lower bound of every schedule */
+    int        first, last; /* steps whose blocks cannot be there in time, by the bound; -1: there are none */
+    int64_t    wanted, early; /* bytes that they read first, and what of it may have been there before */
+    SwapStall *stall;         /* by rising step */
     int        nstall, cstall;
     SwapPoint *curve; /* by rising bytes; if it was asked for */
     int        ncurve;
