@@ -29,9 +29,9 @@ typedef struct Target {
     int         vector_bytes; /* widest vector that scratch is sized for */
     bool        roomy;        /* weights and scratch may be larger where that makes code faster */
     Loader      loader;       /* what weights come from with --weights=swap */
-    const char *const *
-        absent; /* macros that its C compilers never define, ended by NULL: text for them is removed, and vectors are of vector_bytes; NULL: text for every instruction set stays */
-    const char *requires;    /* preprocessor condition that the C compiler must meet, or NULL */
+    const char *const
+        *absent;          /* macros that its C compilers never define: text for them is removed; NULL: all text stays */
+    const char *requires; /* preprocessor condition that the C compiler must meet, or NULL */
     Language       language; /* of its kernels */
     const Printer *printer;  /* how its text is written */
 } Target;

@@ -15,7 +15,7 @@ typedef enum ParamKind {
     PARAM_FLOATS, /* const float * named with the prefix `table_`, or const double * likewise */
     PARAM_EXPR,   /* const occ_expr *: what the expression reads */
     PARAM_FN,     /* the expression, a static function */
-    PARAM_SHAPE /* const occ_image *x_at and the like: extents and strides of an operand, derived from it and not an argument of the step */
+    PARAM_SHAPE   /* const occ_image *x_at and the like: extents and strides of an operand, taken from it */
 } ParamKind;
 
 /* A parameter of a kernel, or a field of a struct that it takes: the fields of one struct follow each other. */
