@@ -31,8 +31,8 @@ typedef struct Compilation {
     Alternative    chosen;
     Emission       emission;
     Usage          usage;
-    Measure        measure;  /* with --cc */
-    bool           gave_way; /* faster kernels were left out to stay within --max-ram */
+    Measure        measure;          /* with --cc */
+    bool           dropped_winograd; /* faster kernels were left out to stay within --max-ram */
     FileSet        files;
 } Compilation;
 
@@ -98,8 +98,8 @@ static Winograd choose_winograd(Compilation *c)
     tried = arena_one(c->arena, Options);
     *tried = *c->options;
     tried->max_ram = -1;
-    c->gave_way = ram_under(c, tried) > c->options->max_ram;
-    return c->gave_way ? WINOGRAD_OFF : choice;
+    c->dropped_winograd = ram_under(c, tried) > c->options->max_ram;
+    return c->dropped_winograd ? WINOGRAD_OFF : choice;
 }
 
 /* Once: the model may be lowered more often. */
@@ -253,19 +253,19 @@ static int run_until(Compilation *c, const char *last);
 static int64_t ram_under(void *context, const Options *options)
 {
     const Compilation *like = context;
-    Arena             *apart = arena_new(0);
+    Arena             *own_arena = arena_new(0);
     jmp_buf            exhausted;
     int64_t            ram = -1;
 
-    if (apart && !setjmp(exhausted)) {
-        Diag        unheard = {.arena = apart, .file = like->diag->file};
-        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &unheard};
+    if (own_arena && !setjmp(exhausted)) {
+        Diag        unheard = {.arena = own_arena, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &unheard};
 
-        arena_on_exhausted(apart, &exhausted);
+        arena_on_exhausted(own_arena, &exhausted);
         if (run_until(&c, "plan") == 0)
             ram = usage_of(c.chosen.program, &c.chosen.plan, options).ram;
     }
-    arena_free(apart);
+    arena_free(own_arena);
     return ram;
 }
 
@@ -370,7 +370,7 @@ static int stage_summary(Compilation *c)
         text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
     text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
     tell_swap(c->chosen.plan.swap, text);
-    if (c->gave_way)
+    if (c->dropped_winograd)
         text_put(text, "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
     if (c->chosen.direct)
         text_put(text, "kernels  without Winograd's, whose weights take longer to load than they save\n");
@@ -384,35 +384,35 @@ static int stage_verify(Compilation *c)
 }
 
 /* The model compiled anew under other options, in memory of its own, for as long as `use` looks at it. */
-static int emit_apart(void *context, const Options *options, int (*use)(void *user, const Emission *emission),
-                      void *user)
+static int emit_anew(void *context, const Options *options, int (*use)(void *user, const Emission *emission),
+                     void *user)
 {
     const Compilation *like = context;
-    Arena             *apart = arena_new(0);
+    Arena             *own_arena = arena_new(0);
     jmp_buf            exhausted;
     int                result = -1;
 
-    if (!apart || setjmp(exhausted)) {
-        arena_free(apart);
+    if (!own_arena || setjmp(exhausted)) {
+        arena_free(own_arena);
         return diag_usage(like->diag, "--tune: out of memory");
     }
-    arena_on_exhausted(apart, &exhausted);
+    arena_on_exhausted(own_arena, &exhausted);
     {
-        Diag        diag = {.arena = apart, .file = like->diag->file};
-        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &diag};
+        Diag        diag = {.arena = own_arena, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &diag};
 
         result = run_until(&c, "emit");
         result = result < 0 ? result : use(user, &c.emission);
         if (diag.status != DIAG_NONE)
             diag_usage(like->diag, "--tune: %s", diag.message[0]);
     }
-    arena_free(apart);
+    arena_free(own_arena);
     return result;
 }
 
 static int stage_tune(Compilation *c)
 {
-    TuneCompile compile = {emit_apart, c};
+    TuneCompile compile = {emit_anew, c};
 
     return c->options->tune ? tune_run(&compile, c->options, c->diag, &c->output->summary) : 0;
 }
@@ -440,18 +440,18 @@ static int run_until(Compilation *c, const char *last)
  * supported? */
 static bool reaches_program(const Compilation *like, const Options *options)
 {
-    Arena  *apart = arena_new(0);
+    Arena  *own_arena = arena_new(0);
     jmp_buf exhausted;
     bool    reached = true;
 
-    if (apart && !setjmp(exhausted)) {
-        Diag        diag = {.arena = apart, .file = like->diag->file};
-        Compilation c = {.options = options, .target = like->target, .arena = apart, .diag = &diag};
+    if (own_arena && !setjmp(exhausted)) {
+        Diag        diag = {.arena = own_arena, .file = like->diag->file};
+        Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &diag};
 
-        arena_on_exhausted(apart, &exhausted);
+        arena_on_exhausted(own_arena, &exhausted);
         reached = run_until(&c, "program") == 0 || diag.status != DIAG_UNSUPPORTED;
     }
-    arena_free(apart);
+    arena_free(own_arena);
     return reached;
 }
 

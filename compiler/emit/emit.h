@@ -93,8 +93,8 @@ void emit_extent(Emit *emit, Text *text, Extent extent);
 void emit_extent_value(Emit *emit, Text *text, int expr); /* computed anew, not read from its slot */
 
 /* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
- * "occ_fn_f32"; `apart`: long functions are called instead of inlined, since the kernel needs the registers. */
-const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc);
+ * "occ_fn_f32"; `outlined`: long functions are called instead of inlined, since the kernel needs the registers. */
+const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool outlined, Loc loc);
 
 /* step.c - one step function for each distinct step; returns its name. The values that the call passes after its
  * pointers go to `extra`, each with ", " in front. */

@@ -7,8 +7,8 @@ typedef struct Writer {
     Emit         *emit;
     const Scalar *expr;
     bool          vector;
-    bool          apart;  /* long functions are called instead of inlined */
-    DType         stored; /* scalar class: what the function takes and returns */
+    bool          outlined; /* long functions are called instead of inlined */
+    DType         stored;   /* scalar class: what the function takes and returns */
     bool          uses_acc, uses_e, uses_c;
     Text          body, literals; /* literals: the non-zero literals of a vector expression, in order of use */
     int           nliteral;
@@ -195,7 +195,7 @@ static void put_operator(Writer *p, const ScalarNode *n)
     if (p->vector && !info->vector)
         refuse(p, "an operator that has no vector form");
     if (p->vector)
-        text_printf(&p->body, "occ_v%s%s(", vector_name(p, n), p->apart && info->apart ? "_apart" : "");
+        text_printf(&p->body, "occ_v%s%s(", vector_name(p, n), p->outlined && info->outlined ? "_apart" : "");
     else
         text_printf(&p->body, "occ_%s_%s(", info->name, suffix(dtype));
     for (int i = 0; i < info->arity; i++) {
@@ -306,10 +306,13 @@ static const Scalar *identity(Emit *emit, DType stored)
     return expr;
 }
 
-const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool apart, Loc loc)
+const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bool outlined, Loc loc)
 {
-    Writer p = {
-        .emit = emit, .vector = !strcmp(type, "occ_fn_vf"), .apart = apart, .body = text_new(emit->arena), .loc = loc};
+    Writer       p = {.emit = emit,
+                      .vector = !strcmp(type, "occ_fn_vf"),
+                      .outlined = outlined,
+                      .body = text_new(emit->arena),
+                      .loc = loc};
     StepFunction made;
     const char  *element, *literals = "";
 

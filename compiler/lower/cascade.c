@@ -273,14 +273,14 @@ static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
     int             buffer = input_buffer(all, level);
     int64_t         input = input_bytes(lower, all, level), result = type_bytes(&p->type);
     int64_t         others = read_bytes(lower, all, level, buffer);
-    bool            apart = all->level[level].stage->is_apart;
+    bool            separate = all->level[level].stage->is_separate;
 
     for (int j = level; j < all->n; j++)
-        apart = apart || (buffer >= 0 && reads_buffer(all->level[j].p, buffer));
+        separate = separate || (buffer >= 0 && reads_buffer(all->level[j].p, buffer));
     for (int i = 0; i < p->noperand; i++)
         if (reads_buffer(p, p->operand[i].buffer) && act_bytes(lower, p->operand[i].buffer) >= result)
             return input + others;
-    return others + (apart ? input + result : int_max(input, result));
+    return others + (separate ? input + result : int_max(input, result));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- choice */

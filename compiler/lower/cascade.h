@@ -16,7 +16,7 @@ typedef struct Stage {
     int64_t   weights;            /* bytes */
     double    border;             /* what rows of padding hold */
     int       stages;             /* that wait, with this one */
-    bool      is_apart;           /* computed as a whole, its result cannot follow its input through the same memory */
+    bool      is_separate;        /* computed as a whole, its result cannot follow its input through the same memory */
     bool      is_part;            /* where the next stage is computed as a whole, its kernel computes this one too */
     Operand   x;      /* the input where it lies as a whole; rank 0: the stage reads operands of its expression only */
     Deferred *before; /* else the stage that makes it; or NULL */

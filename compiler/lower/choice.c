@@ -33,13 +33,13 @@ bool choice_same_shape(const ConvShape *a, const ConvShape *b)
     return !memcmp(a, b, sizeof *a); /* int64_t only: no gaps */
 }
 
-const Way *choice_find(const Choices *choices, const ConvShape *shape)
+const Algorithm *choice_find(const Choices *choices, const ConvShape *shape)
 {
     if (!choices || choices->every)
         return choices ? choices->every : NULL;
     for (int i = 0; i < choices->count; i++)
         if (choice_same_shape(&choices->choice[i].shape, shape))
-            return &choices->choice[i].way;
+            return &choices->choice[i].algorithm;
     return NULL;
 }
 
@@ -57,12 +57,12 @@ void choice_put_shape(Text *text, const ConvShape *shape)
     }
 }
 
-void choice_put_way(Text *text, const Way *way)
+void choice_put_algorithm(Text *text, const Algorithm *algorithm)
 {
-    if (way->m)
-        text_printf(text, "winograd %" PRId64, way->m);
+    if (algorithm->m)
+        text_printf(text, "winograd %" PRId64, algorithm->m);
     else
-        text_printf(text, "direct %" PRId64 " %" PRId64, way->vectors, way->pace);
+        text_printf(text, "direct %" PRId64 " %" PRId64, algorithm->vectors, algorithm->pace);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -121,23 +121,24 @@ static int take_shape(Line *line, ConvShape *shape)
     return 0;
 }
 
-static bool take_way(Line *line, Way *way)
+static bool take_algorithm(Line *line, Algorithm *algorithm)
 {
     if (take_word(line, "winograd"))
-        return take_number(line, &way->m) && (way->m == 2 || way->m == 4);
-    return take_word(line, "direct") && take_number(line, &way->vectors) && take_number(line, &way->pace) &&
-           (way->vectors == 0 || way->vectors == 1 || way->vectors == 2 || way->vectors == 4) && way->pace <= 0;
+        return take_number(line, &algorithm->m) && (algorithm->m == 2 || algorithm->m == 4);
+    return take_word(line, "direct") && take_number(line, &algorithm->vectors) && take_number(line, &algorithm->pace) &&
+           (algorithm->vectors == 0 || algorithm->vectors == 1 || algorithm->vectors == 2 || algorithm->vectors == 4) &&
+           algorithm->pace <= 0;
 }
 
 static int read_line(Choices *choices, Line *line)
 {
-    Choice choice = {.way = {0, 0, 0}};
+    Choice choice = {.algorithm = {0, 0, 0}};
 
     if (take_shape(line, &choice.shape) < 0)
         return -1;
     if (!take_word(line, ":"))
         return wrong(line, "a colon and the way");
-    if (!take_way(line, &choice.way) || line->at[strspn(line->at, " \t\r")])
+    if (!take_algorithm(line, &choice.algorithm) || line->at[strspn(line->at, " \t\r")])
         return wrong(line, "winograd 2, winograd 4, or direct with 0, 1, 2 or 4 vectors and a pace of 0 or -1");
     if (choice_find(choices, &choice.shape))
         return diag_error(line->diag, (Loc){0},

@@ -10,30 +10,30 @@
 
 /* m > 0: in Winograd's domain, m x m results a tile; else direct by tiles of `vectors` vectors (0: the kernel's own
  * choice), `pace` -1 without prefetch. */
-typedef struct Way {
+typedef struct Algorithm {
     int64_t m, vectors, pace;
-} Way;
+} Algorithm;
 
 typedef struct Choice {
     ConvShape shape;
-    Way       way;
+    Algorithm algorithm;
 } Choice;
 
 typedef struct Choices {
-    Choice    *choice;
-    int        count, capacity;
-    const Way *every; /* the algorithm for all shapes; NULL: that of the list */
+    Choice          *choice;
+    int              count, capacity;
+    const Algorithm *every; /* the algorithm for all shapes; NULL: that of the list */
 } Choices;
 
 bool choice_same_shape(const ConvShape *a, const ConvShape *b);
 
 /* The algorithm listed for this shape, or NULL. */
-const Way *choice_find(const Choices *choices, const ConvShape *shape);
+const Algorithm *choice_find(const Choices *choices, const ConvShape *shape);
 
 /* Read the file. Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */
 int choices_read(Choices *choices, const char *path, Diag *diag);
 
 void choice_put_shape(Text *text, const ConvShape *shape);
-void choice_put_way(Text *text, const Way *way);
+void choice_put_algorithm(Text *text, const Algorithm *algorithm);
 
 #endif

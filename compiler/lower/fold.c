@@ -146,12 +146,12 @@ static int run_and_keep(Model *model, const Node *node, const Program *program)
 
 /* Folds with a temporary arena and diagnostics of its own: a failure here is no error, because lowering reports it
  * later if the node is needed. */
-static int fold_apart(Model *model, Node *node, Arena *apart)
+static int fold_in_arena(Model *model, Node *node, Arena *temporary)
 {
     Program *program;
-    Diag     unheard = {.arena = apart, .file = model->path};
+    Diag     unheard = {.arena = temporary, .file = model->path};
 
-    if (lower_single(model, apart, node, &program, &unheard) < 0)
+    if (lower_single(model, temporary, node, &program, &unheard) < 0)
         return 0;
     return run_and_keep(model, node, program);
 }
@@ -160,20 +160,20 @@ int fold_node(Model *model, Diag *diag, Node *node)
 {
     int64_t from = input_bytes(node);
     jmp_buf exhausted;
-    Arena  *apart;
+    Arena  *temporary;
     int     folded;
 
     (void)diag;
     if (node->op < 0 || (op_info[node->op].traits & (OP_RANDOM | OP_CONTROL)) || !op_info[node->op].lower || from < 0 ||
         !outputs_can_be_kept(node, from))
         return 0;
-    apart = arena_new(0);
-    if (!apart || setjmp(exhausted)) {
-        arena_free(apart);
+    temporary = arena_new(0);
+    if (!temporary || setjmp(exhausted)) {
+        arena_free(temporary);
         return 0;
     }
-    arena_on_exhausted(apart, &exhausted);
-    folded = fold_apart(model, node, apart);
-    arena_free(apart);
+    arena_on_exhausted(temporary, &exhausted);
+    folded = fold_in_arena(model, node, temporary);
+    arena_free(temporary);
     return folded;
 }

@@ -58,47 +58,48 @@ static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 }
 
 /* A division of a step into `parts` slices by cuts `cut` and `rest` of its record (Step.cut, Step.rest). */
-typedef struct Way {
+typedef struct Division {
     int    cut, rest;
     int    parts; /* below 2: the step stays whole */
     double share; /* the busiest thread's share, times the weight of the cut */
-} Way;
+} Division;
 
 /* Of equal shares, several slices for each thread are better: another program may take one thread's time. */
-static bool is_better(const Way *way, const Way *best)
+static bool is_better(const Division *division, const Division *best)
 {
-    return best->parts < 2 || way->share < 0.98 * best->share || (way->share <= best->share && way->cut == best->cut);
+    return best->parts < 2 || division->share < 0.98 * best->share ||
+           (division->share <= best->share && division->cut == best->cut);
 }
 
 /* Combines two cuts: every thread gets the same along one, and the remainder is shared along another, where neither
  * alone is even. */
-static void try_both(const Cuts *cuts, int threads, Way *best)
+static void try_both(const Cuts *cuts, int threads, Division *best)
 {
     for (int i = 0; i < cuts->count; i++)
         for (int k = 0; k < cuts->count; k++) {
-            Way way = {i, k, 2 * threads, i == k ? 2.0 : evenly(&cuts->cut[i], &cuts->cut[k], threads)};
+            Division division = {i, k, 2 * threads, i == k ? 2.0 : evenly(&cuts->cut[i], &cuts->cut[k], threads)};
 
-            if (way.share < 1.0 && is_better(&way, best))
-                *best = way;
+            if (division.share < 1.0 && is_better(&division, best))
+                *best = division;
         }
 }
 
 /* The cut whose busiest thread has the least to do: one slice for each of `threads` threads, or `each` slices for
  * each. */
-static Way best_way(const Step *step, const KernelRecord *record, int threads, int each)
+static Division best_division(const Step *step, const KernelRecord *record, int threads, int each)
 {
-    Cuts cuts = {.count = 0};
-    Way  best = {0, -1, 0, 1.0};
+    Cuts     cuts = {.count = 0};
+    Division best = {0, -1, 0, 1.0};
 
     record->cut.offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++)
         for (int more = 1; more <= each; more++) {
             const Cut *cut = &cuts.cut[i];
-            Way        way = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
+            Division   division = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
 
-            way.share = busiest(cut, way.parts, threads) * cut->weight;
-            if (way.parts > 1 && busiest(cut, way.parts, threads) < 1.0 && is_better(&way, &best))
-                best = way;
+            division.share = busiest(cut, division.parts, threads) * cut->weight;
+            if (division.parts > 1 && busiest(cut, division.parts, threads) < 1.0 && is_better(&division, &best))
+                best = division;
         }
     if (record->cut.both)
         try_both(&cuts, threads, &best);
@@ -118,7 +119,7 @@ static void partition_step(Program *program, Step *step, int threads, int micros
     const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
     double              most, work;
     int                 each;
-    Way                 way;
+    Division            division;
 
     if (!record->cut.offer || !is_plain(program, step))
         return;
@@ -130,12 +131,12 @@ static void partition_step(Program *program, Step *step, int threads, int micros
     if (threads < 2)
         return;
     each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
-    way = best_way(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
-    if (way.parts < 2)
+    division = best_division(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    if (division.parts < 2)
         return;
-    step->parts = way.parts;
-    step->cut = way.cut;
-    step->rest = way.rest;
+    step->parts = division.parts;
+    step->cut = division.cut;
+    step->rest = division.rest;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->parts;

@@ -47,7 +47,7 @@ typedef struct ScalarInfo {
     const char *name;
     int         arity;
     bool        vector,
-        apart; /* it has a vector form; that form is long, so kernels other than maps call it instead of inlining it */
+        outlined; /* it has a vector form; that form is long, so kernels other than maps call it instead of inlining it */
     char result; /* 'S' or 'B' */
 } ScalarInfo;
 const ScalarInfo *scalar_info(ScalarOp op); /* NULL below SCALAR_FIRST_ROW */

@@ -16,16 +16,16 @@
 #include <string.h>
 
 /* The algorithms to compare. A later one must be faster by a margin, since clocks are not exact. */
-static const Way ways[] = {{0, 0, 0}, {4, 0, 0}, {2, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 4, 0}, {0, 0, -1}};
-enum { WAYS = sizeof ways / sizeof *ways, REPEAT = 9 };
+static const Algorithm algorithms[] = {{0, 0, 0}, {4, 0, 0}, {2, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 4, 0}, {0, 0, -1}};
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms, REPEAT = 9 };
 #define BEATEN 0.97
 
 typedef struct Measured {
     ConvShape   shape;
-    const char *text;       /* the shape as a line begins */
-    double      time[WAYS]; /* nanoseconds of one step; 0: not possible */
-    double      now[WAYS];  /* of the current build: the sum of `steps[way]` steps */
-    int         steps[WAYS];
+    const char *text;             /* the shape as a line begins */
+    double      time[ALGORITHMS]; /* nanoseconds of one step; 0: not possible */
+    double      now[ALGORITHMS];  /* of the current build: the sum of `steps[way]` steps */
+    int         steps[ALGORITHMS];
 } Measured;
 
 typedef struct Tune {
@@ -122,13 +122,14 @@ static Measured *measured_of(Tune *tune, const ConvShape *shape)
 }
 
 /* The number of the algorithm that a step uses; -1: none of the table's. */
-static int way_of(const Step *step)
+static int algorithm_of(const Step *step)
 {
     const Arg *m = step_argument(step, "m"), *tile = step_argument(step, "tile");
 
-    for (int i = 0; i < WAYS; i++)
-        if (m ? ways[i].m == m->ints[0].max
-              : !ways[i].m && ways[i].vectors == tile->ints[0].max && ways[i].pace == tile->ints[2].max)
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (m ? algorithms[i].m == m->ints[0].max
+              : !algorithms[i].m && algorithms[i].vectors == tile->ints[0].max &&
+                    algorithms[i].pace == tile->ints[2].max)
             return i;
     return -1;
 }
@@ -144,16 +145,16 @@ static int collect(Tune *tune, const Program *program)
     for (int s = 0; s < program->nstep && *at; s++) {
         int64_t   took = strtoll(at, &at, 10);
         ConvShape shape;
-        int       way;
+        int       algorithm;
 
         at += *at == '\n';
-        if (!conv_shape_of(&program->step[s], &shape) || (way = way_of(&program->step[s])) < 0)
+        if (!conv_shape_of(&program->step[s], &shape) || (algorithm = algorithm_of(&program->step[s])) < 0)
             continue;
-        measured_of(tune, &shape)->now[way] += (double)took;
-        measured_of(tune, &shape)->steps[way]++;
+        measured_of(tune, &shape)->now[algorithm] += (double)took;
+        measured_of(tune, &shape)->steps[algorithm]++;
     }
     for (int i = 0; i < tune->nmeasured; i++)
-        for (int w = 0; w < WAYS; w++) {
+        for (int w = 0; w < ALGORITHMS; w++) {
             Measured *m = &tune->measured[i];
             double    mean = m->steps[w] ? m->now[w] / m->steps[w] : 0.0;
 
@@ -165,7 +166,7 @@ static int collect(Tune *tune, const Program *program)
     return 0;
 }
 
-static int measure_way(void *user, const Emission *emission)
+static int measure_algorithm(void *user, const Emission *emission)
 {
     Tune *tune = user;
 
@@ -182,14 +183,15 @@ static int compare_measured(const void *a, const void *b)
 }
 
 /* Chooses an algorithm: --winograd=auto counts the memory of larger weights as time. */
-static int best_way(const Tune *tune, const Measured *m)
+static int best_algorithm(const Tune *tune, const Measured *m)
 {
     const Core *core = core_find("native");
     int         best = -1;
     double      least = 0.0;
 
-    for (int w = 0; w < WAYS; w++) {
-        double price = tune->options->winograd == WINOGRAD_AUTO ? winograd_price(core, &m->shape, ways[w].m) : 0.0;
+    for (int w = 0; w < ALGORITHMS; w++) {
+        double price =
+            tune->options->winograd == WINOGRAD_AUTO ? winograd_price(core, &m->shape, algorithms[w].m) : 0.0;
 
         if (m->time[w] <= 0.0 || (best >= 0 && m->time[w] + price >= least * BEATEN))
             continue;
@@ -204,7 +206,7 @@ static bool has_choice(const Measured *m)
 {
     int count = 0;
 
-    for (int w = 0; w < WAYS; w++)
+    for (int w = 0; w < ALGORITHMS; w++)
         count += m->time[w] > 0.0;
     return count > 1;
 }
@@ -212,12 +214,12 @@ static bool has_choice(const Measured *m)
 static void put_line(Text *text, const Measured *m, int best)
 {
     text_printf(text, "%s : ", m->text);
-    choice_put_way(text, &ways[best]);
+    choice_put_algorithm(text, &algorithms[best]);
     text_printf(text, "  # %.0f us", m->time[best] * 1e-3);
-    for (int w = 0; w < WAYS; w++)
+    for (int w = 0; w < ALGORITHMS; w++)
         if (w != best && m->time[w] > 0.0) {
             text_put(text, "; ");
-            choice_put_way(text, &ways[w]);
+            choice_put_algorithm(text, &algorithms[w]);
             text_printf(text, " %.0f", m->time[w] * 1e-3);
         }
     text_put(text, "\n");
@@ -238,13 +240,13 @@ static int write_choices(Tune *tune, Text *summary)
     if (tune->nmeasured)
         qsort(tune->measured, (size_t)tune->nmeasured, sizeof *tune->measured, compare_measured);
     for (int i = 0; i < tune->nmeasured; i++) {
-        int best = best_way(tune, &tune->measured[i]);
+        int best = best_algorithm(tune, &tune->measured[i]);
 
         if (!has_choice(&tune->measured[i]))
             continue;
         put_line(&text, &tune->measured[i], best);
         shapes++;
-        transformed += ways[best].m > 0;
+        transformed += algorithms[best].m > 0;
     }
     files_add(&files, tune->options->tune, text.data, text.size);
     if (files_publish(&files, tune->diag) < 0)
@@ -260,13 +262,13 @@ static int write_choices(Tune *tune, Text *summary)
 /* Builds and measures with the user's options except the algorithm; the places of buffers do not matter for it. */
 static int measure_all(Tune *tune, const TuneCompile *compile)
 {
-    for (int w = 0; w < WAYS; w++) {
+    for (int w = 0; w < ALGORITHMS; w++) {
         Options options = *tune->options;
-        Choices choices = {.every = &ways[w]};
+        Choices choices = {.every = &algorithms[w]};
 
-        if (ways[w].m && options.winograd == WINOGRAD_OFF)
+        if (algorithms[w].m && options.winograd == WINOGRAD_OFF)
             continue;
-        options.winograd = ways[w].m ? WINOGRAD_ON : WINOGRAD_OFF;
+        options.winograd = algorithms[w].m ? WINOGRAD_ON : WINOGRAD_OFF;
         options.cascade = CASCADE_OFF; /* choices are by the shapes of whole images */
         options.choices = &choices;
         options.output = options.main = options.report = options.map = options.cc = options.tune =
@@ -275,7 +277,7 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
         options.nstate = 0;
         options.plan.reorder = 0;
         options.plan.planner = "bigger-first";
-        if (compile->run(compile->context, &options, measure_way, tune) < 0)
+        if (compile->run(compile->context, &options, measure_algorithm, tune) < 0)
             return -1;
     }
     return 0;

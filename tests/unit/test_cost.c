@@ -144,18 +144,18 @@ static void choices_are_read_as_they_are_written(void **state)
 {
     World    *w = *state;
     ConvShape a = square(64, 56, 3), b = square(96, 14, 1), c = square(8, 3, 1);
-    Way       transformed = {4, 0, 0}, direct = {0, 2, -1};
+    Algorithm transformed = {4, 0, 0}, direct = {0, 2, -1};
     Text      text = text_new(w->arena);
     Choices   choices;
 
     text_put(&text, "# a remark\n\n");
     choice_put_shape(&text, &a);
     text_put(&text, " : ");
-    choice_put_way(&text, &transformed);
+    choice_put_algorithm(&text, &transformed);
     text_put(&text, "  # 3 us\n");
     choice_put_shape(&text, &b);
     text_put(&text, " : ");
-    choice_put_way(&text, &direct);
+    choice_put_algorithm(&text, &direct);
     assert_int_equal(read_text(w, text.data, &choices), 0);
     assert_int_equal(choices.count, 2);
     assert_int_equal(choice_find(&choices, &a)->m, 4);

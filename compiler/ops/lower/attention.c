@@ -20,7 +20,7 @@ typedef struct Blocking {
 } Blocking;
 
 /* Appends matmul and softmax as steps of their own, for a reader other than the second matmul. */
-static int finish_apart(Lower *lower, Deferred *p, Operand y)
+static int finish_separately(Lower *lower, Deferred *p, Operand y)
 {
     Operand scores = lower_temporary(lower, &p->type, LAYOUT_ROW_MAJOR, "scores");
 
@@ -65,7 +65,7 @@ bool attention_softmax(Lower *lower, Node *node)
     p = arena_one(lower->program->arena, Deferred);
     *p = *scores;
     p->node = node;
-    p->finish = finish_apart;
+    p->finish = finish_separately;
     p->accepts = NULL;
     ARENA_PUSH(lower->program->arena, p->origin, p->norigin, p->corigin, (const Node *)node);
     lower->place[weights->id] = (Place){.kind = PLACE_DEFERRED, .deferred = p};
@@ -76,7 +76,7 @@ bool attention_is_deferred(const Lower *lower, const Node *node)
 {
     const Place *place = &lower->place[node->in[0]->id];
 
-    return place->kind == PLACE_DEFERRED && place->deferred->finish == finish_apart;
+    return place->kind == PLACE_DEFERRED && place->deferred->finish == finish_separately;
 }
 
 /* Chooses even blocks of rows whose scores fit. */

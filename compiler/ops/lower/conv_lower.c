@@ -161,7 +161,7 @@ static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
         return NULL;
     s->grain = c->winograd.m ? c->winograd.m : 1;
     s->weights = lower->program->buffer[c->w.buffer].size;
-    s->is_apart = c->before != NULL;
+    s->is_separate = c->before != NULL;
     s->accepts = c->before ? conv_after_accepts : NULL;
     return s;
 }
@@ -219,23 +219,23 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
 }
 
 /* Chooses the algorithm, direct with its tiles or Winograd: by the choices of --tuned, else by predicted time. */
-static void choose_way(Lower *lower, Node *node, Conv *c)
+static void choose_algorithm(Lower *lower, Node *node, Conv *c)
 {
-    ConvShape  shape;
-    const Way *way;
+    ConvShape        shape;
+    const Algorithm *algorithm;
 
     if (!spatial_shape(&c->window, &node->in[0]->type, c->groups, c->inputs, c->outputs, &shape))
         return;
-    way = choice_find(lower->choices, &shape);
-    if (way && !way->m) {
-        c->vectors = way->vectors;
-        c->pace = way->pace;
+    algorithm = choice_find(lower->choices, &shape);
+    if (algorithm && !algorithm->m) {
+        c->vectors = algorithm->vectors;
+        c->pace = algorithm->pace;
     } else if (winograd_takes(&shape) && lower_constant(lower, node->in[1]) && lower->winograd != WINOGRAD_OFF) {
         const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
         int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
 
-        c->winograd = way && way->m <= most ? winograd_plan_of(&shape, way->m)
-                                            : winograd_plan(lower->winograd, lower->core, &shape, most);
+        c->winograd = algorithm && algorithm->m <= most ? winograd_plan_of(&shape, algorithm->m)
+                                                        : winograd_plan(lower->winograd, lower->core, &shape, most);
     }
 }
 
@@ -259,7 +259,7 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
 
     if (c->depthwise)
         return place_taps(lower, node, c);
-    choose_way(lower, node, c);
+    choose_algorithm(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
     if (place_dot(lower, node, c, shape.taps))

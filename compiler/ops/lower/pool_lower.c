@@ -119,7 +119,7 @@ static int start(Lower *lower, Node *node, Pool *pool)
     p->stage = cascade_stage(lower, node, &pool->window, pool->x, append_rows);
     if (p->stage) {
         p->stage->border = border_of(pool->kind, p->type.dtype);
-        p->stage->is_apart = p->type.dtype != DTYPE_F32;
+        p->stage->is_separate = p->type.dtype != DTYPE_F32;
     }
     if (p->stage && lower->user[node->out[0]->id] && cascade_takes(lower, lower->user[node->out[0]->id], p))
         return lower_output_deferred(lower, node, 0, p);

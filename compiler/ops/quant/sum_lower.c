@@ -232,7 +232,7 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
     stage->grain = s->winograd.m ? s->winograd.m : 1;
     stage->weights = lower->program->buffer[s->w.buffer].size;
     stage->border = (double)s->xzero;
-    stage->is_apart = !s->winograd.m;
+    stage->is_separate = !s->winograd.m;
     if (s->is_narrow) {
         stage->before = bordered_stage(lower, node, s, stage);
         stage->stages++;
