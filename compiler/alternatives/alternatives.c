@@ -7,7 +7,7 @@
 #include "limits/usage.h"
 #include "lower/lower.h"
 #include "plan/check.h"
-#include "plan/part.h"
+#include "plan/slices.h"
 #include "plan/queues.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ int alternative_lower(const Lowering *lowering, Alternative *alternative)
         return -1;
     if (options.plan.weights == WEIGHTS_SWAP)
         alternative_slice(lowering, alternative->program);
-    program_partition(alternative->program, options.threads, options.part_time);
+    program_cut_steps(alternative->program, options.threads, options.part_time);
     alternative->text = text_new(lowering->diag->arena);
     if (alternative->program->cascades)
         program_print(&alternative->text, alternative->program);

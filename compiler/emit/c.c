@@ -79,7 +79,7 @@ static void put_source(Emit *emit, Text *text)
 /* clang-format off */
 const Printer c_printer = {
     .extension = ".c",
-    .expression = c_expression, .function = c_function, .call = c_call, .parts = emit_parallel,
+    .expression = c_expression, .function = c_function, .call = c_call, .slices = emit_parallel,
     .launch = c_launch, .launch_failing = c_launch_failing,
     .set = c_set, .read = c_read, .check = c_check,
     .open = c_open, .otherwise = c_otherwise, .close = c_close,

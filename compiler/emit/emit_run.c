@@ -119,8 +119,8 @@ static void put_kernel(Emit *emit, int index, int depth)
     const Step *step = &emit->program->step[index];
     Text        call = text_new(emit->arena);
 
-    if (step->parts > 1)
-        emit->printer->parts(emit, index, &call);
+    if (step->slices > 1)
+        emit->printer->slices(emit, index, &call);
     else
         emit_step_call(emit, step, &call);
     if (step->kernel->fails)

@@ -31,11 +31,11 @@ static void put_call(Emit *emit, const Step *step, const char *function, const c
     text_printf(text, "%s(%s)", function, arguments);
 }
 
-static void put_parts(Emit *emit, int index, Text *call)
+static void put_slices(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
 
-    text_printf(call, "%d parts", step->parts);
+    text_printf(call, "%d parts", step->slices);
 }
 
 static void put_launch(Emit *emit, int index, const char *call, int depth)
@@ -144,7 +144,7 @@ static void put_nothing(Emit *emit, Text *text)
 /* clang-format off */
 const Printer null_printer = {
     .extension = ".txt",
-    .expression = put_expression, .function = put_function, .call = put_call, .parts = put_parts,
+    .expression = put_expression, .function = put_function, .call = put_call, .slices = put_slices,
     .launch = put_launch, .launch_failing = put_launch_failing,
     .set = put_set, .read = put_read, .check = put_check,
     .open = put_open, .otherwise = put_otherwise, .close = put_close,

@@ -1,6 +1,6 @@
 /* parallel.c - steps in slices: for each such step a function that runs one slice, and its context. */
 #include "emit/emit.h"
-#include "plan/part.h"
+#include "plan/slices.h"
 
 #include <string.h>
 
@@ -60,16 +60,16 @@ bool emit_uses(const char *text, const char *name)
     return false;
 }
 
-static const char *put_parts(Emit *emit, const Step *step, int index)
+static const char *put_slices(Emit *emit, const Step *step, int index)
 {
     const char *name = arena_printf(emit->arena, "%s_parts_%d", emit->name, index);
     Text        body = text_new(emit->arena), locals = text_new(emit->arena);
 
-    for (int i = 0; i < step->parts; i++) {
-        Step part = step_part(emit->program, step, i);
+    for (int i = 0; i < step->slices; i++) {
+        Step slice = step_slice(emit->program, step, i);
 
-        text_printf(&body, i + 1 < step->parts ? "    case %d:\n        " : "    default:\n        ", i);
-        emit_step_call(emit, &part, &body);
+        text_printf(&body, i + 1 < step->slices ? "    case %d:\n        " : "    default:\n        ", i);
+        emit_step_call(emit, &slice, &body);
         text_put(&body, ";\n        break;\n");
     }
     for (int i = 0; i < SHARED; i++)
@@ -90,7 +90,7 @@ void emit_parallel(Emit *emit, int index, Text *call)
 
     emit->parallel = true;
     text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)",
-                put_parts(emit, step, index), step->parts);
+                put_slices(emit, step, index), step->slices);
 }
 
 void emit_context(Emit *emit, Text *text)

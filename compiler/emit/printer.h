@@ -21,7 +21,7 @@ typedef struct Printer {
      * it has several. */
     void (*function)(struct Emit *emit, const Step *step, const char *name, const char *body);
     void (*call)(struct Emit *emit, const Step *step, const char *function, const char *arguments, Text *text);
-    void (*parts)(struct Emit *emit, int index, Text *call);
+    void (*slices)(struct Emit *emit, int index, Text *call);
 
     /* The line of a step whose kernel cannot fail, and of one that may. */
     void (*launch)(struct Emit *emit, int index, const char *call, int depth);

@@ -40,13 +40,13 @@ bool conv_shape_read(const Step *step, ConvShape *s)
         int64_t    *to;
         const char *name;
         int         first, count;
-    } part[] = {{s->in, "xdim", 2, 3},       {s->out, "ydim", 2, 3},          {s->kernel, "kernel", 0, 3},
-                {s->stride, "stride", 0, 3}, {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3},
-                {&s->batch, "xdim", 0, 1}};
+    } slice[] = {{s->in, "xdim", 2, 3},       {s->out, "ydim", 2, 3},          {s->kernel, "kernel", 0, 3},
+                 {s->stride, "stride", 0, 3}, {s->dilation, "dilation", 0, 3}, {s->pad, "pad", 0, 3},
+                 {&s->batch, "xdim", 0, 1}};
     bool known = true;
 
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        known = copy_ints(part[i].to, step, part[i].name, part[i].first, part[i].count) && known;
+    for (size_t i = 0; i < sizeof slice / sizeof *slice; i++)
+        known = copy_ints(slice[i].to, step, slice[i].name, slice[i].first, slice[i].count) && known;
     s->groups = step_value(step, "groups", 0);
     s->inputs = step_value(step, "xdim", 1) / s->groups;
     s->outputs = step_value(step, "ydim", 1) / s->groups;

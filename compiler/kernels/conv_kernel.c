@@ -21,37 +21,38 @@ static void offer_conv(const Step *step, Cuts *cuts)
 
 /* Keeps the kernel's choices that depend on the size of the weights: a slice reads few of them, but from as far away as
  * the whole step does, and blocks of rows would read them repeatedly. */
-static void keep_choices(Step *part)
+static void keep_choices(Step *slice)
 {
-    double weights = step_product(part, "kernel") * (double)(step_value(part, "xdim", 1) * step_value(part, "ydim", 1));
+    double weights =
+        step_product(slice, "kernel") * (double)(step_value(slice, "xdim", 1) * step_value(slice, "ydim", 1));
 
-    if (step_value(part, "tile", 1) == 0 && weights > 160 * 1024)
-        part_set(part, "tile", 1, step_value(part, "ydim", 3));
-    if (step_value(part, "tile", 2) == 0 && weights >= 40 * 1024)
-        part_set(part, "tile", 2, -2);
+    if (step_value(slice, "tile", 1) == 0 && weights > 160 * 1024)
+        slice_set(slice, "tile", 1, step_value(slice, "ydim", 3));
+    if (step_value(slice, "tile", 2) == 0 && weights >= 40 * 1024)
+        slice_set(slice, "tile", 2, -2);
 }
 
-static void take_conv(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_conv(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    if (axis == 1 && step_argument(part, "tile"))
-        keep_choices(part);
+    if (axis == 1 && step_argument(slice, "tile"))
+        keep_choices(slice);
     if (axis == 1)
-        window_take_channels(part, lo, hi, (int64_t)step_product(part, "kernel") * step_value(part, "xdim", 1));
+        window_take_channels(slice, lo, hi, (int64_t)step_product(slice, "kernel") * step_value(slice, "xdim", 1));
     else
-        window_take_rows(part, axis, lo, hi);
+        window_take_rows(slice, axis, lo, hi);
 }
 
 /* Takes channels of an 8-bit convolution: weights are packed four inputs to a lane; sums of weights and zero points
  * follow the bias. */
-static void take_conv_bytes(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_conv_bytes(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     if (axis != 1) {
-        take_conv(part, axis, lo, hi);
+        take_conv(slice, axis, lo, hi);
         return;
     }
-    window_take_channels(part, lo, hi,
-                         (int64_t)step_product(part, "kernel") * int_round_up(step_value(part, "xdim", 1), 4));
-    part_shift_named(part, "sums", lo);
+    window_take_channels(slice, lo, hi,
+                         (int64_t)step_product(slice, "kernel") * int_round_up(step_value(slice, "xdim", 1), 4));
+    slice_shift_named(slice, "sums", lo);
 }
 
 static double work_conv(const Step *step)

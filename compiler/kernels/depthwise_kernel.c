@@ -13,15 +13,15 @@ static void offer_depthwise(const Step *step, Cuts *cuts)
     cut_offer(cuts, 1, step_value(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
 }
 
-static void take_depthwise(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_depthwise(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     if (axis != 1) {
-        window_take_rows(part, axis, lo, hi);
+        window_take_rows(slice, axis, lo, hi);
         return;
     }
-    window_take_channels(part, lo, hi, 1);
-    part_set(part, "xdim", 1, hi - lo);
-    part_shift_named(part, "x", lo * step_value(part, "xstride", 1));
+    window_take_channels(slice, lo, hi, 1);
+    slice_set(slice, "xdim", 1, hi - lo);
+    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 1));
 }
 
 const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, window_work},

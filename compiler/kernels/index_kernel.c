@@ -56,12 +56,12 @@ static void offer_outer(const Step *step, Cuts *cuts)
     cut_offer(cuts, 0, step_value(step, "outer", 0), 1, 1.0);
 }
 
-static void take_outer(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_outer(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     (void)axis;
-    part_set(part, "outer", 0, hi - lo);
-    part_shift_named(part, "y", lo * step_value(part, "out", 0) * step_value(part, "inner", 0));
-    part_shift_named(part, "x", lo * step_value(part, "in", 0) * step_value(part, "inner", 0));
+    slice_set(slice, "outer", 0, hi - lo);
+    slice_shift_named(slice, "y", lo * step_value(slice, "out", 0) * step_value(slice, "inner", 0));
+    slice_shift_named(slice, "x", lo * step_value(slice, "in", 0) * step_value(slice, "inner", 0));
 }
 
 static double work_resample(const Step *step)

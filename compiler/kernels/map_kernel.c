@@ -11,20 +11,20 @@ static void offer_map(const Step *step, Cuts *cuts)
         cut_offer(cuts, a, step_value(step, "dim", a), a == rank - 1 ? 64 : 1, a == rank - 1 ? 1.1 : 1.0);
 }
 
-static void take_map(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_map(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    int64_t rank = step_value(part, "rank", 0);
+    int64_t rank = step_value(slice, "rank", 0);
 
-    part_set(part, "dim", axis, hi - lo);
-    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
-    if (step_operand_of(part, "x"))
-        part_shift_named(part, "x", lo * step_value(part, "xstride", axis));
-    for (int k = part->nparam; k < part->noperand; k++) {
-        int64_t at = (k - part->nparam) * rank + axis;
+    slice_set(slice, "dim", axis, hi - lo);
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+    if (step_operand_of(slice, "x"))
+        slice_shift_named(slice, "x", lo * step_value(slice, "xstride", axis));
+    for (int k = slice->nparam; k < slice->noperand; k++) {
+        int64_t at = (k - slice->nparam) * rank + axis;
 
-        part_shift(
-            part, k,
-            lo * (axis == rank - 1 ? step_inner_stride(part, k - part->nparam) : step_value(part, "xstride", (int)at)));
+        slice_shift(slice, k,
+                    lo * (axis == rank - 1 ? step_inner_stride(slice, k - slice->nparam)
+                                           : step_value(slice, "xstride", (int)at)));
     }
 }
 

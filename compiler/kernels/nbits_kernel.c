@@ -8,19 +8,19 @@ static void offer_nbits(const Step *step, Cuts *cuts)
     cut_offer_channels(cuts, 0, step_value(step, "columns", 0), 16, 1.0);
 }
 
-static void take_nbits(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_nbits(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    int64_t block = step_value(part, "block", 0), bits = step_value(part, "bits", 0),
-            blocks = int_ceil_div(step_value(part, "k", 0), block);
+    int64_t block = step_value(slice, "block", 0), bits = step_value(slice, "bits", 0),
+            blocks = int_ceil_div(step_value(slice, "k", 0), block);
 
     (void)axis;
-    part_set(part, "columns", 0, hi - lo);
-    part_shift_named(part, "y", lo);
-    part_shift_named(part, "bias", lo);
-    part_shift_named(part, "w", lo * blocks * (block * bits / 8));
-    part_shift_named(part, "scale", lo * blocks);
-    part_shift_named(part, "zero", lo * blocks);
-    part_shift_named(part, "packed", lo * int_ceil_div(blocks * bits, 8));
+    slice_set(slice, "columns", 0, hi - lo);
+    slice_shift_named(slice, "y", lo);
+    slice_shift_named(slice, "bias", lo);
+    slice_shift_named(slice, "w", lo * blocks * (block * bits / 8));
+    slice_shift_named(slice, "scale", lo * blocks);
+    slice_shift_named(slice, "zero", lo * blocks);
+    slice_shift_named(slice, "packed", lo * int_ceil_div(blocks * bits, 8));
 }
 
 /* The weights are decoded once for every four rows. */

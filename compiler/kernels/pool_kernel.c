@@ -9,16 +9,16 @@ static void offer_pool(const Step *step, Cuts *cuts)
     cut_offer(cuts, 1, step_value(step, "ydim", 1), step_value(step, "ystride", 1) == 1 ? 16 : 1, 1.3);
 }
 
-static void take_pool(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_pool(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     if (axis > 1) {
-        window_take_space(part, axis, lo, hi);
+        window_take_space(slice, axis, lo, hi);
         return;
     }
-    part_set(part, "xdim", axis, hi - lo);
-    part_set(part, "ydim", axis, hi - lo);
-    part_shift_named(part, "x", lo * step_value(part, "xstride", axis));
-    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
+    slice_set(slice, "xdim", axis, hi - lo);
+    slice_set(slice, "ydim", axis, hi - lo);
+    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", axis));
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
 }
 
 const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_work},

@@ -107,23 +107,23 @@ int64_t step_inner_stride(const Step *step, int k)
     return 0;
 }
 
-/* The slice has copies of operands and arguments: see step_part. */
-void part_set(Step *part, const char *name, int index, int64_t to)
+/* The slice has copies of operands and arguments: see step_slice. */
+void slice_set(Step *slice, const char *name, int index, int64_t to)
 {
     int count;
 
-    step_extents_of(part, name, &count)[index] = extent_const(to);
+    step_extents_of(slice, name, &count)[index] = extent_const(to);
 }
 
-void part_shift(Step *part, int operand, int64_t elements)
+void slice_shift(Step *slice, int operand, int64_t elements)
 {
-    if (operand >= 0 && part->operand[operand].buffer >= 0)
-        part->operand[operand].offset.max += elements;
+    if (operand >= 0 && slice->operand[operand].buffer >= 0)
+        slice->operand[operand].offset.max += elements;
 }
 
-void part_shift_named(Step *part, const char *name, int64_t elements)
+void slice_shift_named(Step *slice, const char *name, int64_t elements)
 {
-    part_shift(part, operand_named(part, name), elements);
+    slice_shift(slice, operand_named(slice, name), elements);
 }
 
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)

@@ -37,9 +37,9 @@ typedef struct BlockSize {
 /* How steps are cut for threads and for loaded weights. A kernel that may fail is not cut: a slice could not stop the
  * others. */
 typedef struct CutRule {
-    void (*offer)(const Step *step, Cuts *cuts);                /* NULL: the step stays whole */
-    void (*take)(Step *part, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
-    double (*work)(const Step *step);                           /* nanoseconds on one core, roughly */
+    void (*offer)(const Step *step, Cuts *cuts);                 /* NULL: the step stays whole */
+    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
+    double (*work)(const Step *step);                            /* nanoseconds on one core, roughly */
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 } CutRule;
 
@@ -111,11 +111,11 @@ Operand *step_operand_of(const Step *step, const char *name);
 int64_t step_inner_stride(const Step *step, int k);
 
 /* Changes an argument or extent of a slice. */
-void part_set(Step *part, const char *name, int index, int64_t to);
+void slice_set(Step *slice, const char *name, int index, int64_t to);
 
 /* Moves an operand of a slice, by number or by the name of its parameter; absent operands stay. */
-void part_shift(Step *part, int operand, int64_t elements);
-void part_shift_named(Step *part, const char *name, int64_t elements);
+void slice_shift(Step *slice, int operand, int64_t elements);
+void slice_shift_named(Step *slice, const char *name, int64_t elements);
 
 /* Offers a cut, if it has more than one grain. */
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);

@@ -10,15 +10,15 @@ static void offer_kept(const Step *step, Cuts *cuts)
         cut_offer(cuts, a, step_value(step, "kdim", a), a == rank - 1 ? 16 : 1, a == rank - 1 ? 1.1 : 1.0);
 }
 
-static void take_kept(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_kept(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    const char *y = step_argument(part, "ky") ? "ky" : "kystride", *x = step_argument(part, "kx") ? "kx" : "kxstride";
+    const char *y = step_argument(slice, "ky") ? "ky" : "kystride", *x = step_argument(slice, "kx") ? "kx" : "kxstride";
 
-    part_set(part, "kdim", axis, hi - lo);
-    part_shift_named(part, "x", lo * step_value(part, x, axis));
-    for (int k = 0; k < part->nparam; k++)
-        if (part->operand[k].access & OPERAND_WRITES)
-            part_shift(part, k, lo * step_value(part, y, axis));
+    slice_set(slice, "kdim", axis, hi - lo);
+    slice_shift_named(slice, "x", lo * step_value(slice, x, axis));
+    for (int k = 0; k < slice->nparam; k++)
+        if (slice->operand[k].access & OPERAND_WRITES)
+            slice_shift(slice, k, lo * step_value(slice, y, axis));
 }
 
 static double work_reduce(const Step *step)

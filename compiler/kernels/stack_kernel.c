@@ -38,9 +38,9 @@ static void offer_matmul(const Step *step, Cuts *cuts)
 }
 
 /* Takes places lo to hi - 1 along an axis of a stack; an operand that is the same for all places stays. */
-static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int64_t hi)
+static void cut_stack(Step *slice, const char *operand, int axis, int64_t lo, int64_t hi)
 {
-    Operand *x = step_operand_of(part, operand);
+    Operand *x = step_operand_of(slice, operand);
 
     x->offset.max += lo * x->stride[axis].max;
     x->dim[axis] = extent_const(hi - lo);
@@ -48,29 +48,29 @@ static void cut_stack(Step *part, const char *operand, int axis, int64_t lo, int
 
 /* Takes a slice. Operand `first` has the rows of the result, the others only the stack. Pitches of the expression's
  * operands are those of the stack's axes, then that of the rows. */
-static void take_stack(Step *part, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
+static void take_stack(Step *slice, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
                        const char *third)
 {
-    int rows = rows_axis(part);
+    int rows = rows_axis(slice);
 
-    cut_stack(part, "y", axis, lo, hi);
-    cut_stack(part, first, axis, lo, hi);
+    cut_stack(slice, "y", axis, lo, hi);
+    cut_stack(slice, first, axis, lo, hi);
     if (axis < rows)
-        cut_stack(part, second, axis, lo, hi);
+        cut_stack(slice, second, axis, lo, hi);
     if (axis < rows && third)
-        cut_stack(part, third, axis, lo, hi);
-    for (int k = part->nparam; k < part->noperand; k++)
-        part_shift(part, k, lo * step_value(part, "pitch", (k - part->nparam) * (rows + 1) + axis));
+        cut_stack(slice, third, axis, lo, hi);
+    for (int k = slice->nparam; k < slice->noperand; k++)
+        slice_shift(slice, k, lo * step_value(slice, "pitch", (k - slice->nparam) * (rows + 1) + axis));
 }
 
-static void take_matmul(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_matmul(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    take_stack(part, axis, lo, hi, "a", "b", NULL);
+    take_stack(slice, axis, lo, hi, "a", "b", NULL);
 }
 
-static void take_attention(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_attention(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    take_stack(part, axis, lo, hi, "q", "k", "v");
+    take_stack(slice, axis, lo, hi, "q", "k", "v");
 }
 
 static double work_matmul(const Step *step)

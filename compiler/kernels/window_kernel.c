@@ -5,10 +5,10 @@
 #include "support/int.h"
 
 /* Moves operand k of the expression by elements[k] for each place that the slice begins later. */
-static void shift_expression(Step *part, const char *name, int64_t places)
+static void shift_expression(Step *slice, const char *name, int64_t places)
 {
-    for (int k = part->nparam; k < part->noperand; k++)
-        part_shift(part, k, places * step_value(part, name, k - part->nparam));
+    for (int k = slice->nparam; k < slice->noperand; k++)
+        slice_shift(slice, k, places * step_value(slice, name, k - slice->nparam));
 }
 
 /* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
@@ -37,57 +37,57 @@ void window_offer_rows(const Step *step, Cuts *cuts)
     window_offer(step, cuts, 1, 1.0);
 }
 
-static void take_images(Step *part, int64_t lo, int64_t hi)
+static void take_images(Step *slice, int64_t lo, int64_t hi)
 {
-    int64_t pixels = step_value(part, "ydim", 2) * step_value(part, "ydim", 3) * step_value(part, "ydim", 4);
+    int64_t pixels = step_value(slice, "ydim", 2) * step_value(slice, "ydim", 3) * step_value(slice, "ydim", 4);
 
-    part_set(part, "xdim", 0, hi - lo);
-    part_set(part, "ydim", 0, hi - lo);
-    part_shift_named(part, "x", lo * step_value(part, "xstride", 0));
-    part_shift_named(part, "y", lo * step_value(part, "ystride", 0));
-    if (step_argument(part, "pitch"))
-        shift_expression(part, "pitch", lo * pixels);
+    slice_set(slice, "xdim", 0, hi - lo);
+    slice_set(slice, "ydim", 0, hi - lo);
+    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 0));
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 0));
+    if (step_argument(slice, "pitch"))
+        shift_expression(slice, "pitch", lo * pixels);
 }
 
 /* Cuts the input to the rows that the slice reads, so that its padding is that of the whole image. */
-void window_take_space(Step *part, int axis, int64_t lo, int64_t hi)
+void window_take_space(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     int     k = axis - 2;
-    int64_t step = step_value(part, "stride", k), dilation = step_value(part, "dilation", k),
-            taps = step_value(part, "kernel", k);
-    int64_t pad = step_value(part, "pad", k);
+    int64_t step = step_value(slice, "stride", k), dilation = step_value(slice, "dilation", k),
+            taps = step_value(slice, "kernel", k);
+    int64_t pad = step_value(slice, "pad", k);
     int64_t skip = int_max(lo * step - pad, 0), inner = 1;
     int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
 
-    skip = int_min(skip, step_value(part, "xdim", axis));
-    part_set(part, "pad", k, pad - lo * step + skip);
-    part_set(part, "xdim", axis, int_max(int_min(step_value(part, "xdim", axis) - skip, reach), 0));
-    part_set(part, "ydim", axis, hi - lo);
-    part_shift_named(part, "x", skip * step_value(part, "xstride", axis));
-    part_shift_named(part, "y", lo * step_value(part, "ystride", axis));
+    skip = int_min(skip, step_value(slice, "xdim", axis));
+    slice_set(slice, "pad", k, pad - lo * step + skip);
+    slice_set(slice, "xdim", axis, int_max(int_min(step_value(slice, "xdim", axis) - skip, reach), 0));
+    slice_set(slice, "ydim", axis, hi - lo);
+    slice_shift_named(slice, "x", skip * step_value(slice, "xstride", axis));
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
     for (int a = axis + 1; a < 5; a++)
-        inner *= step_value(part, "ydim", a);
-    shift_expression(part, "pitch", lo * inner);
+        inner *= step_value(slice, "ydim", a);
+    shift_expression(slice, "pitch", lo * inner);
 }
 
 /* Takes channels lo (a multiple of 32) to hi - 1, which are whole panels of weights. */
-void window_take_channels(Step *part, int64_t lo, int64_t hi, int64_t weights)
+void window_take_channels(Step *slice, int64_t lo, int64_t hi, int64_t weights)
 {
-    part_set(part, "ydim", 1, hi - lo);
-    part_shift_named(part, "w", lo * weights);
-    part_shift_named(part, "bias", lo);
-    part_shift_named(part, "y", lo * step_value(part, "ystride", 1));
-    for (int k = part->nparam; k < part->noperand; k++)
-        part_shift(part, k, lo * step_inner_stride(part, k - part->nparam));
+    slice_set(slice, "ydim", 1, hi - lo);
+    slice_shift_named(slice, "w", lo * weights);
+    slice_shift_named(slice, "bias", lo);
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 1));
+    for (int k = slice->nparam; k < slice->noperand; k++)
+        slice_shift(slice, k, lo * step_inner_stride(slice, k - slice->nparam));
 }
 
 /* Takes images, or the outermost axis of an image that has more than one place. */
-void window_take_rows(Step *part, int axis, int64_t lo, int64_t hi)
+void window_take_rows(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     if (axis == 0)
-        take_images(part, lo, hi);
+        take_images(slice, lo, hi);
     else
-        window_take_space(part, axis, lo, hi);
+        window_take_space(slice, axis, lo, hi);
 }
 
 /* Nanoseconds from products and weights read per nanosecond: with few pixels, reading the weights takes longer. */

@@ -26,19 +26,19 @@ static void offer_winograd(const Step *step, Cuts *cuts)
         cut_offer_channels(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
 }
 
-static void take_winograd(Step *part, int axis, int64_t lo, int64_t hi)
+static void take_winograd(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    int64_t m = step_value(part, "m", 0), tiles;
+    int64_t m = step_value(slice, "m", 0), tiles;
 
     if (axis == 1) {
-        window_take_channels(part, lo, hi, 0);
-        part_shift_named(part, "u", lo * step_value(part, "xdim", 1));
+        window_take_channels(slice, lo, hi, 0);
+        slice_shift_named(slice, "u", lo * step_value(slice, "xdim", 1));
         return;
     }
-    window_take_rows(part, axis, lo, hi);
-    tiles = step_value(part, "ydim", 0) * int_ceil_div(step_value(part, "ydim", 3), m) *
-            int_ceil_div(step_value(part, "ydim", 4), m);
-    part_set(part, "group", 0, int_min(step_value(part, "group", 0), tiles));
+    window_take_rows(slice, axis, lo, hi);
+    tiles = step_value(slice, "ydim", 0) * int_ceil_div(step_value(slice, "ydim", 3), m) *
+            int_ceil_div(step_value(slice, "ydim", 4), m);
+    slice_set(slice, "group", 0, int_min(step_value(slice, "group", 0), tiles));
 }
 
 static double work_winograd(const Step *step)

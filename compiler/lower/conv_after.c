@@ -45,7 +45,7 @@ static bool reads_a_window(const Lower *lower, const Deferred *input)
 
 bool conv_after_takes(const Lower *lower, const Node *user, const Deferred *input)
 {
-    return !lower->in_parts && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 &&
+    return !lower->prefers_cuttable && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 &&
            is_pointwise(user) && type_is_static(&input->type) && reads_a_window(lower, input);
 }
 

@@ -283,7 +283,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
     lower.winograd = options->winograd;
     lower.winograd_error = options->winograd_error;
     lower.choices = options->choices;
-    lower.in_parts = options->threads > 1;
+    lower.prefers_cuttable = options->threads > 1;
     lower.cascade = options->cascade;
     lower.cascade_floor = options->cascade_floor;
     lower.no_elision = options->no_elision;

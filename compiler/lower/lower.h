@@ -72,7 +72,7 @@ struct Lower {
     int            nvalue; /* entries of the arrays above */
     int64_t        buffer_align;
     int            vector_bytes;
-    bool           in_parts;      /* --threads: kernels that cannot be cut are avoided where there are others */
+    bool           prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
     CascadeUse     cascade;       /* strip by strip: AUTO: where the tensors between are large, ON: wherever possible */
     bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
     int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */

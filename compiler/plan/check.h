@@ -11,6 +11,6 @@ int program_check(const Program *program, Diag *diag);
 int program_check_extents(const Program *program, Diag *diag);
 
 /* The slices of steps that are cut. */
-int program_check_parts(const Program *program, Diag *diag);
+int program_check_slices(const Program *program, Diag *diag);
 
 #endif

@@ -381,7 +381,7 @@ int program_check(const Program *program, Diag *diag)
         if (check_step(&c, s) < 0)
             return -1;
     return check_written(&c) < 0 || check_scratch(&c) < 0 || program_check_fetches(program, diag) < 0 ||
-                   program_check_parts(program, diag) < 0 || program_check_extents(program, diag) < 0
+                   program_check_slices(program, diag) < 0 || program_check_extents(program, diag) < 0
                ? -1
                : 0;
 }

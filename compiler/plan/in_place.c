@@ -130,7 +130,7 @@ void program_find_overlaps(Program *program)
         const Step *step = &program->step[s];
 
         /* slices of a step run at the same time, so none of them may run ahead */
-        if (step->kind == STEP_KERNEL && step_code(program, step)->in_place && step->parts < 2 &&
+        if (step->kind == STEP_KERNEL && step_code(program, step)->in_place && step->slices < 2 &&
             writes_in_rising_order(step)) {
             if (!program->no_in_place)
                 allow_in_place(program, s);
@@ -218,7 +218,7 @@ static bool works_at_equal_addresses(const Program *program, const Step *step)
 {
     const KernelCode *code = step_code(program, step);
 
-    return code->same_place || (step->parts > 1 && code->in_place);
+    return code->same_place || (step->slices > 1 && code->in_place);
 }
 
 /* The first pair of a result and an operand of the step that can share a buffer. */

@@ -14,7 +14,7 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
     const Step *step = &program->step[index];
     Follow      f;
 
-    if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand || step->parts > 1 ||
+    if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand || step->slices > 1 ||
         !step_code(program, step)->by_rows || !step->kernel->record->follow ||
         !step->kernel->record->follow(program, step, &f))
         return false;
@@ -31,7 +31,7 @@ static bool can_make_small_rows(const Program *program, const Step *step)
 {
     const Operand *x, *y;
 
-    return !program->no_overlap && step->parts < 2 && step_code(program, step)->by_rows &&
+    return !program->no_overlap && step->slices < 2 && step_code(program, step)->by_rows &&
            step->kernel->record->tiles.can_make_small_rows && step_pair(program, step, &x, &y) &&
            step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
 }

@@ -7,7 +7,7 @@
  */
 #include "swap/slice.h"
 #include "kernels/record.h"
-#include "plan/part.h"
+#include "plan/slices.h"
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/splice.h"

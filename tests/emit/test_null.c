@@ -61,7 +61,7 @@ static void other_constructs_have_their_lines(void **state)
     null_text(b);
     failing = *b->program->step[1].kernel;
     failing.fails = true;
-    b->program->step[0].parts = 2;
+    b->program->step[0].slices = 2;
     b->program->step[1].kernel = &failing;
     b->program->wait = &wait;
     b->program->nwait = 1;

@@ -1,6 +1,6 @@
 """The code of --threads=N: equal to ONNX Runtime, the same bits for every N, free of data races (ThreadSanitizer).
 
-Each model is large enough that its steps are cut in every way that compiler/plan/part.c knows; what is cut is read from
+Each model is large enough that its steps are cut in every way that compiler/plan/slices.c knows; what is cut is read from
 the generated code, so a rule that stops cutting fails the test.
 """
 

@@ -1,16 +1,16 @@
-/* check_parts.c - checks that the slices of a step begin inside the operands of the whole and that no two write to the
+/* check_slices.c - checks that the slices of a step begin inside the operands of the whole and that no two write to the
  * same place. A slice whose operand is moved too far, or not at all, computes something else. */
 #include "plan/check.h"
-#include "plan/part.h"
+#include "plan/slices.h"
 #include "program/operand.h"
 
-static int wrong(const Program *program, Diag *diag, int index, int part, int operand, const char *what)
+static int wrong(const Program *program, Diag *diag, int index, int slice, int operand, const char *what)
 {
     const Step *step = &program->step[index];
     Loc         loc = {0};
 
     loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(diag, loc, "the program is wrong: step %d: part %d of %s: operand %d %s", index, part,
+    return diag_bug(diag, loc, "the program is wrong: step %d: part %d of %s: operand %d %s", index, slice,
                     step->kernel->name, operand, what);
 }
 
@@ -20,7 +20,7 @@ static bool is_scratch(const Program *program, const Operand *x)
 }
 
 /* Checks that the first element of operand `k` lies inside the whole operand. */
-static int check_place(const Program *program, Diag *diag, int index, int part, int k, const Operand *x)
+static int check_place(const Program *program, Diag *diag, int index, int slice, int k, const Operand *x)
 {
     const Operand *whole = &program->step[index].operand[k];
     int64_t        bytes = operand_bytes_per_element(x), lo, hi;
@@ -28,22 +28,22 @@ static int check_place(const Program *program, Diag *diag, int index, int part, 
     if (x->buffer < 0 || is_scratch(program, x) || operand_is_empty(whole) || operand_is_empty(x))
         return 0;
     if (!extent_is_const(x->offset))
-        return wrong(program, diag, index, part, k, "lies where only the run knows");
+        return wrong(program, diag, index, slice, k, "lies where only the run knows");
     operand_hull(whole, program->buffer[x->buffer].size, &lo, &hi);
     if (x->offset.max * bytes < lo || x->offset.max * bytes >= hi)
-        return wrong(program, diag, index, part, k, "begins outside the whole");
+        return wrong(program, diag, index, slice, k, "begins outside the whole");
     return 0;
 }
 
 /* Checks that no two slices write results from the same element on. */
-static int check_apart(const Program *program, Diag *diag, int index, int part, const Step *a, const Step *b)
+static int check_apart(const Program *program, Diag *diag, int index, int slice, const Step *a, const Step *b)
 {
     for (int k = 0; k < a->nparam; k++) {
         const Operand *x = &a->operand[k], *y = &b->operand[k];
 
         if (x->buffer >= 0 && (x->access & OPERAND_WRITES) && !is_scratch(program, x) && !operand_is_empty(x) &&
             !operand_is_empty(y) && x->offset.max == y->offset.max)
-            return wrong(program, diag, index, part, k, "is written by another part, too");
+            return wrong(program, diag, index, slice, k, "is written by another part, too");
     }
     return 0;
 }
@@ -51,26 +51,26 @@ static int check_apart(const Program *program, Diag *diag, int index, int part, 
 static int check_step(const Program *program, Diag *diag, int index)
 {
     const Step *step = &program->step[index];
-    Step       *part = arena_array(program->arena, Step, step->parts);
+    Step       *slice = arena_array(program->arena, Step, step->slices);
 
-    for (int i = 0; i < step->parts; i++) {
-        part[i] = step_part(program, step, i);
+    for (int i = 0; i < step->slices; i++) {
+        slice[i] = step_slice(program, step, i);
         for (int k = 0; k < step->noperand; k++)
-            if (check_place(program, diag, index, i, k, &part[i].operand[k]) < 0)
+            if (check_place(program, diag, index, i, k, &slice[i].operand[k]) < 0)
                 return -1;
         for (int before = 0; before < i; before++)
-            if (check_apart(program, diag, index, i, &part[i], &part[before]) < 0)
+            if (check_apart(program, diag, index, i, &slice[i], &slice[before]) < 0)
                 return -1;
     }
     return 0;
 }
 
-int program_check_parts(const Program *program, Diag *diag)
+int program_check_slices(const Program *program, Diag *diag)
 {
     for (int s = 0; s < program->nstep; s++) {
         ArenaMark mark = arena_mark(program->arena);
 
-        if (program->step[s].parts > 1 && check_step(program, diag, s) < 0)
+        if (program->step[s].slices > 1 && check_step(program, diag, s) < 0)
             return -1;
         arena_release(program->arena, mark); /* only after a message was printed, which may lie there */
     }

@@ -1,7 +1,7 @@
-/* part.c - decides which steps are cut into how many slices. Each kernel's record offers cuts along axes of the result.
- * The most even one is taken, or two of them where that is more even; more slices than threads where these are as even
- * and need no scratch of their own. */
-#include "plan/part.h"
+/* slices.c - decides which steps are cut into how many slices. Each kernel's record offers cuts along axes of the
+ * result. The most even one is taken, or two of them where that is more even; more slices than threads where these are
+ * as even and need no scratch of their own. */
+#include "plan/slices.h"
 #include "kernels/record.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -37,11 +37,11 @@ static int64_t grains_of(const Cut *cut)
 
 /* The share of the busiest of `threads` threads, each of which takes the next slice when it has finished one. Example:
  * 5 slices for 4 threads: 2/5. */
-static double busiest(const Cut *cut, int64_t parts, int64_t threads)
+static double busiest(const Cut *cut, int64_t slices, int64_t threads)
 {
-    int64_t largest = int_min(int_ceil_div(grains_of(cut), parts) * cut->grain, cut->units);
+    int64_t largest = int_min(int_ceil_div(grains_of(cut), slices) * cut->grain, cut->units);
 
-    return (double)(int_ceil_div(parts, threads) * largest) / (double)cut->units;
+    return (double)(int_ceil_div(slices, threads) * largest) / (double)cut->units;
 }
 
 /* The share of each of `threads` threads that takes an equal number of grains along `cut` and its portion of the
@@ -60,14 +60,14 @@ static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 /* A division of a step into `parts` slices by cuts `cut` and `rest` of its record (Step.cut, Step.rest). */
 typedef struct Division {
     int    cut, rest;
-    int    parts; /* below 2: the step stays whole */
-    double share; /* the busiest thread's share, times the weight of the cut */
+    int    slices; /* below 2: the step stays whole */
+    double share;  /* the busiest thread's share, times the weight of the cut */
 } Division;
 
 /* Of equal shares, several slices for each thread are better: another program may take one thread's time. */
 static bool is_better(const Division *division, const Division *best)
 {
-    return best->parts < 2 || division->share < 0.98 * best->share ||
+    return best->slices < 2 || division->share < 0.98 * best->share ||
            (division->share <= best->share && division->cut == best->cut);
 }
 
@@ -97,8 +97,8 @@ static Division best_division(const Step *step, const KernelRecord *record, int 
             const Cut *cut = &cuts.cut[i];
             Division   division = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
 
-            division.share = busiest(cut, division.parts, threads) * cut->weight;
-            if (division.parts > 1 && busiest(cut, division.parts, threads) < 1.0 && is_better(&division, &best))
+            division.share = busiest(cut, division.slices, threads) * cut->weight;
+            if (division.slices > 1 && busiest(cut, division.slices, threads) < 1.0 && is_better(&division, &best))
                 best = division;
         }
     if (record->cut.both)
@@ -114,7 +114,7 @@ static bool has_scratch(const Program *program, const Step *step)
     return false;
 }
 
-static void partition_step(Program *program, Step *step, int threads, int microseconds)
+static void cut_step(Program *program, Step *step, int threads, int microseconds)
 {
     const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
     double              most, work;
@@ -132,82 +132,83 @@ static void partition_step(Program *program, Step *step, int threads, int micros
         return;
     each = has_scratch(program, step) ? 1 : (int)(most / (2.0 * threads));
     division = best_division(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
-    if (division.parts < 2)
+    if (division.slices < 2)
         return;
-    step->parts = division.parts;
+    step->slices = division.slices;
     step->cut = division.cut;
     step->rest = division.rest;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
-            program->buffer[step->operand[k].buffer].copies = step->parts;
+            program->buffer[step->operand[k].buffer].copies = step->slices;
 }
 
-void program_partition(Program *program, int threads, int microseconds)
+void program_cut_steps(Program *program, int threads, int microseconds)
 {
     for (int s = 0; threads > 1 && s < program->nstep; s++)
-        partition_step(program, &program->step[s], threads, microseconds);
+        cut_step(program, &program->step[s], threads, microseconds);
 }
 
 Step step_copy(const Program *program, const Step *step)
 {
-    Step part = *step;
+    Step slice = *step;
 
-    part.operand = arena_array(program->arena, Operand, step->noperand + 1);
-    memcpy(part.operand, step->operand, (size_t)step->noperand * sizeof *part.operand);
-    part.arg = arena_array(program->arena, Arg, step->narg + 1);
+    slice.operand = arena_array(program->arena, Operand, step->noperand + 1);
+    memcpy(slice.operand, step->operand, (size_t)step->noperand * sizeof *slice.operand);
+    slice.arg = arena_array(program->arena, Arg, step->narg + 1);
     for (int i = 0; i < step->narg; i++) {
         Extent *ints = arena_array(program->arena, Extent, step->arg[i].count + 1);
 
-        part.arg[i] = step->arg[i];
+        slice.arg[i] = step->arg[i];
         if (step->arg[i].kind != ARG_INT && step->arg[i].kind != ARG_INTS)
             continue;
         memcpy(ints, step->arg[i].ints, (size_t)step->arg[i].count * sizeof *ints);
-        part.arg[i].ints = ints;
+        slice.arg[i].ints = ints;
     }
-    return part;
+    return slice;
 }
 
 /* Takes slice `index` of `count` along a cut. */
-static void take_piece(const KernelRecord *record, Step *part, const Cut *cut, int index, int count)
+static void take_piece(const KernelRecord *record, Step *slice, const Cut *cut, int index, int count)
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
 
-    record->cut.take(part, cut->axis, lo, int_min(hi, cut->units));
+    record->cut.take(slice, cut->axis, lo, int_min(hi, cut->units));
 }
 
 /* Takes slice `index` of a step that is cut twice: of two neighbours, the first is an equal slice, the second a share
  * of the remainder. */
-static void take_with_rest(const KernelRecord *record, Step *part, const Cuts *cuts, int index)
+static void take_with_rest(const KernelRecord *record, Step *slice, const Cuts *cuts, int index)
 {
-    const Cut *cut = &cuts->cut[part->cut];
-    int        count = part->parts / 2;
+    const Cut *cut = &cuts->cut[slice->cut];
+    int        count = slice->slices / 2;
     int64_t    each = grains_of(cut) / count * cut->grain;
 
     if (index % 2 == 0) {
-        record->cut.take(part, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        record->cut.take(slice, cut->axis, index / 2 * each, (index / 2 + 1) * each);
         return;
     }
-    record->cut.take(part, cut->axis, count * each, cut->units);
-    take_piece(record, part, &cuts->cut[part->rest], index / 2, count);
+    record->cut.take(slice, cut->axis, count * each, cut->units);
+    take_piece(record, slice, &cuts->cut[slice->rest], index / 2, count);
 }
 
-Step step_part(const Program *program, const Step *step, int index)
+Step step_slice(const Program *program, const Step *step, int index)
 {
     const KernelRecord *record = step->kernel->record;
-    Step                part = step_copy(program, step);
+    Step                slice = step_copy(program, step);
     Cuts                cuts = {.count = 0};
 
     record->cut.offer(step, &cuts);
     if (step->rest >= 0)
-        take_with_rest(record, &part, &cuts, index);
+        take_with_rest(record, &slice, &cuts, index);
     else
-        take_piece(record, &part, &cuts.cut[step->cut], index, step->parts);
-    part.parts = 1;
-    for (int k = 0; k < part.noperand; k++) {
-        const Buffer *b = part.operand[k].buffer < 0 ? NULL : &program->buffer[part.operand[k].buffer];
+        take_piece(record, &slice, &cuts.cut[step->cut], index, step->slices);
+    slice.slices = 1;
+    for (int k = 0; k < slice.noperand; k++) {
+        const Buffer *b = slice.operand[k].buffer < 0 ? NULL : &program->buffer[slice.operand[k].buffer];
 
         if (b && b->kind == BUFFER_SCRATCH)
-            part_shift(&part, k, index * int_round_up(b->size, b->align) / operand_bytes_per_element(&part.operand[k]));
+            slice_shift(&slice, k,
+                        index * int_round_up(b->size, b->align) / operand_bytes_per_element(&slice.operand[k]));
     }
-    return part;
+    return slice;
 }
