@@ -35,7 +35,7 @@ static void put_slices(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
 
-    text_printf(call, "%d parts", step->slices);
+    text_printf(call, "%d slices", step->slices);
 }
 
 static void put_launch(Emit *emit, int index, const char *call, int depth)

@@ -10,7 +10,7 @@ static int wrong(const Program *program, Diag *diag, int index, int slice, int o
     Loc         loc = {0};
 
     loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(diag, loc, "the program is wrong: step %d: part %d of %s: operand %d %s", index, slice,
+    return diag_bug(diag, loc, "the program is wrong: step %d: slice %d of %s: operand %d %s", index, slice,
                     step->kernel->name, operand, what);
 }
 
@@ -43,7 +43,7 @@ static int check_apart(const Program *program, Diag *diag, int index, int slice,
 
         if (x->buffer >= 0 && (x->access & OPERAND_WRITES) && !is_scratch(program, x) && !operand_is_empty(x) &&
             !operand_is_empty(y) && x->offset.max == y->offset.max)
-            return wrong(program, diag, index, slice, k, "is written by another part, too");
+            return wrong(program, diag, index, slice, k, "is written by another slice, too");
     }
     return 0;
 }

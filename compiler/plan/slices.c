@@ -57,9 +57,9 @@ static double evenly(const Cut *cut, const Cut *other, int64_t threads)
            (double)cut->units;
 }
 
-/* A division of a step into `parts` slices by cuts `cut` and `rest` of its record (Step.cut, Step.rest). */
+/* A division of a step into `slices` slices by cuts `cut` and `remainder` of its record (Step.cut, Step.remainder). */
 typedef struct Division {
-    int    cut, rest;
+    int    cut, remainder;
     int    slices; /* below 2: the step stays whole */
     double share;  /* the busiest thread's share, times the weight of the cut */
 } Division;
@@ -136,7 +136,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
         return;
     step->slices = division.slices;
     step->cut = division.cut;
-    step->rest = division.rest;
+    step->remainder = division.remainder;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->slices;
@@ -177,7 +177,7 @@ static void take_piece(const KernelRecord *record, Step *slice, const Cut *cut, 
 
 /* Takes slice `index` of a step that is cut twice: of two neighbours, the first is an equal slice, the second a share
  * of the remainder. */
-static void take_with_rest(const KernelRecord *record, Step *slice, const Cuts *cuts, int index)
+static void take_with_remainder(const KernelRecord *record, Step *slice, const Cuts *cuts, int index)
 {
     const Cut *cut = &cuts->cut[slice->cut];
     int        count = slice->slices / 2;
@@ -188,7 +188,7 @@ static void take_with_rest(const KernelRecord *record, Step *slice, const Cuts *
         return;
     }
     record->cut.take(slice, cut->axis, count * each, cut->units);
-    take_piece(record, slice, &cuts->cut[slice->rest], index / 2, count);
+    take_piece(record, slice, &cuts->cut[slice->remainder], index / 2, count);
 }
 
 Step step_slice(const Program *program, const Step *step, int index)
@@ -198,8 +198,8 @@ Step step_slice(const Program *program, const Step *step, int index)
     Cuts                cuts = {.count = 0};
 
     record->cut.offer(step, &cuts);
-    if (step->rest >= 0)
-        take_with_rest(record, &slice, &cuts, index);
+    if (step->remainder >= 0)
+        take_with_remainder(record, &slice, &cuts, index);
     else
         take_piece(record, &slice, &cuts.cut[step->cut], index, step->slices);
     slice.slices = 1;

@@ -46,9 +46,8 @@ enum { SCALAR_MAX_OPERANDS = 8 };
 typedef struct ScalarInfo {
     const char *name;
     int         arity;
-    bool        vector,
-        outlined; /* it has a vector form; that form is long, so kernels other than maps call it instead of inlining it */
-    char result; /* 'S' or 'B' */
+    bool        vector, outlined; /* it has a vector form; a long one, which kernels other than maps call, not inline */
+    char        result;           /* 'S' or 'B' */
 } ScalarInfo;
 const ScalarInfo *scalar_info(ScalarOp op); /* NULL below SCALAR_FIRST_ROW */
 

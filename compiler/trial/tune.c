@@ -24,7 +24,7 @@ typedef struct Measured {
     ConvShape   shape;
     const char *text;             /* the shape as a line begins */
     double      time[ALGORITHMS]; /* nanoseconds of one step; 0: not possible */
-    double      now[ALGORITHMS];  /* of the current build: the sum of `steps[way]` steps */
+    double      now[ALGORITHMS];  /* of the current build: the sum of `steps[algorithm]` steps */
     int         steps[ALGORITHMS];
 } Measured;
 

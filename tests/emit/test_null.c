@@ -66,7 +66,7 @@ static void other_constructs_have_their_lines(void **state)
     b->program->wait = &wait;
     b->program->nwait = 1;
     build_emit_again(b);
-    assert_non_null(strstr(b->emission.source.data, "launch 0 2 parts\n"
+    assert_non_null(strstr(b->emission.source.data, "launch 0 2 slices\n"
                                                     "wait 1 for 0\n"
                                                     "launch failing 1 rest_map_vf_f32_1(out->z, arena)\n"));
     build_free(b);
