@@ -112,11 +112,11 @@ typedef struct Step {
     int           until; /* LOOP: slot of the condition, or -1 */
     Extent        set;   /* SET, CHECK, IF, LOOP */
     Range         body[2];
-    int           slices; /* pieces that may run at the same time (slices.h); below 2: the step is whole */
-    int           cut;    /* where slices > 1: which of the cuts that its record offers */
-    int           rest;   /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
-    int           queue;  /* that runs it (queues.h); 0: the main one */
-    const Node  **origin; /* the nodes it computes; for comments, reports and messages */
+    int           slices;    /* pieces that may run at the same time (slices.h); below 2: the step is whole */
+    int           cut;       /* where slices > 1: which of the cuts that its record offers */
+    int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
+    int           queue;     /* that runs it (queues.h); 0: the main one */
+    const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;
 } Step;
 
