@@ -62,8 +62,8 @@ static double *step_times(const Attempt *a)
     double        *time = cost_steps(core_find(a->lowering.target->name), p);
 
     for (int s = 0; s < p->nstep && a->lowering.options.threads > 1; s++)
-        if (p->step[s].parts > 1)
-            time[s] /= (double)int_min(p->step[s].parts, a->lowering.options.threads);
+        if (p->step[s].slices > 1)
+            time[s] /= (double)int_min(p->step[s].slices, a->lowering.options.threads);
     if (a->lowering.profile.nstep)
         profile_apply(&a->lowering.profile, p, time);
     return time;
