@@ -67,7 +67,8 @@ def chosen(sets, name, count):
 
 def run(arguments, flags, out=None):
     """(exit status, or HANG; the message)."""
-    command = [arguments.occamyc, *flags, "--quiet", *(["-o", out + ".c"] if out else [])]
+    extension = ".txt" if "--target=null" in flags else ".c"
+    command = [arguments.occamyc, *flags, "--quiet", *(["-o", out + extension] if out else [])]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT)
     except subprocess.TimeoutExpired:
