@@ -7,8 +7,8 @@
 #endif
 
 /* maxpool - y = the largest element of each window, place = its index in x as if x lay in row-major order.
- *   geometry as occ_pool_f32; place NULL: not wanted; columns: places count the last two
- *   spatial axes column by column */
+ *   geometry as occ_pool_f32; place NULL: not wanted; columns: places count the spatial axes
+ *   in column-major order, the first one fastest */
 OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
                                   int64_t *place, const occ_window *window, int64_t columns)
 {
@@ -41,8 +41,8 @@ OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *
                                 continue;
                             some = 1;
                             top = item;
-                            best = i * x_at->dim[3] * x_at->dim[4] +
-                                   (columns ? k * x_at->dim[3] + j : j * x_at->dim[4] + k);
+                            best = columns ? (k * x_at->dim[3] + j) * x_at->dim[2] + i
+                                           : (i * x_at->dim[3] + j) * x_at->dim[4] + k;
                         }
                 y[occ_image_place(y_at, b, c, at[0], at[1], at[2])] = top;
                 if (place)

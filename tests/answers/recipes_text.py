@@ -196,14 +196,15 @@ def trees(net):
         grow_tree(draw, tree, columns, targets, mode, nodes, leaves)
     # base_values where the reference evaluator decides, or every target has a leaf: docs/differences.md
     chosen = {f"nodes_{k}": v for k, v in nodes.items()} | attributes(draw, post_transform=POST)
+    decided = x.dtype == d.FLOAT and chosen.get("post_transform") != "PROBIT"
     if classifier:
         chosen |= {f"class_{k}": v for k, v in leaves.items()} | labels(draw, targets)
-        chosen |= attributes(draw, base_values=[numbers(draw, targets)]) if x.dtype == d.FLOAT else {}
+        chosen |= attributes(draw, base_values=[numbers(draw, targets)]) if decided else {}
         learning(net, "TreeEnsembleClassifier", [x], outputs=2, **chosen)
     else:
         chosen |= {f"target_{k}": v for k, v in leaves.items()} | {"n_targets": targets}
         chosen |= attributes(draw, aggregate_function=["SUM", "AVERAGE", "MIN", "MAX"])
-        chosen |= attributes(draw, base_values=[numbers(draw, targets)]) if x.dtype == d.FLOAT or targets == 1 else {}
+        chosen |= attributes(draw, base_values=[numbers(draw, targets)]) if decided or targets == 1 else {}
         learning(net, "TreeEnsembleRegressor", [x], **chosen)
 
 

@@ -34,10 +34,20 @@ def cell(name, op, gates, activations, directions=1, **more):
     return case(name, op, inputs, ["y", "last"], 14, hidden_size=h, activations=activations, direction=direction, **more)
 
 
+def places(axes):
+    """Where MaxPool found its results, counted in column-major order."""
+    x = RNG.permutation(2 * 3 * 4 * 5 * 6).astype(np.float32).reshape([2, 3, *(4, 5, 6)[:axes - 1], 120 // int(np.prod((4, 5, 6)[:axes - 1]))])
+    node = helper.make_node("MaxPool", ["x"], ["y", "at"], kernel_shape=[2] * axes, storage_order=1, ceil_mode=1, strides=[2] * axes)
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", F, x.shape)],
+                              [helper.make_tensor_value_info("y", F, None), helper.make_tensor_value_info("at", TensorProto.INT64, None)])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+    return dict(name=f"attribute_storage_order_{axes}d", group="MaxPool", model=model, inputs=[dict(x=x)], oracle="runtime")
+
+
 REDUCTIONS = ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
               "ReduceSumSquare"]
 
-ATTRIBUTES = [reduced(op, empty, noop) for op in REDUCTIONS for empty, noop in ((False, 1), (True, 1), (True, 0))] + [
+ATTRIBUTES = [places(axes) for axes in (1, 2, 3)] + [reduced(op, empty, noop) for op in REDUCTIONS for empty, noop in ((False, 1), (True, 1), (True, 0))] + [
     cell("lstm_alpha_of_the_second", "LSTM", 4, ["Sigmoid", "LeakyRelu", "Tanh"], activation_alpha=[0.3]),
     cell("lstm_alphas_of_two_directions", "LSTM", 4, ["HardSigmoid", "Tanh", "Elu", "Sigmoid", "LeakyRelu", "Affine"], 2,
          activation_alpha=[0.3, 0.7, 0.2, 1.2], activation_beta=[0.4, 0.1], clip=3.0),
