@@ -139,11 +139,11 @@ static bool comes_after(const Lower *lower, const Deferred *q, const Deferred *p
 /* The kernel into whose epilogue the node is fused: of the deferred inputs, the one at the end of the longest chain.
  * The operands of the others may then die early: in a residual block, the shortcut is computed before the main
  * branch. */
-static Deferred *choose_base(const Lower *lower, const Node *node, bool vector)
+static Deferred *choose_base(const Lower *lower, const Node *node, int count, bool vector)
 {
     Deferred *base = NULL;
 
-    for (int i = 0; vector && i < node->nin; i++) {
+    for (int i = 0; vector && i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
 
         if (q && q->accepts && same_extents(&q->type, &node->out[0]->type) && (!base || comes_after(lower, q, base)))
@@ -159,11 +159,11 @@ static bool is_number(const Value *value, double *number)
 }
 
 /* Whether the kernel's epilogue can read every operand of the node's other inputs. */
-static bool base_accepts(Lower *lower, const Node *node, const Deferred *base)
+static bool base_accepts(Lower *lower, const Node *node, int count, const Deferred *base)
 {
     const Type *type = &node->out[0]->type;
 
-    for (int i = 0; i < node->nin; i++) {
+    for (int i = 0; i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
         Operand   x;
         double    number;
@@ -220,11 +220,11 @@ static int fuse_input(Lower *lower, Node *node, int index, Deferred *p, Deferred
 
 /* The steps of the deferred inputs are appended first when the fused expression would exceed its limits. One node alone
  * always fits. */
-static int make_room(Lower *lower, Node *node)
+static int make_room(Lower *lower, Node *node, int count)
 {
     int operands = 0, nodes = 0;
 
-    for (int i = 0; i < node->nin; i++) {
+    for (int i = 0; i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
 
         operands += q ? q->noperand : 1;
@@ -232,7 +232,7 @@ static int make_room(Lower *lower, Node *node)
     }
     if (operands <= SCALAR_MAX_OPERANDS && nodes <= MAX_FUSED_NODES)
         return 0;
-    for (int i = 0; i < node->nin; i++)
+    for (int i = 0; i < count; i++)
         if (deferred_producer(lower, node->in[i]) && lower_finish(lower, node->in[i]) < 0)
             return -1;
     return 0;
@@ -313,25 +313,25 @@ static int finish_as_bytes(Lower *lower, Value *value)
     return rc;
 }
 
-Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+Deferred *lower_elementwise_of(Lower *lower, Node *node, int count, bool vector, int *args)
 {
     Deferred *p = arena_one(lower->program->arena, Deferred);
     Deferred *base;
 
-    if (make_room(lower, node) < 0)
+    if (make_room(lower, node, count) < 0)
         return NULL;
     vector =
         vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
-    base = choose_base(lower, node, vector);
-    for (int i = 0; i < node->nin; i++) {
+    base = choose_base(lower, node, count, vector);
+    for (int i = 0; i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
 
         if (q && q != base && q->accepts && q->bytes && finish_as_bytes(lower, node->in[i]) < 0)
             return NULL;
     }
-    if (base && !base_accepts(lower, node, base))
+    if (base && !base_accepts(lower, node, count, base))
         base = NULL;
-    for (int i = 0; i < node->nin; i++) { /* kernels that cannot be fused are appended now, in the model's order */
+    for (int i = 0; i < count; i++) { /* kernels that cannot be fused are appended now, in the model's order */
         Deferred *q = deferred_producer(lower, node->in[i]);
 
         if (q && q != base && q->accepts && lower_finish(lower, node->in[i]) < 0)
@@ -346,11 +346,16 @@ Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
     p->stage = base ? base->stage : NULL;
     p->bytes = base && base->bytes;
     p->layout = base ? base->layout : LAYOUT_ROW_MAJOR;
-    for (int i = 0; i < node->nin; i++)
+    for (int i = 0; i < count; i++)
         if (fuse_input(lower, node, i, p, base, &args[i]) < 0)
             return NULL;
     add_origin(lower, p, node);
     return p;
+}
+
+Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+{
+    return lower_elementwise_of(lower, node, node->nin, vector, args);
 }
 
 /* -------------------------------------------------------------------------------------------------------- deferring */

@@ -271,4 +271,7 @@ int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
  * lower_output_deferred. NULL: failed with a message. */
 Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
 
+/* The same with the first `count` inputs only; what the others say does not follow the common broadcast rule. */
+Deferred *lower_elementwise_of(Lower *lower, Node *node, int count, bool vector, int *args);
+
 #endif

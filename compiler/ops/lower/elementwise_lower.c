@@ -441,7 +441,8 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
 
     if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
         return text_lower_cast(lower, node);
-    p = lower_elementwise(lower, node, casts_vectors(node->in[0]->type.dtype, to), args);
+    /* CastLike's second input gives the type only. */
+    p = lower_elementwise_of(lower, node, 1, casts_vectors(node->in[0]->type.dtype, to), args);
     if (!p)
         return -1;
     if (to == DTYPE_BOOL && p->expr->node[args[0]].dtype != DTYPE_BOOL) {
@@ -459,12 +460,6 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
 
 int lower_cast(Lower *lower, Node *node)
 {
-    return cast_to(lower, node, node_int(node, "saturate", 1) != 0);
-}
-
-int lower_castlike(Lower *lower, Node *node)
-{
-    node->nin = 1; /* the second input gives the type only, which inference has read */
     return cast_to(lower, node, node_int(node, "saturate", 1) != 0);
 }
 

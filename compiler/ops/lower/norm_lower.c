@@ -98,7 +98,7 @@ static int make_room(Lower *lower, const Node *node)
 
 int lower_batch_norm(Lower *lower, Node *node)
 {
-    int       rank = node->in[0]->type.rank, arg, result, all = node->nin;
+    int       rank = node->in[0]->type.rank, arg, result;
     Operand   part[4];
     Deferred *p;
 
@@ -108,9 +108,7 @@ int lower_batch_norm(Lower *lower, Node *node)
         return diag_unsupported(lower->diag, node->loc, "found training_mode 1; export the model for inference");
     if (make_room(lower, node) < 0)
         return -1;
-    node->nin = 1; /* only x follows the common broadcast rule; the others lie along the channels */
-    p = lower_elementwise(lower, node, true, &arg);
-    node->nin = all;
+    p = lower_elementwise_of(lower, node, 1, true, &arg); /* the other inputs lie along the channels */
     if (!p)
         return -1;
     if (constant_affine(lower, node, &part[0], &part[1])) {

@@ -96,13 +96,7 @@ static bool is_zero(Lower *lower, Node *node)
 /* Fuses the deferred producer of x; the parameters do not follow the common broadcast rule. */
 static Deferred *start(Lower *lower, Node *node, bool vector, int *arg)
 {
-    int       all = node->nin;
-    Deferred *p;
-
-    node->nin = 1;
-    p = lower_elementwise(lower, node, vector, arg);
-    node->nin = all;
-    return p;
+    return lower_elementwise_of(lower, node, 1, vector, arg);
 }
 
 static bool is_byte(DType dtype)
