@@ -22,9 +22,9 @@ static Operand rows_of(Lower *lower, Operand x, Extent first, int64_t count)
  * above. */
 static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Extent first, int64_t count, Operand y)
 {
-    Deferred p = *l->p;
-    Node    *kept = lower->node;
-    int      first_step = lower->program->nstep, status;
+    Deferred    p = *l->p;
+    const Node *kept = lower->node;
+    int         first_step = lower->program->nstep, status;
 
     for (int i = 0; i < p.noperand; i++)
         p.operand[i] = rows_of(lower, p.operand[i], first, count);

@@ -34,7 +34,7 @@ static int finish_inputs(Lower *lower, const Graph *outer, const Graph *body)
     return 0;
 }
 
-int control_finish_outer(Lower *lower, Graph *body)
+int control_finish_outer(Lower *lower, const Graph *body)
 {
     return finish_inputs(lower, body, body);
 }
@@ -212,7 +212,7 @@ int control_deliver(Lower *lower, Value *from, Value *to)
     return control_copy(lower, from, to) < 0 ? -1 : control_give_extents(lower, &from->type, to);
 }
 
-int control_alias(Lower *lower, Node *node, int index, Value *from)
+int control_alias(Lower *lower, const Node *node, int index, Value *from)
 {
     Operand x;
 
@@ -275,7 +275,7 @@ bool control_always(const Value *initial, const Value *result)
 
 int control_final(Lower *lower, Value *parameter, Value *output)
 {
-    Node *node = output->def;
+    const Node *node = output->def;
 
     if (control_is_nested(output) || control_is_nested(parameter))
         return sequence_alias(lower, parameter, output);

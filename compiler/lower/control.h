@@ -7,7 +7,7 @@
 
 /* Appends the steps of deferred outer values that `body` reads: a step appended inside a branch would not run
  * outside. */
-int control_finish_outer(Lower *lower, Graph *body);
+int control_finish_outer(Lower *lower, const Graph *body);
 
 /* A boolean value as a run-time integer; an integer value likewise, within [lo, hi]. */
 int control_condition(Lower *lower, Value *value, Extent *out);
@@ -40,7 +40,7 @@ void control_aim(Lower *lower, Value *from, Value *to);
 int control_deliver(Lower *lower, Value *from, Value *to);
 
 /* For an If with one branch left: output `index` is the value `from` of its body. */
-int control_alias(Lower *lower, Node *node, int index, Value *from);
+int control_alias(Lower *lower, const Node *node, int index, Value *from);
 
 /* The run-time extents of `value` are known from here on (they were set inside a range). */
 void control_define(Lower *lower, const Value *value);

@@ -179,7 +179,7 @@ static bool base_accepts(Lower *lower, const Node *node, int count, const Deferr
                     return false;
             continue;
         }
-        if (lower_input(lower, (Node *)node, i, &x) < 0)
+        if (lower_input(lower, node, i, &x) < 0)
             return false;
         x = operand_broadcast(lower, x, type->rank, type->dim);
         if ((!is_lane(x.dtype) && !is_byte(x.dtype)) || !base->accepts(base, &x))
@@ -188,7 +188,7 @@ static bool base_accepts(Lower *lower, const Node *node, int count, const Deferr
     return true;
 }
 
-static int fuse_input(Lower *lower, Node *node, int index, Deferred *p, Deferred *base, int *result)
+static int fuse_input(Lower *lower, const Node *node, int index, Deferred *p, Deferred *base, int *result)
 {
     const Type *type = &node->out[0]->type;
     Deferred   *q = deferred_producer(lower, node->in[index]);
@@ -220,7 +220,7 @@ static int fuse_input(Lower *lower, Node *node, int index, Deferred *p, Deferred
 
 /* The steps of the deferred inputs are appended first when the fused expression would exceed its limits. One node alone
  * always fits. */
-static int make_room(Lower *lower, Node *node, int count)
+static int make_room(Lower *lower, const Node *node, int count)
 {
     int operands = 0, nodes = 0;
 
@@ -291,12 +291,12 @@ static Deferred *read_bytes(Lower *lower, const Deferred *p, int at, Operand x)
  * kernel stores bytes. */
 static int finish_as_bytes(Lower *lower, Value *value)
 {
-    Place    *place = &lower->place[value->id];
-    Deferred *p = place->deferred;
-    int       at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
-    Type      type = p->type;
-    Node     *kept = lower->node;
-    Operand   x;
+    Place      *place = &lower->place[value->id];
+    Deferred   *p = place->deferred;
+    int         at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
+    Type        type = p->type;
+    const Node *kept = lower->node;
+    Operand     x;
 
     if (at < 0)
         return lower_finish(lower, value);
@@ -313,7 +313,7 @@ static int finish_as_bytes(Lower *lower, Value *value)
     return rc;
 }
 
-Deferred *lower_elementwise_of(Lower *lower, Node *node, int count, bool vector, int *args)
+Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool vector, int *args)
 {
     Deferred *p = arena_one(lower->program->arena, Deferred);
     Deferred *base;
@@ -353,7 +353,7 @@ Deferred *lower_elementwise_of(Lower *lower, Node *node, int count, bool vector,
     return p;
 }
 
-Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args)
+Deferred *lower_elementwise(Lower *lower, const Node *node, bool vector, int *args)
 {
     return lower_elementwise_of(lower, node, node->nin, vector, args);
 }
@@ -384,7 +384,7 @@ static bool stays_bytes(const Lower *lower, const Value *value, const Deferred *
            last_bytes(p->expr) >= 0;
 }
 
-int lower_output_deferred(Lower *lower, Node *node, int index, Deferred *deferred)
+int lower_output_deferred(Lower *lower, const Node *node, int index, Deferred *deferred)
 {
     Value *value = node->out[index];
     Place *place = &lower->place[value->id];
@@ -429,11 +429,11 @@ bool deferred_stores(const Deferred *p, DType dtype)
 
 int lower_finish(Lower *lower, Value *value)
 {
-    Place    *place = &lower->place[value->id];
-    Deferred *p = place->deferred;
-    Node     *kept = lower->node;
-    Operand   y;
-    int       first = lower->program->nstep, rc;
+    Place      *place = &lower->place[value->id];
+    Deferred   *p = place->deferred;
+    const Node *kept = lower->node;
+    Operand     y;
+    int         first = lower->program->nstep, rc;
 
     if (place->kind == PLACE_DEFERRED)
         place->kind = PLACE_NONE;

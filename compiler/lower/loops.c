@@ -11,7 +11,7 @@ Layout lower_layout_of(const Operand *x)
                                                                                       : LAYOUT_CHANNELS_LAST;
 }
 
-Deferred *deferred_kernel(Lower *lower, Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
+Deferred *deferred_kernel(Lower *lower, const Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
                           Layout layout)
 {
     Deferred *p = arena_one(lower->program->arena, Deferred);
@@ -251,7 +251,7 @@ int lower_convert(Lower *lower, Operand x, DType to, Operand *out)
     return lower_convert_into(lower, x, *out);
 }
 
-int lower_indices(Lower *lower, Node *node, int index, Operand *out)
+int lower_indices(Lower *lower, const Node *node, int index, Operand *out)
 {
     Operand x;
 
@@ -260,7 +260,7 @@ int lower_indices(Lower *lower, Node *node, int index, Operand *out)
     return lower_dense(lower, x, out);
 }
 
-int lower_copy(Lower *lower, Node *node, Operand x, Operand y)
+int lower_copy(Lower *lower, const Node *node, Operand x, Operand y)
 {
     Operand from = operand_broadcast(lower, x, y.rank, y.dim);
     Nest    nest;

@@ -21,7 +21,7 @@ static void find_depth(Lower *lower, const Node *node)
 static void count_uses(Lower *lower, const Graph *graph)
 {
     for (int i = 0; i < graph->nnode; i++) {
-        Node *node = graph->node[i];
+        const Node *node = graph->node[i];
 
         for (int k = 0; k < node->nin; k++)
             if (node->in[k]) {
@@ -49,14 +49,14 @@ static bool can_lie_inside(const Lower *lower, const Value *value, const Graph *
            !(op_info[value->def->op].traits & OP_CONTROL);
 }
 
-static void place_inside(Lower *lower, Graph *graph)
+static void place_inside(Lower *lower, const Graph *graph)
 {
     if (lower->no_elision)
         return;
     for (int i = graph->nnode; i-- > 0;) {
-        Node  *node = graph->node[i];
-        Extent start = extent_const(0);
-        int    axis;
+        const Node *node = graph->node[i];
+        Extent      start = extent_const(0);
+        int         axis;
 
         if (node->op != OP_onnx_Concat || node->copied || !type_is_static(&node->out[0]->type) ||
             node->out[0]->type.dtype == DTYPE_TEXT)
@@ -71,7 +71,7 @@ static void place_inside(Lower *lower, Graph *graph)
     }
 }
 
-static void prepare(Lower *lower, Graph *graph)
+static void prepare(Lower *lower, const Graph *graph)
 {
     int n = lower->model->nvalue;
 
@@ -80,7 +80,7 @@ static void prepare(Lower *lower, Graph *graph)
     lower->inside = arena_array(lower->arena, Inside, n);
     lower->uses = arena_array(lower->arena, int, n);
     lower->depth = arena_array(lower->arena, int, n);
-    lower->user = arena_array(lower->arena, Node *, n);
+    lower->user = arena_array(lower->arena, const Node *, n);
     lower->output = arena_array(lower->arena, bool, n);
     if (graph)
         count_uses(lower, graph);
@@ -202,7 +202,7 @@ static int lower_checks(Lower *lower, const Node *node, bool after)
     return 0;
 }
 
-static int lower_one(Lower *lower, Node *node)
+static int lower_one(Lower *lower, const Node *node)
 {
     const OpInfo *info = &op_info[node->op];
     bool          wanted = false;
@@ -223,7 +223,7 @@ static int lower_one(Lower *lower, Node *node)
     return lower_checks(lower, node, true);
 }
 
-int lower_graph(Lower *lower, Graph *graph)
+int lower_graph(Lower *lower, const Graph *graph)
 {
     place_inside(lower, graph);
     for (int i = 0; i < graph->nnode; i++)
@@ -277,8 +277,8 @@ static void keep_homes(const Lower *lower)
 
 int lower_model(Model *model, const Options *options, const Machine *machine, Program **program, Diag *diag)
 {
-    Lower  lower = lower_new(model, model->arena, diag, machine);
-    Graph *main = model->main;
+    Lower        lower = lower_new(model, model->arena, diag, machine);
+    const Graph *main = model->main;
 
     lower.winograd = options->winograd;
     lower.winograd_error = options->winograd_error;
@@ -300,7 +300,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
     return diag->status == DIAG_NONE ? 0 : -1; /* a kernel may be missing: see step_begin */
 }
 
-int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag)
+int lower_single(Model *model, Arena *arena, const Node *node, Program **program, Diag *diag)
 {
     Machine here = {LANGUAGE_C, core_find("portable"), 64, 64};
     Lower   lower = lower_new(model, arena, diag, &here);

@@ -29,7 +29,7 @@ typedef bool (*DeferredAccepts)(const Deferred *p, const Operand *x);
 
 /* A deferred producer. Node 0 of its expression is SCALAR_ACC for kernels; plain elementwise work has none. */
 struct Deferred {
-    Node           *node; /* that started it */
+    const Node     *node; /* that started it */
     DeferredFinish  finish;
     DeferredAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
     bool            bytes;   /* the kernel stores bytes too, not only floats */
@@ -59,24 +59,26 @@ typedef struct Inside {
 } Inside;
 
 struct Lower {
-    Model         *model;
-    Program       *program;
-    Diag          *diag;
-    Arena         *arena;
-    Place         *place;  /* by Value.id */
-    Inside        *inside; /* by Value.id */
-    int           *uses;   /* by Value.id: number of readers; graph outputs and bodies count */
-    int           *depth;  /* by Value.id: nodes of the longest chain that ends in it */
-    Node         **user;   /* by Value.id: its last reader, or NULL */
-    bool          *output; /* by Value.id: an output of the model */
-    int            nvalue; /* entries of the arrays above */
-    int64_t        buffer_align;
-    int            vector_bytes;
-    bool           prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
-    CascadeUse     cascade;       /* strip by strip: AUTO: where the tensors between are large, ON: wherever possible */
-    bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
-    int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
-    Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    Model       *model;
+    Program     *program;
+    Diag        *diag;
+    Arena       *arena;
+    Place       *place;  /* by Value.id */
+    Inside      *inside; /* by Value.id */
+    int         *uses;   /* by Value.id: readers of it, graph outputs and bodies counted */
+    int         *depth;  /* by Value.id: nodes of the longest chain that ends in it */
+    const Node **user;   /* by Value.id: its last reader, or NULL */
+    bool        *output; /* by Value.id: an output of the model */
+    int          nvalue; /* entries of the arrays above */
+    int64_t      buffer_align;
+    int          vector_bytes;
+    bool         in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
+    CascadeUse
+        cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
+                    it */
+    bool           no_elision;     /* members of Concat, results of Split and Slice are copied */
+    int64_t        cascade_floor;  /* bytes that the plan needs anyway: cascades that save less are left out */
+    Winograd       winograd;       /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* of a layer at most: see winograd_error */
     const Core    *core;           /* that times are predicted for */
     const Choices *choices;        /* of --tuned; NULL: none */
@@ -86,7 +88,7 @@ struct Lower {
     int            ndefined, cdefined;
     bool          *is_defined; /* by expression */
     int            nis_defined;
-    Node          *node; /* being lowered, for messages and origins */
+    const Node    *node; /* being lowered, for messages and origins */
 };
 
 /* ----------------------------------------------------------------------------------------------------- entry points */
@@ -104,7 +106,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
 
 /* One node whose inputs are constants: a program with the node's outputs as outputs; for folding. The program lives in
  * `arena`, so that it can be given up at once. */
-int lower_single(Model *model, Arena *arena, Node *node, Program **program, Diag *diag);
+int lower_single(Model *model, Arena *arena, const Node *node, Program **program, Diag *diag);
 
 /* The kernel of that name exists in the language of the program. */
 bool lower_has_kernel(const Lower *lower, const char *name);
@@ -113,37 +115,37 @@ bool lower_has_kernel(const Lower *lower, const char *name);
 bool lower_has_vectors(const Lower *lower);
 
 /* The nodes of a graph or body, in order. */
-int lower_graph(Lower *lower, Graph *graph);
+int lower_graph(Lower *lower, const Graph *graph);
 
 /* ------------------------------------------------------------------------------------- operands of the node in hand */
 
 /* Where input `index` of the node lies, as any view (a deferred step is appended first); buffer -1 when omitted. */
-int lower_input(Lower *lower, Node *node, int index, Operand *out);
+int lower_input(Lower *lower, const Node *node, int index, Operand *out);
 int lower_value(Lower *lower, Value *value, Operand *out);
 
 /* The same in dense row-major order: a copy step is appended where the value lies otherwise. */
-int lower_input_dense(Lower *lower, Node *node, int index, Operand *out);
+int lower_input_dense(Lower *lower, const Node *node, int index, Operand *out);
 int lower_dense(Lower *lower, Operand x, Operand *out);
 
-/* The place to write output `index` to: a new buffer, the caller's output, or a window of a larger value. Only
- * LAYOUT_ROW_MAJOR without a window is sure to be dense: check the strides, or use lower_output_dense. */
-int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out);
+/* Where output `index` shall be written: a new buffer, the caller's output, or a window of a larger value. Only
+ * LAYOUT_ROW_MAJOR without a window is sure to be dense: look at the strides, or use lower_output_dense. */
+int lower_output(Lower *lower, const Node *node, int index, Layout layout, Operand *out);
 
 /* A dense row-major buffer to write to; when the value must end elsewhere, call lower_output_done after the step. */
-int lower_output_dense(Lower *lower, Node *node, int index, Operand *out);
-int lower_output_done(Lower *lower, Node *node, int index, Operand written);
+int lower_output_dense(Lower *lower, const Node *node, int index, Operand *out);
+int lower_output_done(Lower *lower, const Node *node, int index, Operand written);
 
-/* Output `index` is a view of a placed value (reshape, transpose, slice, ...): no step, no bytes. */
-int lower_output_view(Lower *lower, Node *node, int index, Operand view);
+/* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
+int lower_output_view(Lower *lower, const Node *node, int index, Operand view);
 
-/* The same for a view that covers only part of the value; a copy with --elision=off. */
-int lower_output_part(Lower *lower, Node *node, int index, Operand part);
+/* The same where the view is a part of what is placed; a copy of it with --elision=off. */
+int lower_output_part(Lower *lower, const Node *node, int index, Operand part);
 
 /* Output `index` is deferred until its consumer is lowered. */
-int lower_output_deferred(Lower *lower, Node *node, int index, Deferred *deferred);
+int lower_output_deferred(Lower *lower, const Node *node, int index, Deferred *deferred);
 
 /* A deferred kernel, whose expression so far is the float that it computes. `detail` is passed on to `finish`. */
-Deferred *deferred_kernel(Lower *lower, Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
+Deferred *deferred_kernel(Lower *lower, const Node *node, DeferredFinish finish, DeferredAccepts accepts, void *detail,
                           Layout layout);
 int       lower_finish(Lower *lower, Value *value); /* append the step of a deferred value now */
 
@@ -200,7 +202,7 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
 /* Build one step: begin, operands and arguments in the kernel's order, end. */
-Step *step_begin(Lower *lower, Node *node, const char *kernel);
+Step *step_begin(Lower *lower, const Node *node, const char *kernel);
 void  step_reads(Lower *lower, Step *step, Operand x);
 void  step_writes(Lower *lower, Step *step, Operand y);
 void  step_updates(Lower *lower, Step *step,
@@ -222,8 +224,8 @@ int  step_end(Lower *lower, Step *step);
  * text that its operands may point to. Returns its index. */
 int lower_append(Lower *lower, Step step);
 
-/* Strided copy without conversion: y[...] = x[...]. */
-int lower_copy(Lower *lower, Node *node, Operand x, Operand y);
+/* Strided copy (with conversion of nothing): y[...] = x[...]. */
+int lower_copy(Lower *lower, const Node *node, Operand x, Operand y);
 
 /* Ensures that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need no slot. */
 int lower_extent(Lower *lower, Extent extent);
@@ -246,7 +248,7 @@ int lower_convert_into(Lower *lower, Operand x, Operand y); /* likewise, to wher
 Layout lower_layout_of(const Operand *x);
 
 /* Input `index` as dense int64_t, whatever integer type it has. */
-int lower_indices(Lower *lower, Node *node, int index, Operand *out);
+int lower_indices(Lower *lower, const Node *node, int index, Operand *out);
 
 /* Products of extents first .. last-1. */
 Extent operand_count(Lower *lower, const Operand *x, int first, int last);
@@ -269,9 +271,9 @@ int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
  * the expression node of input i (-1: omitted). `vector`: the node's own operation exists on float vectors, so that it
  * may be fused into a kernel's epilogue. The rule appends its operation to the result's expr and ends with
  * lower_output_deferred. NULL: failed with a message. */
-Deferred *lower_elementwise(Lower *lower, Node *node, bool vector, int *args);
+Deferred *lower_elementwise(Lower *lower, const Node *node, bool vector, int *args);
 
 /* The same with the first `count` inputs only; what the others say does not follow the common broadcast rule. */
-Deferred *lower_elementwise_of(Lower *lower, Node *node, int count, bool vector, int *args);
+Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool vector, int *args);
 
 #endif

@@ -173,7 +173,7 @@ int lower_value(Lower *lower, Value *value, Operand *out)
     return 0;
 }
 
-int lower_input(Lower *lower, Node *node, int index, Operand *out)
+int lower_input(Lower *lower, const Node *node, int index, Operand *out)
 {
     if (index >= node->nin || !node->in[index]) {
         *out = operand_absent(DTYPE_F32);
@@ -253,7 +253,7 @@ int lower_dense(Lower *lower, Operand x, Operand *out)
     return lower_copy(lower, NULL, x, *out);
 }
 
-int lower_input_dense(Lower *lower, Node *node, int index, Operand *out)
+int lower_input_dense(Lower *lower, const Node *node, int index, Operand *out)
 {
     Operand x;
 
@@ -296,7 +296,7 @@ int lower_made_place(Lower *lower, Value *value, Layout layout, Operand *out)
     return 0;
 }
 
-int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *out)
+int lower_output(Lower *lower, const Node *node, int index, Layout layout, Operand *out)
 {
     if (index >= node->nout || !node->out[index]) {
         *out = operand_absent(DTYPE_F32);
@@ -306,7 +306,7 @@ int lower_output(Lower *lower, Node *node, int index, Layout layout, Operand *ou
     return 0;
 }
 
-int lower_output_dense(Lower *lower, Node *node, int index, Operand *out)
+int lower_output_dense(Lower *lower, const Node *node, int index, Operand *out)
 {
     if (lower_output(lower, node, index, LAYOUT_ROW_MAJOR, out) < 0)
         return -1;
@@ -315,7 +315,7 @@ int lower_output_dense(Lower *lower, Node *node, int index, Operand *out)
     return 0;
 }
 
-int lower_output_done(Lower *lower, Node *node, int index, Operand written)
+int lower_output_done(Lower *lower, const Node *node, int index, Operand written)
 {
     Operand place;
 
@@ -327,7 +327,7 @@ int lower_output_done(Lower *lower, Node *node, int index, Operand written)
     return lower_copy(lower, node, written, place);
 }
 
-int lower_output_part(Lower *lower, Node *node, int index, Operand part)
+int lower_output_part(Lower *lower, const Node *node, int index, Operand part)
 {
     Operand y;
 
@@ -338,7 +338,7 @@ int lower_output_part(Lower *lower, Node *node, int index, Operand part)
     return lower_copy(lower, node, part, y);
 }
 
-int lower_output_view(Lower *lower, Node *node, int index, Operand view)
+int lower_output_view(Lower *lower, const Node *node, int index, Operand view)
 {
     Value *value = index < node->nout ? node->out[index] : NULL;
     Place *place;

@@ -75,7 +75,7 @@ void spatial_put_pixel(Lower *lower, Step *step)
     step_ints(lower, step, 3, none);
 }
 
-int spatial_channels(Lower *lower, Node *node, Operand *x)
+int spatial_channels(Lower *lower, const Node *node, Operand *x)
 {
     Operand apart;
 

@@ -29,7 +29,7 @@ void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
 bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape);
 
 /* Input 0 with its channels side by side: where they lie apart, a copy. */
-int spatial_channels(Lower *lower, Node *node, Operand *x);
+int spatial_channels(Lower *lower, const Node *node, Operand *x);
 
 /* Refuses more than three spatial axes. */
 int spatial_need(Lower *lower, const Node *node);

@@ -192,7 +192,7 @@ int lower_check(Lower *lower, Extent condition)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-Step *step_begin(Lower *lower, Node *node, const char *kernel)
+Step *step_begin(Lower *lower, const Node *node, const char *kernel)
 {
     Step *step = arena_one(lower->program->arena, Step);
 

@@ -8,7 +8,7 @@
 #define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) \
     int upgrade(Model *model, Node *node, Diag *diag); \
     int infer(Infer *context, Node *node); \
-    int lower(Lower *context, Node *node);
+    int lower(Lower *context, const Node *node);
 #include "schemas/ops.def"
 
 #endif

@@ -38,7 +38,7 @@ int expand_cdist(Expand *expand)
     return 0;
 }
 
-int lower_cdist(Lower *lower, Node *node)
+int lower_cdist(Lower *lower, const Node *node)
 {
     const Type *a = &node->in[0]->type, *b = &node->in[1]->type;
     Operand     x, z, y;

@@ -52,7 +52,7 @@ static bool takes_weights(const Node *node, const Value *weights, const Matrices
     return true;
 }
 
-bool attention_softmax(Lower *lower, Node *node)
+bool attention_softmax(Lower *lower, const Node *node)
 {
     Value      *weights = node->out[0];
     const Node *user = only_reader(lower, weights);
@@ -96,7 +96,7 @@ static Blocking choose_blocking(const Matrices *m)
 
 /* Places the result in the memory order that its only reader, a Transpose, produces, so that the Transpose is a view
  * without a copy. *turned: it was. */
-static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
+static int place_result(Lower *lower, const Node *node, Operand *y, bool *turned)
 {
     const Node    *user = only_reader(lower, node->out[0]);
     int            rank = node->out[0]->type.rank, axes[MAX_RANK], count;
@@ -111,7 +111,7 @@ static int place_result(Lower *lower, Node *node, Operand *y, bool *turned)
     return 0;
 }
 
-static int append(Lower *lower, Node *node, Deferred *p, Operand y, Operand v)
+static int append(Lower *lower, const Node *node, Deferred *p, Operand y, Operand v)
 {
     const Matrices *m = p->detail;
     Extent          pitch[MATMUL_PITCHES];
@@ -135,7 +135,7 @@ static int append(Lower *lower, Node *node, Deferred *p, Operand y, Operand v)
     return step_end(lower, step);
 }
 
-int attention_matmul(Lower *lower, Node *node)
+int attention_matmul(Lower *lower, const Node *node)
 {
     Deferred *p = lower->place[node->in[0]->id].deferred;
     Matrices *m = p->detail;

@@ -4,7 +4,7 @@
 #include "ops/rules.h"
 
 /* Inputs: past (or none), new rows, length of the past for each batch, rows of the result in all. */
-int lower_cache_append(Lower *lower, Node *node)
+int lower_cache_append(Lower *lower, const Node *node)
 {
     bool    has_past = node->in[0] != NULL;
     Operand past, now, length, y;

@@ -17,7 +17,7 @@ enum {
     GO_ON_AXIS = 0      /* of the second one */
 };
 
-int lower_if(Lower *lower, Node *node)
+int lower_if(Lower *lower, const Node *node)
 {
     Extent condition;
     int    at;
@@ -25,7 +25,7 @@ int lower_if(Lower *lower, Node *node)
     if (control_condition(lower, node->in[0], &condition) < 0)
         return -1;
     if (extent_is_const(condition)) { /* only one branch exists */
-        Graph *body = node->body[condition.max ? 0 : 1];
+        const Graph *body = node->body[condition.max ? 0 : 1];
 
         if (lower_graph(lower, body) < 0)
             return -1;
@@ -71,17 +71,17 @@ typedef struct Carried {
 } Carried;
 
 typedef struct LoopPlan {
-    Graph   *body;
-    Carried *carried;
-    int      ncarried;
-    Extent   iteration; /* its run-time integer */
-    Value  **stacked;   /* body outputs that are stacked */
-    Value  **stack;     /* the outputs they are stacked in */
-    int     *stack_axis;
-    bool    *stack_back; /* filled from the end */
-    int      nstack;
-    Extent   trips; /* iterations at most; exactly, of a Scan */
-    int      first; /* buffer that the body may make: those before it are from outside */
+    const Graph *body;
+    Carried     *carried;
+    int          ncarried;
+    Extent       iteration; /* its run-time integer */
+    Value      **stacked;   /* body outputs that are stacked */
+    Value      **stack;     /* the outputs they are stacked in */
+    int         *stack_axis;
+    bool        *stack_back; /* filled from the end */
+    int          nstack;
+    Extent       trips; /* iterations at most; exactly, of a Scan */
+    int          first; /* buffer that the body may make: those before it are from outside */
 } LoopPlan;
 
 static int carry_in(Lower *lower, const LoopPlan *plan)
@@ -291,7 +291,7 @@ static int lower_loop_plan(Lower *lower, LoopPlan *plan, Value *go_first, Value 
     return 0;
 }
 
-static LoopPlan plan_new(Lower *lower, Graph *body, int ncarried, int nstack)
+static LoopPlan plan_new(Lower *lower, const Graph *body, int ncarried, int nstack)
 {
     LoopPlan plan = {.body = body, .ncarried = ncarried, .nstack = nstack};
 
@@ -318,12 +318,12 @@ static void loop_values(const Node *node, LoopPlan *plan)
     }
 }
 
-int lower_loop(Lower *lower, Node *node)
+int lower_loop(Lower *lower, const Node *node)
 {
-    Graph   *body = node->body[0];
-    Value   *first = node->nin > 1 ? node->in[1] : NULL;
-    LoopPlan plan = plan_new(lower, body, body->nin - 2, body->nout - body->nin + 1);
-    Extent   go_slot = extent_symbol(lower->model, EXPR_VAR, body->in[1]->id, GO_ON_AXIS, 0, 1);
+    const Graph *body = node->body[0];
+    Value       *first = node->nin > 1 ? node->in[1] : NULL;
+    LoopPlan     plan = plan_new(lower, body, body->nin - 2, body->nout - body->nin + 1);
+    Extent       go_slot = extent_symbol(lower->model, EXPR_VAR, body->in[1]->id, GO_ON_AXIS, 0, 1);
 
     plan.trips = extent_const(INT64_MAX);
     if (node->in[0] && control_integer(lower, node->in[0], INT64_MIN, INT64_MAX, &plan.trips) < 0)
@@ -359,9 +359,9 @@ static int scan_slice(Lower *lower, const LoopPlan *plan, Value *from, Value *pa
     return 0;
 }
 
-int lower_scan(Lower *lower, Node *node)
+int lower_scan(Lower *lower, const Node *node)
 {
-    Graph         *body = node->body[0];
+    const Graph   *body = node->body[0];
     int            nscan = (int)node_int(node, "num_scan_inputs", 1), nstate = body->nin - nscan, count[4];
     LoopPlan       plan = plan_new(lower, body, nstate, body->nout - nstate);
     const int64_t *in_axes = node_ints(node, "scan_input_axes", &count[0]);

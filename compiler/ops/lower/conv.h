@@ -17,7 +17,7 @@ typedef struct Conv {
 } Conv;
 
 /* Places input 0 of the node in c->x. An image of many channels that are not contiguous is copied to have them so. */
-int conv_place_channels(Lower *lower, Node *node, Conv *c);
+int conv_place_channels(Lower *lower, const Node *node, Conv *c);
 
 /* The step of a direct convolution: y = expression of p. Returns 0 or -1 with a message. */
 int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y);

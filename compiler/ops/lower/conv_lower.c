@@ -53,7 +53,7 @@ static int finish_winograd(Lower *lower, Deferred *p, Operand y)
 }
 
 static int finish(Lower *lower, Deferred *p, Operand y);
-static int place_input(Lower *lower, Node *node, Conv *c);
+static int place_input(Lower *lower, const Node *node, Conv *c);
 
 /* Appends the step that computes its own input; if it cannot, the input is computed first. */
 static int finish_after(Lower *lower, Deferred *p, Operand y)
@@ -167,7 +167,7 @@ static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 }
 
 /* Weights of a depthwise convolution: [tap][channel]. */
-static int place_taps(Lower *lower, Node *node, Conv *c)
+static int place_taps(Lower *lower, const Node *node, Conv *c)
 {
     const Type *type = &node->in[1]->type;
     int64_t     dim[2] = {1, c->groups};
@@ -197,7 +197,7 @@ static int place_taps(Lower *lower, Node *node, Conv *c)
 
 /* Places weights of a convolution with few outputs: [output][tap][input]. The input must be contiguous: it is if it is
  * placed already or is a strip of a cascade; otherwise it may be copied. */
-static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
+static bool place_dot(Lower *lower, const Node *node, Conv *c, int64_t taps)
 {
     const Value  *constant = lower_constant(lower, node->in[1]);
     const int64_t dim[3] = {c->outputs, taps, c->inputs};
@@ -219,7 +219,7 @@ static bool place_dot(Lower *lower, Node *node, Conv *c, int64_t taps)
 }
 
 /* Chooses the algorithm, direct with its tiles or Winograd: by the choices of --tuned, else by predicted time. */
-static void choose_algorithm(Lower *lower, Node *node, Conv *c)
+static void choose_algorithm(Lower *lower, const Node *node, Conv *c)
 {
     ConvShape        shape;
     const Algorithm *algorithm;
@@ -250,7 +250,7 @@ static void place_constant(Lower *lower, const Value *constant, PanelShape shape
         c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);
 }
 
-static int place_weights(Lower *lower, Node *node, Conv *c)
+static int place_weights(Lower *lower, const Node *node, Conv *c)
 {
     const Type  *type = &node->in[1]->type;
     PanelShape   shape = {c->groups, c->outputs, c->inputs, 1};
@@ -274,14 +274,14 @@ static int place_weights(Lower *lower, Node *node, Conv *c)
     return 0;
 }
 
-int conv_place_channels(Lower *lower, Node *node, Conv *c)
+int conv_place_channels(Lower *lower, const Node *node, Conv *c)
 {
     if (c->inputs < STRAIGHT && !c->depthwise)
         return lower_input(lower, node, 0, &c->x);
     return spatial_channels(lower, node, &c->x);
 }
 
-static int place_input(Lower *lower, Node *node, Conv *c)
+static int place_input(Lower *lower, const Node *node, Conv *c)
 {
     Place *place = &lower->place[node->in[0]->id];
 
@@ -291,7 +291,7 @@ static int place_input(Lower *lower, Node *node, Conv *c)
     return 0;
 }
 
-int lower_conv(Lower *lower, Node *node)
+int lower_conv(Lower *lower, const Node *node)
 {
     Conv     *c = arena_one(lower->program->arena, Conv);
     Deferred *p;

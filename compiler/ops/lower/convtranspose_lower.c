@@ -10,7 +10,7 @@
 
 /* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap
  * ...]. */
-static int outputs_first(Lower *lower, Node *node, int64_t groups, Operand *out)
+static int outputs_first(Lower *lower, const Node *node, int64_t groups, Operand *out)
 {
     static const int one_group[] = {1, 0, 2, 3, 4}, apart[] = {0, 2, 1, 3, 4, 5};
     Operand          w, y;
@@ -100,7 +100,7 @@ static int64_t whole_tap(const Window *w, const AxisPhase *axis, int64_t tap)
 }
 
 /* The phase's weights, [group][output][input][tap]; of depthwise ones [tap][group]. */
-static Operand phase_weights(Lower *lower, Node *node, const Conv *c, const AxisPhase *axis)
+static Operand phase_weights(Lower *lower, const Node *node, const Conv *c, const AxisPhase *axis)
 {
     const Value *constant = lower_constant(lower, node->in[1]);
     const float *from = const_aligned(lower->arena, constant);
@@ -184,7 +184,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch) && extent_is(pitch, 0);
 }
 
-static int lower_phases(Lower *lower, Node *node, const Window *window)
+static int lower_phases(Lower *lower, const Node *node, const Window *window)
 {
     const Type *type = &node->in[1]->type;
     Conv       *c = arena_one(lower->program->arena, Conv);
@@ -202,7 +202,7 @@ static int lower_phases(Lower *lower, Node *node, const Window *window)
 
 /* ------------------------------------------------------------------------------------------------- the kernel's own */
 
-int lower_conv_transpose(Lower *lower, Node *node)
+int lower_conv_transpose(Lower *lower, const Node *node)
 {
     Infer        infer = {.model = lower->model, .diag = lower->diag};
     const Type  *type = &node->in[1]->type;

@@ -3,12 +3,12 @@
 #include "ops/lower/matrix.h"
 #include "ops/lower/double_lower.h"
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int double_matmul(Lower *lower, Node *node)
+int double_matmul(Lower *lower, const Node *node)
 {
     bool     whole = node->in[0]->type.dtype != DTYPE_F64;
     Matrices m;
@@ -26,13 +26,13 @@ int double_matmul(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-static int double_input(Lower *lower, Node *node, int index, Operand *out)
+static int double_input(Lower *lower, const Node *node, int index, Operand *out)
 {
     return lower_input(lower, node, index, out) < 0 ? -1 : lower_convert(lower, *out, DTYPE_F64, out);
 }
 
 /* Both kinds of convolution. Floats are computed as doubles. */
-static int convolve(Lower *lower, Node *node, const Window *window, const char *kernel)
+static int convolve(Lower *lower, const Node *node, const Window *window, const char *kernel)
 {
     Type    type = node->out[0]->type;
     Operand x, w, bias, y, place;
@@ -56,17 +56,17 @@ static int convolve(Lower *lower, Node *node, const Window *window, const char *
     return lower_output_done(lower, node, 0, place);
 }
 
-int double_conv(Lower *lower, Node *node, const Window *window)
+int double_conv(Lower *lower, const Node *node, const Window *window)
 {
     return convolve(lower, node, window, "conv");
 }
 
-int double_conv_transpose(Lower *lower, Node *node, const Window *window)
+int double_conv_transpose(Lower *lower, const Node *node, const Window *window)
 {
     return convolve(lower, node, window, "convtranspose");
 }
 
-int double_pool(Lower *lower, Node *node, const Window *window, int kind, double p)
+int double_pool(Lower *lower, const Node *node, const Window *window, int kind, double p)
 {
     Operand x, y;
     Step   *step;

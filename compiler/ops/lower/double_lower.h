@@ -6,10 +6,10 @@
 #include "infer/window.h"
 #include "lower/lower.h"
 
-int double_matmul(Lower *lower, Node *node);
-int double_conv(Lower *lower, Node *node, const Window *window); /* the window's extents are known */
-int double_conv_transpose(Lower *lower, Node *node, const Window *window);
-int double_pool(Lower *lower, Node *node, const Window *window, int kind,
+int double_matmul(Lower *lower, const Node *node);
+int double_conv(Lower *lower, const Node *node, const Window *window); /* the window's extents are known */
+int double_conv_transpose(Lower *lower, const Node *node, const Window *window);
+int double_pool(Lower *lower, const Node *node, const Window *window, int kind,
                 double p); /* kind: OCC_POOL_*, not the largest */
 
 #endif

@@ -72,7 +72,7 @@ static const Direct *find_direct(OpKind op)
 }
 
 /* Emits the result in the type of the output, rounded as ONNX rounds every operator's result. */
-static int emit(Lower *lower, Node *node, Deferred *p, int result)
+static int emit(Lower *lower, const Node *node, Deferred *p, int result)
 {
     scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
     return lower_output_deferred(lower, node, 0, p);
@@ -94,7 +94,7 @@ static int number(Lower *lower, Deferred *p, int like, double value)
     return scalar_literal(lower, p->expr, p->expr->node[like].dtype, value);
 }
 
-int lower_direct(Lower *lower, Node *node)
+int lower_direct(Lower *lower, const Node *node)
 {
     const Direct *row = find_direct(node->op);
     int           args[SCALAR_MAX_OPERANDS], result;
@@ -115,7 +115,7 @@ int lower_direct(Lower *lower, Node *node)
     return emit(lower, node, p, result);
 }
 
-int lower_mean(Lower *lower, Node *node)
+int lower_mean(Lower *lower, const Node *node)
 {
     int       args[SCALAR_MAX_OPERANDS], sum;
     Deferred *p = lower_elementwise(lower, node, true, args);
@@ -128,7 +128,7 @@ int lower_mean(Lower *lower, Node *node)
     return emit(lower, node, p, op2(lower, p, SCALAR_div, sum, number(lower, p, sum, node->nin)));
 }
 
-int lower_mod(Lower *lower, Node *node)
+int lower_mod(Lower *lower, const Node *node)
 {
     int       args[2];
     Deferred *p = lower_elementwise(lower, node, false, args);
@@ -162,7 +162,7 @@ static int short_power(Lower *lower, Deferred *p, int base, double exponent)
 }
 
 /* The result has the base's type; mixed types compute in double, where every 32-bit exponent is exact. */
-int lower_pow(Lower *lower, Node *node)
+int lower_pow(Lower *lower, const Node *node)
 {
     double    exponent = 0.0;
     bool      is_float = node->in[0]->type.dtype == DTYPE_F32;
@@ -184,7 +184,7 @@ int lower_pow(Lower *lower, Node *node)
     return emit(lower, node, p, op2(lower, p, SCALAR_pow, base, args[1]));
 }
 
-int lower_bitshift(Lower *lower, Node *node)
+int lower_bitshift(Lower *lower, const Node *node)
 {
     int       args[2];
     Deferred *p = lower_elementwise(lower, node, false, args);
@@ -193,7 +193,7 @@ int lower_bitshift(Lower *lower, Node *node)
     return p ? emit(lower, node, p, op2(lower, p, left ? SCALAR_shl : SCALAR_shr, args[0], args[1])) : -1;
 }
 
-int lower_isinf(Lower *lower, Node *node)
+int lower_isinf(Lower *lower, const Node *node)
 {
     bool      plus = node_int(node, "detect_positive", 1) != 0, minus = node_int(node, "detect_negative", 1) != 0;
     int       arg, result;
@@ -210,7 +210,7 @@ int lower_isinf(Lower *lower, Node *node)
     return emit(lower, node, p, result);
 }
 
-int lower_where(Lower *lower, Node *node)
+int lower_where(Lower *lower, const Node *node)
 {
     int       args[3];
     Deferred *p;
@@ -222,7 +222,7 @@ int lower_where(Lower *lower, Node *node)
 }
 
 /* max(low, min(x, high)) in ONNX's order, so that min > max gives max. */
-int lower_clip(Lower *lower, Node *node)
+int lower_clip(Lower *lower, const Node *node)
 {
     int       args[3] = {-1, -1, -1}, result;
     Deferred *p = lower_elementwise(lower, node, true, args);
@@ -387,7 +387,7 @@ static const struct {
     {OP_onnx_Shrink, shrink, true},
 };
 
-int lower_activation(Lower *lower, Node *node)
+int lower_activation(Lower *lower, const Node *node)
 {
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (activations[i].op == node->op) {
@@ -399,7 +399,7 @@ int lower_activation(Lower *lower, Node *node)
     return diag_bug(lower->diag, node->loc, "no activation rule");
 }
 
-int lower_prelu(Lower *lower, Node *node)
+int lower_prelu(Lower *lower, const Node *node)
 {
     int       args[2];
     Deferred *p = lower_elementwise(lower, node, true, args);
@@ -433,7 +433,7 @@ static bool casts_vectors(DType from, DType to)
     return to == DTYPE_BOOL ? lane : to == DTYPE_F32 && (lane || byte);
 }
 
-static int cast_to(Lower *lower, Node *node, bool saturate)
+static int cast_to(Lower *lower, const Node *node, bool saturate)
 {
     DType     to = node->out[0]->type.dtype;
     int       args[2], zero;
@@ -458,13 +458,13 @@ static int cast_to(Lower *lower, Node *node, bool saturate)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int lower_cast(Lower *lower, Node *node)
+int lower_cast(Lower *lower, const Node *node)
 {
     return cast_to(lower, node, node_int(node, "saturate", 1) != 0);
 }
 
 /* An output that is its first input: no step. */
-int lower_identity(Lower *lower, Node *node)
+int lower_identity(Lower *lower, const Node *node)
 {
     Operand x;
 

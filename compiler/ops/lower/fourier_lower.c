@@ -5,7 +5,7 @@
 #include "lower/lower.h"
 #include "ops/rules.h"
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
@@ -24,7 +24,7 @@ typedef struct Along {
     Extent outer, count, results, inner;
 } Along;
 
-static int along_axis(Lower *lower, Infer *infer, Node *node, const Operand *x, Along *out)
+static int along_axis(Lower *lower, Infer *infer, const Node *node, const Operand *x, Along *out)
 {
     const Extent *result = node->out[0]->type.dim;
     int           last = x->rank - 1;
@@ -46,7 +46,7 @@ static int along_axis(Lower *lower, Infer *infer, Node *node, const Operand *x, 
     return 0;
 }
 
-int lower_dft(Lower *lower, Node *node)
+int lower_dft(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     bool    inverse = node_int(node, "inverse", 0) != 0, half = inverse && node_int(node, "onesided", 0);
@@ -77,7 +77,7 @@ int lower_dft(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_stft(Lower *lower, Node *node)
+int lower_stft(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Operand x, window, y;
@@ -106,7 +106,7 @@ int lower_stft(Lower *lower, Node *node)
 }
 
 /* Computed in double, whatever the result's type. */
-int lower_mel_weights(Lower *lower, Node *node)
+int lower_mel_weights(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Type    type = node->out[0]->type;
@@ -134,7 +134,7 @@ int lower_mel_weights(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, y);
 }
 
-int lower_det(Lower *lower, Node *node)
+int lower_det(Lower *lower, const Node *node)
 {
     Operand x, y;
     Extent  n = node->in[0]->type.dim[node->in[0]->type.rank - 1];

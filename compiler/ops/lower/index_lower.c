@@ -22,7 +22,7 @@ static void put_strides(Lower *lower, Step *step, const Operand *x)
     step_extents(lower, step, x->rank, x->stride);
 }
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
@@ -37,7 +37,7 @@ static bool is_inside(const Value *index, Extent extent, int64_t *constant)
 }
 
 /* A constant index of one element gives a view. Everything else is gathered, and the run checks the indices. */
-int lower_gather(Lower *lower, Node *node)
+int lower_gather(Lower *lower, const Node *node)
 {
     Operand x, index, y;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
@@ -70,7 +70,7 @@ int lower_gather(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_gather_elements(Lower *lower, Node *node)
+int lower_gather_elements(Lower *lower, const Node *node)
 {
     Operand x, index, y;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
@@ -91,7 +91,7 @@ int lower_gather_elements(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_gather_nd(Lower *lower, Node *node)
+int lower_gather_nd(Lower *lower, const Node *node)
 {
     Operand x, index, y;
     int     batch = (int)node_int(node, "batch_dims", 0), depth;
@@ -121,7 +121,7 @@ static int reduction_of(Lower *lower, const Node *node)
 }
 
 /* The data is copied to the result first; the updates are written over it. */
-static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y, Operand *index, Operand *update,
+static int scatter_begin(Lower *lower, const Node *node, const char *name, Operand *y, Operand *index, Operand *update,
                          Step **step)
 {
     int     reduction = reduction_of(lower, node);
@@ -144,7 +144,7 @@ static int scatter_begin(Lower *lower, Node *node, const char *name, Operand *y,
     return 0;
 }
 
-int lower_scatter_elements(Lower *lower, Node *node)
+int lower_scatter_elements(Lower *lower, const Node *node)
 {
     Operand y, index, update;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
@@ -161,7 +161,7 @@ int lower_scatter_elements(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_scatter_nd(Lower *lower, Node *node)
+int lower_scatter_nd(Lower *lower, const Node *node)
 {
     Operand y, index, update;
     int     depth;
@@ -186,7 +186,7 @@ static int pad_mode(Lower *lower, const Node *node)
 }
 
 /* Elements in front of each axis: from the pads input, for the axes that it names. */
-static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
+static int pad_before(Lower *lower, const Node *node, int rank, Extent *before)
 {
     Extent pads[2 * MAX_RANK];
     Axes   axes;
@@ -203,7 +203,7 @@ static int pad_before(Lower *lower, Node *node, int rank, Extent *before)
     return 0;
 }
 
-int lower_pad(Lower *lower, Node *node)
+int lower_pad(Lower *lower, const Node *node)
 {
     static const double zero[2] = {0};
     int                 mode = pad_mode(lower, node);
@@ -234,7 +234,7 @@ int lower_pad(Lower *lower, Node *node)
     return step_end(lower, step);
 }
 
-int lower_tile(Lower *lower, Node *node)
+int lower_tile(Lower *lower, const Node *node)
 {
     Operand x, y;
     Step   *step;
@@ -252,7 +252,7 @@ int lower_tile(Lower *lower, Node *node)
 }
 
 /* A computed depth, of any number type, is read once into the result's extent. */
-static int onehot_depth(Lower *lower, Node *node, Extent symbol)
+static int onehot_depth(Lower *lower, const Node *node, Extent symbol)
 {
     Operand depth;
 
@@ -261,7 +261,7 @@ static int onehot_depth(Lower *lower, Node *node, Extent symbol)
     return lower_indices(lower, node, 1, &depth) < 0 ? -1 : lower_read(lower, depth, symbol);
 }
 
-int lower_onehot(Lower *lower, Node *node)
+int lower_onehot(Lower *lower, const Node *node)
 {
     Operand index, values, y;
     int     axis = axis_of(node, "axis", -1, node->in[0]->type.rank + 1);
@@ -283,7 +283,7 @@ int lower_onehot(Lower *lower, Node *node)
 }
 
 /* Elements before, along and behind the axis that input 1 names, perhaps as a run-time integer. */
-static int around_axis(Lower *lower, Node *node, const Operand *x, Extent *part)
+static int around_axis(Lower *lower, const Node *node, const Operand *x, Extent *part)
 {
     Infer infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Axes  axes;
@@ -303,7 +303,7 @@ static int around_axis(Lower *lower, Node *node, const Operand *x, Extent *part)
 }
 
 /* Running sums and products. */
-int lower_cumulative(Lower *lower, Node *node)
+int lower_cumulative(Lower *lower, const Node *node)
 {
     Extent  part[3];
     Operand x, y;

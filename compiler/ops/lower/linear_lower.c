@@ -91,7 +91,7 @@ int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
     return operand_reshape(lower, x, 2, flat, out) ? 0 : -1;
 }
 
-int linear_deferred(Lower *lower, Node *node, Operand x, const LinearWeights *weights)
+int linear_deferred(Lower *lower, const Node *node, Operand x, const LinearWeights *weights)
 {
     Linear *l = arena_one(lower->program->arena, Linear);
 

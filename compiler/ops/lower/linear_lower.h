@@ -17,7 +17,7 @@ typedef struct LinearWeights {
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights);
 
 /* Output 0 of the node is x [..., k] times weights + bias, deferred until its elementwise consumers. */
-int linear_deferred(Lower *lower, Node *node, Operand x, const LinearWeights *weights);
+int linear_deferred(Lower *lower, const Node *node, Operand x, const LinearWeights *weights);
 
 /* x [..., k] as [rows][k]: a view where rows lie at equal distances, else a copy. */
 int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out);

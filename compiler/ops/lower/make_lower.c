@@ -5,13 +5,13 @@
 #include "ops/rules.h"
 #include <string.h>
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
 /* Shape, Size and other values that inference tracks as run-time integers. */
-int lower_elems(Lower *lower, Node *node)
+int lower_elems(Lower *lower, const Node *node)
 {
     const Value *value = node->out[0];
 
@@ -20,7 +20,7 @@ int lower_elems(Lower *lower, Node *node)
     return lower_tracked(lower, node->out[0]);
 }
 
-int lower_constant_of_shape(Lower *lower, Node *node)
+int lower_constant_of_shape(Lower *lower, const Node *node)
 {
     static const double zero = 0;
     const Attr         *attr = node_attr(node, "value");
@@ -39,7 +39,7 @@ int lower_constant_of_shape(Lower *lower, Node *node)
 }
 
 /* In inference mode: the input itself, and a mask of ones. */
-int lower_dropout(Lower *lower, Node *node)
+int lower_dropout(Lower *lower, const Node *node)
 {
     static const unsigned char yes = 1;
     double                     training = 0.0, ratio = 0.5;
@@ -60,7 +60,7 @@ int lower_dropout(Lower *lower, Node *node)
                              operand_broadcast(lower, x, node->out[1]->type.rank, node->out[1]->type.dim));
 }
 
-int lower_trilu(Lower *lower, Node *node)
+int lower_trilu(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Extent  diagonal;
@@ -81,7 +81,7 @@ int lower_trilu(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_eyelike(Lower *lower, Node *node)
+int lower_eyelike(Lower *lower, const Node *node)
 {
     Operand y;
     Step   *step;
@@ -100,7 +100,7 @@ int lower_eyelike(Lower *lower, Node *node)
 }
 
 /* A run-time count is computed first: a result above its capacity stops the run. */
-int lower_range(Lower *lower, Node *node)
+int lower_range(Lower *lower, const Node *node)
 {
     Extent  symbol = node->out[0]->type.dim[0];
     Operand x[3], y;
@@ -131,7 +131,7 @@ int lower_range(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_reverse_sequence(Lower *lower, Node *node)
+int lower_reverse_sequence(Lower *lower, const Node *node)
 {
     int     time = (int)node_int(node, "time_axis", 0), batch = (int)node_int(node, "batch_axis", 1);
     Operand x, y, length;
@@ -153,7 +153,7 @@ int lower_reverse_sequence(Lower *lower, Node *node)
 }
 
 /* Blocks become axes, axes are permuted, axes become blocks: one strided copy at most. */
-static int permute_blocks(Lower *lower, Node *node, int rank, const Extent *split, const int *axes)
+static int permute_blocks(Lower *lower, const Node *node, int rank, const Extent *split, const int *axes)
 {
     const Type *type = &node->out[0]->type;
     Operand     x, parts, y, target;
@@ -180,7 +180,7 @@ static int permute_blocks(Lower *lower, Node *node, int rank, const Extent *spli
     return lower_output_done(lower, node, 0, y);
 }
 
-int lower_depth_to_space(Lower *lower, Node *node)
+int lower_depth_to_space(Lower *lower, const Node *node)
 {
     const Extent    *d = node->in[0]->type.dim;
     Extent           b = extent_const(node_int(node, "blocksize", 1));
@@ -192,7 +192,7 @@ int lower_depth_to_space(Lower *lower, Node *node)
     return permute_blocks(lower, node, 6, crd ? crd_split : dcr_split, crd ? crd_axes : dcr_axes);
 }
 
-int lower_space_to_depth(Lower *lower, Node *node)
+int lower_space_to_depth(Lower *lower, const Node *node)
 {
     const Extent *d = node->in[0]->type.dim;
     Extent        b = extent_const(node_int(node, "blocksize", 1));
@@ -207,7 +207,7 @@ int lower_space_to_depth(Lower *lower, Node *node)
 /* ------------------------------------------------------------------------------------------------------------ Slice */
 
 /* A view: every axis has another start and a longer or negative stride. The checks are recorded already. */
-int lower_slice(Lower *lower, Node *node)
+int lower_slice(Lower *lower, const Node *node)
 {
     Infer     infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     SliceAxis axis[MAX_RANK];

@@ -28,7 +28,7 @@ static bool constant_matrix(Lower *lower, Value *b, bool transposed, LinearWeigh
 }
 
 /* x times a vector has one axis less than x; a column of one element is read as that axis. */
-int lower_matmul(Lower *lower, Node *node)
+int lower_matmul(Lower *lower, const Node *node)
 {
     LinearWeights weights;
     Operand       x;
@@ -79,7 +79,7 @@ static const float *constant_addend(Lower *lower, const Node *node, int64_t n, d
 }
 
 /* alpha * A' * B' + beta * C */
-int lower_gemm(Lower *lower, Node *node)
+int lower_gemm(Lower *lower, const Node *node)
 {
     static const int swap[] = {1, 0};
     double           alpha = (double)node_float(node, "alpha", 1.0f), beta = (double)node_float(node, "beta", 1.0f);

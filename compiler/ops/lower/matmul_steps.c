@@ -73,7 +73,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }
 
-static Deferred *start(Lower *lower, Node *node, Type type, Matrices *m)
+static Deferred *start(Lower *lower, const Node *node, Type type, Matrices *m)
 {
     Deferred *p = deferred_kernel(lower, node, finish, accepts, m, LAYOUT_ROW_MAJOR);
 
@@ -93,7 +93,7 @@ int matmul_finish(Lower *lower, Deferred *p, Operand y)
     return finish(lower, p, y);
 }
 
-int matmul_lower_general(Lower *lower, Node *node)
+int matmul_lower_general(Lower *lower, const Node *node)
 {
     Matrices *m = arena_one(lower->program->arena, Matrices);
 
@@ -103,7 +103,7 @@ int matmul_lower_general(Lower *lower, Node *node)
 }
 
 /* alpha * matmul + beta * C, in the epilogue if C can be read there. */
-static int add_addend(Lower *lower, Node *node, Deferred *p, double alpha, double beta)
+static int add_addend(Lower *lower, const Node *node, Deferred *p, double alpha, double beta)
 {
     int result = 0, scaled;
 
@@ -126,7 +126,7 @@ static int add_addend(Lower *lower, Node *node, Deferred *p, double alpha, doubl
     return 0;
 }
 
-int gemm_lower_general(Lower *lower, Node *node)
+int gemm_lower_general(Lower *lower, const Node *node)
 {
     static const int swap[] = {1, 0};
     Matrices        *m = arena_one(lower->program->arena, Matrices);
@@ -147,7 +147,7 @@ int gemm_lower_general(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int matmul_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y)
+int matmul_append(Lower *lower, const Node *node, Operand a, Operand b, Operand addend, Operand y)
 {
     Matrices *m = arena_one(lower->program->arena, Matrices);
     Deferred *p;

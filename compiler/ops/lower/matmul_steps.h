@@ -5,8 +5,8 @@
 #include "ops/lower/matrix.h"
 
 /* MatMul and Gemm in general: stacks of matrices with broadcasting, any strides, any addend. */
-int matmul_lower_general(Lower *lower, Node *node);
-int gemm_lower_general(Lower *lower, Node *node);
+int matmul_lower_general(Lower *lower, const Node *node);
+int gemm_lower_general(Lower *lower, const Node *node);
 
 /* The deferred step of a value, if it is a matmul; its detail is a Matrices. */
 Deferred *matmul_deferred(const Lower *lower, const Value *value);
@@ -18,6 +18,6 @@ enum { MATMUL_PITCHES = SCALAR_MAX_OPERANDS * (MAX_RANK + 1) };
 void matmul_epilogue(Deferred *matmul, const Matrices *matrices, Extent *pitch);
 
 /* Appends y = a * b + addend for float matrices; the addend has the columns of y, or is absent. */
-int matmul_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y);
+int matmul_append(Lower *lower, const Node *node, Operand a, Operand b, Operand addend, Operand y);
 
 #endif

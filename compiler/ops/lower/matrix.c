@@ -28,7 +28,7 @@ static Operand to_stack(Lower *lower, Operand x, const Matrices *m)
     return operand_broadcast(lower, x, m->stack + 2, dim);
 }
 
-int matrices_of(Lower *lower, Node *node, Matrices *m)
+int matrices_of(Lower *lower, const Node *node, Matrices *m)
 {
     Operand a, b;
     int     vectors;

@@ -13,7 +13,7 @@ typedef struct Matrices {
 } Matrices;
 
 /* Inputs 0 and 1 of a node by numpy's rules: a vector gains an axis. */
-int matrices_of(Lower *lower, Node *node, Matrices *out);
+int matrices_of(Lower *lower, const Node *node, Matrices *out);
 
 /* The result as [stack][rows][columns], which a vector must be extended to; false: it needs a copy. */
 bool matrices_result(Lower *lower, const Matrices *m, Operand y, Operand *out);

@@ -2,7 +2,7 @@
 #include "lower/lower.h"
 #include "ops/rules.h"
 
-int lower_nms(Lower *lower, Node *node)
+int lower_nms(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Operand     boxes, score, most, iou, least, y;

@@ -9,7 +9,7 @@
 /* ---------------------------------------------------------------------------------------------- expressions by hand */
 
 /* A deferred elementwise result of given operands instead of the node's inputs. */
-static Deferred *deferred_map(Lower *lower, Node *node)
+static Deferred *deferred_map(Lower *lower, const Node *node)
 {
     Deferred *p = arena_one(lower->program->arena, Deferred);
 
@@ -55,7 +55,7 @@ static int need_float(Lower *lower, const Node *node)
 /* ---------------------------------------------------------------------------------------------------------- batches */
 
 /* Scale and shift of each channel, computed at compile time; false: not constant. */
-static bool constant_affine(Lower *lower, Node *node, Operand *scale, Operand *shift)
+static bool constant_affine(Lower *lower, const Node *node, Operand *scale, Operand *shift)
 {
     int64_t      channels;
     const float *in[5];
@@ -96,7 +96,7 @@ static int make_room(Lower *lower, const Node *node)
     return lower_value(lower, node->in[0], &x);
 }
 
-int lower_batch_norm(Lower *lower, Node *node)
+int lower_batch_norm(Lower *lower, const Node *node)
 {
     int       rank = node->in[0]->type.rank, arg, result;
     Operand   part[4];
@@ -144,7 +144,7 @@ static Operand reduced_place(Lower *lower, const Operand *x, const bool *reduced
     return lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, name);
 }
 
-static int moments(Lower *lower, Node *node, Operand x, const bool *reduced, bool centered, Moments *m)
+static int moments(Lower *lower, const Node *node, Operand x, const bool *reduced, bool centered, Moments *m)
 {
     Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1], rx[MAX_RANK], rdim[MAX_RANK];
     int    nk = 0, nr = 0;
@@ -199,7 +199,7 @@ static int normalise(Lower *lower, Deferred *p, Operand x, const Moments *m, Ope
 }
 
 /* Input 0, scale and bias, and the moments of input 0 over axes `first` to the last. */
-static int read_norm(Lower *lower, Node *node, int first, bool centred, Operand part[3], Moments *m)
+static int read_norm(Lower *lower, const Node *node, int first, bool centred, Operand part[3], Moments *m)
 {
     bool reduced[MAX_RANK] = {false};
 
@@ -214,7 +214,7 @@ static int read_norm(Lower *lower, Node *node, int first, bool centred, Operand 
 }
 
 /* LayerNormalization and RMSNormalization: over the last axes; scale and bias lie along them. */
-int lower_layer_norm(Lower *lower, Node *node)
+int lower_layer_norm(Lower *lower, const Node *node)
 {
     int       axis = (int)node_int(node, "axis", -1);
     Operand   part[3];
@@ -232,7 +232,7 @@ int lower_layer_norm(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int lower_instance_norm(Lower *lower, Node *node)
+int lower_instance_norm(Lower *lower, const Node *node)
 {
     int       rank = node->in[0]->type.rank;
     Operand   part[3];
@@ -247,7 +247,7 @@ int lower_instance_norm(Lower *lower, Node *node)
 }
 
 /* Groups of channels become an axis: a view with one axis more. */
-int lower_group_norm(Lower *lower, Node *node)
+int lower_group_norm(Lower *lower, const Node *node)
 {
     const Type  *type = &node->in[0]->type;
     int64_t      groups = node_int(node, "num_groups", 1);
@@ -322,7 +322,7 @@ static void put_kept(Lower *lower, Step *step, const Operand *x, const Operand *
     step_extents(lower, step, nk, kx);
 }
 
-int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int kind)
+int softmax_append(Lower *lower, const Node *node, Operand x, Operand y, int axis, int kind)
 {
     Step *step = step_begin(lower, node, "softmax_f32");
     step_writes(lower, step, y);
@@ -335,7 +335,7 @@ int softmax_append(Lower *lower, Node *node, Operand x, Operand y, int axis, int
     return step_end(lower, step);
 }
 
-static int softmax(Lower *lower, Node *node, int kind)
+static int softmax(Lower *lower, const Node *node, int kind)
 {
     int     rank = node->in[0]->type.rank, axis = (int)node_int(node, "axis", -1);
     bool    narrow = dtype_info(node->in[0]->type.dtype)->class == 'L';
@@ -358,24 +358,24 @@ static int softmax(Lower *lower, Node *node, int kind)
     return lower_convert(lower, y, node->out[0]->type.dtype, &y) < 0 ? -1 : lower_output_view(lower, node, 0, y);
 }
 
-int lower_softmax(Lower *lower, Node *node)
+int lower_softmax(Lower *lower, const Node *node)
 {
     return attention_softmax(lower, node) ? 0 : softmax(lower, node, 0);
 }
 
-int lower_log_softmax(Lower *lower, Node *node)
+int lower_log_softmax(Lower *lower, const Node *node)
 {
     return softmax(lower, node, 1);
 }
 
-int lower_hardmax(Lower *lower, Node *node)
+int lower_hardmax(Lower *lower, const Node *node)
 {
     return softmax(lower, node, 2);
 }
 
 /* ---------------------------------------------------------------------------------------------------- by neighbours */
 
-int lower_lrn(Lower *lower, Node *node)
+int lower_lrn(Lower *lower, const Node *node)
 {
     int64_t size = node_int(node, "size", 1);
     Operand x, y;

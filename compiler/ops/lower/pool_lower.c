@@ -37,7 +37,7 @@ static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
 }
 
 /* Appends a maximum of any type; `place`: the positions of the maxima, or absent. */
-static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Operand y, Operand place)
+static int append_max(Lower *lower, const Node *node, const Window *w, Operand x, Operand y, Operand place)
 {
     bool  bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
     Step *step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
@@ -52,7 +52,7 @@ static int append_max(Lower *lower, Node *node, const Window *w, Operand x, Oper
     return step_end(lower, step);
 }
 
-static int append(Lower *lower, Node *node, const Pool *pool, Operand x, Operand y)
+static int append(Lower *lower, const Node *node, const Pool *pool, Operand x, Operand y)
 {
     const Window *w = &pool->window;
     Step         *step;
@@ -105,7 +105,7 @@ static double border_of(int kind, DType dtype)
     return dtype == DTYPE_F32 ? -INFINITY : dtype == DTYPE_I8 ? INT8_MIN : 0.0;
 }
 
-static int start(Lower *lower, Node *node, Pool *pool)
+static int start(Lower *lower, const Node *node, Pool *pool)
 {
     Deferred *p;
     Operand   y;
@@ -126,7 +126,7 @@ static int start(Lower *lower, Node *node, Pool *pool)
     return lower_output(lower, node, 0, p->layout, &y) < 0 ? -1 : finish(lower, p, y);
 }
 
-static int pool(Lower *lower, Node *node, int kind, double norm)
+static int pool(Lower *lower, const Node *node, int kind, double norm)
 {
     Pool *made = arena_one(lower->program->arena, Pool);
 
@@ -139,18 +139,18 @@ static int pool(Lower *lower, Node *node, int kind, double norm)
     return start(lower, node, made);
 }
 
-int lower_average_pool(Lower *lower, Node *node)
+int lower_average_pool(Lower *lower, const Node *node)
 {
     return pool(lower, node, node_int(node, "count_include_pad", 0) ? POOL_MEAN_PADS : POOL_MEAN, 0.0);
 }
 
-int lower_lp_pool(Lower *lower, Node *node)
+int lower_lp_pool(Lower *lower, const Node *node)
 {
     return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
 }
 
 /* With positions, or for types without vectors. */
-static int max_places(Lower *lower, Node *node)
+static int max_places(Lower *lower, const Node *node)
 {
     Operand x, y, place = operand_absent(DTYPE_I64);
     Window  w;
@@ -168,7 +168,7 @@ static int max_places(Lower *lower, Node *node)
     return place.buffer >= 0 ? lower_output_done(lower, node, 1, place) : 0;
 }
 
-int lower_max_pool(Lower *lower, Node *node)
+int lower_max_pool(Lower *lower, const Node *node)
 {
     bool  places = node->nout > 1 && node->out[1];
     DType dtype = node->in[0]->type.dtype;

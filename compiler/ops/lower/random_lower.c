@@ -32,7 +32,7 @@ static int need_main_graph(Lower *lower, const Node *node)
 }
 
 /* Narrow floats are drawn as floats and converted. */
-static int draw(Lower *lower, Node *node, const char *kernel, double a, double b)
+static int draw(Lower *lower, const Node *node, const char *kernel, double a, double b)
 {
     Type    type = node->out[0]->type;
     Operand y;
@@ -58,19 +58,19 @@ static int draw(Lower *lower, Node *node, const char *kernel, double a, double b
     return lower_convert(lower, y, node->out[0]->type.dtype, &y) < 0 ? -1 : lower_output_view(lower, node, 0, y);
 }
 
-int lower_random_uniform(Lower *lower, Node *node)
+int lower_random_uniform(Lower *lower, const Node *node)
 {
     return draw(lower, node, "random_uniform", (double)node_float(node, "low", 0.0f),
                 (double)node_float(node, "high", 1.0f));
 }
 
-int lower_random_normal(Lower *lower, Node *node)
+int lower_random_normal(Lower *lower, const Node *node)
 {
     return draw(lower, node, "random_normal", (double)node_float(node, "mean", 0.0f),
                 (double)node_float(node, "scale", 1.0f));
 }
 
-int lower_multinomial(Lower *lower, Node *node)
+int lower_multinomial(Lower *lower, const Node *node)
 {
     Operand x, y;
     Step   *step;

@@ -22,7 +22,7 @@ static const Cell rnn_cell = {"rnn_f32", 1, 1, {"Tanh", "", ""}, false};
 
 typedef struct Recurrent {
     const Cell  *cell;
-    Node        *node;
+    const Node  *node;
     int64_t      input, hidden, directions;
     Extent       time, batch;
     bool         batch_first;
@@ -420,7 +420,7 @@ static int state_place(Lower *lower, Recurrent *r, int index, Operand *out)
     return 0;
 }
 
-static int lower_cell(Lower *lower, Node *node, const Cell *cell)
+static int lower_cell(Lower *lower, const Node *node, const Cell *cell)
 {
     const Type *w = &node->in[1]->type;
     DType       dtype = node->in[0]->type.dtype;
@@ -454,17 +454,17 @@ static int lower_cell(Lower *lower, Node *node, const Cell *cell)
     return 0;
 }
 
-int lower_lstm(Lower *lower, Node *node)
+int lower_lstm(Lower *lower, const Node *node)
 {
     return lower_cell(lower, node, &lstm_cell);
 }
 
-int lower_gru(Lower *lower, Node *node)
+int lower_gru(Lower *lower, const Node *node)
 {
     return lower_cell(lower, node, &gru_cell);
 }
 
-int lower_rnn(Lower *lower, Node *node)
+int lower_rnn(Lower *lower, const Node *node)
 {
     return lower_cell(lower, node, &rnn_cell);
 }

@@ -18,6 +18,6 @@ enum {
 }; /* OCC_REDUCE_* */
 
 /* y = kind of x over the axes where `reduced`; y keeps them with extent 1 where keepdims. */
-int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind);
+int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind);
 
 #endif

@@ -64,7 +64,7 @@ static int empty_value(Lower *lower, DType dtype, int kind, Operand *out)
     return 0;
 }
 
-int reduce_append(Lower *lower, Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
+int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
 {
     bool    fast = x.dtype == DTYPE_F32;
     Operand kept = kept_of(y, x.rank, reduced, keepdims), empty;
@@ -115,7 +115,7 @@ static int need_float_for(Lower *lower, const Node *node, int kind)
 }
 
 /* Low-precision floats are reduced as float and rounded once. */
-static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdims, int kind)
+static int reduce_any(Lower *lower, const Node *node, const bool *reduced, bool keepdims, int kind)
 {
     DType   stored = node->in[0]->type.dtype;
     bool    narrow = dtype_info(stored)->class == 'L';
@@ -139,7 +139,7 @@ static int reduce_any(Lower *lower, Node *node, const bool *reduced, bool keepdi
 
 /* Reduces over run-time axes. Every axis is walked twice, once for the results and once for their terms, and has one
  * index in the walk in which it does not take part. y is dense with reduced axes of 1, whether it keeps them or not. */
-static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, Operand y)
+static int reduce_chosen(Lower *lower, const Node *node, const Axes *axes, Operand x, Operand y)
 {
     Model  *m = lower->model;
     Extent  one = extent_const(1), stride = one, kept[MAX_RANK], terms[MAX_RANK], ystride[MAX_RANK];
@@ -170,7 +170,7 @@ static int reduce_chosen(Lower *lower, Node *node, const Axes *axes, Operand x, 
     return step_end(lower, step);
 }
 
-static int lower_chosen(Lower *lower, Node *node, const Axes *axes)
+static int lower_chosen(Lower *lower, const Node *node, const Axes *axes)
 {
     DType   stored = node->in[0]->type.dtype;
     Type    wide = node->out[0]->type;
@@ -197,7 +197,7 @@ static bool keeps_single(int kind)
            kind == REDUCE_PROD || kind == REDUCE_LOGSUMEXP;
 }
 
-int lower_reduce(Lower *lower, Node *node)
+int lower_reduce(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     int     rank = node->in[0]->type.rank;
@@ -218,7 +218,7 @@ int lower_reduce(Lower *lower, Node *node)
     return reduce_any(lower, node, reduced, node_int(node, "keepdims", 1) != 0, kind_of(node));
 }
 
-int lower_global_pool(Lower *lower, Node *node)
+int lower_global_pool(Lower *lower, const Node *node)
 {
     bool reduced[MAX_RANK] = {false};
 

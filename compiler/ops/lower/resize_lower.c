@@ -10,14 +10,14 @@ enum { NEAREST, LINEAR, CUBIC }; /* OCC_RESIZE_* */
 enum { HALF_PIXEL, SYMMETRIC, PYTORCH, CORNERS, ASYMMETRIC, CROP };
 
 typedef struct Resize {
-    Node   *node;
-    int     mode, coordinates, rounding, naxes;
-    int     axis[MAX_RANK];  /* of the tensor, for each entry of scales, sizes and half a roi */
-    double  scale[MAX_RANK]; /* by axis of the tensor; 0: only the run knows */
-    Operand scales, rois;    /* doubles that the run finds out; absent: constants */
-    bool    common;          /* scales has one entry for all axes */
-    double  from[MAX_RANK], to[MAX_RANK];
-    bool    antialias;
+    const Node *node;
+    int         mode, coordinates, rounding, naxes;
+    int         axis[MAX_RANK];  /* of the tensor, for each entry of scales, sizes and half a roi */
+    double      scale[MAX_RANK]; /* by axis of the tensor; 0: only the run knows */
+    Operand     scales, rois;    /* doubles that the run finds out; absent: constants */
+    bool        common;          /* scales has one entry for all axes */
+    double      from[MAX_RANK], to[MAX_RANK];
+    bool        antialias;
 } Resize;
 
 static bool has(const Node *node, int index)
@@ -27,7 +27,7 @@ static bool has(const Node *node, int index)
              node->in[index]->type.dim[0].max == 0);
 }
 
-static const float *constant_floats(Lower *lower, Node *node, int index)
+static const float *constant_floats(Lower *lower, const Node *node, int index)
 {
     const Value *value = has(node, index) ? lower_constant(lower, node->in[index]) : NULL;
 
@@ -281,7 +281,7 @@ static bool keeps(const Resize *r, int axis, Extent in, Extent out)
     return r->coordinates != CROP && extent_same(in, out) && r->scale[axis] == 1.0;
 }
 
-int lower_resize(Lower *lower, Node *node)
+int lower_resize(Lower *lower, const Node *node)
 {
     Resize  r = {.node = node};
     Operand x, y;

@@ -5,20 +5,20 @@
 #include "ops/rules.h"
 #include <string.h>
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
 /* Input `index` dense, in the element type of input 0. */
-static int like_first(Lower *lower, Node *node, int index, Operand *out)
+static int like_first(Lower *lower, const Node *node, int index, Operand *out)
 {
     if (lower_input_dense(lower, node, index, out) < 0)
         return -1;
     return out->buffer < 0 ? 0 : lower_convert(lower, *out, node->in[0]->type.dtype, out);
 }
 
-int lower_grid_sample(Lower *lower, Node *node)
+int lower_grid_sample(Lower *lower, const Node *node)
 {
     static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {"zeros", "border",
                                                                                             "reflection"};
@@ -51,7 +51,7 @@ int lower_grid_sample(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_deform_conv(Lower *lower, Node *node)
+int lower_deform_conv(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag};
     Extent  inputs = node->in[1]->type.dim[1], outputs = spatial_share(lower, node, node->in[1]->type.dim[0]);
@@ -87,7 +87,7 @@ int lower_deform_conv(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_roi_align(Lower *lower, Node *node)
+int lower_roi_align(Lower *lower, const Node *node)
 {
     Operand x, rois, image, y;
     Step   *step;
@@ -112,7 +112,7 @@ int lower_roi_align(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_max_roi_pool(Lower *lower, Node *node)
+int lower_max_roi_pool(Lower *lower, const Node *node)
 {
     Operand x, rois, y;
     Step   *step;
@@ -153,7 +153,7 @@ static int read_ints(Lower *lower, const Node *node, const char *name, int count
     return 0;
 }
 
-int lower_col2im(Lower *lower, Node *node)
+int lower_col2im(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     int     axes = node->out[0]->type.rank - 2;
@@ -183,7 +183,7 @@ int lower_col2im(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_max_unpool(Lower *lower, Node *node)
+int lower_max_unpool(Lower *lower, const Node *node)
 {
     Infer   infer = {.model = lower->model, .diag = lower->diag};
     Operand x, index, y;

@@ -12,13 +12,13 @@ static int axis_of(const Node *node, const char *name, int64_t otherwise, int ra
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-static int end(Lower *lower, Node *node, Step *step, Operand y)
+static int end(Lower *lower, const Node *node, Step *step, Operand y)
 {
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
 /* The place of an output; scratch if the model does not use it. */
-static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
+static int output_or_scratch(Lower *lower, const Node *node, int index, DType dtype, int64_t elements, Operand *out)
 {
     if (index < node->nout && node->out[index])
         return lower_output_dense(lower, node, index, out);
@@ -27,7 +27,7 @@ static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, i
 }
 
 /* Low-precision floats are compared as float. */
-static int comparable(Lower *lower, Node *node, Operand *x)
+static int comparable(Lower *lower, const Node *node, Operand *x)
 {
     if (lower_input(lower, node, 0, x) < 0)
         return -1;
@@ -37,7 +37,8 @@ static int comparable(Lower *lower, Node *node, Operand *x)
 }
 
 /* The place of output 0, or a temporary if elements of x were converted to be compared. */
-static int chosen_output(Lower *lower, Node *node, DType dtype, const Type *type, int64_t elements, Operand *value)
+static int chosen_output(Lower *lower, const Node *node, DType dtype, const Type *type, int64_t elements,
+                         Operand *value)
 {
     Type wide = *type;
 
@@ -49,7 +50,7 @@ static int chosen_output(Lower *lower, Node *node, DType dtype, const Type *type
 }
 
 /* Converts the chosen elements back to the type of output 0, where it is wanted. */
-static int chosen_done(Lower *lower, Node *node, Operand value)
+static int chosen_done(Lower *lower, const Node *node, Operand value)
 {
     if (!node->out[0])
         return 0;
@@ -60,7 +61,7 @@ static int chosen_done(Lower *lower, Node *node, Operand value)
     return lower_output_done(lower, node, 0, value);
 }
 
-int lower_topk(Lower *lower, Node *node)
+int lower_topk(Lower *lower, const Node *node)
 {
     int         axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
     const Type *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
@@ -88,7 +89,7 @@ int lower_topk(Lower *lower, Node *node)
     return node->nout > 1 && node->out[1] ? lower_output_done(lower, node, 1, place) : 0;
 }
 
-int lower_argmax(Lower *lower, Node *node)
+int lower_argmax(Lower *lower, const Node *node)
 {
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
     Operand x, y;
@@ -110,7 +111,7 @@ int lower_argmax(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_nonzero(Lower *lower, Node *node)
+int lower_nonzero(Lower *lower, const Node *node)
 {
     Operand     x, y;
     const Type *type = &node->out[0]->type;
@@ -128,7 +129,7 @@ int lower_nonzero(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_compress(Lower *lower, Node *node)
+int lower_compress(Lower *lower, const Node *node)
 {
     const Attr *attr = node_attr(node, "axis");
     int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
@@ -152,7 +153,7 @@ int lower_compress(Lower *lower, Node *node)
     return end(lower, node, step, y);
 }
 
-int lower_unique(Lower *lower, Node *node)
+int lower_unique(Lower *lower, const Node *node)
 {
     const Attr *attr = node_attr(node, "axis");
     Operand     x, y, part[3], order;

@@ -13,7 +13,7 @@ static int64_t width_of(const Type *sequence)
 }
 
 /* The place of output 0, a sequence or optional. */
-static int place_out(Lower *lower, Node *node, Operand *y)
+static int place_out(Lower *lower, const Node *node, Operand *y)
 {
     if (sequence_place(lower, node->out[0]) < 0)
         return -1;
@@ -35,7 +35,7 @@ static int position_of(Lower *lower, const Node *node, int input, Extent *out)
 
 /* -------------------------------------------------------------------------------------------------------- sequences */
 
-int lower_sequence_empty(Lower *lower, Node *node)
+int lower_sequence_empty(Lower *lower, const Node *node)
 {
     Extent  none = extent_const(0);
     Operand y;
@@ -45,7 +45,7 @@ int lower_sequence_empty(Lower *lower, Node *node)
     return sequence_made(lower, node->out[0]);
 }
 
-int lower_sequence_construct(Lower *lower, Node *node)
+int lower_sequence_construct(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Extent     *words = arena_array(lower->arena, Extent, 1 + node->nin * (1 + MAX_RANK));
@@ -65,7 +65,7 @@ int lower_sequence_construct(Lower *lower, Node *node)
     return sequence_made(lower, node->out[0]);
 }
 
-int lower_sequence_insert(Lower *lower, Node *node)
+int lower_sequence_insert(Lower *lower, const Node *node)
 {
     const Type *from = &node->in[0]->type, *to = &node->out[0]->type, *item = &node->in[1]->type;
     Operand     x, y, member;
@@ -90,7 +90,7 @@ int lower_sequence_insert(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
 }
 
-int lower_sequence_erase(Lower *lower, Node *node)
+int lower_sequence_erase(Lower *lower, const Node *node)
 {
     const Type *from = &node->in[0]->type, *to = &node->out[0]->type;
     Operand     x, y;
@@ -113,7 +113,7 @@ int lower_sequence_erase(Lower *lower, Node *node)
 }
 
 /* Reads the extents of member `index`; `made` becomes a view of it. */
-static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Extent index)
+static int take_member(Lower *lower, const Node *node, const Type *type, Operand x, Extent index)
 {
     Value *made = node->out[0];
 
@@ -125,7 +125,7 @@ static int take_member(Lower *lower, Node *node, const Type *type, Operand x, Ex
 }
 
 /* An index within the members, counted from the end when negative. */
-static int member_index(Lower *lower, Node *node, Extent *out)
+static int member_index(Lower *lower, const Node *node, Extent *out)
 {
     Model *model = lower->model;
     Extent position, count, negative, inside;
@@ -147,7 +147,7 @@ static int member_index(Lower *lower, Node *node, Extent *out)
     return lower_set(lower, *out, position);
 }
 
-int lower_sequence_at(Lower *lower, Node *node)
+int lower_sequence_at(Lower *lower, const Node *node)
 {
     Operand x;
     Extent  index;
@@ -158,7 +158,7 @@ int lower_sequence_at(Lower *lower, Node *node)
 }
 
 /* The length is a view of the header. */
-int lower_sequence_length(Lower *lower, Node *node)
+int lower_sequence_length(Lower *lower, const Node *node)
 {
     Operand x;
 
@@ -217,7 +217,7 @@ static Extent product(Lower *lower, const Type *type, int begin, int end)
     return n;
 }
 
-int lower_split_to_sequence(Lower *lower, Node *node)
+int lower_split_to_sequence(Lower *lower, const Node *node)
 {
     const Type *in = &node->in[0]->type, *to = &node->out[0]->type;
     int         axis = (int)node_int(node, "axis", 0), rank = 0;
@@ -251,7 +251,7 @@ int lower_split_to_sequence(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
 }
 
-int lower_concat_from_sequence(Lower *lower, Node *node)
+int lower_concat_from_sequence(Lower *lower, const Node *node)
 {
     const Type *from = &node->in[0]->type;
     int64_t     rank = node->out[0]->type.rank, axis = node_int(node, "axis", 0),
@@ -290,18 +290,18 @@ int lower_concat_from_sequence(Lower *lower, Node *node)
 
 /* -------------------------------------------------------------------------------------------------------- optionals */
 
-int lower_optional(Lower *lower, Node *node)
+int lower_optional(Lower *lower, const Node *node)
 {
     return optional_wrap(lower, given(node, 0) ? node->in[0] : NULL, node->out[0]);
 }
 
-int lower_optional_get_element(Lower *lower, Node *node)
+int lower_optional_get_element(Lower *lower, const Node *node)
 {
     return node->in[0]->type.kind == TYPE_OPTIONAL ? optional_unwrap(lower, node->in[0], node->out[0])
                                                    : control_alias(lower, node, 0, node->in[0]);
 }
 
-int lower_optional_has_element(Lower *lower, Node *node)
+int lower_optional_has_element(Lower *lower, const Node *node)
 {
     static const unsigned char answer[] = {0, 1};
     Operand                    x, y;

@@ -5,7 +5,7 @@
 #include "ops/rules.h"
 
 /* Parameter i of the body: the current member of a sequence, or a whole tensor. */
-static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
+static int map_parameter(Lower *lower, const Node *node, int i, Extent iteration)
 {
     Value  *from = node->in[i], *to = node->body[0]->in[i];
     Operand x;
@@ -23,7 +23,7 @@ static int map_parameter(Lower *lower, Node *node, int i, Extent iteration)
 }
 
 /* The body's result becomes member `iteration` of output i. */
-static int map_result(Lower *lower, Node *node, int i, Extent iteration)
+static int map_result(Lower *lower, const Node *node, int i, Extent iteration)
 {
     Value  *from = node->body[0]->out[i], *to = node->out[i];
     Extent  words[1 + MAX_RANK];
@@ -40,7 +40,7 @@ static int map_result(Lower *lower, Node *node, int i, Extent iteration)
     return lower_copy(lower, node, x, sequence_member(lower, &to->type, y, iteration, &from->type));
 }
 
-static int map_body(Lower *lower, Node *node, Extent iteration)
+static int map_body(Lower *lower, const Node *node, Extent iteration)
 {
     for (int i = 0; i < node->nin; i++)
         if (map_parameter(lower, node, i, iteration) < 0)
@@ -53,7 +53,7 @@ static int map_body(Lower *lower, Node *node, Extent iteration)
     return 0;
 }
 
-static int map_members(Lower *lower, Node *node, Extent count)
+static int map_members(Lower *lower, const Node *node, Extent count)
 {
     Extent iteration;
     int    at, mark;
@@ -69,7 +69,7 @@ static int map_members(Lower *lower, Node *node, Extent count)
 }
 
 /* A loop over the members; every result has as many as the first input. */
-int lower_sequence_map(Lower *lower, Node *node)
+int lower_sequence_map(Lower *lower, const Node *node)
 {
     Extent count;
 

@@ -6,7 +6,7 @@
 
 /* Copies where strides cannot express the result. Contiguous channels stay contiguous (a channel shuffle), so that the
  * convolutions around it keep their layout. */
-static int reshape_by_copy(Lower *lower, Node *node, Operand x)
+static int reshape_by_copy(Lower *lower, const Node *node, Operand x)
 {
     const Type *type = &node->out[0]->type;
     Operand     y, like;
@@ -28,7 +28,7 @@ static int reshape_by_copy(Lower *lower, Node *node, Operand x)
 }
 
 /* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in row-major order under other extents. */
-int lower_reshape(Lower *lower, Node *node)
+int lower_reshape(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Operand     x, view;
@@ -46,7 +46,7 @@ int lower_reshape(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, view);
 }
 
-int lower_transpose(Lower *lower, Node *node)
+int lower_transpose(Lower *lower, const Node *node)
 {
     int            axes[MAX_RANK], count;
     const int64_t *perm = node_ints(node, "perm", &count);
@@ -60,7 +60,7 @@ int lower_transpose(Lower *lower, Node *node)
 }
 
 /* The same bytes under another type. A boolean is computed, since its byte must be 0 or 1. */
-int lower_bit_cast(Lower *lower, Node *node)
+int lower_bit_cast(Lower *lower, const Node *node)
 {
     DType            to = node->out[0]->type.dtype;
     const DTypeInfo *info = dtype_info(to);
@@ -79,7 +79,7 @@ int lower_bit_cast(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, x);
 }
 
-int lower_expand(Lower *lower, Node *node)
+int lower_expand(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Operand     x;
@@ -89,7 +89,7 @@ int lower_expand(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, operand_broadcast(lower, x, type->rank, type->dim));
 }
 
-int lower_split(Lower *lower, Node *node)
+int lower_split(Lower *lower, const Node *node)
 {
     Extent  start = extent_const(0);
     int     axis = (int)node_int(node, "axis", 0);
@@ -109,7 +109,7 @@ int lower_split(Lower *lower, Node *node)
 }
 
 /* Whether the members already lie one after the other in a larger buffer, so that the whole is a view. */
-static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
+static bool lie_adjacent(Lower *lower, const Node *node, int axis, Operand *whole)
 {
     Operand x;
 
@@ -133,7 +133,7 @@ static bool lie_adjacent(Lower *lower, Node *node, int axis, Operand *whole)
 }
 
 /* Members computed in place need no step; the others are copied into their window. */
-int lower_concat(Lower *lower, Node *node)
+int lower_concat(Lower *lower, const Node *node)
 {
     Extent  start = extent_const(0);
     int     axis = (int)node_int(node, "axis", 1);

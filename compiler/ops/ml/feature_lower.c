@@ -40,14 +40,14 @@ static int load_weight(Lower *lower, const Node *node, Deferred *p, Operand weig
 }
 
 /* The input made now, so that the expression has room for constants. */
-static Deferred *plain_expression(Lower *lower, Node *node, int *x)
+static Deferred *plain_expression(Lower *lower, const Node *node, int *x)
 {
     Operand made;
 
     return lower_input(lower, node, 0, &made) < 0 ? NULL : lower_elementwise(lower, node, false, x);
 }
 
-int lower_binarizer(Lower *lower, Node *node)
+int lower_binarizer(Lower *lower, const Node *node)
 {
     int       x, limit, one, zero;
     Deferred *p = plain_expression(lower, node, &x);
@@ -62,7 +62,7 @@ int lower_binarizer(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int lower_scaler(Lower *lower, Node *node)
+int lower_scaler(Lower *lower, const Node *node)
 {
     Operand   offset, scale;
     int       x;
@@ -81,7 +81,7 @@ int lower_scaler(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int lower_imputer(Lower *lower, Node *node)
+int lower_imputer(Lower *lower, const Node *node)
 {
     DType       dtype = node->in[0]->type.dtype;
     bool        real = dtype_info(dtype)->class == 'F';
@@ -105,7 +105,7 @@ int lower_imputer(Lower *lower, Node *node)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-int lower_normalizer(Lower *lower, Node *node)
+int lower_normalizer(Lower *lower, const Node *node)
 {
     const Type *in = &node->in[0]->type;
     const char *norm = node_string(node, "norm", "MAX");
@@ -124,7 +124,7 @@ int lower_normalizer(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int lower_feature_vectorizer(Lower *lower, Node *node)
+int lower_feature_vectorizer(Lower *lower, const Node *node)
 {
     Extent  start = extent_const(0);
     Operand x, y;
@@ -143,7 +143,7 @@ int lower_feature_vectorizer(Lower *lower, Node *node)
     return lower_output_done(lower, node, 0, y);
 }
 
-int lower_one_hot_encoder(Lower *lower, Node *node)
+int lower_one_hot_encoder(Lower *lower, const Node *node)
 {
     bool        strings = node->in[0]->type.dtype == DTYPE_TEXT;
     const Attr *categories = node_attr(node, strings ? "cats_strings" : "cats_int64s");

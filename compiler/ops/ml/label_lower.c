@@ -100,7 +100,7 @@ static List with_fallback(Lower *lower, List list, const void *last)
     return (List){list.dtype, list.count + 1, data};
 }
 
-static int encode(Lower *lower, Node *node, List keys, List values)
+static int encode(Lower *lower, const Node *node, List keys, List values)
 {
     DType       from = node->in[0]->type.dtype, to = node->out[0]->type.dtype;
     const char *name =
@@ -129,7 +129,7 @@ static int encode(Lower *lower, Node *node, List keys, List values)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int lower_label_encoder(Lower *lower, Node *node)
+int lower_label_encoder(Lower *lower, const Node *node)
 {
     List classes = list_of(node_attr(node, "classes_strings")), keys;
 
@@ -142,7 +142,7 @@ int lower_label_encoder(Lower *lower, Node *node)
     return encode(lower, node, numbers(lower, classes.count), classes);
 }
 
-int lower_category_mapper(Lower *lower, Node *node)
+int lower_category_mapper(Lower *lower, const Node *node)
 {
     List text = list_of(node_attr(node, "cats_strings")), number = list_of(node_attr(node, "cats_int64s"));
 

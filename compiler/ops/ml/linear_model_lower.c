@@ -11,7 +11,7 @@ int scores_transform_of(Lower *lower, const Node *node)
     return node_word(node, lower->diag, "post_transform", names, 5);
 }
 
-int scores_input(Lower *lower, Node *node, DType dtype, Operand *x, Extent *rows, Extent *features)
+int scores_input(Lower *lower, const Node *node, DType dtype, Operand *x, Extent *rows, Extent *features)
 {
     const Type *in = &node->in[0]->type;
 
@@ -31,7 +31,7 @@ Operand scores_temporary(Lower *lower, DType dtype, Extent rows, int64_t columns
     return lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, name);
 }
 
-int scores_finish(Lower *lower, Node *node, int index, Operand x, int64_t n, int how, int signed_pair)
+int scores_finish(Lower *lower, const Node *node, int index, Operand x, int64_t n, int how, int signed_pair)
 {
     const Type *type;
     Operand     y;
@@ -60,8 +60,8 @@ int scores_finish(Lower *lower, Node *node, int index, Operand x, int64_t n, int
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, index, y);
 }
 
-int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, const char *texts, const char *numbers,
-                 double limit)
+int scores_label(Lower *lower, const Node *node, Operand x, Operand seen, int64_t n, const char *texts,
+                 const char *numbers, double limit)
 {
     const Attr *text = node_attr(node, texts), *ints = node_attr(node, numbers);
     bool        strings = text && text->count;
@@ -92,7 +92,7 @@ int scores_label(Lower *lower, Node *node, Operand x, Operand seen, int64_t n, c
 /* ---------------------------------------------------------------------------------------------------- linear models */
 
 /* The raw scores [rows][*n]. */
-static int raw_scores(Lower *lower, Node *node, Operand *y, int64_t *n)
+static int raw_scores(Lower *lower, const Node *node, Operand *y, int64_t *n)
 {
     const Attr *coef = node_attr(node, "coefficients"), *bias = node_attr(node, "intercepts");
     int64_t     count = coef ? coef->count : 0, nbias = bias ? bias->count : 0;
@@ -124,7 +124,7 @@ static int raw_scores(Lower *lower, Node *node, Operand *y, int64_t *n)
     return step_end(lower, step);
 }
 
-int lower_linear_regressor(Lower *lower, Node *node)
+int lower_linear_regressor(Lower *lower, const Node *node)
 {
     Operand y;
     int64_t n;
@@ -134,7 +134,7 @@ int lower_linear_regressor(Lower *lower, Node *node)
     return scores_finish(lower, node, 0, y, n, scores_transform_of(lower, node), 0);
 }
 
-int lower_linear_classifier(Lower *lower, Node *node)
+int lower_linear_classifier(Lower *lower, const Node *node)
 {
     Operand y;
     int64_t n;

@@ -20,7 +20,7 @@ static double entry(const Node *node, const char *name, int index)
 }
 
 /* Attribute post_transform stands in the operator's schema, but no runtime applies it: the score is given as it is. */
-int lower_svm_regressor(Lower *lower, Node *node)
+int lower_svm_regressor(Lower *lower, const Node *node)
 {
     static const float one = 1.0f;
     const Attr        *coef = node_attr(node, "coefficients"), *vector = node_attr(node, "support_vectors");
@@ -68,12 +68,12 @@ int lower_svm_regressor(Lower *lower, Node *node)
 enum { MOST_CLASSES = 64 };
 
 typedef struct VectorMachine {
-    Node   *node;
-    Operand x;
-    Extent  rows;
-    int64_t features, classes, pairs;
-    int64_t first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
-    bool    coupled;                 /* probabilities are asked for */
+    const Node *node;
+    Operand     x;
+    Extent      rows;
+    int64_t     features, classes, pairs;
+    int64_t     first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
+    bool        coupled;                 /* probabilities are asked for */
 } VectorMachine;
 
 /* A list of at least `count` floats as a weight. */
@@ -245,7 +245,7 @@ static int vector_machine(Lower *lower, VectorMachine *m)
     return couple(lower, m, y, &y) < 0 ? -1 : scores_finish(lower, m->node, 1, y, m->classes, how, 0);
 }
 
-int lower_svm_classifier(Lower *lower, Node *node)
+int lower_svm_classifier(Lower *lower, const Node *node)
 {
     VectorMachine m = {.node = node};
 

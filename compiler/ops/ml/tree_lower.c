@@ -11,7 +11,7 @@ static Operand table(Lower *lower, const void *data, DType dtype, int64_t count,
 }
 
 /* Sums of the votes [rows][targets]; *seen likewise, whether any leaf voted. */
-static int walk(Lower *lower, Node *node, const Forest *f, int64_t targets, int fold, void *base, Operand *y,
+static int walk(Lower *lower, const Node *node, const Forest *f, int64_t targets, int fold, void *base, Operand *y,
                 Operand *seen)
 {
     Operand     x;
@@ -78,7 +78,8 @@ static DType working_type(const Node *node)
     return node->in[0]->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
 
-static int finish_scores(Lower *lower, Node *node, int output, Operand y, int64_t targets, int how, int signed_pair)
+static int finish_scores(Lower *lower, const Node *node, int output, Operand y, int64_t targets, int how,
+                         int signed_pair)
 {
     DType to = node->out[output] ? node->out[output]->type.dtype : y.dtype;
 
@@ -92,7 +93,7 @@ static int finish_scores(Lower *lower, Node *node, int output, Operand y, int64_
     return scores_finish(lower, node, output, y, targets, how, signed_pair);
 }
 
-int lower_tree_ensemble(Lower *lower, Node *node)
+int lower_tree_ensemble(Lower *lower, const Node *node)
 {
     static const int hows[] = {SCORE_NONE, SCORE_SOFTMAX, SCORE_LOGISTIC, SCORE_SOFTMAX_ZERO, SCORE_PROBIT};
     Forest           forest = {.dtype = working_type(node)};
@@ -108,7 +109,7 @@ int lower_tree_ensemble(Lower *lower, Node *node)
     return finish_scores(lower, node, 0, y, targets, hows[how], 0);
 }
 
-int lower_tree_regressor(Lower *lower, Node *node)
+int lower_tree_regressor(Lower *lower, const Node *node)
 {
     Forest  forest = {.dtype = working_type(node)};
     int64_t targets = node_int(node, "n_targets", 1);
@@ -145,7 +146,7 @@ static int64_t one_sided(const Forest *f, int64_t classes)
 }
 
 /* The last of the targets' scores, by itself. */
-static int last_column(Lower *lower, Node *node, Operand y, int64_t targets, Operand *out)
+static int last_column(Lower *lower, const Node *node, Operand y, int64_t targets, Operand *out)
 {
     Operand column = operand_window(lower, y, 1, extent_const(targets - 1), extent_const(1), 1);
 
@@ -153,7 +154,7 @@ static int last_column(Lower *lower, Node *node, Operand y, int64_t targets, Ope
     return lower_copy(lower, node, column, *out);
 }
 
-int lower_tree_classifier(Lower *lower, Node *node)
+int lower_tree_classifier(Lower *lower, const Node *node)
 {
     Forest      forest = {.dtype = working_type(node)};
     const Attr *text = node_attr(node, "classlabels_strings"), *ints = node_attr(node, "classlabels_int64s");

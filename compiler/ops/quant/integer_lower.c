@@ -10,7 +10,7 @@ static const char *kernel_of(Lower *lower, const Node *node, const char *name)
 }
 
 /* A zero point of one element (step 0), or one for each of `count` places in a row. */
-static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand *zero, int64_t *step)
+static int place_zero(Lower *lower, const Node *node, int index, Extent count, Operand *zero, int64_t *step)
 {
     const Type *type = index < node->nin && node->in[index] ? &node->in[index]->type : NULL;
     int64_t     elements = 1;
@@ -26,7 +26,7 @@ static int place_zero(Lower *lower, Node *node, int index, Extent count, Operand
     return lower_input_dense(lower, node, index, zero);
 }
 
-int lower_conv_integer(Lower *lower, Node *node)
+int lower_conv_integer(Lower *lower, const Node *node)
 {
     int64_t step_of[2];
     Operand x, w, zero[2], y;
@@ -51,7 +51,7 @@ int lower_conv_integer(Lower *lower, Node *node)
     return step_end(lower, step);
 }
 
-int lower_matmul_integer(Lower *lower, Node *node)
+int lower_matmul_integer(Lower *lower, const Node *node)
 {
     Matrices m;
     int64_t  step_of[2];

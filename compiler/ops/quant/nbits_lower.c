@@ -5,7 +5,7 @@
 
 enum { X, W, SCALE, ZERO, GROUP, BIAS };
 
-static int optional_input(Lower *lower, Node *node, int index, DType dtype, Operand *out)
+static int optional_input(Lower *lower, const Node *node, int index, DType dtype, Operand *out)
 {
     if (infer_has(node, index) && node->in[index]->type.dtype == dtype)
         return lower_input_dense(lower, node, index, out);
@@ -13,7 +13,7 @@ static int optional_input(Lower *lower, Node *node, int index, DType dtype, Oper
     return 0;
 }
 
-int lower_matmul_nbits(Lower *lower, Node *node)
+int lower_matmul_nbits(Lower *lower, const Node *node)
 {
     Operand x, w, scale, zero, packed, group, bias, y;
     Step   *step;

@@ -41,7 +41,7 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
 
 /* A scale or zero point broadcast to the result's axes: one element, one for each index of an axis, or one for each
  * block. */
-static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
+static int place_parameter(Lower *lower, const Node *node, int index, Operand *out)
 {
     const Type *type = &node->out[0]->type;
     int         axis = (int)node_int(node, "axis", 1);
@@ -68,7 +68,7 @@ static int place_parameter(Lower *lower, Node *node, int index, Operand *out)
 }
 
 /* A parameter in the expression: a literal where it is one constant number, else read. */
-static int add_parameter(Lower *lower, Node *node, int index, Deferred *p, Operand x)
+static int add_parameter(Lower *lower, const Node *node, int index, Deferred *p, Operand x)
 {
     const Value *constant = lower_constant(lower, node->in[index]);
     double       number;
@@ -79,12 +79,12 @@ static int add_parameter(Lower *lower, Node *node, int index, Deferred *p, Opera
     return scalar_load(lower, p->expr, x.dtype, p->noperand++);
 }
 
-static int add_float(Lower *lower, Node *node, int index, Deferred *p, Operand x)
+static int add_float(Lower *lower, const Node *node, int index, Deferred *p, Operand x)
 {
     return scalar_cast(lower, p->expr, DTYPE_F32, add_parameter(lower, node, index, p, x), false);
 }
 
-static bool is_zero(Lower *lower, Node *node)
+static bool is_zero(Lower *lower, const Node *node)
 {
     Value *zero = node->nin > 2 ? node->in[2] : NULL;
 
@@ -94,7 +94,7 @@ static bool is_zero(Lower *lower, Node *node)
 }
 
 /* Fuses the deferred producer of x; the parameters do not follow the common broadcast rule. */
-static Deferred *start(Lower *lower, Node *node, bool vector, int *arg)
+static Deferred *start(Lower *lower, const Node *node, bool vector, int *arg)
 {
     return lower_elementwise_of(lower, node, 1, vector, arg);
 }
@@ -105,7 +105,7 @@ static bool is_byte(DType dtype)
 }
 
 /* Ensures room for the parameters and a kernel that accepts them; else the step of x is appended first. */
-static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand *zero)
+static int prepare(Lower *lower, const Node *node, const Operand *scale, const Operand *zero)
 {
     const Place *place = &lower->place[node->in[0]->id];
     Operand      x;
@@ -119,7 +119,7 @@ static int prepare(Lower *lower, Node *node, const Operand *scale, const Operand
     return lower_value(lower, node->in[0], &x);
 }
 
-static int read_parameters(Lower *lower, Node *node, Operand *scale, Operand *zero)
+static int read_parameters(Lower *lower, const Node *node, Operand *scale, Operand *zero)
 {
     if (place_parameter(lower, node, 1, scale) < 0)
         return -1;
@@ -131,7 +131,7 @@ static int read_parameters(Lower *lower, Node *node, Operand *scale, Operand *ze
 }
 
 /* (x - zero) * scale. Each reader may compute it again, which costs less than storing it. */
-int lower_dequantize(Lower *lower, Node *node)
+int lower_dequantize(Lower *lower, const Node *node)
 {
     DType     to = node->out[0]->type.dtype;
     Operand   scale, zero;
@@ -170,7 +170,7 @@ static bool integer_range(DType dtype, double *lo, double *hi)
 /* x / scale, as a multiplication where possible: the inverse of a power of two is exact. At the end of a kernel, whose
  * sums are rounded themselves, any inverse will do: the result may differ by one step where the quotient is halfway
  * between two. */
-static int divide(Lower *lower, Node *node, Deferred *p, int x, Operand scale)
+static int divide(Lower *lower, const Node *node, Deferred *p, int x, Operand scale)
 {
     const Value *constant = lower_constant(lower, node->in[1]);
     double       number;
@@ -185,7 +185,7 @@ static int divide(Lower *lower, Node *node, Deferred *p, int x, Operand scale)
 }
 
 /* saturate(round(x / scale) + zero), halves to even; low-precision floats are rounded by their own rule. */
-int lower_quantize(Lower *lower, Node *node)
+int lower_quantize(Lower *lower, const Node *node)
 {
     DType     to = node->out[0]->type.dtype;
     double    lo, hi;

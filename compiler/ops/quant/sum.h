@@ -22,12 +22,12 @@ typedef struct Sum {
 
 /* Weights, bias and zero points of a convolution, a product and a sum over windows; x of all but images too. Returns 0
  * or -1 with a message. */
-int sum_place_conv(Lower *lower, Node *node, Sum *s);
-int sum_place_matmul(Lower *lower, Node *node, Sum *s);
-int sum_place_pool(Lower *lower, Node *node, Sum *s);
+int sum_place_conv(Lower *lower, const Node *node, Sum *s);
+int sum_place_matmul(Lower *lower, const Node *node, Sum *s);
+int sum_place_pool(Lower *lower, const Node *node, Sum *s);
 
 /* The image in place, in the kernel's form. */
-int sum_place_image(Lower *lower, Node *node, Sum *s);
+int sum_place_image(Lower *lower, const Node *node, Sum *s);
 
 /* An image of few channels is read between columns of its zero point: the type of such rows, the steps that make some
  * of them, and the ordinary sum over them. */

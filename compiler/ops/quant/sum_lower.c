@@ -202,7 +202,7 @@ static int finish_image(Lower *lower, Deferred *p, Operand y)
 /* -------------------------------------------------------------------------------------------------------- the rules */
 
 /* A narrow image gets its borders row by row, too. */
-static Deferred *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *of)
+static Deferred *bordered_stage(Lower *lower, const Node *node, Sum *s, const Stage *of)
 {
     Deferred *p = arena_one(lower->arena, Deferred);
     Stage    *stage = arena_one(lower->arena, Stage);
@@ -223,7 +223,7 @@ static Deferred *bordered_stage(Lower *lower, Node *node, Sum *s, const Stage *o
 
 /* The stage of an integer convolution: how its rows depend on rows of its input; NULL: the padding's zero point is
  * computed. */
-static Stage *stage_of(Lower *lower, Node *node, Sum *s)
+static Stage *stage_of(Lower *lower, const Node *node, Sum *s)
 {
     Stage *stage = cascade_stage(lower, node, &s->window, s->x, append_rows);
 
@@ -241,7 +241,7 @@ static Stage *stage_of(Lower *lower, Node *node, Sum *s)
 }
 
 /* The sum times its scale: one number, or one for each channel; a mean is divided by it. */
-static int start(Lower *lower, Node *node, Sum *s, int scale)
+static int start(Lower *lower, const Node *node, Sum *s, int scale)
 {
     Layout       layout = s->is_matmul ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
     Deferred    *p = deferred_kernel(lower, node, s->is_matmul ? finish_matmul : finish_image, accepts, s, layout);
@@ -271,28 +271,28 @@ static int start(Lower *lower, Node *node, Sum *s, int scale)
     return lower_output_deferred(lower, node, 0, p);
 }
 
-static int start_image(Lower *lower, Node *node, Sum *s, int scale)
+static int start_image(Lower *lower, const Node *node, Sum *s, int scale)
 {
     if (!cascade_before(lower, node) && sum_place_image(lower, node, s) < 0)
         return -1;
     return start(lower, node, s, scale);
 }
 
-int lower_integer_conv(Lower *lower, Node *node)
+int lower_integer_conv(Lower *lower, const Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 
     return sum_place_conv(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 2);
 }
 
-int lower_integer_product(Lower *lower, Node *node)
+int lower_integer_product(Lower *lower, const Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 
     return sum_place_matmul(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
 }
 
-int lower_integer_pool(Lower *lower, Node *node)
+int lower_integer_pool(Lower *lower, const Node *node)
 {
     Sum *s = arena_one(lower->program->arena, Sum);
 

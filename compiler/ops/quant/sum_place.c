@@ -25,7 +25,7 @@ static bool zero_is_known(Lower *lower, const Node *node, int index, double *num
 }
 
 /* Bias and zero point: both in one constant where the zero point is known and x needs no other form of it. */
-static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, const int32_t *sums)
+static int place_bias(Lower *lower, const Node *node, Sum *s, int zero, int bias, const int32_t *sums)
 {
     Value   *add = bias < node->nin ? node->in[bias] : NULL;
     int64_t  count = s->outputs ? s->groups * s->outputs : s->groups;
@@ -51,7 +51,7 @@ static int place_bias(Lower *lower, Node *node, Sum *s, int zero, int bias, cons
 }
 
 /* [tap][channel] */
-static void place_taps(Lower *lower, Node *node, Sum *s, const int8_t *from, int64_t taps)
+static void place_taps(Lower *lower, const Node *node, Sum *s, const int8_t *from, int64_t taps)
 {
     int64_t dim[2] = {taps, s->groups};
     int8_t *to = arena_array(lower->program->arena, int8_t, dim[0] * dim[1] + 1);
@@ -75,7 +75,8 @@ static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t
         s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, node->in[0]->type.dtype, data);
 }
 
-static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, PanelShape shape, const int64_t *stride)
+static int place_panels(Lower *lower, const Node *node, Sum *s, const int8_t *data, PanelShape shape,
+                        const int64_t *stride)
 {
     if (s->winograd.m) {
         s->kernel = "winograd_q";
@@ -88,7 +89,7 @@ static int place_panels(Lower *lower, Node *node, Sum *s, const int8_t *data, Pa
     return place_bias(lower, node, s, 3, 4, pack4_sums(lower, data, shape, stride));
 }
 
-static int place_weights(Lower *lower, Node *node, Sum *s, PanelShape shape, const int64_t *stride)
+static int place_weights(Lower *lower, const Node *node, Sum *s, PanelShape shape, const int64_t *stride)
 {
     const int8_t *data = panels_source(lower, lower_constant(lower, node->in[1]));
 
@@ -129,7 +130,7 @@ static const int8_t *turn_weights(Lower *lower, const int8_t *from, const Sum *s
 }
 
 /* Places the convolution over rows of taps for an image of few channels. */
-static int place_narrow(Lower *lower, Node *node, Sum *s)
+static int place_narrow(Lower *lower, const Node *node, Sum *s)
 {
     const Window *w = &s->window;
     int64_t       rows = w->kernel[0], wide = w->kernel[1] * s->inputs;
@@ -143,7 +144,7 @@ static int place_narrow(Lower *lower, Node *node, Sum *s)
     return place_panels(lower, node, s, data, shape, stride);
 }
 
-int sum_place_conv(Lower *lower, Node *node, Sum *s)
+int sum_place_conv(Lower *lower, const Node *node, Sum *s)
 {
     const Type *type = &node->in[1]->type;
     PanelShape  shape = {.taps = 1};
@@ -165,7 +166,7 @@ int sum_place_conv(Lower *lower, Node *node, Sum *s)
     return place_weights(lower, node, s, shape, stride);
 }
 
-int sum_place_matmul(Lower *lower, Node *node, Sum *s)
+int sum_place_matmul(Lower *lower, const Node *node, Sum *s)
 {
     const Type   *type = &node->in[1]->type;
     PanelShape    shape = {1, type->dim[1].max, type->dim[0].max, 1};
@@ -182,7 +183,7 @@ int sum_place_matmul(Lower *lower, Node *node, Sum *s)
 }
 
 /* Inputs: x, scale, zero point. A sum is a convolution of each channel with ones. */
-int sum_place_pool(Lower *lower, Node *node, Sum *s)
+int sum_place_pool(Lower *lower, const Node *node, Sum *s)
 {
     const int64_t ones = ONES;
     int8_t       *data = arena_array(lower->program->arena, int8_t, ONES);
@@ -197,7 +198,7 @@ int sum_place_pool(Lower *lower, Node *node, Sum *s)
     return place_bias(lower, node, s, 2, 3, NULL);
 }
 
-int sum_place_image(Lower *lower, Node *node, Sum *s)
+int sum_place_image(Lower *lower, const Node *node, Sum *s)
 {
     return s->is_narrow ? lower_input(lower, node, 0, &s->x) : spatial_channels(lower, node, &s->x);
 }

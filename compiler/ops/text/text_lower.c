@@ -29,7 +29,7 @@ static Operand found_extent(Lower *lower, const Node *node, int axis, Extent *fo
     return lower_slot(lower, *found);
 }
 
-int lower_string_concat(Lower *lower, Node *node)
+int lower_string_concat(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Operand     a, b, y, pool;
@@ -63,7 +63,7 @@ bool text_given(const Node *node)
 }
 
 /* A kernel over broadcast inputs: operands, the result, rank, extents, a stride list for each input. */
-static int broadcast_kernel(Lower *lower, Node *node, const char *kernel)
+static int broadcast_kernel(Lower *lower, const Node *node, const char *kernel)
 {
     const Type *type = &node->out[0]->type;
     Operand     x[3], y;
@@ -87,12 +87,12 @@ static int broadcast_kernel(Lower *lower, Node *node, const char *kernel)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int text_lower_equal(Lower *lower, Node *node)
+int text_lower_equal(Lower *lower, const Node *node)
 {
     return broadcast_kernel(lower, node, "text_equal");
 }
 
-int text_lower_where(Lower *lower, Node *node)
+int text_lower_where(Lower *lower, const Node *node)
 {
     return broadcast_kernel(lower, node, "text_where");
 }
@@ -106,7 +106,7 @@ static DType number_type(DType dtype)
     return class == 'I' ? DTYPE_I64 : class == 'U' || class == 'B' ? DTYPE_U64 : DTYPE_F64;
 }
 
-static int number_to_text(Lower *lower, Node *node)
+static int number_to_text(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     DType       from = number_type(node->in[0]->type.dtype);
@@ -126,7 +126,7 @@ static int number_to_text(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-static int text_to_number(Lower *lower, Node *node)
+static int text_to_number(Lower *lower, const Node *node)
 {
     Type    type = node->out[0]->type;
     DType   to = type.dtype;
@@ -146,7 +146,7 @@ static int text_to_number(Lower *lower, Node *node)
     return lower_output_done(lower, node, 0, y);
 }
 
-int text_lower_cast(Lower *lower, Node *node)
+int text_lower_cast(Lower *lower, const Node *node)
 {
     if (node->out[0]->type.dtype == DTYPE_TEXT)
         return number_to_text(lower, node);
@@ -156,7 +156,7 @@ int text_lower_cast(Lower *lower, Node *node)
     return text_to_number(lower, node);
 }
 
-int lower_string_normalizer(Lower *lower, Node *node)
+int lower_string_normalizer(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     const Attr *stop = node_attr(node, "stopwords");
@@ -192,7 +192,7 @@ int lower_string_normalizer(Lower *lower, Node *node)
     return lower_output_view(lower, node, 0, y);
 }
 
-int lower_string_split(Lower *lower, Node *node)
+int lower_string_split(Lower *lower, const Node *node)
 {
     static const char *const blanks = "";
     const Type              *type = &node->out[0]->type;
@@ -282,7 +282,7 @@ static Operand gram_pool(Lower *lower, const Node *node, DType dtype, int64_t *c
     return lower_weight(lower, narrow, DTYPE_I32, 1, count, "n-grams");
 }
 
-int lower_tf_idf(Lower *lower, Node *node)
+int lower_tf_idf(Lower *lower, const Node *node)
 {
     const Type    *in = &node->in[0]->type;
     const Attr    *weights = node_attr(node, "weights");
@@ -323,7 +323,7 @@ int lower_tf_idf(Lower *lower, Node *node)
 }
 
 /* The pattern becomes a table here; a text is then read once, whatever the pattern. */
-int lower_regex_full_match(Lower *lower, Node *node)
+int lower_regex_full_match(Lower *lower, const Node *node)
 {
     const char *pattern = node_string(node, "pattern", ""), *error;
     RegexTable  table;

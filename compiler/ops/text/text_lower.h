@@ -5,8 +5,8 @@
 #include "lower/lower.h"
 
 bool text_given(const Node *node); /* some input holds text */
-int  text_lower_equal(Lower *lower, Node *node);
-int  text_lower_where(Lower *lower, Node *node);
-int  text_lower_cast(Lower *lower, Node *node); /* between text and numbers */
+int  text_lower_equal(Lower *lower, const Node *node);
+int  text_lower_where(Lower *lower, const Node *node);
+int  text_lower_cast(Lower *lower, const Node *node); /* between text and numbers */
 
 #endif

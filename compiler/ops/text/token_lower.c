@@ -78,7 +78,7 @@ static void read_table(Lower *lower, Step *step, const RegexTable *table)
     step_reads(lower, step, lower_weight(lower, table->accepts, DTYPE_U8, 1, &table->states, "accepting"));
 }
 
-int lower_tokenizer(Lower *lower, Node *node)
+int lower_tokenizer(Lower *lower, const Node *node)
 {
     const Type  *type = &node->out[0]->type;
     const Value *made = node->out[0];
@@ -126,7 +126,7 @@ int lower_tokenizer(Lower *lower, Node *node)
     return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }
 
-int lower_murmur_hash(Lower *lower, Node *node)
+int lower_murmur_hash(Lower *lower, const Node *node)
 {
     const char *name = arena_printf(lower->program->arena, "murmur_%s_%s", dtype_info(node->in[0]->type.dtype)->suffix,
                                     dtype_info(node->out[0]->type.dtype)->suffix);
