@@ -29,6 +29,7 @@ int alternative_lower(const Lowering *lowering, Alternative *alternative)
 
     options.cascade = alternative->cascade;
     options.cascade_floor = alternative->floor;
+    options.copied = alternative->copied;
     if (lower_model(lowering->model, &options, &machine, &alternative->program, lowering->diag) < 0)
         return -1;
     if (options.plan.weights == WEIGHTS_SWAP)
@@ -158,31 +159,39 @@ static int choose_cascades(const Lowering *lowering, Alternative *v)
     return 0;
 }
 
-/* Tries copies for concatenations that are partly written where memory is fullest, as long as that needs no more
- * memory. */
+/* The alternative with those concatenations copied too that weigh on its peak. Returns 0: there are none. */
+static int copy_more(const Lowering *lowering, Alternative *v)
+{
+    int   count = lowering->model->nvalue;
+    bool *copied = arena_array(lowering->diag->arena, bool, count + 1);
+
+    if (v->copied)
+        memcpy(copied, v->copied, (size_t)count * sizeof *copied);
+    count = concats_to_copy(v->program, &lowering->options.plan, &v->plan, copied);
+    *v = (Alternative){.cascade = v->cascade, .floor = v->floor, .direct = v->direct, .copied = copied};
+    return count;
+}
+
+/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
+ * more. */
 static int choose_copies(const Lowering *lowering, Alternative *v)
 {
     enum { ROUNDS = 2 };
     const PlanOptions *plan = &lowering->options.plan;
     Alternative        tried = *v;
-    Copied             copied = concats_copied(lowering->diag->arena, lowering->model);
 
     if (lowering->options.no_elision) /* they all are */
         return 0;
-    for (int round = 0; round < ROUNDS && plan->nregion < 2 && concats_to_copy(tried.program, plan, &tried.plan);
-         round++) {
+    for (int round = 0; round < ROUNDS && plan->nregion < 2 && copy_more(lowering, &tried); round++) {
         int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
 
-        if (lower_and_plan(lowering, v->cascade, v->floor, most, &tried) < 0)
+        if (alternative_lower(lowering, &tried) < 0 || alternative_place(lowering, most, &tried) < 0)
             return -1;
         if (tried.plan.peak > v->plan.peak)
             break;
-        if (tried.plan.peak > most)
-            continue;
-        *v = tried;
-        copied = concats_copied(lowering->diag->arena, lowering->model);
+        if (tried.plan.peak <= most)
+            *v = tried;
     }
-    concats_restore(lowering->model, &copied); /* as v has them: the model may be lowered again */
     return 0;
 }
 

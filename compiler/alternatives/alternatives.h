@@ -21,16 +21,17 @@ typedef struct Lowering {
 } Lowering;
 
 typedef struct Alternative {
-    CascadeUse cascade;
-    int64_t    floor;  /* bytes: the options' cascade_floor */
-    bool       direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
-    Program   *program;
-    double     time; /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text       text; /* the program before planning, as text, if it has cascades */
-    Plan       plan;
+    CascadeUse  cascade;
+    int64_t     floor;  /* bytes: the options' cascade_floor */
+    const bool *copied; /* the options' copied */
+    bool        direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
+    Program    *program;
+    double      time; /* predicted nanoseconds of a run, before planning cuts scratch down */
+    Text        text; /* the program as it was lowered, if it has cascades */
+    Plan        plan;
 } Alternative;
 
-/* Lowers the model with the cascades of `alternative`. Returns 0, or -1 with a message. */
+/* Lower the model with alternative->cascade, floor and copied. Returns 0, or -1 with a message. */
 int alternative_lower(const Lowering *lowering, Alternative *alternative);
 
 /* Give the lowered variant a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or

@@ -45,78 +45,30 @@ static bool weighs_on_peak(const Program *program, const bool *full, int buffer)
     return false;
 }
 
-static int mark(const Program *program, const bool *full, Graph *graph)
+static int mark(const Program *program, const bool *full, const Graph *graph, bool *copied)
 {
     int count = 0;
 
     for (int i = 0; i < graph->nnode; i++) {
-        Node *node = graph->node[i];
-        int   home = node->op == OP_onnx_Concat && !node->copied ? program->home[node->out[0]->id] : -1;
+        const Node *node = graph->node[i];
+        int         made = node->op == OP_onnx_Concat ? node->out[0]->id : -1;
+        int         home = made >= 0 && !copied[made] ? program->home[made] : -1;
 
         if (home >= 0 && weighs_on_peak(program, full, home))
-            count += node->copied = true;
+            count += copied[made] = true;
         for (int k = 0; k < 2; k++)
             if (node->body[k])
-                count += mark(program, full, node->body[k]);
+                count += mark(program, full, node->body[k], copied);
     }
     return count;
 }
 
-int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan)
+int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan, bool *copied)
 {
     bool    *full = arena_array(program->arena, bool, program->nstep + 1);
     int64_t *live = program_live_bytes(program, options->io_arena);
 
     for (int s = 0; s < program->nstep; s++)
         full[s] = live[s] >= plan->bound;
-    return mark(program, full, program->model->main);
-}
-
-static void each_node(Graph *graph, void (*visit)(Node *node, void *to), void *to)
-{
-    for (int i = 0; i < graph->nnode; i++) {
-        visit(graph->node[i], to);
-        for (int k = 0; k < 2; k++)
-            if (graph->node[i]->body[k])
-                each_node(graph->node[i]->body[k], visit, to);
-    }
-}
-
-/* What is read or written of a list, node by node. */
-typedef struct Reading {
-    Arena  *arena;
-    Copied *copied;
-    int     at;
-} Reading;
-
-static void note_node(Node *node, void *to)
-{
-    Reading *r = to;
-
-    ARENA_PUSH(r->arena, r->copied->node, r->copied->count, r->copied->capacity, node->copied);
-}
-
-static void restore_node(Node *node, void *to)
-{
-    Reading *r = to;
-
-    node->copied = r->at < r->copied->count && r->copied->node[r->at];
-    r->at++;
-}
-
-Copied concats_copied(Arena *arena, Model *model)
-{
-    Copied  copied = {.count = 0};
-    Reading reading = {arena, &copied, 0};
-
-    each_node(model->main, note_node, &reading);
-    return copied;
-}
-
-void concats_restore(Model *model, const Copied *copied)
-{
-    Copied  list = *copied;
-    Reading reading = {NULL, &list, 0};
-
-    each_node(model->main, restore_node, &reading);
+    return mark(program, full, program->model->main, copied);
 }

@@ -4,19 +4,9 @@
 
 #include "program/program.h"
 
-/* Marks (Node.copied) the concatenations that are computed in place and are partly written in a step whose live bytes
- * reach the plan's peak. Returns their number; the model must then be lowered again. */
-int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan);
-
-/* Which concatenations are copied now, by the order of nodes. */
-typedef struct Copied {
-    bool *node;
-    int   count, capacity;
-} Copied;
-
-Copied concats_copied(Arena *arena, Model *model);
-
-/* As it was then; a zeroed Copied: none is. */
-void concats_restore(Model *model, const Copied *copied);
+/* Adds to `copied`, by the Value.id of results (Options.copied), the concatenations of the model that are made in place
+ * and weigh on a step where as much is live as at the plan's peak. Returns how many; the model is then to be lowered
+ * again. */
+int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan, bool *copied);
 
 #endif

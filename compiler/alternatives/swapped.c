@@ -1,7 +1,6 @@
 /* swapped.c - choose among the ways to load a model's weights by what a run is predicted to take. */
 #include "alternatives/swapped.h"
 
-#include "alternatives/concats.h"
 #include "kernels/cost.h"
 #include "limits/usage.h"
 #include "plan/check.h"
@@ -16,7 +15,6 @@
 typedef struct Attempt {
     Lowering    lowering;
     Alternative v;
-    Copied      copied;
     int64_t     ram;  /* bytes, all but the stack */
     double      time; /* nanoseconds */
 } Attempt;
@@ -95,10 +93,7 @@ static int load_weights(Attempt *a, int64_t budget)
 /* The model lowered anew as a->lowering and a->v say, planned and with loads. */
 static int make_attempt(Attempt *a, int64_t budget)
 {
-    Alternative v = {.cascade = a->v.cascade, .floor = a->v.floor, .direct = a->v.direct};
-
-    a->v = v;
-    concats_restore(a->lowering.model, &a->copied);
+    a->v = (Alternative){.cascade = a->v.cascade, .floor = a->v.floor, .direct = a->v.direct, .copied = a->v.copied};
     if (alternative_lower(&a->lowering, &a->v) < 0 || alternative_place(&a->lowering, 0, &a->v) < 0)
         return -1;
     return load_weights(a, budget);
@@ -235,10 +230,8 @@ static int try_direct(const Attempt *like, Attempt *best, int64_t budget)
 
     tried.lowering.options.winograd = WINOGRAD_OFF;
     tried.v = (Alternative){.cascade = options->cascade, .floor = options->cascade_floor, .direct = true};
-    concats_restore(tried.lowering.model, &(Copied){.count = 0});
     if (alternative_lower(&tried.lowering, &tried.v) < 0 || alternative_arrange(&tried.lowering, &tried.v) < 0)
         return -1;
-    tried.copied = concats_copied(tried.lowering.diag->arena, tried.lowering.model);
     if (load_weights(&tried, budget) < 0)
         return -1;
     if (is_better(&tried, best, budget))
@@ -264,7 +257,6 @@ int alternative_swap(const Lowering *lowering, Alternative *v)
 
     if (lowering->options.plan.weights != WEIGHTS_SWAP)
         return 0;
-    best.copied = concats_copied(lowering->diag->arena, lowering->model);
     if (load_weights(&best, budget) < 0)
         return -1;
     if (budget < 0) /* the others are to be better in as many bytes */

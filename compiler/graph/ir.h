@@ -164,8 +164,7 @@ struct Node {
     int     opset;   /* version of the operator's domain that the node was written for; the newest after upgrading */
     Graph  *graph;   /* the graph it belongs to */
     Loc     loc;
-    int     mark;   /* scratch of whoever walks the graph; means nothing to the next one */
-    bool    copied; /* Concat: its members are made apart and copied, not made in their place (concats.c) */
+    int     mark; /* scratch of whoever walks the graph; means nothing to the next one */
 };
 
 /* A graph or a nested body. A body reads outer Values directly. Nodes are in an order that respects data flow. */

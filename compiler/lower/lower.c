@@ -58,8 +58,8 @@ static void place_inside(Lower *lower, const Graph *graph)
         Extent      start = extent_const(0);
         int         axis;
 
-        if (node->op != OP_onnx_Concat || node->copied || !type_is_static(&node->out[0]->type) ||
-            node->out[0]->type.dtype == DTYPE_TEXT)
+        if (node->op != OP_onnx_Concat || (lower->copied && lower->copied[node->out[0]->id]) ||
+            !type_is_static(&node->out[0]->type) || node->out[0]->type.dtype == DTYPE_TEXT)
             continue;
         axis = (int)node_int(node, "axis", 1);
         axis += axis < 0 ? node->out[0]->type.rank : 0;
@@ -287,6 +287,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
     lower.cascade = options->cascade;
     lower.cascade_floor = options->cascade_floor;
     lower.no_elision = options->no_elision;
+    lower.copied = options->copied;
     lower.program->no_in_place = options->no_in_place;
     lower.program->no_overlap = options->no_overlap;
     prepare(&lower, main);

@@ -77,6 +77,7 @@ struct Lower {
         cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
                     it */
     bool           no_elision;     /* members of Concat, results of Split and Slice are copied */
+    const bool    *copied;         /* by Value.id, or NULL: Options.copied */
     int64_t        cascade_floor;  /* bytes that the plan needs anyway: cascades that save less are left out */
     Winograd       winograd;       /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* of a layer at most: see winograd_error */
