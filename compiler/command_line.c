@@ -281,6 +281,7 @@ static int set_region(Reader *reader, const OptionRow *row, const char *value)
         return bad_value(reader, row, value,
                          "NAME:SIZE or NAME:SIZE:ALIGN, NAME a C identifier of its own and ALIGN a power of two");
     plan->region[plan->nregion++] = region;
+    plan->ranked = true;
     return 0;
 }
 

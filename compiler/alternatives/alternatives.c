@@ -177,12 +177,11 @@ static int copy_more(const Lowering *lowering, Alternative *v)
 static int choose_copies(const Lowering *lowering, Alternative *v)
 {
     enum { ROUNDS = 2 };
-    const PlanOptions *plan = &lowering->options.plan;
-    Alternative        tried = *v;
+    Alternative tried = *v;
 
     if (lowering->options.no_elision) /* they all are */
         return 0;
-    for (int round = 0; round < ROUNDS && plan->nregion < 2 && copy_more(lowering, &tried); round++) {
+    for (int round = 0; round < ROUNDS && !tried.plan.ranked && copy_more(lowering, &tried); round++) {
         int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
 
         if (alternative_lower(lowering, &tried) < 0 || alternative_place(lowering, most, &tried) < 0)

@@ -13,7 +13,6 @@ static Operand new_buffer(Lower *lower, BufferKind kind, DType dtype, int64_t by
                   .dtype = dtype,
                   .size = bytes,
                   .align = lower->buffer_align,
-                  .regions = 1,
                   .copies = 1,
                   .port = -1};
     Operand  x = {.buffer = p->nbuffer, .dtype = dtype, .offset = extent_const(0)};

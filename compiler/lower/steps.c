@@ -16,7 +16,6 @@ static int slot_of(Lower *lower, int expr)
                     .kind = BUFFER_DIMS,
                     .dtype = DTYPE_I64,
                     .align = 8,
-                    .regions = 1,
                     .copies = 1,
                     .port = -1,
                     .name = "extents"};

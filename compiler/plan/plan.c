@@ -63,20 +63,18 @@ static int plan_within(Planning *p, const BuiltProblem *built, int64_t upper_bou
     int64_t before = p->upper_bound;
     int     status;
 
-    p->upper_bound = p->options->nregion < 2 ? int_min(before, upper_bound) : before;
+    p->upper_bound = p->options->nregion > 1 && p->options->ranked ? before : int_min(before, upper_bound);
     status = plan_once(p, built, plan);
     p->upper_bound = before;
     return status;
 }
 
-/* Whether plan a is better: less memory; with several memories, more traffic in the fast ones. */
+/* Whether plan a is better: less memory; with ranked ones, more traffic in the first. */
 static bool is_smaller(const Plan *a, const Plan *b)
 {
-    if (a->nshare < 2)
-        return a->peak < b->peak;
     if (a->overflow != b->overflow)
         return a->overflow < b->overflow;
-    for (int r = 0; r < a->nshare; r++)
+    for (int r = 0; a->ranked && r < a->nshare; r++)
         if (a->share[r].traffic != b->share[r].traffic)
             return a->share[r].traffic > b->share[r].traffic;
     return a->peak < b->peak;
@@ -93,7 +91,7 @@ static int plan_coalesced(Planning *p, const BuiltProblem *separate, const Built
     int64_t bound = plan_bound(p, separate);
 
     plan->peak = INT64_MAX;
-    if (p->options->nregion > 1 || plan_bound(p, coalesced) > bound)
+    if ((p->options->nregion > 1 && p->options->ranked) || plan_bound(p, coalesced) > bound)
         return 0;
     if (plan_within(p, coalesced, upper_bound, plan) < 0)
         return -1;
@@ -176,7 +174,7 @@ static int plan_tiles(Planning *p, int64_t above, int64_t upper_bound, Plan *pla
 /* Every plan of this order exceeds the upper bound, with larger tiles too. */
 static bool is_above_bound(const Planning *p, const Plan *plan)
 {
-    return plan->nshare < 2 && plan->bound > p->upper_bound;
+    return !plan->ranked && plan->bound > p->upper_bound;
 }
 
 /* The plan of the present order. Smaller tiles cost time, so only steps whose live bytes require them get them. */
@@ -194,7 +192,7 @@ static int plan_best(Planning *p, Plan *plan, Changes *changes)
         return -1;
     if (!is_smaller(&small, plan) || small.peak > p->upper_bound)
         return 0;
-    if (plan->nshare > 1)
+    if (plan->ranked)
         return plan_tiles(p, 0, p->upper_bound, plan, changes);
     target = small.peak;
     plan->peak = INT64_MAX;
@@ -248,7 +246,7 @@ static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
         return -1;
     above = changes->above;
     put_in_order(p->program, order, changes);
-    p->upper_bound = other.nshare < 2 ? int_min(before, other.peak) : before;
+    p->upper_bound = other.ranked ? before : int_min(before, other.peak);
     if (plan_best(p, plan, changes) < 0)
         return -1;
     p->upper_bound = before;

@@ -35,8 +35,7 @@ static void add_buffer(BuiltProblem *built, const Buffer *buffer)
 
     built->index[buffer->id] = at;
     built->origin[at] = buffer->id;
-    built->buffer[at] =
-        (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .regions = buffer->regions, .fixed = -1};
+    built->buffer[at] = (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .fixed = -1};
     for (int i = 0; i < buffer->nspan; i++) {
         const Span *span = &buffer->span[i];
         PlanSpan    whole = {at, span->begin, span->end, 0, buffer_bytes(buffer)};
@@ -85,15 +84,16 @@ static void fill_problem(BuiltProblem *built, int io_arena)
     built->problem.nstep = program->nstep;
 }
 
-/* The memories of --region, each of which may hold any buffer, and the traffic that each buffer would have there. */
+/* Several memories, those of them that may hold each buffer, and, where the first ones are better, the traffic that it
+ * would have there. */
 static void add_regions(BuiltProblem *built, const PlanOptions *options)
 {
     int64_t *traffic = arena_array(built->program->arena, int64_t, built->program->nbuffer + 1);
 
     program_traffic(built->program, traffic);
     for (int i = 0; i < built->problem.nbuffer; i++) {
-        built->buffer[i].regions = 0;
-        built->buffer[i].traffic = traffic[built->origin[i]];
+        built->buffer[i].regions = built->program->buffer[built->origin[i]].regions;
+        built->buffer[i].traffic = options->ranked ? traffic[built->origin[i]] : 0;
     }
     for (int r = 0; r < options->nregion; r++)
         built->region[r] = (PlanRegion){options->region[r].size, 1};
@@ -129,6 +129,7 @@ static void share_out(const BuiltProblem *built, const PlanOptions *options, con
     int64_t base = 0;
 
     plan->nshare = options->nregion ? options->nregion : 1;
+    plan->ranked = options->nregion > 1 && options->ranked;
     for (int i = 0; i < built->problem.nbuffer; i++) {
         PlanShare *share = &plan->share[result->region[i]];
         int64_t    end = result->offset[i] + built->buffer[i].size;

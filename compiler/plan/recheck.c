@@ -397,10 +397,25 @@ static int check_inputs(Recheck *r)
     return failed;
 }
 
+/* Each buffer lies in a memory that may hold it. */
+static int check_memories(const Recheck *r)
+{
+    for (int b = 0; b < r->program->nbuffer && r->plan->nshare > 1; b++) {
+        const Buffer *buffer = &r->program->buffer[b];
+
+        if (r->plan->offset[b] >= 0 && buffer->regions && !(buffer->regions >> r->plan->region[b] & 1))
+            return diag_bug(r->diag, (Loc){0}, "the plan puts '%s' into memory %d, which may not hold it", buffer->name,
+                            r->plan->region[b]);
+    }
+    return 0;
+}
+
 int program_recheck(const Program *program, const Plan *plan, Diag *diag)
 {
     Recheck r = {.program = program, .plan = plan, .diag = diag};
 
+    if (check_memories(&r))
+        return -1;
     r.flow = arena_array(program->arena, Flow, program->nstep + 2);
     memcpy(r.flow, flow_build(program->arena, program), ((size_t)program->nstep + 1) * sizeof *r.flow);
     r.flow[program->nstep] = (Flow){{-1, -1}};

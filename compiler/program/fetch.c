@@ -62,7 +62,6 @@ static int new_block(Blocks *b, int like)
                       .kind = BUFFER_BLOCK,
                       .dtype = DTYPE_U8,
                       .align = b->form->align,
-                      .regions = 1,
                       .copies = 1,
                       .kept = -1,
                       .port = -1};

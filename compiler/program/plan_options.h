@@ -28,12 +28,13 @@ typedef struct Loader {
 
 /* How to plan; from the command line. */
 typedef struct PlanOptions {
-    const char  *planner;             /* "auto", or a name of the planners' table */
-    int          reorder;             /* 0: keep the model's order */
-    int          io_arena;            /* inputs and outputs are planned too */
-    double       seconds;             /* time limit; 0: effort is counted in nodes */
-    MemoryRegion region[MAX_REGIONS]; /* fast to slow */
-    int          nregion;             /* 0: one arena of any size */
+    const char  *planner;  /* "auto", or a name of the planners' table */
+    int          reorder;  /* 0: keep the model's order */
+    int          io_arena; /* inputs and outputs are planned too */
+    double       seconds;  /* time limit; 0: effort is counted in nodes */
+    MemoryRegion region[MAX_REGIONS];
+    int          nregion; /* 0: one arena of any size */
+    bool         ranked;  /* they are fast to slow: the first is to serve the most traffic; else all alike */
     WeightForm   weights;
     bool         one_file;    /* there is no file beside the code for them */
     int64_t      upper_bound; /* bytes: larger plans are not searched for; 0: none */

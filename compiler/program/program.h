@@ -44,8 +44,8 @@ typedef struct Buffer {
     DType          dtype;   /* element type, for printing; BUFFER_SCRATCH: as the kernel uses it */
     int64_t        size;    /* bytes */
     int64_t        align;   /* bytes, a power of two */
-    uint32_t       regions; /* bit set of the memories that it may lie in; bit 0: the first. 1: region 0 only */
-    int            copies;  /* scratch: one copy for each slice of a step that is cut; else 1 */
+    uint32_t       regions; /* bit r: it may live in region r of several; 0: in any */
+    int            copies;  /* of scratch: one for each part of a partitioned step; else 1 */
     Span          *span;    /* filled by liveness */
     int            nspan, cspan;
     const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
@@ -238,11 +238,12 @@ typedef struct Plan {
     int64_t    *offset; /* by Buffer.id, bytes from the arena's start, see PlanShare.base; -1: not in the arena */
     int        *region; /* by Buffer.id */
     PlanShare   share[MAX_REGIONS];
-    int         nshare;      /* at least 1 */
-    int64_t     overflow;    /* bytes beyond the regions' sizes; 0: it fits */
-    int64_t     peak;        /* bytes of the arena, all memories together */
-    int64_t     bound;       /* bytes: no plan of this order is smaller */
-    bool       *core;        /* by Buffer.id: buffers that need `bound` bytes even without the others; may be none */
+    int         nshare;   /* at least 1 */
+    bool        ranked;   /* of several memories the first serves as much traffic as can be; else peak is what counts */
+    int64_t     overflow; /* bytes beyond the regions' sizes; 0: it fits */
+    int64_t     peak;     /* bytes of the arena, all memories together */
+    int64_t     bound;    /* bytes: no plan of this order is smaller */
+    bool       *core;     /* by Buffer.id: the buffers that need so many even alone; none where no order needs less */
     bool        any_order;   /* proven: no order of these steps needs less */
     int64_t     align;       /* of the arena */
     int64_t     greedy[4];   /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */

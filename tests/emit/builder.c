@@ -61,7 +61,6 @@ static int add_buffer(Build *b, BufferKind kind, const char *name, DType dtype, 
                        .dtype = dtype,
                        .size = bytes,
                        .align = 16,
-                       .regions = 1,
                        .copies = 1,
                        .port = -1,
                        .name = arena_printf(b->arena, "%d:%s", p->nbuffer, name)};

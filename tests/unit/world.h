@@ -52,14 +52,7 @@ static inline int world_teardown(void **state)
 static inline int world_buffer(World *w, BufferKind kind, int64_t size)
 {
     Program *p = w->program;
-    Buffer   b = {.id = p->nbuffer,
-                  .kind = kind,
-                  .dtype = DTYPE_U8,
-                  .size = size,
-                  .align = 1,
-                  .regions = 1,
-                  .copies = 1,
-                  .port = -1};
+    Buffer   b = {.id = p->nbuffer, .kind = kind, .dtype = DTYPE_U8, .size = size, .align = 1, .copies = 1, .port = -1};
 
     b.name = arena_printf(w->arena, "b%d", b.id);
     ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
