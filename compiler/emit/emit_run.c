@@ -90,7 +90,8 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         break;
     }
     text_put(text, emit->printer->base(emit, emit->plan->region[operand->buffer]));
-    put_offset(emit, text, emit_share_offset(emit, operand->buffer), operand->offset, bytes);
+    if (b->size) /* what has no elements lies nowhere */
+        put_offset(emit, text, emit_share_offset(emit, operand->buffer), operand->offset, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */

@@ -57,6 +57,14 @@ EMPTY = [
     attention("attention_without_queries", "float[2, 0, 8] q, float[2, 3, 4] k, float[2, 3, 6] v", [(2, 0)]),
     attention("attention_of_maybe_nothing", "float[n, s, 8] q, float[n, 3, 4] k, float[n, 3, 6] v",
               [(2, 3), (2, 0), (0, 2), (0, 0), (1, 1)], ("--dim=n=0..2", "--dim=s=0..3")),
+    dict(name="parts_of_nothing", group="Conv", flags=("--threads=3", "--part-time=0"), model=HEAD + """
+        main (float[0, 2, 2, 2] x) => (float[0, 5, 4] y) <float[2, 2, 1, 1] w = {1, 2, 3, 4}, float[1, 2, 2, 2] f = {1, 2, 3, 4, 5, 6, 7, 8},
+              int64[3] s = {0, 5, 4}> {
+          a = Conv <pads = [0, 0, 0, 0]> (x, w)
+          b = HardSwish (a)
+          c = Mul (b, f)
+          y = Reshape <allowzero = 1> (c, s)
+        }""", inputs=[dict(x=ramp(0, 2, 2, 2))]),
     dict(name="attention_of_values_without_size", group="Attention", oracle="reference", model=NEWEST + """
         main (float[2, 4, 3, 5] q, float[2, 2, 3, 5] k, float[2, 2, 3, 0] v) => (float[2, 4, 3, 0] y) {
           y = Attention <is_causal = 1> (q, k, v)
