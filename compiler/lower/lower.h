@@ -72,7 +72,7 @@ struct Lower {
     int          nvalue; /* entries of the arrays above */
     int64_t      buffer_align;
     int          vector_bytes;
-    bool         in_parts; /* --threads: kernels that part.c cannot cut are not chosen where others will do */
+    bool         prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
     CascadeUse
         cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
                     it */
