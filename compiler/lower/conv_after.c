@@ -109,24 +109,21 @@ int conv_after_finish(Lower *lower, Deferred *conv, Deferred *input, Operand w, 
     int     limit = limit_of(conv->expr);
     Extent  pitch[SCALAR_MAX_OPERANDS], ypitch, all = extent_const(pixels), one = extent_const(1);
     Operand block, rows_of[SCALAR_MAX_OPERANDS];
-    Step   *step;
 
     if (limit < 0 || !pitches(lower->model, input, &y, pitch, &ypitch))
         return 0;
     for (rows = int_min(rows, pixels); pixels % rows;)
         rows--;
     panels_epilogue(input, CHANNEL, pitch);
-    step = step_begin(lower, NULL, "conv_after_f32");
-    step_reads(lower, step, w);
-    step_reads(lower, step, bias);
     block = lower_scratch(lower, DTYPE_F32, rows * inputs, "block");
-    step_writes(lower, step, in_blocks(y, pixels / rows, rows, ypitch, outputs));
-    step_writes(lower, step, spatial_rows(block, extent_const(rows), extent_const(inputs), inputs, one));
-    step_int(lower, step, limit);
     for (int i = 0; i < input->noperand; i++)
         rows_of[i] = spatial_rows(input->operand[i], all, pitch[i], inputs, input->operand[i].stride[CHANNEL]);
-    panels_put_fused(lower, step, input, rows_of, pitch);
     for (int i = 0; i < input->norigin; i++)
         ARENA_PUSH(lower->program->arena, conv->origin, conv->norigin, conv->corigin, input->origin[i]);
-    return step_end(lower, step) < 0 ? -1 : 1;
+    return STEP(lower, NULL, "conv_after_f32", ARG(w, w), ARG(bias, bias),
+                ARG(y, in_blocks(y, pixels / rows, rows, ypitch, outputs)),
+                ARG(block, spatial_rows(block, extent_const(rows), extent_const(inputs), inputs, one)),
+                ARG(relu, limit), FUSED(input, rows_of, pitch)) < 0
+               ? -1
+               : 1;
 }

@@ -1,6 +1,6 @@
 /* loops.c - elementwise expressions as one strided loop nest: axes in the order of the result's memory, adjacent ones
  * collapsed. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include <string.h>
 
 Layout lower_layout_of(const Operand *x)
@@ -180,7 +180,6 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     Operand x[SCALAR_MAX_OPERANDS];
     Extent  strides[SCALAR_MAX_OPERANDS * MAX_RANK];
     Nest    nest;
-    Step   *step;
     int     count = 0;
 
     for (int n = 0; n < p->noperand; n++)
@@ -194,17 +193,11 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     for (int n = 0; n < nest.nx; n++)
         for (int i = 0; i < nest.rank; i++)
             strides[count++] = nest.x[n][i];
-    step = step_begin(lower, NULL,
-                      arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
-                                   dtype_info(p->expr->stored)->suffix));
-    step_writes(lower, step, y);
-    step_int(lower, step, nest.rank);
-    step_extents(lower, step, nest.rank, nest.dim);
-    step_extents(lower, step, nest.rank, nest.y);
-    step_int(lower, step, nest.nx);
-    step_extents(lower, step, count, strides);
-    step_expr(lower, step, p->expr, x, p->noperand);
-    return step_end(lower, step);
+    return STEP(lower, NULL,
+                arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
+                             dtype_info(p->expr->stored)->suffix),
+                ARG(y, y), ARG(rank, nest.rank), ARGS(dim, nest.rank, nest.dim), ARGS(ystride, nest.rank, nest.y),
+                ARG(nx, nest.nx), ARGS(xstride, count, strides), EXPR(p->expr, x, p->noperand));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- copy */
@@ -264,18 +257,11 @@ int lower_copy(Lower *lower, const Node *node, Operand x, Operand y)
 {
     Operand from = operand_broadcast(lower, x, y.rank, y.dim);
     Nest    nest;
-    Step   *step;
 
     if (x.buffer == y.buffer && extent_same(x.offset, y.offset) &&
         operand_same_layout(&x, &y)) /* its step wrote it there */
         return 0;
     nest = nest_of(lower, &y, &from, 1);
-    step = step_begin(lower, node, move_kernel(lower, "copy", y.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_int(lower, step, nest.rank);
-    step_extents(lower, step, nest.rank, nest.dim);
-    step_extents(lower, step, nest.rank, nest.y);
-    step_extents(lower, step, nest.rank, nest.x[0]);
-    return step_end(lower, step);
+    return STEP(lower, node, move_kernel(lower, "copy", y.dtype), ARG(y, y), ARG(x, x), ARG(rank, nest.rank),
+                ARGS(dim, nest.rank, nest.dim), ARGS(ystride, nest.rank, nest.y), ARGS(xstride, nest.rank, nest.x[0]));
 }

@@ -202,27 +202,8 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* Build one step: begin, operands and arguments in the kernel's order, end. */
-Step *step_begin(Lower *lower, const Node *node, const char *kernel);
-void  step_reads(Lower *lower, Step *step, Operand x);
-void  step_writes(Lower *lower, Step *step, Operand y);
-void  step_updates(Lower *lower, Step *step,
-                   Operand x); /* reads and writes: the bytes before stay live until this step */
-void  step_int(Lower *lower, Step *step, int64_t value);
-void  step_extent(Lower *lower, Step *step, Extent value);
-void  step_ints(Lower *lower, Step *step, int count, const int64_t *values);
-void  step_extents(Lower *lower, Step *step, int count, const Extent *values);
-void  step_float(Lower *lower, Step *step, double value);
-/* For a kernel that determines an extent: the slot that it writes, and as arguments the least and the greatest possible
- * value. */
-void step_found(Lower *lower, Step *step, Extent found);
-void step_limits(Lower *lower, Step *step, Extent found);
-void step_floats(Lower *lower, Step *step, int count, const double *values);
-void step_expr(Lower *lower, Step *step, const Scalar *expr, const Operand *operands, int count);
-int  step_end(Lower *lower, Step *step);
-
-/* Appends a step; every step passes through here. It gets the current node as origin, if it has none, and reads the
- * text that its operands may point to. Returns its index. */
+/* Every step joins the program here: it gets the node in hand, if it has none, and reads the text that it may point to.
+ * Returns its index. */
 int lower_append(Lower *lower, Step step);
 
 /* Strided copy (with conversion of nothing): y[...] = x[...]. */

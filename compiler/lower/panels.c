@@ -152,11 +152,3 @@ void panels_epilogue(Deferred *p, int channel, Extent *pitch)
         if (p->expr->node[i].op == SCALAR_LOAD)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[channel].max;
 }
-
-void panels_put_fused(Lower *lower, Step *step, const Deferred *p, const Operand *operand, const Extent *pitch)
-{
-    step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand, pitch);
-    if (p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, operand, p->noperand);
-}

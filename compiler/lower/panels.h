@@ -4,7 +4,7 @@
 #ifndef OCC_LOWER_PANELS_H
 #define OCC_LOWER_PANELS_H
 
-#include "lower/lower.h"
+#include "lower/call.h"
 
 /* The logical shape of weights: element (group, output, input, tap). */
 typedef struct PanelShape {
@@ -32,8 +32,10 @@ bool panels_pitch(Model *model, const Operand *x, int channel, Extent *pitch);
 /* Gives each load of a deferred expression the stride of its channels, and lists the pitches. */
 void panels_epilogue(Deferred *p, int channel, Extent *pitch);
 
-/* Appends the fields of an occ_fused and the expression. `operand`: p's operands with the axes of the result as it is
- * passed. */
-void panels_put_fused(Lower *lower, Step *step, const Deferred *p, const Operand *operand, const Extent *pitch);
+/* The fields of an occ_fused as arguments, and the expression over `operand`, p's operands with the axes of the result
+ * as it is passed. */
+#define FUSED(p, operand, pitch) \
+    ARG(fused.nx, (p)->noperand), ARGS(fused.pitch, (p)->noperand, pitch), \
+        EXPR((p)->expr->nnode > 1 ? (p)->expr : NULL, operand, (p)->noperand)
 
 #endif

@@ -1,6 +1,6 @@
 /* place.c - where values lie: buffers, views, windows of larger values, the caller's memory. */
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "program/weight.h"
 #include "support/int.h"
 #include <string.h>
@@ -142,15 +142,11 @@ bool lower_is_tracked(const Lower *lower, const Value *value)
 int lower_tracked(Lower *lower, Value *value)
 {
     Operand y;
-    Step   *step;
 
     if (lower_made_place(lower, value, LAYOUT_ROW_MAJOR, &y) < 0)
         return -1;
-    step = step_begin(lower, value->def, value->type.dtype == DTYPE_I64 ? "ints_i64" : "ints_i32");
-    step_writes(lower, step, y);
-    step_extents(lower, step, value->nelem, value->elem);
-    step_int(lower, step, value->nelem);
-    return step_end(lower, step);
+    return STEP(lower, value->def, value->type.dtype == DTYPE_I64 ? "ints_i64" : "ints_i32", ARG(y, y),
+                ARGS(value, value->nelem, value->elem), ARG(count, value->nelem));
 }
 
 int lower_value(Lower *lower, Value *value, Operand *out)

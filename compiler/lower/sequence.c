@@ -95,13 +95,8 @@ int sequence_place(Lower *lower, Value *value)
 /* Checks a sequence from the caller before anything is read from it. */
 static int check_port(Lower *lower, const Type *type, Operand x)
 {
-    Step *step = step_begin(lower, NULL, "sequence_check");
-
-    step_reads(lower, step, x);
-    sequence_step_layout(lower, step, type);
-    step_int(lower, step, type->kind == TYPE_OPTIONAL);
-    sequence_step_limits(lower, step, type);
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, NULL, "sequence_check", ARG(x, x), sequence_lies(lower, "from", type),
+             ARG(truth, type->kind == TYPE_OPTIONAL), sequence_limits(lower, type)) < 0)
         return -1;
     if (!is_nested(type->item))
         return 0;
@@ -283,37 +278,34 @@ int sequence_take(Lower *lower, const Value *made, const Type *type, Operand seq
 
 int sequence_store(Lower *lower, Operand words, const Extent *value)
 {
-    Step *step = step_begin(lower, NULL, "store_words");
+    int count = (int)words.dim[0].max;
 
-    step_writes(lower, step, words);
-    step_int(lower, step, words.dim[0].max);
-    step_extents(lower, step, (int)words.dim[0].max, value);
-    return step_end(lower, step);
+    return STEP(lower, NULL, "store_words", ARG(y, words), ARG(n, count), ARGS(word, count, value));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- copies */
 
-void sequence_step_layout(Lower *lower, Step *step, const Type *type)
+Given sequence_lies(Lower *lower, const char *name, const Type *type)
 {
     SequenceLayout l;
-    int64_t        layout[4];
+    int64_t       *layout = arena_array(lower->program->arena, int64_t, 4);
 
     sequence_layout(type, &l);
     layout[0] = l.capacity;
     layout[1] = l.data;
     layout[2] = l.distance;
     layout[3] = l.rank;
-    step_ints(lower, step, 4, layout);
+    return given_ints(name, 4, layout);
 }
 
-void sequence_step_limits(Lower *lower, Step *step, const Type *type)
+Given sequence_limits(Lower *lower, const Type *type)
 {
-    int64_t limit[MAX_RANK];
-    int     rank = type->item->kind != TYPE_TENSOR ? 0 : type->item->rank < 0 ? 1 : type->item->rank;
+    int64_t *limit = arena_array(lower->program->arena, int64_t, MAX_RANK);
+    int      rank = type->item->kind != TYPE_TENSOR ? 0 : type->item->rank < 0 ? 1 : type->item->rank;
 
     for (int i = 0; i < rank; i++)
         limit[i] = type->item->dim[i].max;
-    step_ints(lower, step, rank, limit);
+    return given_ints("limit", rank, limit);
 }
 
 static bool same_layout(const Type *a, const Type *b)
@@ -334,15 +326,8 @@ static bool same_layout(const Type *a, const Type *b)
 
 static int copy_members(Lower *lower, const Type *from, Operand x, const Type *to, Operand y)
 {
-    Step *step = step_begin(lower, NULL, "sequence_copy");
-
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_int(lower, step, dtype_info(to->item->dtype)->bytes);
-    sequence_step_layout(lower, step, from);
-    sequence_step_layout(lower, step, to);
-    sequence_step_limits(lower, step, to);
-    return step_end(lower, step);
+    return STEP(lower, NULL, "sequence_copy", ARG(x, x), ARG(y, y), ARG(width, dtype_info(to->item->dtype)->bytes),
+                sequence_lies(lower, "from", from), sequence_lies(lower, "to", to), sequence_limits(lower, to));
 }
 
 int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type *to, Operand y)

@@ -13,7 +13,7 @@
 #ifndef OCC_LOWER_SEQUENCE_H
 #define OCC_LOWER_SEQUENCE_H
 
-#include "lower/lower.h"
+#include "lower/call.h"
 
 enum { SEQUENCE_ALIGN = 64 }; /* bytes: of the first member and of the distance between members */
 
@@ -75,8 +75,8 @@ int sequence_made(Lower *lower, Value *value);
 int sequence_store(Lower *lower, Operand words, const Extent *value);
 
 /* Arguments of kernels that walk over members: { capacity, data, distance, rank }, and the members' largest extents. */
-void sequence_step_layout(Lower *lower, Step *step, const Type *type);
-void sequence_step_limits(Lower *lower, Step *step, const Type *type);
+Given sequence_lies(Lower *lower, const char *name, const Type *type);
+Given sequence_limits(Lower *lower, const Type *type);
 
 /* optional.c: `to`, an optional, holds `from` (NULL: nothing); `to` is what the optional `from` holds, a view unless it
  * has a place already. sequence_copy and sequence_alias do the same where only one side is an optional. */

@@ -40,39 +40,22 @@ bool spatial_is_open(const Node *node)
     return !extent_is_const(w->dim[0]) || !extent_is_const(w->dim[1]);
 }
 
-void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes)
+Given spatial_extents(Lower *lower, const char *name, const Extent *values, int naxes)
 {
-    Extent out[3];
+    Extent *out = arena_array(lower->program->arena, Extent, 3);
 
     for (int i = 0; i < 3; i++)
         out[i] = i < 3 - naxes ? extent_const(0) : values[i - 3 + naxes];
-    step_extents(lower, step, 3, out);
+    return given_extents(name, 3, out);
 }
 
-static void put_ints(Lower *lower, Step *step, const int64_t *values, int naxes)
+Given spatial_ints(Lower *lower, const char *name, const int64_t *values, int naxes)
 {
-    int64_t out[3];
+    int64_t *out = arena_array(lower->program->arena, int64_t, 3);
 
     for (int i = 0; i < 3; i++)
         out[i] = i < 3 - naxes ? 1 : values[i - 3 + naxes];
-    step_ints(lower, step, 3, out);
-}
-
-void spatial_put_window(Lower *lower, Step *step, const Window *w)
-{
-    put_ints(lower, step, w->kernel, w->naxes);
-    put_ints(lower, step, w->stride, w->naxes);
-    put_ints(lower, step, w->dilation, w->naxes);
-    spatial_extents(lower, step, w->begin, w->naxes);
-}
-
-void spatial_put_pixel(Lower *lower, Step *step)
-{
-    static const int64_t none[3] = {0, 0, 0}, one[3] = {1, 1, 1};
-
-    for (int i = 0; i < 3; i++)
-        step_ints(lower, step, 3, one);
-    step_ints(lower, step, 3, none);
+    return given_ints(name, 3, out);
 }
 
 int spatial_channels(Lower *lower, const Node *node, Operand *x)

@@ -4,7 +4,7 @@
 
 #include "infer/window.h"
 #include "kernels/conv_cost.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 
 /* x as {batch, channels, depth, height, width}; missing leading spatial axes are 1 wide. */
 Operand spatial_image(Operand x);
@@ -18,12 +18,17 @@ Extent spatial_share(Lower *lower, const Node *node, Extent channels);
 /* Whether the channels of the weights, input 1, are known only while running: panels need them. */
 bool spatial_is_open(const Node *node);
 
-/* Append the fields of an occ_window: those of w, or a window that is the pixel itself. */
-void spatial_put_window(Lower *lower, Step *step, const Window *w);
-void spatial_put_pixel(Lower *lower, Step *step);
+/* What a list gives to each of depth, height and width; absent leading axes are 0 wide, or 1 of integers. */
+Given spatial_extents(Lower *lower, const char *name, const Extent *values, int naxes);
+Given spatial_ints(Lower *lower, const char *name, const int64_t *values, int naxes);
 
-/* Append one extent for each of depth, height, width, 0 for absent leading axes. */
-void spatial_extents(Lower *lower, Step *step, const Extent *values, int naxes);
+/* The fields of an occ_window as arguments: those of w, and a window that is the pixel itself. */
+#define WINDOW(lower, w) \
+    spatial_ints(lower, "window.kernel", (w)->kernel, (w)->naxes), \
+        spatial_ints(lower, "window.stride", (w)->stride, (w)->naxes), \
+        spatial_ints(lower, "window.dilation", (w)->dilation, (w)->naxes), \
+        spatial_extents(lower, "window.pad", (w)->begin, (w)->naxes)
+#define PIXEL(lower) WINDOW(lower, &(const Window){.naxes = 0})
 
 /* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */
 bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape);

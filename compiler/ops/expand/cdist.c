@@ -1,6 +1,6 @@
 /* cdist.c - com.microsoft's CDist: distances of all rows from all others. The root of the squared ones is a node of its
  * own. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/expand/expand_rules.h"
 #include "ops/rules.h"
 
@@ -42,17 +42,10 @@ int lower_cdist(Lower *lower, const Node *node)
 {
     const Type *a = &node->in[0]->type, *b = &node->in[1]->type;
     Operand     x, z, y;
-    Step       *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &z) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, a->dtype == DTYPE_F64 ? "cdist_f64" : "cdist_f32");
-    step_reads(lower, step, x);
-    step_reads(lower, step, z);
-    step_writes(lower, step, y);
-    step_extent(lower, step, a->dim[0]);
-    step_extent(lower, step, b->dim[0]);
-    step_extent(lower, step, a->dim[1]);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, a->dtype == DTYPE_F64 ? "cdist_f64" : "cdist_f32", ARG(a, x), ARG(b, z),
+                       ARG(n, a->dim[0]), ARG(m, b->dim[0]), ARG(k, a->dim[1]));
 }

@@ -116,23 +116,13 @@ static int append(Lower *lower, const Node *node, Deferred *p, Operand y, Operan
     const Matrices *m = p->detail;
     Extent          pitch[MATMUL_PITCHES];
     Blocking        by = choose_blocking(m);
-    Step           *step = step_begin(lower, node, "attention_f32");
+    int64_t         scratch = (by.rows + by.turned) * by.line + 3 * by.group;
 
     matmul_epilogue(p, m, pitch);
-    step_writes(lower, step, y);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, (by.rows + by.turned) * by.line + 3 * by.group, "scores"));
-    step_reads(lower, step, m->a);
-    step_reads(lower, step, m->b);
-    step_reads(lower, step, v);
-    step_int(lower, step, by.rows);
-    step_int(lower, step, by.part);
-    step_int(lower, step, by.group);
-    step_int(lower, step, by.turned > 0);
-    step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand * (m->stack + 1), pitch);
-    if (p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, p->noperand);
-    return step_end(lower, step);
+    return STEP(lower, node, "attention_f32", ARG(y, y),
+                ARG(scratch, lower_scratch(lower, DTYPE_F32, scratch, "scores")), ARG(q, m->a), ARG(k, m->b), ARG(v, v),
+                ARG(block, by.rows), ARG(part, by.part), ARG(group, by.group), ARG(turn, by.turned > 0),
+                MATMUL_FUSED(p, m, pitch));
 }
 
 int attention_matmul(Lower *lower, const Node *node)

@@ -20,36 +20,26 @@ static bool accepts(const Deferred *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
 }
 
-/* Appends the last arguments of every kernel: its expression and operands. */
-static int finish_expression(Lower *lower, Deferred *p, Step *step)
+/* What the expression reads, as images. */
+static void expression_images(Deferred *p, Operand *image, Extent *pitch)
 {
-    Extent  pitch[SCALAR_MAX_OPERANDS];
-    Operand image[SCALAR_MAX_OPERANDS];
-
     panels_epilogue(p, CHANNEL, pitch);
     for (int i = 0; i < p->noperand; i++)
         image[i] = spatial_image(p->operand[i]);
-    panels_put_fused(lower, step, p, image, pitch);
-    return step_end(lower, step);
 }
 
 static int finish_winograd(Lower *lower, Deferred *p, Operand y)
 {
     const Conv *c = p->detail;
-    Step       *step = step_begin(lower, NULL, "winograd_f32");
+    Operand     image[SCALAR_MAX_OPERANDS];
+    Extent      pitch[SCALAR_MAX_OPERANDS];
+    int64_t     scratch = winograd_scratch(c->winograd.m, c->winograd.group, c->inputs, c->outputs);
 
-    step_reads(lower, step, spatial_image(c->x));
-    step_reads(lower, step, c->w);
-    step_reads(lower, step, c->bias);
-    step_writes(lower, step, spatial_image(y));
-    step_writes(lower, step,
-                lower_scratch(lower, DTYPE_F32,
-                              winograd_scratch(c->winograd.m, c->winograd.group, c->inputs, c->outputs), "tiles"));
-    spatial_put_window(lower, step, &c->window);
-    step_int(lower, step, c->winograd.m);
-    step_int(lower, step, c->winograd.group);
-    step_int(lower, step, c->inputs * c->outputs);
-    return finish_expression(lower, p, step);
+    expression_images(p, image, pitch);
+    return STEP(lower, NULL, "winograd_f32", ARG(x, spatial_image(c->x)), ARG(u, c->w), ARG(bias, c->bias),
+                ARG(y, spatial_image(y)), ARG(scratch, lower_scratch(lower, DTYPE_F32, scratch, "tiles")),
+                WINDOW(lower, &c->window), ARG(m, c->winograd.m), ARG(group, c->winograd.group),
+                ARG(apart, c->inputs * c->outputs), FUSED(p, image, pitch));
 }
 
 static int finish(Lower *lower, Deferred *p, Operand y);
@@ -93,22 +83,20 @@ static int close_gaps(Lower *lower, const Deferred *p, const Conv *c, Operand *x
 int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y)
 {
     const int64_t tile[3] = {c->vectors, 0, c->pace};
-    Operand       x;
-    Step         *step;
+    bool          whole = !c->depthwise && !c->dot;
+    Operand       x, image[SCALAR_MAX_OPERANDS];
+    Extent        pitch[SCALAR_MAX_OPERANDS];
 
     if (close_gaps(lower, p, c, &x) < 0)
         return -1;
-    step = step_begin(lower, NULL, c->depthwise ? "depthwise_f32" : c->dot ? "conv_dot_f32" : "conv_f32");
-    step_reads(lower, step, spatial_image(x));
-    step_reads(lower, step, c->w);
-    step_reads(lower, step, c->bias);
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, &c->window);
-    if (!c->dot)
-        step_int(lower, step, c->groups);
-    if (!c->depthwise && !c->dot)
-        step_ints(lower, step, 3, tile);
-    return finish_expression(lower, p, step);
+    expression_images(p, image, pitch);
+    return STEP(lower, NULL,
+                c->depthwise ? "depthwise_f32"
+                : c->dot     ? "conv_dot_f32"
+                             : "conv_f32",
+                ARG(x, spatial_image(x)), ARG(w, c->w), ARG(bias, c->bias), ARG(y, spatial_image(y)),
+                WINDOW(lower, &c->window), ARG_IF(c->depthwise, channels, c->groups), ARG_IF(whole, groups, c->groups),
+                whole ? ARGS(tile, 3, tile) : given_nothing(), FUSED(p, image, pitch));
 }
 
 static int finish(Lower *lower, Deferred *p, Operand y)

@@ -212,7 +212,6 @@ int lower_conv_transpose(Lower *lower, const Node *node)
     int64_t      stride[4];
     Operand      x, w, bias, y;
     Window       window;
-    Step        *step;
 
     if (spatial_need(lower, node) < 0 || window_read(&infer, node, &node->in[0]->type, type->dim + 2, &window) < 0 ||
         window_transposed(&infer, node, &node->in[0]->type, &window) < 0)
@@ -236,12 +235,6 @@ int lower_conv_transpose(Lower *lower, const Node *node)
     if (lower_input(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 2, &bias) < 0 ||
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "convtranspose_f32");
-    step_reads(lower, step, spatial_image(x));
-    step_reads(lower, step, w);
-    step_reads(lower, step, bias);
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, &window);
-    step_int(lower, step, groups);
-    return step_end(lower, step);
+    return STEP(lower, node, "convtranspose_f32", ARG(x, spatial_image(x)), ARG(w, w), ARG(bias, bias),
+                ARG(y, spatial_image(y)), WINDOW(lower, &window), ARG(groups, groups));
 }

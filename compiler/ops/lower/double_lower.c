@@ -3,27 +3,20 @@
 #include "ops/lower/matrix.h"
 #include "ops/lower/double_lower.h"
 
-static int end(Lower *lower, const Node *node, Step *step, Operand y)
-{
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
-int double_matmul(Lower *lower, const Node *node)
+int double_matmul(Lower *lower, Node *node)
 {
     bool     whole = node->in[0]->type.dtype != DTYPE_F64;
     Matrices m;
     Operand  y, to;
-    Step    *step;
 
     if (matrices_of(lower, node, &m) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     if (!matrices_result(lower, &m, y, &to))
         return diag_bug(lower->diag, node->loc, "a dense product cannot be reshaped");
-    step = step_begin(lower, node, move_kernel(lower, whole ? "matmul_whole" : "matmul", y.dtype));
-    step_writes(lower, step, to);
-    step_reads(lower, step, m.a);
-    step_reads(lower, step, m.b);
-    return end(lower, node, step, y);
+    return STEP(lower, node, move_kernel(lower, whole ? "matmul_whole" : "matmul", y.dtype), ARG(y, to), ARG(a, m.a),
+                ARG(b, m.b)) < 0
+               ? -1
+               : lower_output_done(lower, node, 0, y);
 }
 
 static int double_input(Lower *lower, const Node *node, int index, Operand *out)
@@ -36,7 +29,6 @@ static int convolve(Lower *lower, const Node *node, const Window *window, const 
 {
     Type    type = node->out[0]->type;
     Operand x, w, bias, y, place;
-    Step   *step;
 
     if (double_input(lower, node, 0, &x) < 0 || double_input(lower, node, 1, &w) < 0 || lower_dense(lower, w, &w) < 0 ||
         double_input(lower, node, 2, &bias) < 0 || lower_dense(lower, bias, &bias) < 0 ||
@@ -44,14 +36,9 @@ static int convolve(Lower *lower, const Node *node, const Window *window, const 
         return -1;
     type.dtype = DTYPE_F64;
     y = place.dtype == DTYPE_F64 ? place : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "doubles");
-    step = step_begin(lower, node, move_kernel(lower, kernel, x.dtype));
-    step_reads(lower, step, spatial_image(x));
-    step_reads(lower, step, w);
-    step_reads(lower, step, bias);
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, window);
-    step_int(lower, step, node_int(node, "group", 1));
-    if (step_end(lower, step) < 0 || (y.buffer != place.buffer && lower_convert_into(lower, y, place) < 0))
+    if (STEP(lower, node, move_kernel(lower, kernel, x.dtype), ARG(x, spatial_image(x)), ARG(w, w), ARG(bias, bias),
+             ARG(y, spatial_image(y)), WINDOW(lower, window), ARG(groups, node_int(node, "group", 1))) < 0 ||
+        (y.buffer != place.buffer && lower_convert_into(lower, y, place) < 0))
         return -1;
     return lower_output_done(lower, node, 0, place);
 }
@@ -69,16 +56,12 @@ int double_conv_transpose(Lower *lower, const Node *node, const Window *window)
 int double_pool(Lower *lower, const Node *node, const Window *window, int kind, double p)
 {
     Operand x, y;
-    Step   *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "pool", x.dtype));
-    step_reads(lower, step, spatial_image(x));
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, window);
-    spatial_extents(lower, step, window->end, window->naxes);
-    step_int(lower, step, kind);
-    step_float(lower, step, p);
-    return end(lower, node, step, y);
+    if (STEP(lower, node, move_kernel(lower, "pool", x.dtype), ARG(x, spatial_image(x)), ARG(y, spatial_image(y)),
+             WINDOW(lower, window), spatial_extents(lower, "pad_end", window->end, window->naxes), ARG(kind, kind),
+             ARG(p, p)) < 0)
+        return -1;
+    return lower_output_done(lower, node, 0, y);
 }

@@ -2,15 +2,10 @@
  * mel scale, determinants. The axis of a transform may be known only while running. */
 #include "infer/axes.h"
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 
-static int end(Lower *lower, const Node *node, Step *step, Operand y)
-{
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
-/* Scratch for a transform of `length`. At least half of the results are kept, which bounds the length where it has no
+/* For a transform of `length`, of which at least half, `results`, is kept: so that bounds it where the length has no
  * bound. */
 static Operand work_space(Lower *lower, Extent length, Extent results)
 {
@@ -53,7 +48,6 @@ int lower_dft(Lower *lower, const Node *node)
     Operand x, y;
     Extent  length;
     Along   along;
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || along_axis(lower, &infer, node, &x, &along) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
@@ -61,20 +55,11 @@ int lower_dft(Lower *lower, const Node *node)
     length = half ? infer_mul(&infer, infer_sub(&infer, along.count, extent_const(1)), extent_const(2)) : along.count;
     if (infer_scalar(&infer, node, 1, 1, INT64_MAX, length, &length) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "dft", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_writes(lower, step, work_space(lower, length, along.results));
-    step_extent(lower, step, along.outer);
-    step_extent(lower, step, along.count);
-    step_extent(lower, step, along.results);
-    step_extent(lower, step, along.inner);
-    step_extent(lower, step, x.dim[x.rank - 1]);
-    step_extent(lower, step, y.dim[y.rank - 1]);
-    step_extent(lower, step, length);
-    step_int(lower, step, inverse);
-    step_int(lower, step, half);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "dft", x.dtype), ARG(x, x),
+                       ARG(work, work_space(lower, length, along.results)), ARG(outer, along.outer),
+                       ARG(count, along.count), ARG(results, along.results), ARG(inner, along.inner),
+                       ARG(xparts, x.dim[x.rank - 1]), ARG(yparts, y.dim[y.rank - 1]), ARG(n, length),
+                       ARG(inverse, inverse), ARG(half, half));
 }
 
 int lower_stft(Lower *lower, const Node *node)
@@ -82,7 +67,6 @@ int lower_stft(Lower *lower, const Node *node)
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Operand x, window, y;
     Extent  hop, frame;
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 2, &window) < 0 ||
         infer_scalar(&infer, node, 1, 1, INT64_MAX, extent_const(1), &hop) < 0 ||
@@ -91,18 +75,10 @@ int lower_stft(Lower *lower, const Node *node)
         return -1;
     if (window.buffer >= 0 && lower_convert(lower, window, x.dtype, &window) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "stft", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, window);
-    step_writes(lower, step, work_space(lower, frame, y.dim[2]));
-    for (int i = 0; i < 3; i++)
-        step_extent(lower, step, x.dim[i]);
-    step_extent(lower, step, y.dim[1]);
-    step_extent(lower, step, hop);
-    step_extent(lower, step, frame);
-    step_extent(lower, step, y.dim[2]);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "stft", x.dtype), ARG(x, x), ARG(window, window),
+                       ARG(work, work_space(lower, frame, y.dim[2])), ARG(batch, x.dim[0]), ARG(samples, x.dim[1]),
+                       ARG(parts, x.dim[2]), ARG(frames, y.dim[1]), ARG(step, hop), ARG(n, frame),
+                       ARG(results, y.dim[2]));
 }
 
 /* Computed in double, whatever the result's type. */
@@ -112,7 +88,6 @@ int lower_mel_weights(Lower *lower, const Node *node)
     Type    type = node->out[0]->type;
     Operand hertz[3], y;
     Extent  bins, length;
-    Step   *step;
 
     type.dtype = DTYPE_F64;
     if (infer_scalar(&infer, node, 0, 0, INT32_MAX, extent_const(0), &bins) < 0 ||
@@ -123,13 +98,9 @@ int lower_mel_weights(Lower *lower, const Node *node)
             lower_convert(lower, hertz[i], DTYPE_F64, &hertz[i]) < 0)
             return -1;
     y = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "filters");
-    step = step_begin(lower, node, "mel_weights");
-    step_writes(lower, step, y);
-    for (int i = 0; i < 3; i++)
-        step_reads(lower, step, hertz[i]);
-    step_extent(lower, step, bins);
-    step_extent(lower, step, length);
-    if (step_end(lower, step) < 0 || lower_convert(lower, y, node->out[0]->type.dtype, &y) < 0)
+    if (STEP(lower, node, "mel_weights", ARG(y, y), ARG(rate, hertz[0]), ARG(low, hertz[1]), ARG(high, hertz[2]),
+             ARG(bins, bins), ARG(length, length)) < 0 ||
+        lower_convert(lower, y, node->out[0]->type.dtype, &y) < 0)
         return -1;
     return lower_output_view(lower, node, 0, y);
 }
@@ -138,15 +109,10 @@ int lower_det(Lower *lower, const Node *node)
 {
     Operand x, y;
     Extent  n = node->in[0]->type.dim[node->in[0]->type.rank - 1];
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "det", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F64, n.max * n.max, "elimination"));
-    step_extent(lower, step, operand_count(lower, &y, 0, y.rank));
-    step_extent(lower, step, n);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "det", x.dtype), ARG(x, x),
+                       ARG(work, lower_scratch(lower, DTYPE_F64, n.max * n.max, "elimination")),
+                       ARG(batch, operand_count(lower, &y, 0, y.rank)), ARG(n, n));
 }

@@ -1,7 +1,7 @@
 /* index_lower.c - operators that pick, place and order elements by index. */
 #include "infer/axes.h"
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 #include <string.h>
 
@@ -12,22 +12,7 @@ static int axis_of(const Node *node, const char *name, int64_t otherwise, int ra
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-static void put_dims(Lower *lower, Step *step, const Operand *x)
-{
-    step_extents(lower, step, x->rank, x->dim);
-}
-
-static void put_strides(Lower *lower, Step *step, const Operand *x)
-{
-    step_extents(lower, step, x->rank, x->stride);
-}
-
-static int end(Lower *lower, const Node *node, Step *step, Operand y)
-{
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
-/* Whether the index is one constant inside the axis. */
+/* The index is one constant inside the axis. */
 static bool is_inside(const Value *index, Extent extent, int64_t *constant)
 {
     int count;
@@ -42,7 +27,6 @@ int lower_gather(Lower *lower, const Node *node)
     Operand x, index, y;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
     int64_t constant;
-    Step   *step;
 
     if (is_inside(node->in[1], node->in[0]->type.dim[axis], &constant)) {
         if (lower_input(lower, node, 0, &x) < 0)
@@ -59,58 +43,38 @@ int lower_gather(Lower *lower, const Node *node)
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "gather", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, index);
-    step_extent(lower, step, operand_count(lower, &x, 0, axis));
-    step_extent(lower, step, x.dim[axis]);
-    step_extent(lower, step, operand_count(lower, &index, 0, index.rank));
-    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "gather", x.dtype), ARG(x, x), ARG(index, index),
+                       ARG(outer, operand_count(lower, &x, 0, axis)), ARG(axis, x.dim[axis]),
+                       ARG(count, operand_count(lower, &index, 0, index.rank)),
+                       ARG(inner, operand_count(lower, &x, axis + 1, x.rank)));
 }
 
 int lower_gather_elements(Lower *lower, const Node *node)
 {
     Operand x, index, y;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "gather_elements", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, index);
-    step_int(lower, step, index.rank);
-    put_dims(lower, step, &index);
-    put_strides(lower, step, &x);
-    step_int(lower, step, axis);
-    step_extent(lower, step, x.dim[axis]);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "gather_elements", x.dtype), ARG(x, x), ARG(index, index),
+                       ARG(rank, index.rank), ARGS(dim, index.rank, index.dim), ARGS(xstride, x.rank, x.stride),
+                       ARG(axis, axis), ARG(extent, x.dim[axis]));
 }
 
 int lower_gather_nd(Lower *lower, const Node *node)
 {
     Operand x, index, y;
     int     batch = (int)node_int(node, "batch_dims", 0), depth;
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     depth = (int)index.dim[index.rank - 1].max;
-    step = step_begin(lower, node, move_kernel(lower, "gather_nd", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, index);
-    step_extent(lower, step, operand_count(lower, &x, 0, batch));
-    step_extent(lower, step, operand_count(lower, &index, batch, index.rank - 1));
-    step_int(lower, step, depth);
-    step_extents(lower, step, depth, x.dim + batch);
-    step_extent(lower, step, operand_count(lower, &x, batch + depth, x.rank));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "gather_nd", x.dtype), ARG(x, x), ARG(index, index),
+                       ARG(batch, operand_count(lower, &x, 0, batch)),
+                       ARG(count, operand_count(lower, &index, batch, index.rank - 1)), ARG(depth, depth),
+                       ARGS(dim, depth, x.dim + batch), ARG(inner, operand_count(lower, &x, batch + depth, x.rank)));
 }
 
 static int reduction_of(Lower *lower, const Node *node)
@@ -121,8 +85,7 @@ static int reduction_of(Lower *lower, const Node *node)
 }
 
 /* The data is copied to the result first; the updates are written over it. */
-static int scatter_begin(Lower *lower, const Node *node, const char *name, Operand *y, Operand *index, Operand *update,
-                         Step **step)
+static int scatter_inputs(Lower *lower, Node *node, Operand *y, Operand *index, Operand *update)
 {
     int     reduction = reduction_of(lower, node);
     Operand x;
@@ -134,48 +97,39 @@ static int scatter_begin(Lower *lower, const Node *node, const char *name, Opera
                                 "found a reduction of %s elements; cast them to float around the node",
                                 dtype_info(node->in[0]->type.dtype)->name);
     if (lower_input(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, index) < 0 ||
-        lower_input_dense(lower, node, 2, update) < 0 || lower_output_dense(lower, node, 0, y) < 0 ||
-        lower_copy(lower, node, x, *y) < 0)
+        lower_input_dense(lower, node, 2, update) < 0 || lower_output_dense(lower, node, 0, y) < 0)
         return -1;
-    *step = step_begin(lower, node, move_kernel(lower, name, x.dtype));
-    step_updates(lower, *step, *y);
-    step_reads(lower, *step, *index);
-    step_reads(lower, *step, *update);
-    return 0;
+    return lower_copy(lower, node, x, *y);
 }
 
 int lower_scatter_elements(Lower *lower, const Node *node)
 {
     Operand y, index, update;
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
-    Step   *step;
 
-    if (scatter_begin(lower, node, "scatter_elements", &y, &index, &update, &step) < 0)
+    if (scatter_inputs(lower, node, &y, &index, &update) < 0 ||
+        STEP(lower, node, move_kernel(lower, "scatter_elements", y.dtype), UPDATED(y, y), ARG(index, index),
+             ARG(update, update), ARG(rank, index.rank), ARGS(dim, index.rank, index.dim),
+             ARGS(ystride, y.rank, y.stride), ARG(axis, axis), ARG(extent, y.dim[axis]),
+             ARG(how, reduction_of(lower, node))) < 0)
         return -1;
-    step_int(lower, step, index.rank);
-    put_dims(lower, step, &index);
-    put_strides(lower, step, &y);
-    step_int(lower, step, axis);
-    step_extent(lower, step, y.dim[axis]);
-    step_int(lower, step, reduction_of(lower, node));
-    return end(lower, node, step, y);
+    return lower_output_done(lower, node, 0, y);
 }
 
 int lower_scatter_nd(Lower *lower, const Node *node)
 {
     Operand y, index, update;
     int     depth;
-    Step   *step;
 
-    if (scatter_begin(lower, node, "scatter_nd", &y, &index, &update, &step) < 0)
+    if (scatter_inputs(lower, node, &y, &index, &update) < 0)
         return -1;
     depth = (int)index.dim[index.rank - 1].max;
-    step_extent(lower, step, operand_count(lower, &index, 0, index.rank - 1));
-    step_int(lower, step, depth);
-    step_extents(lower, step, depth, y.dim);
-    step_extent(lower, step, operand_count(lower, &y, depth, y.rank));
-    step_int(lower, step, reduction_of(lower, node));
-    return end(lower, node, step, y);
+    if (STEP(lower, node, move_kernel(lower, "scatter_nd", y.dtype), UPDATED(y, y), ARG(index, index),
+             ARG(update, update), ARG(count, operand_count(lower, &index, 0, index.rank - 1)), ARG(depth, depth),
+             ARGS(dim, depth, y.dim), ARG(inner, operand_count(lower, &y, depth, y.rank)),
+             ARG(how, reduction_of(lower, node))) < 0)
+        return -1;
+    return lower_output_done(lower, node, 0, y);
 }
 
 static int pad_mode(Lower *lower, const Node *node)
@@ -209,7 +163,6 @@ int lower_pad(Lower *lower, const Node *node)
     int                 mode = pad_mode(lower, node);
     Extent              before[MAX_RANK];
     Operand             x, y, value;
-    Step               *step;
 
     if (mode < 0 || lower_input(lower, node, 0, &x) < 0 || lower_input(lower, node, 2, &value) < 0 ||
         pad_before(lower, node, x.rank, before) < 0)
@@ -218,37 +171,22 @@ int lower_pad(Lower *lower, const Node *node)
         return -1;
     if (value.buffer < 0)
         value = lower_weight(lower, zero, x.dtype, 0, NULL, "zero");
-    step = step_begin(lower, node, move_kernel(lower, "pad", x.dtype));
     if (x.rank == 0)
         return lower_output_view(lower, node, 0, x);
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, value);
-    step_int(lower, step, x.rank);
-    put_dims(lower, step, &y);
-    put_strides(lower, step, &y);
-    put_dims(lower, step, &x);
-    put_strides(lower, step, &x);
-    step_extents(lower, step, x.rank, before);
-    step_int(lower, step, mode);
-    return step_end(lower, step);
+    return STEP(lower, node, move_kernel(lower, "pad", x.dtype), ARG(y, y), ARG(x, x), ARG(value, value),
+                ARG(rank, x.rank), ARGS(ydim, x.rank, y.dim), ARGS(ystride, x.rank, y.stride),
+                ARGS(xdim, x.rank, x.dim), ARGS(xstride, x.rank, x.stride), ARGS(before, x.rank, before),
+                ARG(mode, mode));
 }
 
 int lower_tile(Lower *lower, const Node *node)
 {
     Operand x, y;
-    Step   *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "tile", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_int(lower, step, x.rank);
-    put_dims(lower, step, &y);
-    put_dims(lower, step, &x);
-    put_strides(lower, step, &x);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "tile", x.dtype), ARG(x, x), ARG(rank, x.rank),
+                       ARGS(ydim, y.rank, y.dim), ARGS(xdim, x.rank, x.dim), ARGS(xstride, x.rank, x.stride));
 }
 
 /* A computed depth, of any number type, is read once into the result's extent. */
@@ -265,21 +203,15 @@ int lower_onehot(Lower *lower, const Node *node)
 {
     Operand index, values, y;
     int     axis = axis_of(node, "axis", -1, node->in[0]->type.rank + 1);
-    Step   *step;
 
     if (onehot_depth(lower, node, node->out[0]->type.dim[axis]) < 0)
         return -1;
     if (lower_indices(lower, node, 0, &index) < 0 || lower_input_dense(lower, node, 2, &values) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "onehot", y.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, index);
-    step_reads(lower, step, values);
-    step_extent(lower, step, operand_count(lower, &index, 0, axis));
-    step_extent(lower, step, y.dim[axis]);
-    step_extent(lower, step, operand_count(lower, &index, axis, index.rank));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "onehot", y.dtype), ARG(index, index), ARG(values, values),
+                       ARG(outer, operand_count(lower, &index, 0, axis)), ARG(depth, y.dim[axis]),
+                       ARG(inner, operand_count(lower, &index, axis, index.rank)));
 }
 
 /* Elements before, along and behind the axis that input 1 names, perhaps as a run-time integer. */
@@ -307,7 +239,6 @@ int lower_cumulative(Lower *lower, const Node *node)
 {
     Extent  part[3];
     Operand x, y;
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || around_axis(lower, node, &x, part) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
@@ -315,12 +246,7 @@ int lower_cumulative(Lower *lower, const Node *node)
     if (dtype_info(x.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; cast them to float around the node",
                                 dtype_info(x.dtype)->name);
-    step = step_begin(lower, node, move_kernel(lower, node->op == OP_onnx_CumSum ? "cumsum" : "cumprod", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    for (int k = 0; k < 3; k++)
-        step_extent(lower, step, part[k]);
-    step_int(lower, step, node_int(node, "exclusive", 0));
-    step_int(lower, step, node_int(node, "reverse", 0));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, node->op == OP_onnx_CumSum ? "cumsum" : "cumprod", x.dtype),
+                       ARG(x, x), ARG(outer, part[0]), ARG(n, part[1]), ARG(inner, part[2]),
+                       ARG(exclusive, node_int(node, "exclusive", 0)), ARG(reverse, node_int(node, "reverse", 0)));
 }

@@ -26,25 +26,19 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
 
 /* Appends the step; y and x are [rows][...] with contiguous columns (x: any column stride). */
 static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
-                  Deferred *p, const Extent *pitch)
+                  const Deferred *p, const Extent *pitch)
 {
     static const int64_t tile[3] = {0, 0, 0};
     const Scalar         nothing = {.nnode = 1};
     const Deferred       alone = {.expr = (Scalar *)&nothing};
     Operand              rows[SCALAR_MAX_OPERANDS];
-    Step                *step = step_begin(lower, NULL, "conv_f32");
 
-    step_reads(lower, step, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn));
-    step_reads(lower, step, l->w);
-    step_reads(lower, step, l->bias);
-    step_writes(lower, step, spatial_rows(y, l->rows, yrow, l->n, ycolumn));
-    spatial_put_pixel(lower, step);
-    step_int(lower, step, 1);
-    step_ints(lower, step, 3, tile);
-    for (int i = 0; p && i < p->noperand; i++)
+    p = p ? p : &alone;
+    for (int i = 0; i < p->noperand; i++)
         rows[i] = spatial_rows(p->operand[i], l->rows, pitch[i], l->n, p->operand[i].stride[p->operand[i].rank - 1]);
-    panels_put_fused(lower, step, p ? p : &alone, rows, pitch);
-    return step_end(lower, step);
+    return STEP(lower, NULL, "conv_f32", ARG(x, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn)), ARG(w, l->w),
+                ARG(bias, l->bias), ARG(y, spatial_rows(y, l->rows, yrow, l->n, ycolumn)), PIXEL(lower), ARG(groups, 1),
+                ARGS(tile, 3, tile), FUSED(p, rows, pitch));
 }
 
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)

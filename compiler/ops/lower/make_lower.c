@@ -1,17 +1,12 @@
 /* make_lower.c - operators that make tensors from extents and scalars, and those that rearrange whole blocks. */
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/infer/slice_infer.h"
 #include "ops/rules.h"
 #include <string.h>
 
-static int end(Lower *lower, const Node *node, Step *step, Operand y)
-{
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
-/* Shape, Size and other values that inference tracks as run-time integers. */
-int lower_elems(Lower *lower, const Node *node)
+/* Shape, Size and whatever else inference tracks as run-time integers. */
+int lower_elems(Lower *lower, Node *node)
 {
     const Value *value = node->out[0];
 
@@ -26,16 +21,12 @@ int lower_constant_of_shape(Lower *lower, const Node *node)
     const Attr         *attr = node_attr(node, "value");
     DType               dtype = node->out[0]->type.dtype;
     Operand             x, y;
-    Step               *step;
 
     x = lower_weight(lower, attr ? attr->tensor->data : &zero, dtype, 0, NULL, "value");
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "fill", dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_extent(lower, step, operand_count(lower, &y, 0, y.rank));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "fill", dtype), ARG(x, x),
+                       ARG(count, operand_count(lower, &y, 0, y.rank)));
 }
 
 /* In inference mode: the input itself, and a mask of ones. */
@@ -65,38 +56,26 @@ int lower_trilu(Lower *lower, const Node *node)
     Infer   infer = {.model = lower->model, .diag = lower->diag, .trial = 1};
     Extent  diagonal;
     Operand x, y;
-    Step   *step;
 
     if (infer_scalar(&infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0 ||
         lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "trilu", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_extent(lower, step, operand_count(lower, &x, 0, x.rank - 2));
-    step_extent(lower, step, x.dim[x.rank - 2]);
-    step_extent(lower, step, x.dim[x.rank - 1]);
-    step_extent(lower, step, diagonal);
-    step_int(lower, step, node_int(node, "upper", 1));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "trilu", x.dtype), ARG(x, x),
+                       ARG(batch, operand_count(lower, &x, 0, x.rank - 2)), ARG(rows, x.dim[x.rank - 2]),
+                       ARG(cols, x.dim[x.rank - 1]), ARG(k, diagonal), ARG(upper, node_int(node, "upper", 1)));
 }
 
 int lower_eyelike(Lower *lower, const Node *node)
 {
     Operand y;
-    Step   *step;
 
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     if (dtype_info(y.dtype)->class == 'L')
         return diag_unsupported(lower->diag, node->loc, "found %s elements; make the matrix float and cast it",
                                 dtype_info(y.dtype)->name);
-    step = step_begin(lower, node, move_kernel(lower, "eye", y.dtype));
-    step_writes(lower, step, y);
-    step_extent(lower, step, y.dim[0]);
-    step_extent(lower, step, y.dim[1]);
-    step_int(lower, step, node_int(node, "k", 0));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "eye", y.dtype), ARG(rows, y.dim[0]), ARG(cols, y.dim[1]),
+                       ARG(k, node_int(node, "k", 0)));
 }
 
 /* A run-time count is computed first: a result above its capacity stops the run. */
@@ -104,7 +83,6 @@ int lower_range(Lower *lower, const Node *node)
 {
     Extent  symbol = node->out[0]->type.dim[0];
     Operand x[3], y;
-    Step   *step;
 
     for (int i = 0; i < 3; i++)
         if (lower_input(lower, node, i, &x[i]) < 0)
@@ -113,43 +91,27 @@ int lower_range(Lower *lower, const Node *node)
         return diag_unsupported(lower->diag, node->loc, "found %s elements; make the range float and cast it",
                                 dtype_info(x[0].dtype)->name);
     if (symbol.expr >= 0 && lower->model->expr[symbol.expr].op == EXPR_OUT) {
-        step = step_begin(lower, node, move_kernel(lower, "range_count", x[0].dtype));
-        step_writes(lower, step, lower_slot(lower, symbol));
-        for (int i = 0; i < 3; i++)
-            step_reads(lower, step, x[i]);
-        step_int(lower, step, symbol.max);
-        if (step_end(lower, step) < 0)
+        if (STEP(lower, node, move_kernel(lower, "range_count", x[0].dtype), ARG(count, lower_slot(lower, symbol)),
+                 ARG(start, x[0]), ARG(limit, x[1]), ARG(delta, x[2]), ARG(room, symbol.max)) < 0)
             return -1;
     }
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "range", x[0].dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x[0]);
-    step_reads(lower, step, x[2]);
-    step_extent(lower, step, symbol);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "range", x[0].dtype), ARG(start, x[0]), ARG(delta, x[2]),
+                       ARG(count, symbol));
 }
 
 int lower_reverse_sequence(Lower *lower, const Node *node)
 {
     int     time = (int)node_int(node, "time_axis", 0), batch = (int)node_int(node, "batch_axis", 1);
     Operand x, y, length;
-    Step   *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &length) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "reverse_sequence", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, length);
-    step_extent(lower, step, x.dim[time]);
-    step_extent(lower, step, x.dim[batch]);
-    step_extent(lower, step, x.stride[time]);
-    step_extent(lower, step, x.stride[batch]);
-    step_extent(lower, step, operand_count(lower, &x, 2, x.rank));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "reverse_sequence", x.dtype), ARG(x, x), ARG(length, length),
+                       ARG(time, x.dim[time]), ARG(batch, x.dim[batch]), ARG(tstride, x.stride[time]),
+                       ARG(bstride, x.stride[batch]), ARG(inner, operand_count(lower, &x, 2, x.rank)));
 }
 
 /* Blocks become axes, axes are permuted, axes become blocks: one strided copy at most. */

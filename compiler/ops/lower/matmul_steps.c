@@ -51,7 +51,6 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     Matrices *m = p->detail;
     Extent    pitch[MATMUL_PITCHES];
     Operand   to, whole = y;
-    Step     *step;
 
     if (fit(lower, m) < 0)
         return -1;
@@ -60,15 +59,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
         matrices_result(lower, m, whole, &to);
     }
     matmul_epilogue(p, m, pitch);
-    step = step_begin(lower, NULL, "matmul_f32");
-    step_writes(lower, step, to);
-    step_reads(lower, step, m->a);
-    step_reads(lower, step, m->b);
-    step_int(lower, step, p->noperand);
-    step_extents(lower, step, p->noperand * (m->stack + 1), pitch);
-    if (p->expr->nnode > 1)
-        step_expr(lower, step, p->expr, p->operand, p->noperand);
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, NULL, "matmul_f32", ARG(y, to), ARG(a, m->a), ARG(b, m->b), MATMUL_FUSED(p, m, pitch)) < 0)
         return -1;
     return whole.buffer == y.buffer ? 0 : lower_copy(lower, NULL, whole, y);
 }

@@ -2,6 +2,7 @@
 #ifndef OCC_OPS_LOWER_MATMUL_STEPS_H
 #define OCC_OPS_LOWER_MATMUL_STEPS_H
 
+#include "lower/call.h"
 #include "ops/lower/matrix.h"
 
 /* MatMul and Gemm in general: stacks of matrices with broadcasting, any strides, any addend. */
@@ -17,7 +18,12 @@ int       matmul_finish(Lower *lower, Deferred *matmul, Operand y);
 enum { MATMUL_PITCHES = SCALAR_MAX_OPERANDS * (MAX_RANK + 1) };
 void matmul_epilogue(Deferred *matmul, const Matrices *matrices, Extent *pitch);
 
-/* Appends y = a * b + addend for float matrices; the addend has the columns of y, or is absent. */
-int matmul_append(Lower *lower, const Node *node, Operand a, Operand b, Operand addend, Operand y);
+/* The same and the expression as arguments. */
+#define MATMUL_FUSED(p, matrices, pitch) \
+    ARG(fused.nx, (p)->noperand), ARGS(fused.pitch, (p)->noperand *((matrices)->stack + 1), pitch), \
+        EXPR((p)->expr->nnode > 1 ? (p)->expr : NULL, (p)->operand, (p)->noperand)
+
+/* Append y = a * b + addend for matrices of floats; the addend has the columns of y, or is absent. */
+int matmul_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y);
 
 #endif

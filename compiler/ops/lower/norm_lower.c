@@ -1,6 +1,6 @@
 /* norm_lower.c - normalisations: moments over some axes, then one fused elementwise expression; softmax, and
  * normalisation by neighbours along one axis. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/lower/attention.h"
 #include "ops/rules.h"
 #include <math.h>
@@ -148,7 +148,6 @@ static int moments(Lower *lower, const Node *node, Operand x, const bool *reduce
 {
     Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1], rx[MAX_RANK], rdim[MAX_RANK];
     int    nk = 0, nr = 0;
-    Step  *step;
 
     m->mean = centered ? reduced_place(lower, &x, reduced, "mean") : operand_absent(DTYPE_F32);
     m->inverse = reduced_place(lower, &x, reduced, "inverse");
@@ -167,20 +166,10 @@ static int moments(Lower *lower, const Node *node, Operand x, const bool *reduce
         kx[0] = ky[0] = kdim[0] = extent_const(1);
         nk = 1;
     }
-    step = step_begin(lower, node, "moments_f32");
-    step_writes(lower, step, m->mean);
-    step_writes(lower, step, m->inverse);
-    step_reads(lower, step, x);
-    step_int(lower, step, centered);
-    step_float(lower, step, (double)node_float(node, "epsilon", 1e-5f));
-    step_int(lower, step, nk);
-    step_extents(lower, step, nk, kdim);
-    step_extents(lower, step, nk, ky);
-    step_extents(lower, step, nk, kx);
-    step_int(lower, step, nr);
-    step_extents(lower, step, nr, rdim);
-    step_extents(lower, step, nr, rx);
-    return step_end(lower, step);
+    return STEP(lower, node, "moments_f32", ARG(mean, m->mean), ARG(inverse, m->inverse), ARG(x, x),
+                ARG(centered, centered), ARG(epsilon, (double)node_float(node, "epsilon", 1e-5f)), ARG(krank, nk),
+                ARGS(kdim, nk, kdim), ARGS(ky, nk, ky), ARGS(kx, nk, kx), ARG(rrank, nr), ARGS(rdim, nr, rdim),
+                ARGS(rstride, nr, rx));
 }
 
 /* (x - mean) * inverse * scale + bias, as far as these exist. */
@@ -298,41 +287,42 @@ int lower_group_norm(Lower *lower, const Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- softmax */
 
-/* Append the number of axes but `axis`, at least one, their extents, strides in y and strides in x, the smallest stride
- * last. */
-static void put_kept(Lower *lower, Step *step, const Operand *x, const Operand *y, int axis)
+/* All axes but one, at least one, the smallest stride last. */
+typedef struct Kept {
+    int    rank;
+    Extent dim[MAX_RANK + 1], y[MAX_RANK + 1], x[MAX_RANK + 1];
+} Kept;
+
+static Kept kept_axes(const Operand *x, const Operand *y, int axis)
 {
-    int    nk = 0;
-    Extent kx[MAX_RANK + 1], ky[MAX_RANK + 1], kdim[MAX_RANK + 1];
+    Kept kept = {.rank = 0};
 
     for (int i = 0; i < x->rank; i++)
         if (i != axis) {
-            kx[nk] = x->stride[i];
-            ky[nk] = y->stride[i];
-            kdim[nk++] = x->dim[i];
+            kept.x[kept.rank] = x->stride[i];
+            kept.y[kept.rank] = y->stride[i];
+            kept.dim[kept.rank++] = x->dim[i];
         }
-    axes_by_stride(nk, (Extent *[]){kx, ky, kdim}, 3);
-    if (!nk) {
-        kx[0] = ky[0] = kdim[0] = extent_const(1);
-        nk = 1;
+    axes_by_stride(kept.rank, (Extent *[]){kept.x, kept.y, kept.dim}, 3);
+    if (!kept.rank) {
+        kept.x[0] = kept.y[0] = kept.dim[0] = extent_const(1);
+        kept.rank = 1;
     }
-    step_int(lower, step, nk);
-    step_extents(lower, step, nk, kdim);
-    step_extents(lower, step, nk, ky);
-    step_extents(lower, step, nk, kx);
+    return kept;
 }
+
+#define KEPT(kept) \
+    ARG(krank, (kept).rank), ARGS(kdim, (kept).rank, (kept).dim), ARGS(ky, (kept).rank, (kept).y), \
+        ARGS(kx, (kept).rank, (kept).x)
 
 int softmax_append(Lower *lower, const Node *node, Operand x, Operand y, int axis, int kind)
 {
-    Step *step = step_begin(lower, node, "softmax_f32");
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_int(lower, step, kind);
-    step_extent(lower, step, x.rank ? x.dim[axis] : extent_const(1));
-    step_extent(lower, step, x.rank ? x.stride[axis] : extent_const(1));
-    step_extent(lower, step, x.rank ? y.stride[axis] : extent_const(1));
-    put_kept(lower, step, &x, &y, axis);
-    return step_end(lower, step);
+    Kept   kept = kept_axes(&x, &y, axis);
+    Extent one = extent_const(1);
+
+    return STEP(lower, node, "softmax_f32", ARG(y, y), ARG(x, x), ARG(kind, kind),
+                ARG(axis, x.rank ? x.dim[axis] : one), ARG(sx, x.rank ? x.stride[axis] : one),
+                ARG(sy, x.rank ? y.stride[axis] : one), KEPT(kept));
 }
 
 static int softmax(Lower *lower, const Node *node, int kind)
@@ -379,21 +369,13 @@ int lower_lrn(Lower *lower, const Node *node)
 {
     int64_t size = node_int(node, "size", 1);
     Operand x, y;
-    Step   *step;
+    Kept    kept;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_output(lower, node, 0, lower_layout_of(&x), &y) < 0)
         return -1;
-    step = step_begin(lower, node, "lrn_f32");
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_extent(lower, step, x.dim[1]);
-    step_extent(lower, step, x.stride[1]);
-    step_extent(lower, step, y.stride[1]);
-    step_int(lower, step, (size - 1) / 2);
-    step_int(lower, step, size / 2);
-    step_float(lower, step, (double)(node_float(node, "alpha", 1e-4f) / (float)size));
-    step_float(lower, step, (double)node_float(node, "bias", 1.0f));
-    step_float(lower, step, (double)node_float(node, "beta", 0.75f));
-    put_kept(lower, step, &x, &y, 1);
-    return step_end(lower, step);
+    kept = kept_axes(&x, &y, 1);
+    return STEP(lower, node, "lrn_f32", ARG(y, y), ARG(x, x), ARG(axis, x.dim[1]), ARG(sx, x.stride[1]),
+                ARG(sy, y.stride[1]), ARG(before, (size - 1) / 2), ARG(behind, size / 2),
+                ARG(factor, node_float(node, "alpha", 1e-4f) / (float)size), ARG(bias, node_float(node, "bias", 1.0f)),
+                ARG(beta, node_float(node, "beta", 0.75f)), KEPT(kept));
 }

@@ -39,34 +39,22 @@ static bool lies_in_planes(const Window *w, const Operand *x, const Operand *y)
 /* Appends a maximum of any type; `place`: the positions of the maxima, or absent. */
 static int append_max(Lower *lower, const Node *node, const Window *w, Operand x, Operand y, Operand place)
 {
-    bool  bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
-    Step *step = step_begin(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype));
+    bool bytes = place.buffer < 0 && dtype_info(x.dtype)->bits == 8 && are_neighbours(&x) && are_neighbours(&y);
 
-    step_reads(lower, step, spatial_image(x));
-    step_writes(lower, step, spatial_image(y));
-    if (!bytes)
-        step_writes(lower, step, place);
-    spatial_put_window(lower, step, w);
-    if (!bytes)
-        step_int(lower, step, node_int(node, "storage_order", 0));
-    return step_end(lower, step);
+    return STEP(lower, node, move_kernel(lower, bytes ? "maxpool_bytes" : "maxpool", x.dtype), ARG(x, spatial_image(x)),
+                ARG(y, spatial_image(y)), ARG_IF(!bytes, place, place), WINDOW(lower, w),
+                ARG_IF(!bytes, columns, node_int(node, "storage_order", 0)));
 }
 
 static int append(Lower *lower, const Node *node, const Pool *pool, Operand x, Operand y)
 {
     const Window *w = &pool->window;
-    Step         *step;
 
     if (x.dtype != DTYPE_F32)
         return append_max(lower, node, w, x, y, operand_absent(DTYPE_I64));
-    step = step_begin(lower, node, lies_in_planes(w, &x, &y) ? "pool_planes_f32" : "pool_f32");
-    step_reads(lower, step, spatial_image(x));
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, w);
-    spatial_extents(lower, step, w->end, w->naxes);
-    step_int(lower, step, pool->kind);
-    step_float(lower, step, pool->p);
-    return step_end(lower, step);
+    return STEP(lower, node, lies_in_planes(w, &x, &y) ? "pool_planes_f32" : "pool_f32", ARG(x, spatial_image(x)),
+                ARG(y, spatial_image(y)), WINDOW(lower, w), spatial_extents(lower, "pad_end", w->end, w->naxes),
+                ARG(kind, pool->kind), ARG(p, pool->p));
 }
 
 static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)

@@ -1,6 +1,6 @@
 /* random_lower.c - pseudo-random numbers. Generated code keeps no state, so every run draws the same ones: seeded by
  * the node's attribute `seed`, else by the name of its result. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 #include <string.h>
 
@@ -32,11 +32,10 @@ static int need_main_graph(Lower *lower, const Node *node)
 }
 
 /* Narrow floats are drawn as floats and converted. */
-static int draw(Lower *lower, const Node *node, const char *kernel, double a, double b)
+static int draw(Lower *lower, const Node *node, const char *kernel, const char *first, double a, const char *second, double b)
 {
     Type    type = node->out[0]->type;
     Operand y;
-    Step   *step;
 
     type.dtype = type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     if (need_main_graph(lower, node) < 0)
@@ -45,13 +44,9 @@ static int draw(Lower *lower, const Node *node, const char *kernel, double a, do
         y = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "drawn");
     else if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, kernel, type.dtype));
-    step_writes(lower, step, y);
-    step_extent(lower, step, operand_count(lower, &y, 0, y.rank));
-    step_int(lower, step, seed_of(node));
-    step_float(lower, step, a);
-    step_float(lower, step, b);
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, node, move_kernel(lower, kernel, type.dtype), ARG(y, y),
+             ARG(n, operand_count(lower, &y, 0, y.rank)), ARG(seed, seed_of(node)), given_float(first, a),
+             given_float(second, b)) < 0)
         return -1;
     if (type.dtype == node->out[0]->type.dtype)
         return lower_output_done(lower, node, 0, y);
@@ -60,30 +55,23 @@ static int draw(Lower *lower, const Node *node, const char *kernel, double a, do
 
 int lower_random_uniform(Lower *lower, const Node *node)
 {
-    return draw(lower, node, "random_uniform", (double)node_float(node, "low", 0.0f),
+    return draw(lower, node, "random_uniform", "low", (double)node_float(node, "low", 0.0f), "high",
                 (double)node_float(node, "high", 1.0f));
 }
 
 int lower_random_normal(Lower *lower, const Node *node)
 {
-    return draw(lower, node, "random_normal", (double)node_float(node, "mean", 0.0f),
+    return draw(lower, node, "random_normal", "mean", (double)node_float(node, "mean", 0.0f), "deviation",
                 (double)node_float(node, "scale", 1.0f));
 }
 
 int lower_multinomial(Lower *lower, const Node *node)
 {
     Operand x, y;
-    Step   *step;
 
     if (need_main_graph(lower, node) < 0 || lower_input_dense(lower, node, 0, &x) < 0 ||
         lower_convert(lower, x, DTYPE_F64, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "multinomial", y.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_extent(lower, step, x.dim[0]);
-    step_extent(lower, step, x.dim[1]);
-    step_extent(lower, step, y.dim[1]);
-    step_int(lower, step, seed_of(node));
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "multinomial", y.dtype), ARG(x, x), ARG(rows, x.dim[0]),
+                       ARG(classes, x.dim[1]), ARG(samples, y.dim[1]), ARG(seed, seed_of(node)));
 }

@@ -170,14 +170,11 @@ static void pack_panels(float *to, const float *from, int64_t gates, int64_t hid
 /* The same for computed weights, as one step. */
 static int append_panels(Lower *lower, const Recurrent *r, Operand to, int64_t start, int64_t from, int64_t gates)
 {
-    Step   *step = step_begin(lower, r->node, "recur_pack");
     int64_t count = gates * r->hidden;
 
-    step_writes(lower, step, operand_window(lower, to, 0, extent_const(start), extent_const(count), 1));
-    step_reads(lower, step, part_of(lower, r, 2, from, count));
-    step_int(lower, step, gates);
-    step_int(lower, step, r->hidden);
-    return step_end(lower, step);
+    return STEP(lower, r->node, "recur_pack",
+                ARG(to, operand_window(lower, to, 0, extent_const(start), extent_const(count), 1)),
+                ARG(from, part_of(lower, r, 2, from, count)), ARG(gates, gates), ARG(hidden, r->hidden));
 }
 
 static int computed_recurrence(Lower *lower, const Recurrent *r, int64_t direction, Operand *out)
@@ -196,18 +193,13 @@ static int computed_bias(Lower *lower, const Recurrent *r, int64_t direction, bo
 {
     int64_t gh = r->cell->gates * r->hidden;
     Operand from = part_of(lower, r, 3, direction * 2 * gh, 2 * gh);
-    Step   *step;
 
     *out = from;
     if (from.buffer < 0)
         return 0;
     *out = list_of_floats(lower, gh, "bias");
-    step = step_begin(lower, r->node, "recur_bias");
-    step_writes(lower, step, *out);
-    step_reads(lower, step, from);
-    step_int(lower, step, gh);
-    step_int(lower, step, keep_last ? 2 * r->hidden : gh);
-    return step_end(lower, step);
+    return STEP(lower, r->node, "recur_bias", ARG(to, *out), ARG(from, from), ARG(gates, gh),
+                ARG(both, keep_last ? 2 * r->hidden : gh));
 }
 
 static Operand recurrence(Lower *lower, const Recurrent *r, int64_t direction)
@@ -272,29 +264,6 @@ static int start_state(Lower *lower, const Recurrent *r, Operand whole, int init
     return lower_copy(lower, NULL, x, *out);
 }
 
-static void put_sizes(Lower *lower, Step *step, const Recurrent *r, const Operand *y, const Operand *h,
-                      const Operand *xg)
-{
-    bool first = r->batch_first;
-    int  batch_axis = first ? 0 : 1;
-
-    step_extent(lower, step, r->time);
-    step_extent(lower, step, r->batch);
-    step_int(lower, step, r->hidden);
-    step_extent(lower, step,
-                y->buffer < 0 ? extent_const(0) : y->stride[first ? 1 : 0]); /* [time][directions][batch][hidden] */
-    step_extent(lower, step,
-                y->buffer < 0 ? extent_const(0) : y->stride[first ? 0 : 2]); /* or [batch][time][directions][hidden] */
-    step_extent(lower, step, h->stride[batch_axis]);
-    if (first) { /* rows of the gates are [batch][time] */
-        step_extent(lower, step, xg->stride[0]);
-        step_extent(lower, step, extent_op(lower->model, EXPR_MUL, r->time, xg->stride[0]));
-    } else {
-        step_extent(lower, step, extent_op(lower->model, EXPR_MUL, r->batch, xg->stride[0]));
-        step_extent(lower, step, xg->stride[0]);
-    }
-}
-
 /* The bias of a GRU's last gate that is added before the reset, from element `start` of all biases; zeros without
  * any. */
 static Operand state_bias(Lower *lower, const Recurrent *r, int64_t start)
@@ -314,10 +283,12 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
 {
     bool    before = r->cell == &gru_cell && node_int(r->node, "linear_before_reset", 0);
     bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");
-    int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h, peephole = 3 * h;
+    bool    lstm = r->cell->has_cell, gru = r->cell == &gru_cell, first = r->batch_first;
+    int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h, peepholes = 3 * h;
     double  table[2 * MAX_ACTIVATIONS];
-    Operand xg, state, cell = operand_absent(DTYPE_F32), y = r->y, recur;
-    Step   *step;
+    Operand absent = operand_absent(DTYPE_F32), xg, state, cell = absent, y = r->y, recur, gate = absent,
+            peephole = absent, hbias = absent;
+    Extent row, rows, none = extent_const(0);
 
     if (!r->computed)
         recur = recurrence(lower, r, direction);
@@ -329,36 +300,26 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         return -1;
     if (y.buffer >= 0)
         y = operand_window(lower, y, r->batch_first ? 2 : 1, extent_const(direction), extent_const(1), 1);
-    step = step_begin(lower, r->node, r->cell->kernel);
-    step_writes(lower, step, y);
-    step_updates(lower, step, state);
-    if (r->cell->has_cell)
-        step_updates(lower, step, cell);
-    if (r->cell == &gru_cell) {
-        step_writes(lower, step, lower_scratch(lower, DTYPE_F32, 4 * h, "gate"));
-        step_reads(lower, step, xg);
-    } else {
-        step_updates(lower, step, xg);
-    }
-    step_reads(lower, step, recur);
-    if (r->cell->has_cell)
-        step_reads(lower, step,
-                   r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peephole, "peephole")
-                        : part_of(lower, r, 7, direction * 3 * h, peephole));
-    if (r->cell == &gru_cell)
-        step_reads(lower, step,
-                   before ? state_bias(lower, r, direction * 2 * gh + gh + 2 * h) : operand_absent(DTYPE_F32));
-    step_reads(lower, step, r->lengths);
-    put_sizes(lower, step, r, &y, &state, &xg);
-    step_int(lower, step, reverse);
-    if (r->cell->has_cell)
-        step_int(lower, step, node_int(r->node, "input_forget", 0));
-    if (r->cell == &gru_cell)
-        step_int(lower, step, before);
-    step_ints(lower, step, r->cell->nactivation, kind);
-    step_floats(lower, step, 2 * r->cell->nactivation, table);
-    step_float(lower, step, (double)node_float(r->node, "clip", 0.0f));
-    return step_end(lower, step);
+    if (gru)
+        gate = lower_scratch(lower, DTYPE_F32, 4 * h, "gate");
+    if (lstm)
+        peephole = r->p ? lower_weight(lower, r->p + direction * 3 * h, DTYPE_F32, 1, &peepholes, "peephole")
+                        : part_of(lower, r, 7, direction * 3 * h, peepholes);
+    if (before)
+        hbias = state_bias(lower, r, direction * 2 * gh + gh + 2 * h);
+    row = xg.stride[0];
+    rows = extent_op(lower->model, EXPR_MUL, first ? r->time : r->batch,
+                     row); /* of the gates: [time][batch] or [batch][time] */
+    return STEP(
+        lower, r->node, r->cell->kernel, ARG(y, y), UPDATED(h, state), lstm ? UPDATED(c, cell) : given_nothing(),
+        ARG_IF(gru, gate, gate), gru ? ARG(xg, xg) : UPDATED(xg, xg), ARG(r, recur), ARG_IF(lstm, peephole, peephole),
+        ARG_IF(gru, hbias, hbias), ARG(lengths, r->lengths), ARG(time, r->time), ARG(batch, r->batch), ARG(hidden, h),
+        /* y is [time][directions][batch][hidden] or [batch][time][directions][hidden] */
+        ARG(yt, y.buffer < 0 ? none : y.stride[first ? 1 : 0]), ARG(yb, y.buffer < 0 ? none : y.stride[first ? 0 : 2]),
+        ARG(sb, state.stride[first ? 0 : 1]), ARG(gt, first ? row : rows), ARG(gb, first ? rows : row),
+        ARG(reverse, reverse), ARG_IF(lstm, coupled, node_int(r->node, "input_forget", 0)), ARG_IF(gru, before, before),
+        ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
+        ARG(limit, node_float(r->node, "clip", 0.0f)));
 }
 
 /* The same for doubles: one step from the input on, with unpacked weights. */
@@ -369,7 +330,6 @@ static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
     int64_t kind[MAX_ACTIVATIONS], h = r->hidden, gh = r->cell->gates * h;
     double  table[2 * MAX_ACTIVATIONS];
     Operand state, cell = operand_absent(DTYPE_F64), y = r->y;
-    Step   *step;
 
     read_activations(r, direction, kind, table);
     if (start_state(lower, r, r->h, 5, direction, &state) < 0 ||
@@ -377,33 +337,20 @@ static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
         return -1;
     if (y.buffer >= 0)
         y = operand_window(lower, y, r->batch_first ? 2 : 1, extent_const(direction), extent_const(1), 1);
-    step = step_begin(lower, r->node, "recur_f64");
-    step_writes(lower, step, y);
-    step_updates(lower, step, state);
-    step_updates(lower, step, cell);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F64, 5 * h, "gate"));
-    step_reads(lower, step, r->x);
-    step_reads(lower, step, part_of(lower, r, 1, direction * gh * r->input, gh * r->input));
-    step_reads(lower, step, part_of(lower, r, 2, direction * gh * h, gh * h));
-    step_reads(lower, step, part_of(lower, r, 3, direction * 2 * gh, 2 * gh));
-    step_reads(lower, step, part_of(lower, r, 7, direction * 3 * h, 3 * h));
-    step_reads(lower, step, r->lengths);
-    step_extent(lower, step, r->time);
-    step_extent(lower, step, r->batch);
-    step_int(lower, step, r->input);
-    step_int(lower, step, h);
-    step_int(lower, step, r->cell->gates);
-    step_extent(lower, step, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 1 : 0]);
-    step_extent(lower, step, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 0 : 2]);
-    step_extent(lower, step, state.stride[r->batch_first ? 0 : 1]);
-    step_extent(lower, step, r->x.stride[time_axis]);
-    step_extent(lower, step, r->x.stride[!time_axis]);
-    step_int(lower, step, reverse);
-    step_int(lower, step, node_int(r->node, r->cell->has_cell ? "input_forget" : "linear_before_reset", 0));
-    step_ints(lower, step, r->cell->nactivation, kind);
-    step_floats(lower, step, 2 * r->cell->nactivation, table);
-    step_float(lower, step, (double)node_float(r->node, "clip", 0.0f));
-    return step_end(lower, step);
+    return STEP(lower, r->node, "recur_f64", ARG(y, y), UPDATED(h, state), UPDATED(c, cell),
+                ARG(gate, lower_scratch(lower, DTYPE_F64, 5 * h, "gate")), ARG(x, r->x),
+                ARG(w, part_of(lower, r, 1, direction * gh * r->input, gh * r->input)),
+                ARG(r, part_of(lower, r, 2, direction * gh * h, gh * h)),
+                ARG(bias, part_of(lower, r, 3, direction * 2 * gh, 2 * gh)),
+                ARG(peephole, part_of(lower, r, 7, direction * 3 * h, 3 * h)), ARG(lengths, r->lengths),
+                ARG(time, r->time), ARG(batch, r->batch), ARG(input, r->input), ARG(hidden, h),
+                ARG(gates, r->cell->gates), ARG(yt, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 1 : 0]),
+                ARG(yb, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 0 : 2]),
+                ARG(sb, state.stride[r->batch_first ? 0 : 1]), ARG(xt, r->x.stride[time_axis]),
+                ARG(xb, r->x.stride[!time_axis]), ARG(reverse, reverse),
+                ARG(variant, node_int(r->node, r->cell->has_cell ? "input_forget" : "linear_before_reset", 0)),
+                ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
+                ARG(limit, (double)node_float(r->node, "clip", 0.0f)));
 }
 
 /* The place of a final state; scratch if the model does not use it. */

@@ -2,6 +2,7 @@
 #include "infer/axes.h"
 #include "ops/lower/reduce.h"
 #include "ops/rules.h"
+#include "lower/call.h"
 
 static const struct {
     OpKind op;
@@ -70,7 +71,6 @@ int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bo
     Operand kept = kept_of(y, x.rank, reduced, keepdims), empty;
     Extent  kx[MAX_RANK + 1], rdim[MAX_RANK], rx[MAX_RANK];
     int     nk = 0, nr = 0;
-    Step   *step;
 
     for (int i = 0; i < x.rank; i++)
         if (reduced[i]) {
@@ -87,20 +87,9 @@ int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bo
     }
     if (!fast && empty_value(lower, x.dtype, kind, &empty) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    if (!fast)
-        step_reads(lower, step, empty);
-    step_int(lower, step, kind);
-    step_int(lower, step, nk);
-    step_extents(lower, step, nk, kept.dim);
-    step_extents(lower, step, nk, kept.stride);
-    step_extents(lower, step, nk, kx);
-    step_int(lower, step, nr);
-    step_extents(lower, step, nr, rdim);
-    step_extents(lower, step, nr, rx);
-    return step_end(lower, step);
+    return STEP(lower, node, move_kernel(lower, "reduce", x.dtype), ARG(y, y), ARG(x, x), ARG_IF(!fast, empty, empty),
+                ARG(kind, kind), ARG(krank, nk), ARGS(kdim, nk, kept.dim), ARGS(kystride, nk, kept.stride),
+                ARGS(kxstride, nk, kx), ARG(rrank, nr), ARGS(rdim, nr, rdim), ARGS(rstride, nr, rx));
 }
 
 /* Roots and logarithms exist for float only. */
@@ -144,7 +133,6 @@ static int reduce_chosen(Lower *lower, const Node *node, const Axes *axes, Opera
     Model  *m = lower->model;
     Extent  one = extent_const(1), stride = one, kept[MAX_RANK], terms[MAX_RANK], ystride[MAX_RANK];
     Operand empty;
-    Step   *step = NULL;
 
     for (int i = x.rank; i-- > 0;) {
         kept[i] = extent_select(m, axes->named[i], one, x.dim[i]);
@@ -154,20 +142,10 @@ static int reduce_chosen(Lower *lower, const Node *node, const Axes *axes, Opera
     }
     if (x.dtype != DTYPE_F32 && empty_value(lower, x.dtype, kind_of(node), &empty) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "reduce", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    if (x.dtype != DTYPE_F32)
-        step_reads(lower, step, empty);
-    step_int(lower, step, kind_of(node));
-    step_int(lower, step, x.rank);
-    step_extents(lower, step, x.rank, kept);
-    step_extents(lower, step, x.rank, ystride);
-    step_extents(lower, step, x.rank, x.stride);
-    step_int(lower, step, x.rank);
-    step_extents(lower, step, x.rank, terms);
-    step_extents(lower, step, x.rank, x.stride);
-    return step_end(lower, step);
+    return STEP(lower, node, move_kernel(lower, "reduce", x.dtype), ARG(y, y), ARG(x, x),
+                ARG_IF(x.dtype != DTYPE_F32, empty, empty), ARG(kind, kind_of(node)), ARG(krank, x.rank),
+                ARGS(kdim, x.rank, kept), ARGS(kystride, x.rank, ystride), ARGS(kxstride, x.rank, x.stride),
+                ARG(rrank, x.rank), ARGS(rdim, x.rank, terms), ARGS(rstride, x.rank, x.stride));
 }
 
 static int lower_chosen(Lower *lower, const Node *node, const Axes *axes)

@@ -1,7 +1,7 @@
 /* resize_lower.c - Resize, one axis after the other: a table of source rows and weights, then the weighted sums.
  * Nearest neighbours are gathered, so that every element type can be resized. */
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 #include <math.h>
 #include <string.h>
@@ -52,7 +52,6 @@ static int kept_ratio(Lower *lower, Resize *r, bool larger)
     double common = 0.0;
     bool   constant = true;
     Type   type;
-    Step  *step;
 
     if (infer_elems(&infer, r->node, 3, 0, INT64_MAX, size, MAX_RANK) < 0)
         return -1;
@@ -71,13 +70,8 @@ static int kept_ratio(Lower *lower, Resize *r, bool larger)
     type = type_tensor(DTYPE_F64, 0, NULL);
     r->scales = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "scale");
     r->common = true;
-    step = step_begin(lower, r->node, "resize_common");
-    step_writes(lower, step, r->scales);
-    step_extents(lower, step, r->naxes, size);
-    step_extents(lower, step, r->naxes, in);
-    step_int(lower, step, r->naxes);
-    step_int(lower, step, larger);
-    return step_end(lower, step);
+    return STEP(lower, r->node, "resize_common", ARG(scale, r->scales), ARGS(size, r->naxes, size),
+                ARGS(in, r->naxes, in), ARG(n, r->naxes), ARG(larger, larger));
 }
 
 /* Input `index` as dense doubles. */
@@ -157,20 +151,13 @@ static int find_extents(Lower *lower, const Resize *r)
     for (int i = 0; i < r->naxes; i++) {
         int    axis = r->axis[i];
         Extent symbol = r->node->out[0]->type.dim[axis];
-        Step  *step;
 
         if (symbol.expr < 0 || lower->model->expr[symbol.expr].op != EXPR_OUT ||
             lower->model->expr[symbol.expr].value != r->node->out[0]->id)
             continue;
-        step = step_begin(lower, r->node, "resize_extent");
-        step_writes(lower, step, lower_slot(lower, symbol));
-        step_reads(lower, step, r->scales);
-        step_int(lower, step, r->common ? 0 : entry_of(r, axis));
-        step_extent(lower, step, r->node->in[0]->type.dim[axis]);
-        step_int(lower, step, has(r->node, 3));
-        step_int(lower, step, symbol.max);
-        step_float(lower, step, r->scale[axis]);
-        if (step_end(lower, step) < 0)
+        if (STEP(lower, r->node, "resize_extent", ARG(extent, lower_slot(lower, symbol)), ARG(scales, r->scales),
+                 ARG(at, r->common ? 0 : entry_of(r, axis)), ARG(in, r->node->in[0]->type.dim[axis]),
+                 ARG(rounded, has(r->node, 3)), ARG(capacity, symbol.max), ARG(scale, r->scale[axis])) < 0)
             return -1;
     }
     return 0;
@@ -180,33 +167,18 @@ static int make_table(Lower *lower, const Resize *r, int axis, Extent in, Extent
 {
     int64_t taps = taps_of(r, axis);
     Type    type = type_tensor(DTYPE_I64, 1, &(int64_t){out.max * taps});
-    Step   *step;
 
     *index = lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "places");
     type.dtype = DTYPE_F64;
     *weight =
         r->mode == NEAREST ? operand_absent(DTYPE_F64) : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "weights");
-    step = step_begin(lower, r->node, "resize_table");
-    step_writes(lower, step, *index);
-    step_writes(lower, step, *weight);
-    step_reads(lower, step, r->scales);
-    step_reads(lower, step, r->rois);
-    step_int(lower, step, r->common ? 0 : entry_of(r, axis));
-    step_int(lower, step, entry_of(r, axis));
-    step_int(lower, step, r->naxes);
-    step_extent(lower, step, in);
-    step_extent(lower, step, out);
-    step_int(lower, step, taps);
-    step_int(lower, step, r->mode);
-    step_int(lower, step, r->coordinates);
-    step_int(lower, step, r->rounding);
-    step_int(lower, step, node_int(r->node, "exclude_outside", 0));
-    step_int(lower, step, r->antialias);
-    step_float(lower, step, r->scale[axis]);
-    step_float(lower, step, (double)node_float(r->node, "cubic_coeff_a", -0.75f));
-    step_float(lower, step, r->from[axis]);
-    step_float(lower, step, r->to[axis]);
-    return step_end(lower, step);
+    return STEP(lower, r->node, "resize_table", ARG(index, *index), ARG(weight, *weight), ARG(scales, r->scales),
+                ARG(rois, r->rois), ARG(at, r->common ? 0 : entry_of(r, axis)), ARG(axis, entry_of(r, axis)),
+                ARG(axes, r->naxes), ARG(in, in), ARG(out, out), ARG(taps, taps), ARG(mode, r->mode),
+                ARG(coordinates, r->coordinates), ARG(rounding, r->rounding),
+                ARG(exclude, node_int(r->node, "exclude_outside", 0)), ARG(antialias, r->antialias),
+                ARG(scale, r->scale[axis]), ARG(cubic, (double)node_float(r->node, "cubic_coeff_a", -0.75f)),
+                ARG(from, r->from[axis]), ARG(to, r->to[axis]));
 }
 
 /* The axes of a dense tensor in the order of its memory: `outer` before `axis`, `inner` behind it. */
@@ -223,30 +195,18 @@ static void around(Lower *lower, const Operand *x, int axis, Extent *outer, Exte
 
 static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand y)
 {
-    bool    gathered = r->mode == NEAREST && r->coordinates != CROP;
     Operand index, weight;
     Extent  outer, inner;
-    Step   *step;
 
     if (make_table(lower, r, axis, x.dim[axis], y.dim[axis], &index, &weight) < 0)
         return -1;
     around(lower, &x, axis, &outer, &inner);
-    step = step_begin(lower, r->node,
-                      gathered ? move_kernel(lower, "gather", x.dtype) : move_kernel(lower, "resample", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step, index);
-    if (!gathered)
-        step_reads(lower, step, weight);
-    step_extent(lower, step, outer);
-    step_extent(lower, step, x.dim[axis]);
-    step_extent(lower, step, y.dim[axis]);
-    step_extent(lower, step, inner);
-    if (!gathered) {
-        step_int(lower, step, taps_of(r, axis));
-        step_float(lower, step, (double)node_float(r->node, "extrapolation_value", 0.0f));
-    }
-    return step_end(lower, step);
+    if (r->mode == NEAREST && r->coordinates != CROP)
+        return STEP(lower, r->node, move_kernel(lower, "gather", x.dtype), ARG(y, y), ARG(x, x), ARG(index, index),
+                    ARG(outer, outer), ARG(axis, x.dim[axis]), ARG(count, y.dim[axis]), ARG(inner, inner));
+    return STEP(lower, r->node, move_kernel(lower, "resample", x.dtype), ARG(y, y), ARG(x, x), ARG(index, index),
+                ARG(weight, weight), ARG(outer, outer), ARG(in, x.dim[axis]), ARG(out, y.dim[axis]), ARG(inner, inner),
+                ARG(taps, taps_of(r, axis)), ARG(outside, node_float(r->node, "extrapolation_value", 0.0f)));
 }
 
 static int read_resize(Lower *lower, Resize *r)

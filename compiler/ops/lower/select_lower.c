@@ -2,7 +2,7 @@
  * ones. */
 #include "infer/axes.h"
 #include "infer/infer.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 
 static int axis_of(const Node *node, const char *name, int64_t otherwise, int rank)
@@ -12,13 +12,8 @@ static int axis_of(const Node *node, const char *name, int64_t otherwise, int ra
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-static int end(Lower *lower, const Node *node, Step *step, Operand y)
-{
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
-/* The place of an output; scratch if the model does not use it. */
-static int output_or_scratch(Lower *lower, const Node *node, int index, DType dtype, int64_t elements, Operand *out)
+/* A result that the model does not ask for needs a place all the same. */
+static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
 {
     if (index < node->nout && node->out[index])
         return lower_output_dense(lower, node, index, out);
@@ -67,22 +62,15 @@ int lower_topk(Lower *lower, const Node *node)
     const Type *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
     int64_t     elements = type_elements(type);
     Operand     x, value, place;
-    Step       *step;
 
     if (comparable(lower, node, &x) < 0 || output_or_scratch(lower, node, 1, DTYPE_I64, elements, &place) < 0)
         return -1;
     if (chosen_output(lower, node, x.dtype, type, elements, &value) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "topk", x.dtype));
-    step_writes(lower, step, value);
-    step_writes(lower, step, place);
-    step_reads(lower, step, x);
-    step_extent(lower, step, operand_count(lower, &x, 0, axis));
-    step_extent(lower, step, x.dim[axis]);
-    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
-    step_extent(lower, step, type->dim[axis]);
-    step_int(lower, step, node_int(node, "largest", 1));
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, node, move_kernel(lower, "topk", x.dtype), ARG(value, value), ARG(place, place), ARG(x, x),
+             ARG(outer, operand_count(lower, &x, 0, axis)), ARG(n, x.dim[axis]),
+             ARG(inner, operand_count(lower, &x, axis + 1, x.rank)), ARG(k, type->dim[axis]),
+             ARG(largest, node_int(node, "largest", 1))) < 0)
         return -1;
     if (chosen_done(lower, node, value) < 0)
         return -1;
@@ -93,40 +81,29 @@ int lower_argmax(Lower *lower, const Node *node)
 {
     int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
     Operand x, y;
-    Step   *step;
 
     if (node->in[0]->type.dim[axis].max > INT32_MAX)
         return diag_unsupported(lower->diag, node->loc, "found an axis of %lld elements, wanted 2147483647 at most",
                                 (long long)node->in[0]->type.dim[axis].max);
     if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "argmax", x.dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_extent(lower, step, operand_count(lower, &x, 0, axis));
-    step_extent(lower, step, x.dim[axis]);
-    step_extent(lower, step, operand_count(lower, &x, axis + 1, x.rank));
-    step_int(lower, step, node->op == OP_onnx_ArgMax);
-    step_int(lower, step, node_int(node, "select_last_index", 0));
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "argmax", x.dtype), ARG(x, x),
+                       ARG(outer, operand_count(lower, &x, 0, axis)), ARG(n, x.dim[axis]),
+                       ARG(inner, operand_count(lower, &x, axis + 1, x.rank)), ARG(largest, node->op == OP_onnx_ArgMax),
+                       ARG(last, node_int(node, "select_last_index", 0)));
 }
 
 int lower_nonzero(Lower *lower, const Node *node)
 {
     Operand     x, y;
     const Type *type = &node->out[0]->type;
-    Step       *step;
 
     if (comparable(lower, node, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "nonzero", x.dtype));
-    step_writes(lower, step, y);
-    step_found(lower, step, type->dim[1]);
-    step_reads(lower, step, x);
-    step_int(lower, step, x.rank);
-    step_extents(lower, step, x.rank, x.dim);
-    step_limits(lower, step, type->dim[1]);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(lower, node, y, move_kernel(lower, "nonzero", x.dtype),
+                       ARG(count, step_finds(lower, type->dim[1])), ARG(x, x), ARG(rank, x.rank),
+                       ARGS(dim, x.rank, x.dim), ARG(fewest, extent_min(lower->model, type->dim[1])),
+                       ARG(room, type->dim[1].max));
 }
 
 int lower_compress(Lower *lower, const Node *node)
@@ -135,22 +112,16 @@ int lower_compress(Lower *lower, const Node *node)
     int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
     Operand     x, condition, y;
     Extent      symbol = node->out[0]->type.dim[attr ? axis : 0];
-    Step       *step;
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &condition) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, move_kernel(lower, "compress", x.dtype));
-    step_writes(lower, step, y);
-    step_found(lower, step, symbol);
-    step_reads(lower, step, x);
-    step_reads(lower, step, condition);
-    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
-    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
-    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
-    step_extent(lower, step, condition.dim[0]);
-    step_limits(lower, step, symbol);
-    return end(lower, node, step, y);
+    return STEP_OUTPUT(
+        lower, node, y, move_kernel(lower, "compress", x.dtype), ARG(count, step_finds(lower, symbol)), ARG(x, x),
+        ARG(condition, condition), ARG(outer, attr ? operand_count(lower, &x, 0, axis) : extent_const(1)),
+        ARG(axis, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank)),
+        ARG(inner, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1)),
+        ARG(conditions, condition.dim[0]), ARG(fewest, extent_min(lower->model, symbol)), ARG(most, symbol.max));
 }
 
 int lower_unique(Lower *lower, const Node *node)
@@ -160,7 +131,6 @@ int lower_unique(Lower *lower, const Node *node)
     int         axis;
     int64_t     n;
     Extent      symbol;
-    Step       *step;
 
     if (comparable(lower, node, &x) < 0)
         return -1;
@@ -173,19 +143,14 @@ int lower_unique(Lower *lower, const Node *node)
         if (output_or_scratch(lower, node, i + 1, DTYPE_I64, n, &part[i]) < 0)
             return -1;
     order = lower_scratch(lower, DTYPE_I64, n, "order");
-    step = step_begin(lower, node, x.dtype == DTYPE_TEXT ? "unique_text" : move_kernel(lower, "unique", x.dtype));
-    step_writes(lower, step, y);
-    for (int i = 0; i < 3; i++)
-        step_writes(lower, step, part[i]);
-    step_found(lower, step, symbol);
-    step_writes(lower, step, order);
-    step_reads(lower, step, x);
-    step_extent(lower, step, attr ? operand_count(lower, &x, 0, axis) : extent_const(1));
-    step_extent(lower, step, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank));
-    step_extent(lower, step, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1));
-    step_int(lower, step, node_int(node, "sorted", 1));
-    step_limits(lower, step, symbol);
-    if (step_end(lower, step) < 0 || chosen_done(lower, node, y) < 0)
+    if (STEP(lower, node, x.dtype == DTYPE_TEXT ? "unique_text" : move_kernel(lower, "unique", x.dtype), ARG(y, y),
+             ARG(first, part[0]), ARG(inverse, part[1]), ARG(counts, part[2]), ARG(count, step_finds(lower, symbol)),
+             ARG(order, order), ARG(x, x), ARG(outer, attr ? operand_count(lower, &x, 0, axis) : extent_const(1)),
+             ARG(n, attr ? x.dim[axis] : operand_count(lower, &x, 0, x.rank)),
+             ARG(inner, attr ? operand_count(lower, &x, axis + 1, x.rank) : extent_const(1)),
+             ARG(sorted, node_int(node, "sorted", 1)), ARG(fewest, extent_min(lower->model, symbol)),
+             ARG(most, symbol.max)) < 0 ||
+        chosen_done(lower, node, y) < 0)
         return -1;
     for (int i = 0; i < 3; i++)
         if (i + 1 < node->nout && node->out[i + 1] && lower_output_done(lower, node, i + 1, part[i]) < 0)

@@ -1,6 +1,6 @@
 /* sequence_lower.c - operators on sequences and optionals. Extracted members are views; inserted ones are copied. */
 #include "lower/control.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "lower/sequence.h"
 #include "ops/rules.h"
 #include "support/int.h"
@@ -70,24 +70,16 @@ int lower_sequence_insert(Lower *lower, const Node *node)
     const Type *from = &node->in[0]->type, *to = &node->out[0]->type, *item = &node->in[1]->type;
     Operand     x, y, member;
     Extent      position;
-    Step       *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_input_dense(lower, node, 1, &member) < 0 ||
         position_of(lower, node, 2, &position) < 0 || place_out(lower, node, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "sequence_insert");
-    step_reads(lower, step, x);
-    step_reads(lower, step, member);
-    step_writes(lower, step, y);
-    step_extent(lower, step, position);
-    step_int(lower, step, !given(node, 2));
-    step_int(lower, step, item->rank);
-    step_int(lower, step, width_of(to));
-    step_extents(lower, step, item->rank, item->dim);
-    sequence_step_layout(lower, step, from);
-    sequence_step_layout(lower, step, to);
-    sequence_step_limits(lower, step, to);
-    return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
+    return STEP(lower, node, "sequence_insert", ARG(x, x), ARG(item, member), ARG(y, y), ARG(position, position),
+                ARG(append, !given(node, 2)), ARG(rank, item->rank), ARG(width, width_of(to)),
+                ARGS(dim, item->rank, item->dim), sequence_lies(lower, "from", from), sequence_lies(lower, "to", to),
+                sequence_limits(lower, to)) < 0
+               ? -1
+               : sequence_made(lower, node->out[0]);
 }
 
 int lower_sequence_erase(Lower *lower, const Node *node)
@@ -95,21 +87,15 @@ int lower_sequence_erase(Lower *lower, const Node *node)
     const Type *from = &node->in[0]->type, *to = &node->out[0]->type;
     Operand     x, y;
     Extent      position;
-    Step       *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || position_of(lower, node, 1, &position) < 0 ||
         place_out(lower, node, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "sequence_erase");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_extent(lower, step, position);
-    step_int(lower, step, !given(node, 1));
-    step_int(lower, step, width_of(to));
-    sequence_step_layout(lower, step, from);
-    sequence_step_layout(lower, step, to);
-    sequence_step_limits(lower, step, to);
-    return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
+    return STEP(lower, node, "sequence_erase", ARG(x, x), ARG(y, y), ARG(position, position),
+                ARG(last, !given(node, 1)), ARG(width, width_of(to)), sequence_lies(lower, "from", from),
+                sequence_lies(lower, "to", to), sequence_limits(lower, to)) < 0
+               ? -1
+               : sequence_made(lower, node->out[0]);
 }
 
 /* Reads the extents of member `index`; `made` becomes a view of it. */
@@ -225,7 +211,6 @@ int lower_split_to_sequence(Lower *lower, const Node *node)
     Extent      dim[MAX_RANK];
     Operand     x, y;
     Cut         cut;
-    Step       *step;
 
     axis += axis < 0 ? in->rank : 0;
     for (int i = 0; i < in->rank; i++)
@@ -233,22 +218,15 @@ int lower_split_to_sequence(Lower *lower, const Node *node)
             dim[rank++] = i == axis ? extent_const(0) : in->dim[i];
     if (read_cut(lower, node, &cut) < 0 || lower_input_dense(lower, node, 0, &x) < 0 || place_out(lower, node, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "sequence_split");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_extent(lower, step, product(lower, in, 0, axis));
-    step_extent(lower, step, in->dim[axis]);
-    step_extent(lower, step,
-                extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank), extent_const(width_of(to))));
-    step_extent(lower, step, cut.chunk);
-    step_int(lower, step, cut.count);
-    step_extents(lower, step, cut.count, cut.size);
-    step_int(lower, step, rank);
-    step_extents(lower, step, rank, dim);
-    step_int(lower, step, keep ? axis : -1);
-    sequence_step_layout(lower, step, to);
-    sequence_step_limits(lower, step, to);
-    return step_end(lower, step) < 0 ? -1 : sequence_made(lower, node->out[0]);
+    return STEP(lower, node, "sequence_split", ARG(x, x), ARG(y, y), ARG(outer, product(lower, in, 0, axis)),
+                ARG(extent, in->dim[axis]),
+                ARG(inner, extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank),
+                                     extent_const(width_of(to)))),
+                ARG(chunk, cut.chunk), ARG(count, cut.count), ARGS(size, cut.count, cut.size), ARG(rank, rank),
+                ARGS(dim, rank, dim), ARG(axis, keep ? axis : -1), sequence_lies(lower, "to", to),
+                sequence_limits(lower, to)) < 0
+               ? -1
+               : sequence_made(lower, node->out[0]);
 }
 
 int lower_concat_from_sequence(Lower *lower, const Node *node)
@@ -258,7 +236,6 @@ int lower_concat_from_sequence(Lower *lower, const Node *node)
             stacked = node_int(node, "new_axis", 0) != 0;
     Type    extents = type_tensor(DTYPE_I64, 1, &rank);
     Operand x, y, dim;
-    Step   *step;
 
     axis += axis < 0 ? rank : 0;
     if (rank < 0)
@@ -269,23 +246,12 @@ int lower_concat_from_sequence(Lower *lower, const Node *node)
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
     dim = lower_temporary(lower, &extents, LAYOUT_ROW_MAJOR, "joined extents");
-    step = step_begin(lower, node, "sequence_joined");
-    step_reads(lower, step, x);
-    step_writes(lower, step, dim);
-    step_int(lower, step, rank);
-    step_int(lower, step, axis);
-    step_int(lower, step, stacked);
-    sequence_step_layout(lower, step, from);
-    if (step_end(lower, step) < 0 || sequence_extents(lower, node->out[0], dim) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    if (STEP(lower, node, "sequence_joined", ARG(x, x), ARG(dim, dim), ARG(rank, rank), ARG(axis, axis),
+             ARG(stacked, stacked), sequence_lies(lower, "from", from)) < 0 ||
+        sequence_extents(lower, node->out[0], dim) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "sequence_concat");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_int(lower, step, axis);
-    step_int(lower, step, width_of(from));
-    sequence_step_layout(lower, step, from);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, "sequence_concat", ARG(x, x), ARG(axis, axis), ARG(width, width_of(from)),
+                       sequence_lies(lower, "from", from));
 }
 
 /* -------------------------------------------------------------------------------------------------------- optionals */
@@ -305,15 +271,11 @@ int lower_optional_has_element(Lower *lower, const Node *node)
 {
     static const unsigned char answer[] = {0, 1};
     Operand                    x, y;
-    Step                      *step;
 
     if (!given(node, 0) || node->in[0]->type.kind != TYPE_OPTIONAL)
         return lower_output_view(lower, node, 0,
                                  lower_weight(lower, &answer[given(node, 0)], DTYPE_BOOL, 0, NULL, "has element"));
     if (lower_input(lower, node, 0, &x) < 0 || lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "optional_has");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    return step_end(lower, step);
+    return STEP(lower, node, "optional_has", ARG(x, x), ARG(y, y));
 }

@@ -1,5 +1,5 @@
 /* feature_lower.c - operators of ai.onnx.ml that scale, choose and encode features. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 
 #include <math.h>
@@ -110,18 +110,15 @@ int lower_normalizer(Lower *lower, const Node *node)
     const Type *in = &node->in[0]->type;
     const char *norm = node_string(node, "norm", "MAX");
     Operand     x, y;
-    Step       *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, DTYPE_F32, &x) < 0 ||
         lower_dense(lower, x, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "row_normalize");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_extent(lower, step, operand_count(lower, &x, 0, in->rank - 1));
-    step_extent(lower, step, in->dim[in->rank - 1]);
-    step_int(lower, step, !strcmp(norm, "L1") ? 1 : !strcmp(norm, "L2") ? 2 : 0);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, "row_normalize", ARG(x, x), ARG(rows, operand_count(lower, &x, 0, in->rank - 1)),
+                       ARG(n, in->dim[in->rank - 1]),
+                       ARG(kind, !strcmp(norm, "L1")   ? 1
+                                 : !strcmp(norm, "L2") ? 2
+                                                       : 0));
 }
 
 int lower_feature_vectorizer(Lower *lower, const Node *node)
@@ -150,21 +147,15 @@ int lower_one_hot_encoder(Lower *lower, const Node *node)
     DType       dtype = strings ? DTYPE_TEXT : DTYPE_I64;
     int64_t     count = categories ? categories->count : 0;
     Operand     x, y;
-    Step       *step;
 
     if (!categories || node->out[0]->type.dim[node->out[0]->type.rank - 1].max != count)
         return diag_error(lower->diag, node->loc, "the categories are not of the input's type");
     if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, dtype, &x) < 0 ||
         lower_dense(lower, x, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, strings ? "category_one_hot_text" : "category_one_hot_i64");
-    step_reads(lower, step, x);
-    step_reads(lower, step,
-               lower_weight(lower, strings ? (const void *)categories->strings : (const void *)categories->ints, dtype,
-                            1, &count, "categories"));
-    step_writes(lower, step, y);
-    step_extent(lower, step, operand_count(lower, &x, 0, x.rank));
-    step_int(lower, step, count);
-    step_int(lower, step, node_int(node, "zeros", 1));
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(
+        lower, node, y, strings ? "category_one_hot_text" : "category_one_hot_i64", ARG(x, x),
+        ARG(category, lower_weight(lower, strings ? (const void *)categories->strings : (const void *)categories->ints,
+                                   dtype, 1, &count, "categories")),
+        ARG(n, operand_count(lower, &x, 0, x.rank)), ARG(count, count), ARG(zeros, node_int(node, "zeros", 1)));
 }

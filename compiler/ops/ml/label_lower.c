@@ -1,5 +1,5 @@
 /* label_lower.c - tables of ai.onnx.ml that give each key a label. */
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 #include "support/int.h"
 
@@ -105,8 +105,7 @@ static int encode(Lower *lower, const Node *node, List keys, List values)
     DType       from = node->in[0]->type.dtype, to = node->out[0]->type.dtype;
     const char *name =
         arena_printf(lower->program->arena, "label_encode_%s_%s", dtype_info(from)->suffix, dtype_info(to)->suffix);
-    Operand x, y;
-    Step   *step;
+    Operand x, y, keys_of;
 
     if (keys.dtype != from || values.dtype != to || keys.count != values.count)
         return diag_error(lower->diag, node->loc, "%lld keys of %s and %lld values of %s do not map %s to %s",
@@ -119,14 +118,10 @@ static int encode(Lower *lower, const Node *node, List keys, List values)
     values = with_fallback(lower, values, fallback(lower, node, to));
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, name);
-    step_reads(lower, step, x);
-    step_reads(lower, step, lower_weight(lower, keys.data, from, 1, &keys.count, "keys"));
-    step_reads(lower, step, lower_weight(lower, values.data, to, 1, &values.count, "labels"));
-    step_writes(lower, step, y);
-    step_extent(lower, step, type_count(lower->model, &node->in[0]->type));
-    step_int(lower, step, keys.count);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    keys_of = lower_weight(lower, keys.data, from, 1, &keys.count, "keys");
+    return STEP_OUTPUT(lower, node, y, name, ARG(x, x), ARG(key, keys_of),
+                       ARG(value, lower_weight(lower, values.data, to, 1, &values.count, "labels")),
+                       ARG(n, type_count(lower->model, &node->in[0]->type)), ARG(nkey, keys.count));
 }
 
 int lower_label_encoder(Lower *lower, const Node *node)

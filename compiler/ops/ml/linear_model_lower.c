@@ -1,6 +1,7 @@
 /* linear_model_lower.c - LinearClassifier and LinearRegressor, and what all models do with scores. */
 #include "ops/ml/scores.h"
 #include "ops/rules.h"
+#include "lower/call.h"
 
 #include <string.h>
 
@@ -35,7 +36,6 @@ int scores_finish(Lower *lower, const Node *node, int index, Operand x, int64_t 
 {
     const Type *type;
     Operand     y;
-    Step       *step;
 
     if (index >= node->nout || !node->out[index])
         return 0;
@@ -49,15 +49,10 @@ int scores_finish(Lower *lower, const Node *node, int index, Operand x, int64_t 
                                 (long long)type->dim[1].max);
     if (lower_output_dense(lower, node, index, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "score_transform");
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_extent(lower, step, type->dim[0]);
-    step_int(lower, step, n);
-    step_int(lower, step, type->dim[1].max);
-    step_int(lower, step, how);
-    step_int(lower, step, signed_pair);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, index, y);
+    return STEP(lower, node, "score_transform", ARG(x, x), ARG(y, y), ARG(rows, type->dim[0]), ARG(n, n),
+                ARG(m, type->dim[1].max), ARG(how, how), ARG(signed_pair, signed_pair)) < 0
+               ? -1
+               : lower_output_done(lower, node, index, y);
 }
 
 int scores_label(Lower *lower, const Node *node, Operand x, Operand seen, int64_t n, const char *texts,
@@ -67,7 +62,6 @@ int scores_label(Lower *lower, const Node *node, Operand x, Operand seen, int64_
     bool        strings = text && text->count;
     int64_t     count = strings ? text->count : ints->count;
     Operand     y;
-    Step       *step;
 
     if (!node->out[0])
         return 0;
@@ -75,18 +69,10 @@ int scores_label(Lower *lower, const Node *node, Operand x, Operand seen, int64_
         return diag_error(lower->diag, node->loc, "%lld scores for %lld labels", (long long)n, (long long)count);
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, strings ? "score_label_text" : "score_label_i64");
-    step_reads(lower, step, x);
-    step_reads(lower, step, seen);
-    step_reads(lower, step,
-               lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints,
-                            strings ? DTYPE_TEXT : DTYPE_I64, 1, &count, "labels"));
-    step_writes(lower, step, y);
-    step_extent(lower, step, node->out[0]->type.dim[0]);
-    step_int(lower, step, n);
-    step_int(lower, step, count);
-    step_float(lower, step, limit);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, strings ? "score_label_text" : "score_label_i64", ARG(x, x), ARG(seen, seen),
+                       ARG(label, lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints,
+                                               strings ? DTYPE_TEXT : DTYPE_I64, 1, &count, "labels")),
+                       ARG(rows, node->out[0]->type.dim[0]), ARG(n, n), ARG(labels, count), ARG(limit, limit));
 }
 
 /* ---------------------------------------------------------------------------------------------------- linear models */
@@ -98,7 +84,6 @@ static int raw_scores(Lower *lower, const Node *node, Operand *y, int64_t *n)
     int64_t     count = coef ? coef->count : 0, nbias = bias ? bias->count : 0;
     Operand     x;
     Extent      rows, features;
-    Step       *step;
 
     if (scores_input(lower, node, DTYPE_F32, &x, &rows, &features) < 0)
         return -1;
@@ -111,17 +96,11 @@ static int raw_scores(Lower *lower, const Node *node, Operand *y, int64_t *n)
     if (nbias && nbias != *n)
         return diag_error(lower->diag, node->loc, "%lld intercepts for %lld targets", (long long)nbias, (long long)*n);
     *y = scores_temporary(lower, DTYPE_F32, rows, *n, "scores");
-    step = step_begin(lower, node, "linear_scores");
-    step_reads(lower, step, x);
-    step_reads(lower, step, lower_weight(lower, coef->floats, DTYPE_F32, 1, &count, "coefficients"));
-    step_reads(lower, step,
-               nbias ? lower_weight(lower, bias->floats, DTYPE_F32, 1, &nbias, "intercepts")
-                     : operand_absent(DTYPE_F32));
-    step_writes(lower, step, *y);
-    step_extent(lower, step, rows);
-    step_extent(lower, step, features);
-    step_int(lower, step, *n);
-    return step_end(lower, step);
+    return STEP(lower, node, "linear_scores", ARG(x, x),
+                ARG(coef, lower_weight(lower, coef->floats, DTYPE_F32, 1, &count, "coefficients")),
+                ARG(bias, nbias ? lower_weight(lower, bias->floats, DTYPE_F32, 1, &nbias, "intercepts")
+                                : operand_absent(DTYPE_F32)),
+                ARG(y, *y), ARG(rows, rows), ARG(features, features), ARG(targets, *n));
 }
 
 int lower_linear_regressor(Lower *lower, const Node *node)

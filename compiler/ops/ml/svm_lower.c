@@ -1,6 +1,7 @@
 /* svm_lower.c - SVMRegressor and SVMClassifier: support vectors, or vectors of coefficients. */
 #include "ops/ml/scores.h"
 #include "ops/rules.h"
+#include "lower/call.h"
 
 #include <string.h>
 
@@ -29,7 +30,6 @@ int lower_svm_regressor(Lower *lower, const Node *node)
     int     kind = kernel_of(lower, node);
     Operand x, y;
     Extent  rows, features;
-    Step   *step;
 
     if (scores_input(lower, node, DTYPE_F32, &x, &rows, &features) < 0)
         return -1;
@@ -43,24 +43,16 @@ int lower_svm_regressor(Lower *lower, const Node *node)
                           (long long)have, (long long)size, (long long)features.max);
     if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, "svm_regress");
-    step_reads(lower, step, x);
-    step_reads(lower, step,
-               vectors > 0 ? lower_weight(lower, vector->floats, DTYPE_F32, 1, &size, "support vectors")
-                           : lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients"));
-    step_reads(lower, step,
-               vectors > 0 ? lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients")
-                           : lower_weight(lower, &one, DTYPE_F32, 1, &single, "one"));
-    step_writes(lower, step, y);
-    step_extent(lower, step, rows);
-    step_extent(lower, step, features);
-    step_int(lower, step, vectors > 0 ? vectors : 1);
-    step_int(lower, step, vectors > 0 ? kind : 0);
-    for (int i = 0; i < 3; i++) /* gamma, offset, degree */
-        step_float(lower, step, entry(node, "kernel_params", i));
-    step_float(lower, step, entry(node, "rho", 0));
-    step_int(lower, step, node_int(node, "one_class", 0) != 0);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, "svm_regress", ARG(x, x),
+                       ARG(vector, vectors > 0
+                                       ? lower_weight(lower, vector->floats, DTYPE_F32, 1, &size, "support vectors")
+                                       : lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients")),
+                       ARG(coef, vectors > 0 ? lower_weight(lower, coef->floats, DTYPE_F32, 1, &have, "coefficients")
+                                             : lower_weight(lower, &one, DTYPE_F32, 1, &single, "one")),
+                       ARG(rows, rows), ARG(n, features), ARG(vectors, vectors > 0 ? vectors : 1),
+                       ARG(kind, vectors > 0 ? kind : 0), ARG(gamma, entry(node, "kernel_params", 0)),
+                       ARG(offset, entry(node, "kernel_params", 1)), ARG(degree, entry(node, "kernel_params", 2)),
+                       ARG(rho, entry(node, "rho", 0)), ARG(sign, node_int(node, "one_class", 0) != 0));
 }
 
 /* --------------------------------------------------------------------------------------------------- classification */
@@ -132,23 +124,15 @@ static int label_rows(Lower *lower, const VectorMachine *m, Operand best)
     bool        strings = text && text->count;
     DType       dtype = strings ? DTYPE_TEXT : DTYPE_I64;
     Operand     y;
-    Step       *step;
 
     if (!m->node->out[0])
         return 0;
     if (lower_output_dense(lower, m->node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, m->node, move_kernel(lower, "gather", dtype));
-    step_writes(lower, step, y);
-    step_reads(lower, step,
-               lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints, dtype, 1,
-                            &m->classes, "labels"));
-    step_reads(lower, step, best);
-    step_int(lower, step, 1);
-    step_int(lower, step, m->classes);
-    step_extent(lower, step, m->rows);
-    step_int(lower, step, 1);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, m->node, 0, y);
+    return STEP_OUTPUT(lower, m->node, y, move_kernel(lower, "gather", dtype),
+                       ARG(x, lower_weight(lower, strings ? (const void *)text->strings : (const void *)ints->ints,
+                                           dtype, 1, &m->classes, "labels")),
+                       ARG(index, best), ARG(outer, 1), ARG(axis, m->classes), ARG(count, m->rows), ARG(inner, 1));
 }
 
 /* One vector of coefficients for each class. */
@@ -158,7 +142,6 @@ static int linear_machine(Lower *lower, VectorMachine *m)
     bool        positive = true;
     float      *bias = arena_array(lower->program->arena, float, m->classes);
     Operand     w, y, best = best_of_rows(lower, m);
-    Step       *step;
 
     if (floats(lower, m, "coefficients", m->classes * m->features, &w) < 0)
         return -1;
@@ -167,23 +150,15 @@ static int linear_machine(Lower *lower, VectorMachine *m)
     for (int64_t c = 0; c < m->classes; c++)
         bias[c] = (float)entry(m->node, "rho", 0);
     y = scores_temporary(lower, DTYPE_F32, m->rows, m->classes, "scores");
-    step = step_begin(lower, m->node, "linear_scores");
-    step_reads(lower, step, m->x);
-    step_reads(lower, step, w);
-    step_reads(lower, step, lower_weight(lower, bias, DTYPE_F32, 1, &m->classes, "rho"));
-    step_writes(lower, step, y);
-    step_extent(lower, step, m->rows);
-    step_int(lower, step, m->features);
-    step_int(lower, step, m->classes);
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, m->node, "linear_scores", ARG(x, m->x), ARG(coef, w),
+             ARG(bias, lower_weight(lower, bias, DTYPE_F32, 1, &m->classes, "rho")), ARG(y, y), ARG(rows, m->rows),
+             ARG(features, m->features), ARG(targets, m->classes)) < 0)
         return -1;
-    step = step_begin(lower, m->node, "svm_best");
-    step_reads(lower, step, y);
-    step_writes(lower, step, best);
-    step_extent(lower, step, m->rows);
-    step_int(lower, step, m->classes);
-    step_float(lower, step, m->coupled ? 1e30 : positive ? 0.5 : 0.0);
-    if (step_end(lower, step) < 0 || label_rows(lower, m, best) < 0)
+    if (STEP(lower, m->node, "svm_best", ARG(x, y), ARG(best, best), ARG(rows, m->rows), ARG(classes, m->classes),
+             ARG(limit, m->coupled ? 1e30
+                        : positive ? 0.5
+                                   : 0.0)) < 0 ||
+        label_rows(lower, m, best) < 0)
         return -1;
     return scores_finish(lower, m->node, 1, y, m->classes, scores_transform_of(lower, m->node), 0);
 }
@@ -192,20 +167,13 @@ static int linear_machine(Lower *lower, VectorMachine *m)
 static int couple(Lower *lower, VectorMachine *m, Operand pairs, Operand *out)
 {
     Operand a, b;
-    Step   *step;
 
     if (floats(lower, m, "prob_a", m->pairs, &a) < 0 || floats(lower, m, "prob_b", m->pairs, &b) < 0)
         return -1;
     *out = scores_temporary(lower, DTYPE_F32, m->rows, m->classes, "probabilities");
-    step = step_begin(lower, m->node, "svm_couple");
-    step_reads(lower, step, pairs);
-    step_reads(lower, step, a);
-    step_reads(lower, step, b);
-    step_writes(lower, step, *out);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F64, m->classes * (m->classes + 1), "coupling"));
-    step_extent(lower, step, m->rows);
-    step_int(lower, step, m->classes);
-    return step_end(lower, step);
+    return STEP(lower, m->node, "svm_couple", ARG(x, pairs), ARG(a, a), ARG(b, b), ARG(y, *out),
+                ARG(q, lower_scratch(lower, DTYPE_F64, m->classes * (m->classes + 1), "coupling")), ARG(rows, m->rows),
+                ARG(classes, m->classes));
 }
 
 static int vector_machine(Lower *lower, VectorMachine *m)
@@ -213,7 +181,6 @@ static int vector_machine(Lower *lower, VectorMachine *m)
     int     how = scores_transform_of(lower, m->node), kind = kernel_of(lower, m->node);
     int64_t vectors = m->first[m->classes];
     Operand w, coef, rho, y, best = best_of_rows(lower, m);
-    Step   *step;
 
     if (kind < 0 || how < 0)
         return -1;
@@ -222,23 +189,13 @@ static int vector_machine(Lower *lower, VectorMachine *m)
         floats(lower, m, "rho", m->pairs, &rho) < 0)
         return -1;
     y = scores_temporary(lower, DTYPE_F32, m->rows, m->pairs, "pairs");
-    step = step_begin(lower, m->node, "svm_pairs");
-    step_reads(lower, step, m->x);
-    step_reads(lower, step, w);
-    step_reads(lower, step, coef);
-    step_reads(lower, step, rho);
-    step_writes(lower, step, y);
-    step_writes(lower, step, best);
-    step_writes(lower, step, lower_scratch(lower, DTYPE_F32, vectors, "alike"));
-    step_writes(lower, step, lower_scratch(lower, DTYPE_I64, m->classes, "votes"));
-    step_extent(lower, step, m->rows);
-    step_int(lower, step, m->features);
-    step_int(lower, step, m->classes);
-    step_ints(lower, step, (int)m->classes + 1, m->first);
-    step_int(lower, step, kind);
-    for (int i = 0; i < 3; i++) /* gamma, offset, degree */
-        step_float(lower, step, entry(m->node, "kernel_params", i));
-    if (step_end(lower, step) < 0 || label_rows(lower, m, best) < 0)
+    if (STEP(lower, m->node, "svm_pairs", ARG(x, m->x), ARG(vector, w), ARG(coef, coef), ARG(rho, rho), ARG(y, y),
+             ARG(best, best), ARG(alike, lower_scratch(lower, DTYPE_F32, vectors, "alike")),
+             ARG(votes, lower_scratch(lower, DTYPE_I64, m->classes, "votes")), ARG(rows, m->rows), ARG(n, m->features),
+             ARG(classes, m->classes), ARGS(first, (int)m->classes + 1, m->first), ARG(kind, kind),
+             ARG(gamma, entry(m->node, "kernel_params", 0)), ARG(offset, entry(m->node, "kernel_params", 1)),
+             ARG(degree, entry(m->node, "kernel_params", 2))) < 0 ||
+        label_rows(lower, m, best) < 0)
         return -1;
     if (!m->coupled)
         return scores_finish(lower, m->node, 1, y, m->pairs, how, how == SCORE_NONE || how == SCORE_LOGISTIC);

@@ -2,6 +2,7 @@
 #include "ops/ml/scores.h"
 #include "ops/ml/tree.h"
 #include "ops/rules.h"
+#include "lower/call.h"
 
 #include <string.h>
 
@@ -14,10 +15,8 @@ static Operand table(Lower *lower, const void *data, DType dtype, int64_t count,
 static int walk(Lower *lower, const Node *node, const Forest *f, int64_t targets, int fold, void *base, Operand *y,
                 Operand *seen)
 {
-    Operand     x;
-    Extent      rows, features;
-    const char *kernel = f->dtype == DTYPE_F64 ? "trees_f64" : "trees_f32";
-    Step       *step;
+    Operand x, nodes, splits, leaves, chosen, weights, roots, members, bases;
+    Extent  rows, features;
 
     if (scores_input(lower, node, f->dtype, &x, &rows, &features) < 0)
         return -1;
@@ -28,24 +27,18 @@ static int walk(Lower *lower, const Node *node, const Forest *f, int64_t targets
         return -1;
     *y = scores_temporary(lower, f->dtype, rows, targets, "votes");
     *seen = scores_temporary(lower, DTYPE_U8, rows, targets, "voted");
-    step = step_begin(lower, node, kernel);
-    step_reads(lower, step, x);
-    step_reads(lower, step, table(lower, f->node, DTYPE_I64, f->nodes * TREE_FIELDS, "nodes"));
-    step_reads(lower, step, table(lower, f->split, f->dtype, f->nodes, "splits"));
-    step_reads(lower, step, table(lower, f->leaf, DTYPE_I64, f->leaves + 1, "leaves"));
-    step_reads(lower, step, table(lower, f->target, DTYPE_I64, f->votes, "targets"));
-    step_reads(lower, step, table(lower, f->weight, f->dtype, f->votes, "weights"));
-    step_reads(lower, step, table(lower, f->root, DTYPE_I64, f->trees, "roots"));
-    step_reads(lower, step, table(lower, f->member, f->dtype, f->members, "members"));
-    step_reads(lower, step, base ? table(lower, base, f->dtype, targets, "base") : operand_absent(f->dtype));
-    step_writes(lower, step, *y);
-    step_writes(lower, step, *seen);
-    step_extent(lower, step, rows);
-    step_extent(lower, step, features);
-    step_int(lower, step, f->trees);
-    step_int(lower, step, targets);
-    step_int(lower, step, fold);
-    return step_end(lower, step);
+    nodes = table(lower, f->node, DTYPE_I64, f->nodes * TREE_FIELDS, "nodes");
+    splits = table(lower, f->split, f->dtype, f->nodes, "splits");
+    leaves = table(lower, f->leaf, DTYPE_I64, f->leaves + 1, "leaves");
+    chosen = table(lower, f->target, DTYPE_I64, f->votes, "targets");
+    weights = table(lower, f->weight, f->dtype, f->votes, "weights");
+    roots = table(lower, f->root, DTYPE_I64, f->trees, "roots");
+    members = table(lower, f->member, f->dtype, f->members, "members");
+    bases = base ? table(lower, base, f->dtype, targets, "base") : operand_absent(f->dtype);
+    return STEP(lower, node, f->dtype == DTYPE_F64 ? "trees_f64" : "trees_f32", ARG(x, x), ARG(node, nodes),
+                ARG(split, splits), ARG(leaf, leaves), ARG(target, chosen), ARG(weight, weights), ARG(root, roots),
+                ARG(member, members), ARG(base, bases), ARG(y, *y), ARG(seen, *seen), ARG(rows, rows),
+                ARG(features, features), ARG(trees, f->trees), ARG(targets, targets), ARG(fold, fold));
 }
 
 /* As TreeEnsemble numbers them; -1 with a message. */

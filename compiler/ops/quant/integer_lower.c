@@ -31,7 +31,6 @@ int lower_conv_integer(Lower *lower, const Node *node)
     int64_t step_of[2];
     Operand x, w, zero[2], y;
     Window  window;
-    Step   *step;
 
     if (spatial_window(lower, node, node->in[1]->type.dim + 2, &window) < 0 || lower_input(lower, node, 0, &x) < 0 ||
         lower_input_dense(lower, node, 1, &w) < 0 ||
@@ -39,16 +38,9 @@ int lower_conv_integer(Lower *lower, const Node *node)
         place_zero(lower, node, 3, node->in[1]->type.dim[0], &zero[1], &step_of[1]) < 0 ||
         lower_output(lower, node, 0, LAYOUT_CHANNELS_LAST, &y) < 0)
         return -1;
-    step = step_begin(lower, node, kernel_of(lower, node, "conv_integer"));
-    step_reads(lower, step, spatial_image(x));
-    step_reads(lower, step, w);
-    step_reads(lower, step, zero[0]);
-    step_reads(lower, step, zero[1]);
-    step_writes(lower, step, spatial_image(y));
-    spatial_put_window(lower, step, &window);
-    step_int(lower, step, node_int(node, "group", 1));
-    step_int(lower, step, step_of[1]);
-    return step_end(lower, step);
+    return STEP(lower, node, kernel_of(lower, node, "conv_integer"), ARG(x, spatial_image(x)), ARG(w, w),
+                ARG(xzero, zero[0]), ARG(wzero, zero[1]), ARG(y, spatial_image(y)), WINDOW(lower, &window),
+                ARG(groups, node_int(node, "group", 1)), ARG(wstep, step_of[1]));
 }
 
 int lower_matmul_integer(Lower *lower, const Node *node)
@@ -56,21 +48,13 @@ int lower_matmul_integer(Lower *lower, const Node *node)
     Matrices m;
     int64_t  step_of[2];
     Operand  zero[2], y, to;
-    Step    *step;
 
     if (matrices_of(lower, node, &m) < 0 || place_zero(lower, node, 2, m.rows, &zero[0], &step_of[0]) < 0 ||
         place_zero(lower, node, 3, m.columns, &zero[1], &step_of[1]) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0 || !matrices_result(lower, &m, y, &to))
         return -1;
-    step = step_begin(lower, node, kernel_of(lower, node, "matmul_integer"));
-    step_writes(lower, step, to);
-    step_reads(lower, step, m.a);
-    step_reads(lower, step, m.b);
-    step_reads(lower, step, zero[0]);
-    step_reads(lower, step, zero[1]);
-    step_int(lower, step, step_of[0]);
-    step_int(lower, step, step_of[1]);
-    if (step_end(lower, step) < 0)
+    if (STEP(lower, node, kernel_of(lower, node, "matmul_integer"), ARG(y, to), ARG(a, m.a), ARG(b, m.b),
+             ARG(azero, zero[0]), ARG(bzero, zero[1]), ARG(azstep, step_of[0]), ARG(bzstep, step_of[1])) < 0)
         return -1;
     return lower_output_done(lower, node, 0, y);
 }

@@ -80,69 +80,45 @@ static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
     return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
 }
 
-static void put_operands(Lower *lower, Step *step, const Sum *s, Operand y, RowTilePlan row_tile)
+/* What the kernel keeps beside its operands: rows of bytes in fours, or tiles. */
+static Operand scratch_of(Lower *lower, const Sum *s, RowTilePlan row_tile)
 {
-    step_reads(lower, step, image_of(lower, s, s->x, s->inputs));
-    step_reads(lower, step, s->w);
-    step_reads(lower, step, s->bias);
-    if (s->outputs && !s->winograd.m)
-        step_reads(lower, step, s->sums);
-    if (!s->winograd.m)
-        step_reads(lower, step, s->zero);
-    step_writes(lower, step, image_of(lower, s, y, s->outputs));
     if (s->winograd.m)
-        step_writes(
-            lower, step,
-            lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs), "tiles"));
-    else if (s->outputs)
-        step_writes(lower, step,
-                    row_tile.columns ? lower_scratch(lower, DTYPE_I32, row_tile.words, "strip")
-                                     : operand_absent(DTYPE_I32));
+        return lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs),
+                             "tiles");
+    if (s->outputs && row_tile.columns)
+        return lower_scratch(lower, DTYPE_I32, row_tile.words, "strip");
+    return operand_absent(DTYPE_I32);
 }
 
-/* The window, and how bytes are read and written: occ_q_form, occ_dq_form, occ_wq_form. */
-static void put_form(Lower *lower, Step *step, const Sum *s, int64_t yzero, RowTilePlan row_tile)
-{
-    if (s->is_matmul)
-        spatial_put_pixel(lower, step);
-    else
-        spatial_put_window(lower, step, &s->window);
-    if (s->winograd.m) {
-        step_int(lower, step, s->winograd.m);
-        step_int(lower, step, s->winograd.group);
-    } else if (s->outputs) {
-        step_int(lower, step, s->groups);
-    }
-    step_int(lower, step, s->xzero);
-    step_int(lower, step, yzero);
-    if (!s->winograd.m)
-        step_int(lower, step, s->third);
-    if (s->outputs && !s->winograd.m) {
-        step_int(lower, step, row_tile.columns);
-        step_int(lower, step, row_tile.weighs);
-    }
-}
-
-/* `p` keeps its expression, which other rows may need. */
+/* A step of conv_q, depthwise_q or winograd_q. `p` keeps its expression, which other rows may need. */
 static int append(Lower *lower, const Sum *s, Operand y, const Deferred *p)
 {
-    RowTilePlan row_tile = row_tile_of(lower, s, &y);
-    Extent      pitch[SCALAR_MAX_OPERANDS];
-    Operand     image[SCALAR_MAX_OPERANDS];
-    Deferred    rows = *p;
-    char       *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
-                                    dtype_info(y.dtype)->suffix);
-    Step       *step = step_begin(lower, NULL, name);
+    RowTilePlan   row_tile = row_tile_of(lower, s, &y);
+    Extent        pitch[SCALAR_MAX_OPERANDS];
+    Operand       image[SCALAR_MAX_OPERANDS];
+    Deferred      rows = *p;
+    char         *name = arena_printf(lower->program->arena, "%s_%s_%s", s->kernel, dtype_info(s->x.dtype)->suffix,
+                                      dtype_info(y.dtype)->suffix);
+    bool          tiled = s->winograd.m != 0, is_conv = s->outputs && !tiled, is_depthwise = !s->outputs && !tiled;
+    Window        pixel = {.naxes = 0};
+    const Window *window = s->is_matmul ? &pixel : &s->window;
+    int64_t       yzero;
 
     rows.expr = arena_one(lower->program->arena, Scalar);
     *rows.expr = *p->expr;
-    put_operands(lower, step, s, y, row_tile);
-    put_form(lower, step, s, take_tail(rows.expr), row_tile);
+    yzero = take_tail(rows.expr);
     panels_epilogue(&rows, s->is_matmul ? y.rank - 1 : CHANNEL, pitch);
     for (int i = 0; i < rows.noperand; i++)
         image[i] = image_of(lower, s, rows.operand[i], s->outputs);
-    panels_put_fused(lower, step, &rows, image, pitch);
-    return step_end(lower, step);
+    return STEP(
+        lower, NULL, name, ARG(x, image_of(lower, s, s->x, s->inputs)), ARG_IF(tiled, u, s->w), ARG_IF(!tiled, w, s->w),
+        ARG(bias, s->bias), ARG_IF(!tiled, zero, s->zero), ARG(y, image_of(lower, s, y, s->outputs)),
+        ARG_IF(!is_depthwise, scratch, scratch_of(lower, s, row_tile)), WINDOW(lower, window),
+        ARG_IF(tiled, m, s->winograd.m), ARG_IF(tiled, group, s->winograd.group), ARG(xzero, s->xzero),
+        ARG(yzero, yzero), ARG_IF(is_depthwise, wtap, s->third), ARG_IF(is_conv, sums, s->sums),
+        ARG_IF(is_conv, groups, s->groups), ARG_IF(is_conv, safe, s->third), ARG_IF(is_conv, strip, row_tile.columns),
+        ARG_IF(is_conv, kept, row_tile.weighs), FUSED(&rows, image, pitch));
 }
 
 /* Some rows of an image, s->window being that of the whole. */

@@ -1,7 +1,7 @@
 /* text_lower.c - operators that make text or count it. What they make lies in a pool of characters. */
 #include "ops/text/text_lower.h"
 #include "lower/control.h"
-#include "lower/lower.h"
+#include "lower/call.h"
 #include "ops/rules.h"
 #include "ops/text/regex.h"
 
@@ -11,6 +11,19 @@
 static Operand text_weight(Lower *lower, const char *const *text, int64_t count, const char *name)
 {
     return lower_weight(lower, text, DTYPE_TEXT, 1, &count, name);
+}
+
+TableParts text_table(Lower *lower, const RegexTable *table)
+{
+    int64_t    bytes = sizeof table->class_of, entries = table->states * table->classes;
+    uint8_t   *class_of = arena_array(lower->program->arena, uint8_t, bytes);
+    TableParts parts;
+
+    memcpy(class_of, table->class_of, sizeof table->class_of);
+    parts.class_of = lower_weight(lower, class_of, DTYPE_U8, 1, &bytes, "classes");
+    parts.next = lower_weight(lower, table->next, DTYPE_U16, 1, &entries, "states");
+    parts.accepts = lower_weight(lower, table->accepts, DTYPE_U8, 1, &table->states, "accepting");
+    return parts;
 }
 
 static Extent elements_of(Lower *lower, const Value *value)
@@ -29,31 +42,6 @@ static Operand found_extent(Lower *lower, const Node *node, int axis, Extent *fo
     return lower_slot(lower, *found);
 }
 
-int lower_string_concat(Lower *lower, const Node *node)
-{
-    const Type *type = &node->out[0]->type;
-    Operand     a, b, y, pool;
-    Step       *step;
-
-    if (lower_input(lower, node, 0, &a) < 0 || lower_input(lower, node, 1, &b) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
-        return -1;
-    a = operand_broadcast(lower, a, type->rank, type->dim);
-    b = operand_broadcast(lower, b, type->rank, type->dim);
-    pool = lower_text_pool(lower, y, type->text_bytes);
-    step = step_begin(lower, node, "text_concat");
-    step_reads(lower, step, a);
-    step_reads(lower, step, b);
-    step_writes(lower, step, y);
-    step_writes(lower, step, pool);
-    step_int(lower, step, type->rank);
-    step_extents(lower, step, type->rank, type->dim);
-    step_extents(lower, step, type->rank, a.stride);
-    step_extents(lower, step, type->rank, b.stride);
-    step_int(lower, step, type->text_bytes);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
-}
-
 bool text_given(const Node *node)
 {
     for (int i = 0; i < node->nin; i++)
@@ -62,39 +50,54 @@ bool text_given(const Node *node)
     return false;
 }
 
-/* A kernel over broadcast inputs: operands, the result, rank, extents, a stride list for each input. */
-static int broadcast_kernel(Lower *lower, const Node *node, const char *kernel)
+/* All inputs, broadcast to the result, and where the result goes. */
+static int broadcast_inputs(Lower *lower, Node *node, Operand *x, Operand *y)
 {
     const Type *type = &node->out[0]->type;
-    Operand     x[3], y;
-    Step       *step;
 
     for (int i = 0; i < node->nin; i++) {
         if (lower_input(lower, node, i, &x[i]) < 0)
             return -1;
         x[i] = operand_broadcast(lower, x[i], type->rank, type->dim);
     }
-    if (lower_output_dense(lower, node, 0, &y) < 0)
+    return lower_output_dense(lower, node, 0, y);
+}
+
+int lower_string_concat(Lower *lower, Node *node)
+{
+    const Type *type = &node->out[0]->type;
+    Operand     x[2], y, pool;
+
+    if (broadcast_inputs(lower, node, x, &y) < 0)
         return -1;
-    step = step_begin(lower, node, kernel);
-    for (int i = 0; i < node->nin; i++)
-        step_reads(lower, step, x[i]);
-    step_writes(lower, step, y);
-    step_int(lower, step, type->rank);
-    step_extents(lower, step, type->rank, type->dim);
-    for (int i = 0; i < node->nin; i++)
-        step_extents(lower, step, type->rank, x[i].stride);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    pool = lower_text_pool(lower, y, type->text_bytes);
+    return STEP_OUTPUT(lower, node, y, "text_concat", ARG(a, x[0]), ARG(b, x[1]), ARG(pool, pool),
+                       ARG(rank, type->rank), ARGS(dim, type->rank, type->dim), ARGS(astride, type->rank, x[0].stride),
+                       ARGS(bstride, type->rank, x[1].stride), ARG(capacity, type->text_bytes));
 }
 
 int text_lower_equal(Lower *lower, const Node *node)
 {
-    return broadcast_kernel(lower, node, "text_equal");
+    const Type *type = &node->out[0]->type;
+    Operand     x[2], y;
+
+    if (broadcast_inputs(lower, node, x, &y) < 0)
+        return -1;
+    return STEP_OUTPUT(lower, node, y, "text_equal", ARG(a, x[0]), ARG(b, x[1]), ARG(rank, type->rank),
+                       ARGS(dim, type->rank, type->dim), ARGS(astride, type->rank, x[0].stride),
+                       ARGS(bstride, type->rank, x[1].stride));
 }
 
 int text_lower_where(Lower *lower, const Node *node)
 {
-    return broadcast_kernel(lower, node, "text_where");
+    const Type *type = &node->out[0]->type;
+    Operand     x[3], y;
+
+    if (broadcast_inputs(lower, node, x, &y) < 0)
+        return -1;
+    return STEP_OUTPUT(lower, node, y, "text_where", ARG(c, x[0]), ARG(a, x[1]), ARG(b, x[2]), ARG(rank, type->rank),
+                       ARGS(dim, type->rank, type->dim), ARGS(cstride, type->rank, x[0].stride),
+                       ARGS(astride, type->rank, x[1].stride), ARGS(bstride, type->rank, x[2].stride));
 }
 
 /* The type whose kernel prints or reads numbers of another one. As in ONNX Runtime, floats are read as doubles and then
@@ -111,19 +114,14 @@ static int number_to_text(Lower *lower, const Node *node)
     const Type *type = &node->out[0]->type;
     DType       from = number_type(node->in[0]->type.dtype);
     Operand     x, y, pool;
-    Step       *step;
 
     if (lower_input(lower, node, 0, &x) < 0 || lower_convert(lower, x, from, &x) < 0 || lower_dense(lower, x, &x) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     pool = lower_text_pool(lower, y, type->text_bytes);
-    step = step_begin(lower, node, arena_printf(lower->program->arena, "text_of_%s", dtype_info(from)->suffix));
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_writes(lower, step, pool);
-    step_extent(lower, step, elements_of(lower, node->in[0]));
-    step_int(lower, step, type->text_bytes);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, arena_printf(lower->program->arena, "text_of_%s", dtype_info(from)->suffix),
+                       ARG(x, x), ARG(pool, pool), ARG(n, elements_of(lower, node->in[0])),
+                       ARG(capacity, type->text_bytes));
 }
 
 static int text_to_number(Lower *lower, const Node *node)
@@ -131,17 +129,14 @@ static int text_to_number(Lower *lower, const Node *node)
     Type    type = node->out[0]->type;
     DType   to = type.dtype;
     Operand x, made, y;
-    Step   *step;
 
     type.dtype = number_type(to);
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     made = type.dtype == to ? y : lower_temporary(lower, &type, LAYOUT_ROW_MAJOR, "numbers");
-    step = step_begin(lower, node, arena_printf(lower->program->arena, "text_to_%s", dtype_info(type.dtype)->suffix));
-    step_reads(lower, step, x);
-    step_writes(lower, step, made);
-    step_extent(lower, step, elements_of(lower, node->in[0]));
-    if (step_end(lower, step) < 0 || (type.dtype != to && lower_convert_into(lower, made, y) < 0))
+    if (STEP(lower, node, arena_printf(lower->program->arena, "text_to_%s", dtype_info(type.dtype)->suffix), ARG(x, x),
+             ARG(y, made), ARG(n, elements_of(lower, node->in[0]))) < 0 ||
+        (type.dtype != to && lower_convert_into(lower, made, y) < 0))
         return -1;
     return lower_output_done(lower, node, 0, y);
 }
@@ -165,7 +160,6 @@ int lower_string_normalizer(Lower *lower, const Node *node)
     Type    row = *type;
     Operand x, y, pool = operand_absent(DTYPE_U8);
     Extent  kept;
-    Step   *step;
 
     row.dim[row.rank - 1] = extent_const(type->dim[type->rank - 1].max);
     if (lower_input_dense(lower, node, 0, &x) < 0)
@@ -173,20 +167,13 @@ int lower_string_normalizer(Lower *lower, const Node *node)
     y = lower_temporary(lower, &row, LAYOUT_ROW_MAJOR, "normalized");
     if (change)
         pool = lower_text_pool(lower, y, type->text_bytes);
-    step = step_begin(lower, node, "text_normalize");
-    step_reads(lower, step, x);
-    step_reads(lower, step,
-               nstop ? text_weight(lower, stop->strings, nstop, "stop words") : operand_absent(DTYPE_TEXT));
-    step_writes(lower, step, y);
-    step_writes(lower, step, pool);
-    step_writes(lower, step, found_extent(lower, node, type->rank - 1, &kept));
-    step_extent(lower, step, elements_of(lower, node->in[0]));
-    step_int(lower, step, nstop);
-    step_int(lower, step, node_int(node, "is_case_sensitive", 0));
-    step_int(lower, step, change);
-    step_int(lower, step, type->text_bytes);
-    step_extent(lower, step, row.dim[row.rank - 1]);
-    if (step_end(lower, step) < 0 || control_give(lower, node->out[0], type->dim[type->rank - 1], kept) < 0)
+    if (STEP(lower, node, "text_normalize", ARG(x, x),
+             ARG(stop, nstop ? text_weight(lower, stop->strings, nstop, "stop words") : operand_absent(DTYPE_TEXT)),
+             ARG(y, y), ARG(pool, pool), ARG(kept, found_extent(lower, node, type->rank - 1, &kept)),
+             ARG(n, elements_of(lower, node->in[0])), ARG(nstop, nstop),
+             ARG(exact, node_int(node, "is_case_sensitive", 0)), ARG(change, change), ARG(capacity, type->text_bytes),
+             ARG(room, row.dim[row.rank - 1])) < 0 ||
+        control_give(lower, node->out[0], type->dim[type->rank - 1], kept) < 0)
         return -1;
     y.dim[type->rank - 1] = type->dim[type->rank - 1];
     return lower_output_view(lower, node, 0, y);
@@ -201,7 +188,6 @@ int lower_string_split(Lower *lower, const Node *node)
     Operand                  x, y, pool, pieces, delimiter;
     Extent                   most, n = elements_of(lower, node->in[0]);
     Type                     counts = node->in[0]->type;
-    Step                    *step;
 
     delimiter = text_weight(lower, given ? &given->s : &blanks, 1, "delimiter");
     counts.dtype = DTYPE_I64;
@@ -211,29 +197,16 @@ int lower_string_split(Lower *lower, const Node *node)
         return -1;
     if (node->nout < 2 || !node->out[1])
         pieces = lower_temporary(lower, &counts, LAYOUT_ROW_MAJOR, "pieces");
-    step = step_begin(lower, node, "text_split_count");
-    step_reads(lower, step, x);
-    step_reads(lower, step, delimiter);
-    step_writes(lower, step, pieces);
-    step_writes(lower, step, found_extent(lower, node, type->rank - 1, &most));
-    step_extent(lower, step, n);
-    step_int(lower, step, limit);
-    step_int(lower, step, capacity);
-    if (step_end(lower, step) < 0 || control_give(lower, node->out[0], type->dim[type->rank - 1], most) < 0 ||
+    if (STEP(lower, node, "text_split_count", ARG(x, x), ARG(delimiter, delimiter), ARG(pieces, pieces),
+             ARG(most, found_extent(lower, node, type->rank - 1, &most)), ARG(n, n), ARG(limit, limit),
+             ARG(capacity, capacity)) < 0 ||
+        control_give(lower, node->out[0], type->dim[type->rank - 1], most) < 0 ||
         (node->nout > 1 && node->out[1] && lower_output_done(lower, node, 1, pieces) < 0) ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     pool = lower_text_pool(lower, y, type->text_bytes);
-    step = step_begin(lower, node, "text_split");
-    step_reads(lower, step, x);
-    step_reads(lower, step, delimiter);
-    step_writes(lower, step, y);
-    step_writes(lower, step, pool);
-    step_extent(lower, step, n);
-    step_extent(lower, step, type->dim[type->rank - 1]);
-    step_int(lower, step, limit);
-    step_int(lower, step, type->text_bytes);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, "text_split", ARG(x, x), ARG(delimiter, delimiter), ARG(pool, pool), ARG(n, n),
+                       ARG(most, type->dim[type->rank - 1]), ARG(limit, limit), ARG(capacity, type->text_bytes));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- n-grams */
@@ -292,7 +265,6 @@ int lower_tf_idf(Lower *lower, const Node *node)
     int64_t        most = node_int(node, "max_gram_length", 1), nplace, count;
     Extent         start[64];
     Operand        x, y, pool = gram_pool(lower, node, in->dtype, &count), weight = operand_absent(DTYPE_F32);
-    Step          *step;
 
     if (most < 1 || most > 63)
         return diag_unsupported(lower->diag, node->loc, "n-grams of %lld elements; at most 63 are supported",
@@ -305,21 +277,16 @@ int lower_tf_idf(Lower *lower, const Node *node)
     if (gram_starts(lower, node, most, count, start) < 0 || lower_input_dense(lower, node, 0, &x) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, arena_printf(lower->program->arena, "tfidf_%s", dtype_info(in->dtype)->suffix));
-    step_reads(lower, step, x);
-    step_reads(lower, step, pool);
-    step_reads(lower, step, lower_weight(lower, place, DTYPE_I64, 1, &nplace, "n-gram columns"));
-    step_reads(lower, step, weight);
-    step_writes(lower, step, y);
-    step_extent(lower, step, in->rank == 2 ? in->dim[0] : extent_const(1));
-    step_extent(lower, step, in->dim[in->rank - 1]);
-    step_int(lower, step, node->out[0]->type.dim[in->rank - 1].max);
-    step_int(lower, step, node_int(node, "min_gram_length", 1));
-    step_int(lower, step, most);
-    step_int(lower, step, node_int(node, "max_skip_count", 0));
-    step_extents(lower, step, (int)most + 1, start);
-    step_int(lower, step, !strcmp(mode, "TF") ? 0 : !strcmp(mode, "IDF") ? 1 : 2);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, arena_printf(lower->program->arena, "tfidf_%s", dtype_info(in->dtype)->suffix),
+                       ARG(x, x), ARG(pool, pool),
+                       ARG(place, lower_weight(lower, place, DTYPE_I64, 1, &nplace, "n-gram columns")),
+                       ARG(weight, weight), ARG(rows, in->rank == 2 ? in->dim[0] : extent_const(1)),
+                       ARG(length, in->dim[in->rank - 1]), ARG(columns, node->out[0]->type.dim[in->rank - 1].max),
+                       ARG(least, node_int(node, "min_gram_length", 1)), ARG(most, most),
+                       ARG(skips, node_int(node, "max_skip_count", 0)), ARGS(start, (int)most + 1, start),
+                       ARG(mode, !strcmp(mode, "TF")    ? 0
+                                 : !strcmp(mode, "IDF") ? 1
+                                                        : 2));
 }
 
 /* The pattern becomes a table here; a text is then read once, whatever the pattern. */
@@ -327,9 +294,8 @@ int lower_regex_full_match(Lower *lower, const Node *node)
 {
     const char *pattern = node_string(node, "pattern", ""), *error;
     RegexTable  table;
-    int64_t     bytes = 256, entries;
+    TableParts  parts;
     Operand     x, y;
-    Step       *step;
 
     error = regex_compile(lower->program->arena, pattern, &table);
     if (error)
@@ -337,16 +303,8 @@ int lower_regex_full_match(Lower *lower, const Node *node)
                                 error);
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    entries = table.states * table.classes;
-    step = step_begin(lower, node, "text_match");
-    step_writes(lower, step, y);
-    step_reads(lower, step, x);
-    step_reads(lower, step,
-               lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table.class_of, 256), DTYPE_U8, 1,
-                            &bytes, "classes"));
-    step_reads(lower, step, lower_weight(lower, table.next, DTYPE_U16, 1, &entries, "states"));
-    step_reads(lower, step, lower_weight(lower, table.accepts, DTYPE_U8, 1, &table.states, "accepting"));
-    step_extent(lower, step, operand_count(lower, &x, 0, x.rank));
-    step_int(lower, step, table.classes);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    parts = text_table(lower, &table);
+    return STEP_OUTPUT(lower, node, y, "text_match", ARG(x, x), ARG(class_of, parts.class_of), ARG(next, parts.next),
+                       ARG(accepts, parts.accepts), ARG(n, operand_count(lower, &x, 0, x.rank)),
+                       ARG(classes, table.classes));
 }

@@ -1,9 +1,8 @@
 /* token_lower.c - com.microsoft's operators on text: tokens cut out by a pattern, which becomes a table here, and
  * hashes. */
 #include "lower/control.h"
-#include "lower/lower.h"
 #include "ops/rules.h"
-#include "ops/text/regex.h"
+#include "ops/text/text_lower.h"
 
 #include <string.h>
 
@@ -67,17 +66,6 @@ static int pattern_of(Lower *lower, const Node *node, RegexTable *table, bool *b
     return error ? diag_unsupported(lower->diag, node->loc, "pattern '%s': %s; write it otherwise", pattern, error) : 0;
 }
 
-static void read_table(Lower *lower, Step *step, const RegexTable *table)
-{
-    int64_t bytes = 256, entries = table->states * table->classes;
-
-    step_reads(lower, step,
-               lower_weight(lower, memcpy(arena_alloc(lower->program->arena, 256), table->class_of, 256), DTYPE_U8, 1,
-                            &bytes, "classes"));
-    step_reads(lower, step, lower_weight(lower, table->next, DTYPE_U16, 1, &entries, "states"));
-    step_reads(lower, step, lower_weight(lower, table->accepts, DTYPE_U8, 1, &table->states, "accepting"));
-}
-
 int lower_tokenizer(Lower *lower, const Node *node)
 {
     const Type  *type = &node->out[0]->type;
@@ -86,44 +74,29 @@ int lower_tokenizer(Lower *lower, const Node *node)
     int64_t      one = 1, capacity = type->dim[last].max;
     const char **pad = arena_array(lower->program->arena, const char *, 1);
     RegexTable   table;
+    TableParts   parts;
     bool         between;
     Operand      x, y, pool;
     Extent       most = control_symbol(lower, made, type->dim[last]), n = type_count(lower->model, &node->in[0]->type);
-    Step        *step;
 
     if (pattern_of(lower, node, &table, &between) < 0 || lower_input_dense(lower, node, 0, &x) < 0)
         return -1;
     if (extent_is_const(most))
         most = extent_symbol(lower->model, EXPR_VAR, made->id, 300 + last, 0, INT64_MAX / 64);
-    step = step_begin(lower, node, "text_token_count");
-    step_reads(lower, step, x);
-    read_table(lower, step, &table);
-    step_writes(lower, step, lower_slot(lower, most));
-    step_extent(lower, step, n);
-    step_int(lower, step, table.classes);
-    step_int(lower, step, node_int(node, "mincharnum", 1));
-    step_int(lower, step, between);
-    step_int(lower, step, node_int(node, "mark", 0) != 0);
-    step_int(lower, step, capacity);
-    if (step_end(lower, step) < 0 || control_give(lower, made, type->dim[last], most) < 0 ||
-        lower_output_dense(lower, node, 0, &y) < 0)
+    parts = text_table(lower, &table);
+    if (STEP(lower, node, "text_token_count", ARG(x, x), ARG(class_of, parts.class_of), ARG(next, parts.next),
+             ARG(accepts, parts.accepts), ARG(most, lower_slot(lower, most)), ARG(n, n), ARG(classes, table.classes),
+             ARG(least, node_int(node, "mincharnum", 1)), ARG(between, between),
+             ARG(mark, node_int(node, "mark", 0) != 0), ARG(capacity, capacity)) < 0 ||
+        control_give(lower, made, type->dim[last], most) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     *pad = node_string(node, "pad_value", "");
     pool = lower_text_pool(lower, y, type->text_bytes);
-    step = step_begin(lower, node, "text_tokens");
-    step_reads(lower, step, x);
-    read_table(lower, step, &table);
-    step_reads(lower, step, lower_weight(lower, pad, DTYPE_TEXT, 1, &one, "padding"));
-    step_writes(lower, step, y);
-    step_writes(lower, step, pool);
-    step_extent(lower, step, n);
-    step_extent(lower, step, type->dim[last]);
-    step_int(lower, step, table.classes);
-    step_int(lower, step, node_int(node, "mincharnum", 1));
-    step_int(lower, step, between);
-    step_int(lower, step, node_int(node, "mark", 0) != 0);
-    step_int(lower, step, type->text_bytes);
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, "text_tokens", ARG(x, x), ARG(class_of, parts.class_of), ARG(next, parts.next),
+                       ARG(accepts, parts.accepts), ARG(pad, lower_weight(lower, pad, DTYPE_TEXT, 1, &one, "padding")),
+                       ARG(pool, pool), ARG(n, n), ARG(most, type->dim[last]), ARG(classes, table.classes),
+                       ARG(least, node_int(node, "mincharnum", 1)), ARG(between, between),
+                       ARG(mark, node_int(node, "mark", 0) != 0), ARG(capacity, type->text_bytes));
 }
 
 int lower_murmur_hash(Lower *lower, const Node *node)
@@ -131,7 +104,6 @@ int lower_murmur_hash(Lower *lower, const Node *node)
     const char *name = arena_printf(lower->program->arena, "murmur_%s_%s", dtype_info(node->in[0]->type.dtype)->suffix,
                                     dtype_info(node->out[0]->type.dtype)->suffix);
     Operand     x, y;
-    Step       *step;
 
     if (!lower_has_kernel(lower, name))
         return diag_unsupported(lower->diag, node->loc,
@@ -139,10 +111,6 @@ int lower_murmur_hash(Lower *lower, const Node *node)
                                 dtype_info(node->in[0]->type.dtype)->name);
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
-    step = step_begin(lower, node, name);
-    step_reads(lower, step, x);
-    step_writes(lower, step, y);
-    step_extent(lower, step, type_count(lower->model, &node->in[0]->type));
-    step_int(lower, step, node_int(node, "seed", 0));
-    return step_end(lower, step) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return STEP_OUTPUT(lower, node, y, name, ARG(x, x), ARG(n, type_count(lower->model, &node->in[0]->type)),
+                       ARG(seed, node_int(node, "seed", 0)));
 }

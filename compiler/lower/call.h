@@ -1,0 +1,80 @@
+/* call.h - a step with its arguments by name:
+ *
+ *     STEP(lower, node, "svm_best", ARG(x, scores), ARG(best, best), ARG(rows, rows), ARG(classes, n), ARG(limit, 0.5))
+ *
+ * The order is that of the kernel's own parameters, and so is what is read and what is written. A field of a struct
+ * that the kernel takes has the field's name, or "window.kernel" where that alone would not do. */
+#ifndef OCC_LOWER_CALL_H
+#define OCC_LOWER_CALL_H
+
+#include "lower/lower.h"
+
+typedef struct Given {
+    const char *name; /* of the kernel's parameter; NULL ends a list */
+    enum {
+        GIVEN_NOTHING,
+        GIVEN_OPERAND,
+        GIVEN_UPDATED,
+        GIVEN_EXPR,
+        GIVEN_INT,
+        GIVEN_EXTENTS,
+        GIVEN_INTS,
+        GIVEN_FLOAT,
+        GIVEN_FLOATS
+    } kind;
+    Operand       operand;
+    Extent        extent; /* INT */
+    double        real;   /* FLOAT */
+    int           count;  /* EXTENTS, INTS, FLOATS: elements of `list`; EXPR: operands there */
+    const void   *list;
+    const Scalar *expr;
+} Given;
+
+/* Operands, run-time integers, integers and floats. */
+#define ARG(parameter, value) \
+    _Generic((value), Operand \
+             : given_operand, Extent \
+             : given_extent, float \
+             : given_float, double \
+             : given_float, default \
+             : given_int)(#parameter, value)
+
+/* Lists: `count` elements of Extent, int64_t or double. */
+#define ARGS(parameter, count, list) \
+    _Generic(&(list)[0], Extent *: given_extents, const Extent *: given_extents, double *: given_floats, \
+             const double *: given_floats, default: given_ints)(#parameter, count, list)
+
+/* An operand that the kernel changes: what it held stays alive until then. */
+#define UPDATED(parameter, operand) given_updated(#parameter, operand)
+
+/* An argument for kernels that have the parameter, where one of several is called. */
+#define ARG_IF(condition, parameter, value) ((condition) ? ARG(parameter, value) : given_nothing())
+
+/* What the kernel's expression reads; `expression` may be NULL. */
+#define EXPR(expression, operands, count) given_expr(expression, operands, count)
+
+#define STEP(lower, node, kernel, ...) step_call(lower, node, kernel, (const Given[]){__VA_ARGS__, {.name = NULL}})
+
+/* The same where the kernel's `y` is output 0 of the node, made by lower_output_dense. */
+#define STEP_OUTPUT(lower, node, made, kernel, ...) \
+    step_output(lower, node, made, kernel, (const Given[]){given_operand("y", made), __VA_ARGS__, {.name = NULL}})
+
+/* 0, or -1 with a message. `node` NULL: the one in hand. */
+int step_call(Lower *lower, Node *node, const char *kernel, const Given *given);
+int step_output(Lower *lower, Node *node, Operand y, const char *kernel, const Given *given);
+
+Given given_nothing(void);
+Given given_expr(const Scalar *expr, const Operand *operands, int count);
+Given given_operand(const char *name, Operand operand);
+Given given_updated(const char *name, Operand operand);
+Given given_extent(const char *name, Extent value);
+Given given_int(const char *name, int64_t value);
+Given given_float(const char *name, double value);
+Given given_extents(const char *name, int count, const Extent *list);
+Given given_ints(const char *name, int count, const int64_t *list);
+Given given_floats(const char *name, int count, const double *list);
+
+/* Where a kernel writes an extent that it finds out. */
+Operand step_finds(Lower *lower, Extent found);
+
+#endif
