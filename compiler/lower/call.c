@@ -189,7 +189,7 @@ static int append(Lower *lower, const Step *step)
     return 0;
 }
 
-int step_call(Lower *lower, Node *node, const char *name, const Given *given)
+int step_call(Lower *lower, const Node *node, const char *name, const Given *given)
 {
     const Kernel *kernel = kernel_find(name);
     Arena        *arena = lower->program->arena;
@@ -223,7 +223,7 @@ int step_call(Lower *lower, Node *node, const char *name, const Given *given)
     return append(lower, &step);
 }
 
-int step_output(Lower *lower, Node *node, Operand y, const char *kernel, const Given *given)
+int step_output(Lower *lower, const Node *node, Operand y, const char *kernel, const Given *given)
 {
     return step_call(lower, node, kernel, given) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }

@@ -60,8 +60,8 @@ typedef struct Given {
     step_output(lower, node, made, kernel, (const Given[]){given_operand("y", made), __VA_ARGS__, {.name = NULL}})
 
 /* 0, or -1 with a message. `node` NULL: the one in hand. */
-int step_call(Lower *lower, Node *node, const char *kernel, const Given *given);
-int step_output(Lower *lower, Node *node, Operand y, const char *kernel, const Given *given);
+int step_call(Lower *lower, const Node *node, const char *kernel, const Given *given);
+int step_output(Lower *lower, const Node *node, Operand y, const char *kernel, const Given *given);
 
 Given given_nothing(void);
 Given given_expr(const Scalar *expr, const Operand *operands, int count);

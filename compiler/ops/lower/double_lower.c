@@ -3,7 +3,7 @@
 #include "ops/lower/matrix.h"
 #include "ops/lower/double_lower.h"
 
-int double_matmul(Lower *lower, Node *node)
+int double_matmul(Lower *lower, const Node *node)
 {
     bool     whole = node->in[0]->type.dtype != DTYPE_F64;
     Matrices m;

@@ -85,7 +85,7 @@ static int reduction_of(Lower *lower, const Node *node)
 }
 
 /* The data is copied to the result first; the updates are written over it. */
-static int scatter_inputs(Lower *lower, Node *node, Operand *y, Operand *index, Operand *update)
+static int scatter_inputs(Lower *lower, const Node *node, Operand *y, Operand *index, Operand *update)
 {
     int     reduction = reduction_of(lower, node);
     Operand x;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Shape, Size and whatever else inference tracks as run-time integers. */
-int lower_elems(Lower *lower, Node *node)
+int lower_elems(Lower *lower, const Node *node)
 {
     const Value *value = node->out[0];
 

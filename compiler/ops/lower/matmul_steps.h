@@ -24,6 +24,6 @@ void matmul_epilogue(Deferred *matmul, const Matrices *matrices, Extent *pitch);
         EXPR((p)->expr->nnode > 1 ? (p)->expr : NULL, (p)->operand, (p)->noperand)
 
 /* Append y = a * b + addend for matrices of floats; the addend has the columns of y, or is absent. */
-int matmul_append(Lower *lower, Node *node, Operand a, Operand b, Operand addend, Operand y);
+int matmul_append(Lower *lower, const Node *node, Operand a, Operand b, Operand addend, Operand y);
 
 #endif

@@ -13,7 +13,7 @@ static int axis_of(const Node *node, const char *name, int64_t otherwise, int ra
 }
 
 /* A result that the model does not ask for needs a place all the same. */
-static int output_or_scratch(Lower *lower, Node *node, int index, DType dtype, int64_t elements, Operand *out)
+static int output_or_scratch(Lower *lower, const Node *node, int index, DType dtype, int64_t elements, Operand *out)
 {
     if (index < node->nout && node->out[index])
         return lower_output_dense(lower, node, index, out);

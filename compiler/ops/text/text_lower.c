@@ -51,7 +51,7 @@ bool text_given(const Node *node)
 }
 
 /* All inputs, broadcast to the result, and where the result goes. */
-static int broadcast_inputs(Lower *lower, Node *node, Operand *x, Operand *y)
+static int broadcast_inputs(Lower *lower, const Node *node, Operand *x, Operand *y)
 {
     const Type *type = &node->out[0]->type;
 
@@ -63,7 +63,7 @@ static int broadcast_inputs(Lower *lower, Node *node, Operand *x, Operand *y)
     return lower_output_dense(lower, node, 0, y);
 }
 
-int lower_string_concat(Lower *lower, Node *node)
+int lower_string_concat(Lower *lower, const Node *node)
 {
     const Type *type = &node->out[0]->type;
     Operand     x[2], y, pool;
