@@ -18,22 +18,22 @@ static const Row rows[] = {
     {0},
 };
 
-static const Type types[] = {
+static const ElementType types[] = {
 #define DTYPE(name, code, ctype, bits, bytes, suffix, class) {#suffix, #ctype},
 #include "../schemas/dtypes.def"
     {0},
 };
 
-static const Type *type_find(const char *suffix, size_t length)
+static const ElementType *type_find(const char *suffix, size_t length)
 {
-    for (const Type *t = types; t->suffix; t++)
+    for (const ElementType *t = types; t->suffix; t++)
         if (strlen(t->suffix) == length && !strncmp(t->suffix, suffix, length))
             return t;
     return NULL;
 }
 
 /* Does the row name the variant among its `types`? */
-static bool row_has_variant(const Row *row, const Variant *v)
+static bool row_has_variant(const Row *row, const TypePair *v)
 {
     char   word[80];
     size_t n;
@@ -48,7 +48,7 @@ static bool row_has_variant(const Row *row, const Variant *v)
 }
 
 /* The element types of one file: the union over its rows, in the order of their first mention. */
-static int file_variants(const char *name, Variant *out)
+static int file_variants(const char *name, TypePair *out)
 {
     int count = 0;
 
@@ -56,9 +56,9 @@ static int file_variants(const char *name, Variant *out)
         if (strcmp(row->file, name) || !strcmp(row->types, "-"))
             continue;
         for (const char *p = row->types + strspn(row->types, " "); *p; p += strspn(p, " ")) {
-            size_t  n = strcspn(p, " "), first = strcspn(p, ": ");
-            Variant v = {type_find(p, first), first < n ? type_find(p + first + 1, n - first - 1) : NULL};
-            int     i = 0;
+            size_t   n = strcspn(p, " "), first = strcspn(p, ": ");
+            TypePair v = {type_find(p, first), first < n ? type_find(p + first + 1, n - first - 1) : NULL};
+            int      i = 0;
             if (!v.type || (first < n && !v.second))
                 fail("schemas/kernels.def", 0, "row %s of %s: no element type '%.*s'", row->name, name, (int)n, p);
             while (i < count && (out[i].type != v.type || out[i].second != v.second))
@@ -76,15 +76,15 @@ static int file_variants(const char *name, Variant *out)
 /* ---------------------------------------------------------------------------------------------------- instantiation */
 
 /* `text` with TPL_N, TPL_T (TPL_N2, TPL_T2) replaced. */
-static char *substitute(const char *text, const Variant *v, const char *path, int line)
+static char *substitute(const char *text, const TypePair *v, const char *path, int line)
 {
     size_t size = strlen(text) * 4 + 64, n = 0;
     char  *out = allocate(size);
 
     for (const char *p = text; *p;) {
-        const Type *t = v->type;
-        size_t      skip = 5;
-        const char *with = NULL;
+        const ElementType *t = v->type;
+        size_t             skip = 5;
+        const char        *with = NULL;
         if (strncmp(p, "TPL_", 4)) {
             line += *p == '\n';
             out[n++] = *p++;
@@ -118,8 +118,8 @@ static void add_chunk(List *chunks, Piece piece, char *text)
 
 static void instantiate(List *chunks, const Source *source, const Piece *piece)
 {
-    Variant variant[MAX_VARIANTS];
-    int     count = file_variants(source->name, variant);
+    TypePair variant[MAX_VARIANTS];
+    int      count = file_variants(source->name, variant);
 
     if (!strstr(piece->text, "TPL_")) {
         add_chunk(chunks, *piece, piece->text);
@@ -167,7 +167,7 @@ static const char *code_of(const char *kernel)
 }
 
 /* Kernel `row` for one element type (NULL: not generic): its table row goes to `table`. */
-static void print_kernel(const List *chunks, const Row *row, const Variant *v, List *table)
+static void print_kernel(const List *chunks, const Row *row, const TypePair *v, List *table)
 {
     char      name[120], line[1000];
     Signature s;
@@ -196,8 +196,8 @@ static void print_kernels(const List *chunks)
     List table = {0};
 
     for (const Row *row = rows; row->file; row++) {
-        Variant variant[MAX_VARIANTS];
-        int     count;
+        TypePair variant[MAX_VARIANTS];
+        int      count;
         if (!row->kernel)
             continue;
         if (!strcmp(row->types, "-")) {

@@ -12,7 +12,7 @@
 
 enum { MAX_VARIANTS = 400, MAX_PARAMS = 64 };
 
-typedef enum ParamKind {
+typedef enum RowKind {
     PARAM_READS,
     PARAM_WRITES,
     PARAM_INT,
@@ -22,16 +22,16 @@ typedef enum ParamKind {
     PARAM_EXPR,
     PARAM_FN,
     PARAM_SHAPE
-} ParamKind;
+} RowKind;
 
-typedef struct Type {
+typedef struct ElementType {
     const char *suffix, *ctype; /* "f32", "float" */
-} Type;
+} ElementType;
 
 /* What the TPL_ names of a template stand for: TPL_N and TPL_T, TPL_N2 and TPL_T2. */
-typedef struct Variant {
-    const Type *type, *second; /* second: NULL where the row names one type */
-} Variant;
+typedef struct TypePair {
+    const ElementType *type, *second; /* second: NULL where the row names one type */
+} TypePair;
 
 /* A row of schemas/kernels.def. `kernel` false: only gives a file its element types, or, where it names a language, the
  * code of a kernel in that one. */
@@ -71,7 +71,7 @@ typedef struct Made {
 
 /* A row of Kernel.param: see program/kernels.h. */
 typedef struct Signed {
-    ParamKind   kind;
+    RowKind     kind;
     const char *ctype, *name;
     const char *group, *group_type; /* the struct that it is a field of, "window", and its type; NULL: none */
     const char *inside;             /* the struct inside that one which holds it, or NULL */

@@ -55,7 +55,7 @@ static Declared declared(const char *begin, const char *end, const Piece *piece)
     return d;
 }
 
-static ParamKind classify(const Declared *d, const Piece *piece)
+static RowKind classify(const Declared *d, const Piece *piece)
 {
     const char *ctype = d->ctype, *star = strrchr(ctype, '*'), *inner = star;
 
@@ -82,7 +82,7 @@ static ParamKind classify(const Declared *d, const Piece *piece)
     return PARAM_INT;
 }
 
-static Signed *add_row(Signature *s, ParamKind kind, const Declared *d, const Piece *piece)
+static Signed *add_row(Signature *s, RowKind kind, const Declared *d, const Piece *piece)
 {
     Signed *row = &s->param[s->nparam++];
 

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Reader {
+typedef struct WordReader {
     Options     *options;
     Diag        *diag;
     int          cbound, cstate; /* capacity of the lists */
     const char **state;
-} Reader;
+} WordReader;
 
 enum { SHAPES_FILE = 2, MOST_QUEUES = 8 };
 
@@ -27,25 +27,25 @@ typedef struct OptionRow {
     const char *value; /* how help shows the value; NULL: there is none */
     bool        bare;  /* the value may be missing, and is given as --name=VALUE only */
     int shapes;        /* it shapes the generated files, so the banner shows it: 1 whole, SHAPES_FILE without folders */
-    int (*set)(Reader *reader, const struct OptionRow *row, const char *value);
+    int (*set)(WordReader *reader, const struct OptionRow *row, const char *value);
     const char *help;
 } OptionRow;
 
-static int bad_value(Reader *reader, const OptionRow *row, const char *value, const char *wanted)
+static int bad_value(WordReader *reader, const OptionRow *row, const char *value, const char *wanted)
 {
     return diag_usage(reader->diag, "option %s: found '%s', wanted %s", row->name, value, wanted);
 }
 
 /* ----------------------------------------------------------------------------------------------------- plain values */
 
-static int set_output(Reader *reader, const OptionRow *row, const char *value)
+static int set_output(WordReader *reader, const OptionRow *row, const char *value)
 {
     (void)row;
     reader->options->output = value;
     return 0;
 }
 
-static int set_name(Reader *reader, const OptionRow *row, const char *value)
+static int set_name(WordReader *reader, const OptionRow *row, const char *value)
 {
     bool good = isalpha((unsigned char)value[0]) || value[0] == '_';
 
@@ -57,7 +57,7 @@ static int set_name(Reader *reader, const OptionRow *row, const char *value)
     return 0;
 }
 
-static int set_target(Reader *reader, const OptionRow *row, const char *value)
+static int set_target(WordReader *reader, const OptionRow *row, const char *value)
 {
     Text known = text_new(reader->diag->arena);
 
@@ -70,7 +70,7 @@ static int set_target(Reader *reader, const OptionRow *row, const char *value)
 }
 
 /* The position of `value` among the NULL-terminated `word`s, or -1 with a message. */
-static int find_word(Reader *reader, const OptionRow *row, const char *value, const char *const *word)
+static int find_word(WordReader *reader, const OptionRow *row, const char *value, const char *const *word)
 {
     Text known = text_new(reader->diag->arena);
 
@@ -82,7 +82,7 @@ static int find_word(Reader *reader, const OptionRow *row, const char *value, co
     return bad_value(reader, row, value, known.data);
 }
 
-static int set_weights(Reader *reader, const OptionRow *row, const char *value)
+static int set_weights(WordReader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"auto", "inline", "object",
                                        "file", "swap",   NULL}; /* in the order of WeightForm */
@@ -92,7 +92,7 @@ static int set_weights(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
-static int set_code(Reader *reader, const OptionRow *row, const char *value)
+static int set_code(WordReader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"auto", "shared", NULL}; /* in the order of CodeForm */
     int                      which = find_word(reader, row, value, word);
@@ -101,7 +101,7 @@ static int set_code(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
-static int set_cascade(Reader *reader, const OptionRow *row, const char *value)
+static int set_cascade(WordReader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of CascadeUse */
     int                      which = find_word(reader, row, value, word);
@@ -110,7 +110,7 @@ static int set_cascade(Reader *reader, const OptionRow *row, const char *value)
     return which < 0 ? -1 : 0;
 }
 
-static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
+static int set_winograd(WordReader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of Winograd */
     int                      which = find_word(reader, row, value, word);
@@ -121,7 +121,7 @@ static int set_winograd(Reader *reader, const OptionRow *row, const char *value)
 
 /* One of two words: the first unless told otherwise. */
 #define CHOICE_OPTION(name, field, first, second) \
-    static int set_##name(Reader *reader, const OptionRow *row, const char *value) \
+    static int set_##name(WordReader *reader, const OptionRow *row, const char *value) \
     { \
         static const char *const word[] = {first, second, NULL}; \
         int                      which = find_word(reader, row, value, word); \
@@ -135,7 +135,7 @@ CHOICE_OPTION(elision, no_elision, "auto", "off")
 CHOICE_OPTION(io, plan.io_arena, "caller", "arena")
 CHOICE_OPTION(order, plan.reorder, "model", "auto")
 
-static int set_dump(Reader *reader, const OptionRow *row, const char *value)
+static int set_dump(WordReader *reader, const OptionRow *row, const char *value)
 {
     static const char *const word[] = {"graph", "program", "plan", NULL};
 
@@ -143,7 +143,7 @@ static int set_dump(Reader *reader, const OptionRow *row, const char *value)
     return find_word(reader, row, value, word) < 0 ? -1 : 0;
 }
 
-static int set_planner(Reader *reader, const OptionRow *row, const char *value)
+static int set_planner(WordReader *reader, const OptionRow *row, const char *value)
 {
     Text known = text_new(reader->diag->arena);
 
@@ -156,7 +156,7 @@ static int set_planner(Reader *reader, const OptionRow *row, const char *value)
     return bad_value(reader, row, value, known.data);
 }
 
-static int set_threads(Reader *reader, const OptionRow *row, const char *value)
+static int set_threads(WordReader *reader, const OptionRow *row, const char *value)
 {
     int64_t number;
 
@@ -166,7 +166,7 @@ static int set_threads(Reader *reader, const OptionRow *row, const char *value)
     return 0;
 }
 
-static int set_queues(Reader *reader, const OptionRow *row, const char *value)
+static int set_queues(WordReader *reader, const OptionRow *row, const char *value)
 {
     int64_t number;
 
@@ -176,7 +176,7 @@ static int set_queues(Reader *reader, const OptionRow *row, const char *value)
     return 0;
 }
 
-static int set_part_time(Reader *reader, const OptionRow *row, const char *value)
+static int set_part_time(WordReader *reader, const OptionRow *row, const char *value)
 {
     int64_t number;
 
@@ -186,7 +186,7 @@ static int set_part_time(Reader *reader, const OptionRow *row, const char *value
     return 0;
 }
 
-static int set_time_limit(Reader *reader, const OptionRow *row, const char *value)
+static int set_time_limit(WordReader *reader, const OptionRow *row, const char *value)
 {
     char  *end;
     double seconds = strtod(value, &end);
@@ -199,7 +199,7 @@ static int set_time_limit(Reader *reader, const OptionRow *row, const char *valu
 
 #define WINOGRAD_ERROR 5e-5 /* a tenth of what differs anyway between two libraries after some layers */
 
-static int set_winograd_error(Reader *reader, const OptionRow *row, const char *value)
+static int set_winograd_error(WordReader *reader, const OptionRow *row, const char *value)
 {
     char  *end;
     double error = strtod(value, &end);
@@ -212,7 +212,7 @@ static int set_winograd_error(Reader *reader, const OptionRow *row, const char *
 
 /* ------------------------------------------------------------------------------------------------------------ sizes */
 
-static int read_size(Reader *reader, const OptionRow *row, const char *value, int64_t *out)
+static int read_size(WordReader *reader, const OptionRow *row, const char *value, int64_t *out)
 {
     if (value_size(value, out))
         return 0;
@@ -220,13 +220,13 @@ static int read_size(Reader *reader, const OptionRow *row, const char *value, in
                      "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)");
 }
 
-static int set_max_ram(Reader *reader, const OptionRow *row, const char *value)
+static int set_max_ram(WordReader *reader, const OptionRow *row, const char *value)
 {
     return read_size(reader, row, value, &reader->options->max_ram);
 }
 
 /* Latency and alignment that are not given: of a disk. */
-static int set_load_rate(Reader *reader, const OptionRow *row, const char *value)
+static int set_load_rate(WordReader *reader, const OptionRow *row, const char *value)
 {
     Loader loader = {.latency = 80e3, .align = 4096};
 
@@ -239,12 +239,12 @@ static int set_load_rate(Reader *reader, const OptionRow *row, const char *value
     return 0;
 }
 
-static int set_max_flash(Reader *reader, const OptionRow *row, const char *value)
+static int set_max_flash(WordReader *reader, const OptionRow *row, const char *value)
 {
     return read_size(reader, row, value, &reader->options->max_flash);
 }
 
-static int set_max_stack(Reader *reader, const OptionRow *row, const char *value)
+static int set_max_stack(WordReader *reader, const OptionRow *row, const char *value)
 {
     return read_size(reader, row, value, &reader->options->max_stack);
 }
@@ -262,7 +262,7 @@ static bool is_claimed(const PlanOptions *plan, const char *name)
     return claimed;
 }
 
-static int set_region(Reader *reader, const OptionRow *row, const char *value)
+static int set_region(WordReader *reader, const OptionRow *row, const char *value)
 {
     Arena       *arena = reader->diag->arena;
     PlanOptions *plan = &reader->options->plan;
@@ -287,7 +287,7 @@ static int set_region(Reader *reader, const OptionRow *row, const char *value)
 
 /* ---------------------------------------------------------------------------------------------------------- extents */
 
-static int set_dim(Reader *reader, const OptionRow *row, const char *value)
+static int set_dim(WordReader *reader, const OptionRow *row, const char *value)
 {
     DimBound bound;
 
@@ -301,7 +301,7 @@ static int set_dim(Reader *reader, const OptionRow *row, const char *value)
 
 /* ----------------------------------------------------------------------------------------------------- other values */
 
-static int set_state(Reader *reader, const OptionRow *row, const char *value)
+static int set_state(WordReader *reader, const OptionRow *row, const char *value)
 {
     const char *colon = strchr(value, ':');
 
@@ -313,7 +313,7 @@ static int set_state(Reader *reader, const OptionRow *row, const char *value)
 }
 
 #define TEXT_OPTION(field, wanted) \
-    static int set_##field(Reader *reader, const OptionRow *row, const char *value) \
+    static int set_##field(WordReader *reader, const OptionRow *row, const char *value) \
     { \
         if (!*value) \
             return bad_value(reader, row, value, wanted); \
@@ -330,7 +330,7 @@ TEXT_OPTION(budget_curve, "a file name")
 TEXT_OPTION(profile, "a file that a host program wrote")
 TEXT_OPTION(main, "a file name")
 
-static int set_verify(Reader *reader, const OptionRow *row, const char *value)
+static int set_verify(WordReader *reader, const OptionRow *row, const char *value)
 {
     (void)row;
     reader->options->verify = value ? value : "";
@@ -338,7 +338,7 @@ static int set_verify(Reader *reader, const OptionRow *row, const char *value)
 }
 
 #define FLAG_OPTION(field) \
-    static int set_##field(Reader *reader, const OptionRow *row, const char *value) \
+    static int set_##field(WordReader *reader, const OptionRow *row, const char *value) \
     { \
         (void)row, (void)value; \
         reader->options->field = true; \
@@ -474,7 +474,7 @@ static const char *base_name(const char *path)
 }
 
 /* Take the option at argv[*at], with the next word when it needs one. */
-static int take_option(Reader *reader, int argc, char *const *argv, int *at, Text *line)
+static int take_option(WordReader *reader, int argc, char *const *argv, int *at, Text *line)
 {
     const char      *argument = argv[*at], *value;
     const OptionRow *row = find_row(argument, &value);
@@ -494,7 +494,7 @@ static int take_option(Reader *reader, int argc, char *const *argv, int *at, Tex
     return row->set(reader, row, value);
 }
 
-static int take_model(Reader *reader, const char *argument)
+static int take_model(WordReader *reader, const char *argument)
 {
     if (reader->options->model)
         return diag_usage(reader->diag, "found a second model '%s' after '%s', wanted one", argument,
@@ -524,10 +524,10 @@ static int check_target(const Options *options, Diag *diag)
 
 int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
 {
-    Reader reader = {.options = options, .diag = diag};
-    Text   line = text_new(diag->arena), shaping = text_new(diag->arena);
-    bool   only_files = false;
-    int    failures = 0;
+    WordReader reader = {.options = options, .diag = diag};
+    Text       line = text_new(diag->arena), shaping = text_new(diag->arena);
+    bool       only_files = false;
+    int        failures = 0;
 
     *options = (Options){.max_ram = -1,
                          .max_flash = -1,

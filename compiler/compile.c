@@ -36,11 +36,11 @@ typedef struct Compilation {
     FileSet        files;
 } Compilation;
 
-typedef struct Stage {
+typedef struct CompileStage {
     const char *name;
     int (*run)(Compilation *c);                     /* 0 or -1 with a message */
     void (*dump)(Text *text, const Compilation *c); /* what --dump=name prints when the stage is done, or NULL */
-} Stage;
+} CompileStage;
 
 /* -------------------------------------------------------------------------------------------------------- the graph */
 
@@ -417,7 +417,7 @@ static int stage_tune(Compilation *c)
     return c->options->tune ? tune_run(&compile, c->options, c->diag, &c->output->summary) : 0;
 }
 
-static const Stage pipeline[] = {
+static const CompileStage pipeline[] = {
     {"read", stage_read, NULL},       {"infer", stage_infer, NULL},           {"graph", stage_passes, dump_graph},
     {"choice", stage_choose, NULL},   {"program", stage_lower, dump_program}, {"plan", stage_plan, dump_plan},
     {"emit", stage_emit, NULL},       {"limits", stage_limits, NULL},         {"write", stage_write, NULL},
@@ -486,7 +486,7 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
     if (options->verify && *options->verify)
         choose_stored_bounds(&c);
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {
-        const Stage *stage = &pipeline[i];
+        const CompileStage *stage = &pipeline[i];
 
         if (stage->run(&c) < 0 || diag->status != DIAG_NONE)
             return -1;

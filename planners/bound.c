@@ -77,14 +77,14 @@ static bool is_filler(const Space *s, const PlanSpan *window, int64_t granule)
 }
 
 /* The two largest tail slacks of aligned windows, and the number of fillers. */
-typedef struct Slacks {
+typedef struct TwoSlacks {
     int64_t first, second;
     int     fillers;
-} Slacks;
+} TwoSlacks;
 
-static Slacks find_slacks(const Space *s, PlanSpan *const *live, int nlive, int64_t granule)
+static TwoSlacks find_slacks(const Space *s, PlanSpan *const *live, int nlive, int64_t granule)
 {
-    Slacks r = {0, 0, 0};
+    TwoSlacks r = {0, 0, 0};
 
     for (int i = 0; i < nlive; i++) {
         int64_t slack = tail_slack(live[i], granule);
@@ -122,8 +122,8 @@ static int64_t unused_beside(int64_t host, int64_t other, int64_t own, int64_t g
  * slack or the second largest; if it takes the largest, another window must be on top. */
 static int64_t unused_granules(const Space *s, PlanSpan *const *live, int nlive, int64_t granule)
 {
-    Slacks  r = find_slacks(s, live, nlive, granule);
-    int64_t shared = 0, top = r.first, slack = r.fillers > 1 ? granule - 1 : r.first;
+    TwoSlacks r = find_slacks(s, live, nlive, granule);
+    int64_t   shared = 0, top = r.first, slack = r.fillers > 1 ? granule - 1 : r.first;
 
     for (int i = 0; i < nlive && r.fillers; i++) {
         int64_t own = own_slack(live[i], granule);

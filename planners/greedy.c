@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Ranked {
+typedef struct RankedBuffer {
     int     fixed; /* fixed buffers come first in every order */
     double  key;   /* smaller first */
     int32_t begin;
     int     buffer;
-} Ranked;
+} RankedBuffer;
 
 static int by_rank(const void *left, const void *right)
 {
-    const Ranked *a = left, *b = right;
+    const RankedBuffer *a = left, *b = right;
 
     if (a->fixed != b->fixed)
         return a->fixed > b->fixed ? -1 : 1;
@@ -70,14 +70,14 @@ static double key_of(const Space *s, int b, GreedyOrder order, const double *loa
 
 int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
 {
-    double *load = calloc((size_t)s->nsection + 2, sizeof *load);
-    Ranked *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+    double       *load = calloc((size_t)s->nsection + 2, sizeof *load);
+    RankedBuffer *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
 
     if (load && ranked) {
         if (order == GREEDY_PRESSURE)
             fill_load(s, load);
         for (int b = 0; b < s->n; b++)
-            ranked[b] = (Ranked){s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), s->begin[b], b};
+            ranked[b] = (RankedBuffer){s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), s->begin[b], b};
         qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
         for (int i = 0; i < s->n; i++)
             buffer[i] = ranked[i].buffer;
@@ -89,12 +89,12 @@ int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
 
 int greedy_rank_plan(const Space *s, const int64_t *offset, int *buffer)
 {
-    Ranked *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+    RankedBuffer *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
 
     if (!ranked)
         return PLAN_ENOMEM;
     for (int b = 0; b < s->n; b++)
-        ranked[b] = (Ranked){s->problem->buffer[b].fixed >= 0, (double)offset[b], 0, b};
+        ranked[b] = (RankedBuffer){s->problem->buffer[b].fixed >= 0, (double)offset[b], 0, b};
     qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
     for (int i = 0; i < s->n; i++)
         buffer[i] = ranked[i].buffer;

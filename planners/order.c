@@ -66,9 +66,9 @@ static int64_t stretch_peak(OrderSearch *q, const int32_t *order, int count, boo
 /* Exact search in one window of a stretch: 1 if the window's peak fell, 0 if not, PLAN_ENOMEM. */
 static int improve_window(OrderSearch *q, int32_t *order, int from, int count)
 {
-    int64_t live = q->live, peak, found, states = WINDOW_STATES;
-    Range   r;
-    int     status;
+    int64_t    live = q->live, peak, found, states = WINDOW_STATES;
+    OrderRange r;
+    int        status;
 
     stretch_peak(q, order, from, false);
     peak = found = stretch_peak(q, order + from, count, true);
@@ -126,9 +126,9 @@ static int improve_windows(OrderSearch *q, int32_t *order, int count, int64_t *p
 /* Improves one stretch; *bound becomes what is proven for it. */
 static int solve_stretch(OrderSearch *q, int32_t *order, int count, int64_t *bound)
 {
-    int64_t peak = stretch_peak(q, order, count, true), share = q->states / 2;
-    Range   r;
-    int     status;
+    int64_t    peak = stretch_peak(q, order, count, true), share = q->states / 2;
+    OrderRange r;
+    int        status;
 
     *bound = 0;
     if (peak <= q->target || count == 1) {

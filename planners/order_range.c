@@ -25,17 +25,17 @@ typedef struct Waiting { /* an entry of the heap: a node as it was when it was p
 } Waiting;
 
 typedef struct Frontier {
-    Range     *range;
-    OrderNode *node;
-    int32_t    nnode, node_room;
-    int32_t   *slot; /* hash table of nodes + 1 */
-    uint32_t   mask;
-    Waiting   *heap;
-    int32_t    nheap, heap_room;
-    int64_t    below; /* bytes: only smaller peaks are of use */
+    OrderRange *range;
+    OrderNode  *node;
+    int32_t     nnode, node_room;
+    int32_t    *slot; /* hash table of nodes + 1 */
+    uint32_t    mask;
+    Waiting    *heap;
+    int32_t     nheap, heap_room;
+    int64_t     below; /* bytes: only smaller peaks are of use */
 } Frontier;
 
-void range_execute(const Range *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
+void range_execute(const OrderRange *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
 {
     StepSet with = *done;
     int64_t freed = 0, reuse = 0;
@@ -156,7 +156,7 @@ static bool reach(Frontier *f, const OrderNode *state)
 }
 
 /* The first step of the set from `i` on, or n. */
-static int next_in(const Range *r, const StepSet *set, int i)
+static int next_in(const OrderRange *r, const StepSet *set, int i)
 {
     for (; i < r->n; i = (i / 64 + 1) * 64) {
         uint64_t rest = set->word[i / 64] >> (i % 64);
@@ -167,7 +167,7 @@ static int next_in(const Range *r, const StepSet *set, int i)
 }
 
 /* Executes a step: steps after it may become ready. */
-static void step_done(const Range *r, OrderNode *state, int i, int64_t live)
+static void step_done(const OrderRange *r, OrderNode *state, int i, int64_t live)
 {
     const StepSet *after = &r->after[i];
 
@@ -180,7 +180,7 @@ static void step_done(const Range *r, OrderNode *state, int i, int64_t live)
             step_add(&state->ready, k);
 }
 
-static OrderNode before_all(const Range *r, int64_t peak)
+static OrderNode before_all(const OrderRange *r, int64_t peak)
 {
     OrderNode state = {.live = r->start, .peak = peak, .parent = -1, .step = -1};
 
@@ -204,8 +204,8 @@ static bool advance(const Frontier *f, OrderNode *state, int i)
 /* Executes all steps that cost nothing, and records them in noted[] unless it is NULL. */
 static void settle(const Frontier *f, OrderNode *state, int *noted, int *nnoted)
 {
-    const Range *r = f->range;
-    StepSet      open = step_both(&state->ready, &r->frugal);
+    const OrderRange *r = f->range;
+    StepSet           open = step_both(&state->ready, &r->frugal);
 
     for (int i = next_in(r, &open, 0); i < r->n; i = next_in(r, &open, i + 1)) {
         int64_t during, after;
@@ -222,8 +222,8 @@ static void settle(const Frontier *f, OrderNode *state, int *noted, int *nnoted)
 
 static bool expand(Frontier *f, int32_t from)
 {
-    const Range *r = f->range;
-    StepSet      ready = f->node[from].ready;
+    const OrderRange *r = f->range;
+    StepSet           ready = f->node[from].ready;
 
     for (int i = next_in(r, &ready, 0); i < r->n; i = next_in(r, &ready, i + 1)) {
         OrderNode next = f->node[from];
@@ -241,9 +241,9 @@ static bool expand(Frontier *f, int32_t from)
 /* The order that leads to a node. Steps executed at once are found again, with the same distance. */
 static void trace(const Frontier *f, int32_t node, int32_t *order)
 {
-    const Range *r = f->range;
-    int          way[RANGE_STEPS + 1], length = 0, count = 0, steps[RANGE_STEPS];
-    OrderNode    state = before_all(r, 0);
+    const OrderRange *r = f->range;
+    int               way[RANGE_STEPS + 1], length = 0, count = 0, steps[RANGE_STEPS];
+    OrderNode         state = before_all(r, 0);
 
     for (int32_t at = node; at >= 0; at = f->node[at].parent)
         way[length++] = at;
@@ -262,8 +262,8 @@ static void trace(const Frontier *f, int32_t node, int32_t *order)
 
 static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
 {
-    Range    *r = f->range;
-    OrderNode root = before_all(r, floor);
+    OrderRange *r = f->range;
+    OrderNode   root = before_all(r, floor);
 
     settle(f, &root, NULL, NULL);
     if (!reach(f, &root))
@@ -287,7 +287,7 @@ static int search(Frontier *f, int64_t *peak, int64_t floor, int64_t *states)
     return 1;
 }
 
-int range_solve(Range *r, int64_t *peak, int64_t target, int64_t *states)
+int range_solve(OrderRange *r, int64_t *peak, int64_t target, int64_t *states)
 {
     Frontier f = {.range = r, .below = *peak};
     int64_t  floor = r->start > r->bound ? r->start : r->bound;
@@ -312,7 +312,7 @@ typedef struct Numbering { /* from the whole problem to the stretch */
 
 /* The local number of a value. A new one is examined: which steps of the stretch read it, does it outlive the
  * stretch? */
-static int number_value(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int v)
+static int number_value(OrderRange *r, const OrderGraph *g, const Numbering *number, const char *done, int v)
 {
     const OrderValue *global = &g->problem->value[v];
     RangeValue       *x;
@@ -334,7 +334,7 @@ static int number_value(Range *r, const OrderGraph *g, const Numbering *number, 
 
 /* Bytes that step i of the stretch needs in any order: what it reads and makes, and values of its ancestors that are
  * still wanted by it or its descendants. */
-static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const StepSet *descendants,
+static int64_t least_need(const OrderRange *r, int i, const StepSet *ancestors, const StepSet *descendants,
                           const int *producer, int64_t base)
 {
     int64_t need = base + r->made[i] + r->scratch[i], reuse = 0;
@@ -352,7 +352,7 @@ static int64_t least_need(const Range *r, int i, const StepSet *ancestors, const
     return need - (reuse < r->made[i] ? reuse : r->made[i]);
 }
 
-static void find_bound(Range *r, const int *producer)
+static void find_bound(OrderRange *r, const int *producer)
 {
     StepSet ancestors[RANGE_STEPS], descendants[RANGE_STEPS];
     int64_t base = r->start;
@@ -378,7 +378,7 @@ static void find_bound(Range *r, const int *producer)
 }
 
 /* Finds the frugal steps: those that cost nothing if they are the last to read their values. */
-static void find_frugal(Range *r)
+static void find_frugal(OrderRange *r)
 {
     for (int i = 0; i < r->n; i++) {
         int64_t kept = r->made[i] - r->unread[i];
@@ -390,7 +390,8 @@ static void find_frugal(Range *r)
 }
 
 /* Fills in step i of the stretch: its values, and what must precede it. */
-static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, const char *done, int i, int *producer)
+static void fill_step(OrderRange *r, const OrderGraph *g, const Numbering *number, const char *done, int i,
+                      int *producer)
 {
     const OrderProblem *p = g->problem;
     int                 t = r->step[i];
@@ -413,7 +414,7 @@ static void fill_step(Range *r, const OrderGraph *g, const Numbering *number, co
         }
 }
 
-int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, int64_t start, const char *done)
+int range_open(OrderRange *r, const OrderGraph *g, const int32_t *order, int count, int64_t start, const char *done)
 {
     Numbering number = {malloc(((size_t)g->problem->nstep + 1) * sizeof(int)),
                         malloc(((size_t)g->problem->nvalue + 1) * sizeof(int))};
@@ -452,7 +453,7 @@ int range_open(Range *r, const OrderGraph *g, const int32_t *order, int count, i
     return r->n < 0 ? PLAN_ENOMEM : PLAN_OK;
 }
 
-void range_close(Range *r)
+void range_close(OrderRange *r)
 {
     free(r->read);
     free(r->value);

@@ -49,7 +49,7 @@ typedef struct RangeRead {
     int64_t reuse;
 } RangeRead;
 
-typedef struct Range {
+typedef struct OrderRange {
     int         n;                 /* steps */
     int32_t     step[RANGE_STEPS]; /* in their present order */
     StepSet     before[RANGE_STEPS], after[RANGE_STEPS];
@@ -63,20 +63,21 @@ typedef struct Range {
     StepSet     frugal; /* steps that may free as many bytes as they make */
     int64_t     start;  /* bytes live before the stretch */
     int64_t     bound;  /* bytes: the largest need of a single step in any order */
-} Range;
+} OrderRange;
 
 /* Opens order[0..count-1] as a stretch. `start` bytes are live before it; done[t] marks the steps executed before it.
  * PLAN_OK or PLAN_ENOMEM; range_close frees it. */
-int range_open(Range *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start, const char *done);
-void range_close(Range *range);
+int  range_open(OrderRange *range, const OrderGraph *graph, const int32_t *order, int count, int64_t start,
+                const char *done);
+void range_close(OrderRange *range);
 
 /* Bytes live during step i, executed after the set `done`, and after it. */
-void range_execute(const Range *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
+void range_execute(const OrderRange *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
 
 /* Reorders range->step by exact search for a peak below *peak. Returns 1 if the least peak is known, and then *peak and
  * the steps have it; 0 if the states ran out, and then nothing changed; PLAN_ENOMEM. *states falls by what was spent. A
  * peak of at most `target` needs no improvement. */
-int range_solve(Range *range, int64_t *peak, int64_t target, int64_t *states);
+int range_solve(OrderRange *range, int64_t *peak, int64_t target, int64_t *states);
 
 /* Reorders a stretch of any length by a beam search of that width; returns its peak, or PLAN_ENOMEM. order[] changes
  * only if the peak found is below `peak`. */

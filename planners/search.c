@@ -368,15 +368,15 @@ static double heaviest(const Search *s, int b, int64_t most_refutations)
 
 /* What orders buffers that could lie at the same offset: number of sections, lifetime in steps, area, load; larger
  * first. */
-typedef enum Measure { SECTIONS, STEPS, AREA, LOAD } Measure;
+typedef enum RankMeasure { SECTIONS, STEPS, AREA, LOAD } RankMeasure;
 
 static const struct Lane {
-    Measure by[3];
-    double  noise; /* relative */
+    RankMeasure by[3];
+    double      noise; /* relative */
 } lanes[SEARCH_LANES] = {
     {{LOAD, SECTIONS, AREA}, 0}, {{LOAD, AREA, SECTIONS}, 0}, {{LOAD, STEPS, AREA}, 0}, {{LOAD, SECTIONS, AREA}, 0.05}};
 
-static double measure(const Search *s, int b, Measure what, int64_t most_refutations)
+static double measure(const Search *s, int b, RankMeasure what, int64_t most_refutations)
 {
     const Partition *p = s->partition;
 

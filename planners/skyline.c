@@ -45,10 +45,10 @@ typedef struct Queue {
     int64_t last;
 } Queue;
 
-typedef struct Ranked {
+typedef struct LeafRank {
     double key[3];
     int    buffer;
-} Ranked;
+} LeafRank;
 
 static bool skyline_open(Skyline *k, int sections)
 {
@@ -162,7 +162,7 @@ static bool gather_lowest(Queue *q, bool *memory)
 
 static int by_keys(const void *left, const void *right)
 {
-    const Ranked *a = left, *b = right;
+    const LeafRank *a = left, *b = right;
 
     for (int i = 0; i < 3; i++)
         if (a->key[i] != b->key[i])
@@ -199,7 +199,7 @@ static bool rank_all(const Space *s, int order, int *rank)
 {
     enum { W, A, T, Z };
     static const int pick[SKYLINE_ORDERS][3] = {{A, W, T}, {T, A, W}, {T, W, A}, {Z, W, A}, {W, A, T}, {W, Z, T}};
-    Ranked          *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+    LeafRank        *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
     double          *load = calloc((size_t)s->n + 1, sizeof *load);
     bool             good = ranked && load && fill_loads(s, load);
 
@@ -207,7 +207,7 @@ static bool rank_all(const Space *s, int order, int *rank)
         double life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]),
                size = (double)s->problem->buffer[b].size;
         double value[4] = {life, life * size, load[b], size};
-        ranked[b] = (Ranked){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
+        ranked[b] = (LeafRank){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
     }
     if (good)
         qsort(ranked, (size_t)s->n, sizeof *ranked, by_keys);

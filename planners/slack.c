@@ -122,12 +122,12 @@ static void find_guesses(Slacks *r, int64_t peak)
 /* -------------------------------------------------------------------------------------------------------- the plans */
 
 /* The working memory of one guess. */
-typedef struct Trial {
+typedef struct GuessPlan {
     Greedy  *greedy;
     bool    *aside;        /* [n] is a host or the filler */
     int     *order, *rank; /* [n] */
     int64_t *offset;       /* [n] */
-} Trial;
+} GuessPlan;
 
 /* The host, and buffers like it that can lie at the bottom before it: of the same size and alignment, dead when the
  * host is born, and no two of them live at the same time. */
@@ -147,7 +147,7 @@ static void choose_hosts(const Space *s, int host, bool *chosen)
 
 /* The order of placement: hosts, filler, then the others from the top of their plan to its bottom. Without a host the
  * filler comes last. */
-static int rank_trial(const Slacks *r, const Guess *guess, Trial *t)
+static int rank_trial(const Slacks *r, const Guess *guess, GuessPlan *t)
 {
     int n = r->space->n, at = 0, status;
 
@@ -168,7 +168,7 @@ static int rank_trial(const Slacks *r, const Guess *guess, Trial *t)
 }
 
 /* Tries one guess with every order of the skyline; a better plan goes to offset[]. */
-static int try_guess(const Slacks *r, const Guess *guess, Effort *effort, int64_t target, Trial *t, int64_t *offset)
+static int try_guess(const Slacks *r, const Guess *guess, Effort *effort, int64_t target, GuessPlan *t, int64_t *offset)
 {
     const Space *s = r->space;
     int          status = PLAN_OK;
@@ -194,10 +194,10 @@ static int try_guess(const Slacks *r, const Guess *guess, Effort *effort, int64_
 
 static int try_guesses(const Slacks *r, Effort *effort, int64_t target, int64_t *offset)
 {
-    size_t n = (size_t)r->space->n + 1;
-    Trial  t = {greedy_open(r->space), malloc(n * sizeof(bool)), malloc(n * sizeof(int)), malloc(n * sizeof(int)),
-                malloc(n * sizeof(int64_t))};
-    int    status = t.greedy && t.aside && t.order && t.rank && t.offset ? PLAN_OK : PLAN_ENOMEM;
+    size_t    n = (size_t)r->space->n + 1;
+    GuessPlan t = {greedy_open(r->space), malloc(n * sizeof(bool)), malloc(n * sizeof(int)), malloc(n * sizeof(int)),
+                   malloc(n * sizeof(int64_t))};
+    int       status = t.greedy && t.aside && t.order && t.rank && t.offset ? PLAN_OK : PLAN_ENOMEM;
 
     for (int i = 0; i < r->nguess && i < MOST_GUESSES && !status; i++)
         if (r->guess[i].peak < space_peak(r->space, offset, NULL))

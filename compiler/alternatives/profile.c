@@ -12,11 +12,11 @@
 /* ------------------------------------------------------------------------------------------------------------- file */
 
 /* Loads of several sizes: the line through their times is latency and rate. */
-typedef struct Fit {
+typedef struct TimeFit {
     double n, x, y, xx, xy; /* sums over loads: bytes, nanoseconds */
-} Fit;
+} TimeFit;
 
-static void add_load(Fit *fit, double bytes, double time)
+static void add_load(TimeFit *fit, double bytes, double time)
 {
     fit->n++;
     fit->x += bytes;
@@ -26,7 +26,7 @@ static void add_load(Fit *fit, double bytes, double time)
 }
 
 /* Where all are of one size the latency is not known, and counts as none. */
-static void take_fit(const Fit *fit, Profile *profile)
+static void take_fit(const TimeFit *fit, Profile *profile)
 {
     double width = fit->n * fit->xx - fit->x * fit->x;
     double slope = width > 0 ? (fit->n * fit->xy - fit->x * fit->y) / width : 0;
@@ -62,7 +62,7 @@ static bool next_number(char **line, double least, double *number)
     return word && !*end && *number >= least && *number < 1e15;
 }
 
-static int read_line(Profile *profile, Fit *fit, Diag *diag, const char *path, int number, char *line)
+static int read_line(Profile *profile, TimeFit *fit, Diag *diag, const char *path, int number, char *line)
 {
     char  *word = next_word(&line);
     double time, count, bytes;
@@ -87,7 +87,7 @@ int profile_read(Profile *profile, const char *path, Diag *diag)
     static const char first[] = "occamyc profile 1";
     size_t            bytes = 0;
     char             *text = file_read_whole(diag->arena, path, &bytes);
-    Fit               fit = {.n = 0};
+    TimeFit           fit = {.n = 0};
     int               number = 0;
 
     *profile = (Profile){.step = NULL};

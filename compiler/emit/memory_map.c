@@ -12,7 +12,7 @@
 /* Lengths in pixels of the drawing at its natural size. */
 enum { LEFT = 96, TOP = 64, RIGHT = 24, FONT = 12, SMALLEST_STEP = 14, LEAST_WIDTH = 960, MOST_WIDTH = 12000 };
 
-typedef struct Map {
+typedef struct MapDrawing {
     const Emission *e;
     const Program  *program;
     Text           *out;
@@ -22,7 +22,7 @@ typedef struct Map {
     double          lane;   /* height of the loads; 0: there are none */
     const int64_t  *in_use; /* bytes, by step */
     int             peak;   /* step */
-} Map;
+} MapDrawing;
 
 static const char *const fills[][2] = {
     /* by BufferKind: even and odd ids */
@@ -94,7 +94,7 @@ static const char *short_name(Arena *arena, const char *name)
     return arena_strndup(arena, from, (size_t)(name + length - from));
 }
 
-static const char *buffer_label(const Map *map, const Buffer *b)
+static const char *buffer_label(const MapDrawing *map, const Buffer *b)
 {
     Arena *arena = map->program->arena;
 
@@ -102,7 +102,7 @@ static const char *buffer_label(const Map *map, const Buffer *b)
 }
 
 /* "Conv 'conv1' + Relu" */
-static const char *step_label(const Map *map, int index)
+static const char *step_label(const MapDrawing *map, int index)
 {
     const Step *step = &map->program->step[index];
     Text        text = text_new(map->program->arena);
@@ -123,14 +123,14 @@ static const char *step_label(const Map *map, int index)
 
 /* ------------------------------------------------------------------------------------------------------------ boxes */
 
-typedef struct Box {
+typedef struct Rectangle {
     double x, y, width, height;
-} Box;
+} Rectangle;
 
-static Box box_of(const Map *map, const Buffer *b, const Span *span)
+static Rectangle box_of(const MapDrawing *map, const Buffer *b, const Span *span)
 {
-    int64_t offset = map->e->plan->offset[b->id], lo = offset + span->lo, hi = offset + span->hi;
-    Box     box;
+    int64_t   offset = map->e->plan->offset[b->id], lo = offset + span->lo, hi = offset + span->hi;
+    Rectangle box;
 
     if (b->copies > 1)
         hi = offset + buffer_bytes(b);
@@ -142,7 +142,7 @@ static Box box_of(const Map *map, const Buffer *b, const Span *span)
 }
 
 /* The label in the box, lying or standing, whichever can be larger. */
-static void put_label(const Map *map, const Box *box, const char *label)
+static void put_label(const MapDrawing *map, const Rectangle *box, const char *label)
 {
     double length = 0.58 * (double)strlen(label), across, along, font;
     bool   standing = box->height > box->width * 1.5;
@@ -162,11 +162,11 @@ static void put_label(const Map *map, const Box *box, const char *label)
     text_put(map->out, "</text>\n");
 }
 
-static void put_boxes(const Map *map, const Buffer *b)
+static void put_boxes(const MapDrawing *map, const Buffer *b)
 {
     text_put(map->out, "<g class=\"buffer\">");
     for (int i = 0; i < b->nspan; i++) {
-        Box box = box_of(map, b, &b->span[i]);
+        Rectangle box = box_of(map, b, &b->span[i]);
         text_printf(map->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>", box.x,
                     box.y, box.width, box.height, fills[b->kind][b->id & 1]);
         put_escaped(map->out, buffer_name(b));
@@ -179,17 +179,17 @@ static void put_boxes(const Map *map, const Buffer *b)
 }
 
 /* A label in every box that is not much smaller than the buffer's largest. Drawn above all boxes: they may overlap. */
-static void put_labels(const Map *map, const Buffer *b)
+static void put_labels(const MapDrawing *map, const Buffer *b)
 {
     double largest = 0;
 
     for (int i = 0; i < b->nspan; i++) {
-        Box box = box_of(map, b, &b->span[i]);
+        Rectangle box = box_of(map, b, &b->span[i]);
         if (box.width * box.height > largest)
             largest = box.width * box.height;
     }
     for (int i = 0; i < b->nspan; i++) {
-        Box box = box_of(map, b, &b->span[i]);
+        Rectangle box = box_of(map, b, &b->span[i]);
         if (box.width * box.height >= largest / 4)
             put_label(map, &box, buffer_label(map, b));
     }
@@ -199,12 +199,12 @@ static void put_labels(const Map *map, const Buffer *b)
 
 /* Hatches the part of a block's box in which its bytes have not arrived: from the fetch to the step that waits for
  * it. */
-static void put_hatch(const Map *map, int fetch)
+static void put_hatch(const MapDrawing *map, int fetch)
 {
     const Program *p = map->program;
     const Buffer  *b = &p->buffer[p->step[fetch].operand[0].buffer];
     Span           way = {.begin = fetch, .end = fetch_awaited_by(p, fetch) + 1, .lo = 0, .hi = b->size};
-    Box            box;
+    Rectangle      box;
 
     if (map->e->plan->offset[b->id] < 0)
         return;
@@ -231,7 +231,7 @@ static const char *fill_of_bar(const Buffer *block, double stall)
 
 /* A bar from the step at which the load begins to the one that waits for it. As many rows as loads are on their way at
  * once are enough, since they end in the order in which they begin. */
-static void put_bar(const Map *map, int fetch)
+static void put_bar(const MapDrawing *map, int fetch)
 {
     const Program *p = map->program;
     const Buffer  *b = &p->buffer[p->step[fetch].operand[0].buffer];
@@ -251,7 +251,7 @@ static void put_bar(const Map *map, int fetch)
     text_put(map->out, "</title></rect>\n");
 }
 
-static void put_loads(const Map *map)
+static void put_loads(const MapDrawing *map)
 {
     if (map->lane <= 0)
         return;
@@ -296,7 +296,7 @@ static int64_t byte_tick(int64_t range)
     return unit;
 }
 
-static void put_byte_axis(const Map *map)
+static void put_byte_axis(const MapDrawing *map)
 {
     int64_t unit = byte_tick(map->bytes);
 
@@ -309,7 +309,7 @@ static void put_byte_axis(const Map *map)
     }
 }
 
-static void put_step_axis(const Map *map)
+static void put_step_axis(const MapDrawing *map)
 {
     bool    each = map->step_width >= 10;
     int64_t unit = each ? 1 : tick(map->steps, 60);
@@ -323,7 +323,7 @@ static void put_step_axis(const Map *map)
     }
 }
 
-static void put_peak(const Map *map)
+static void put_peak(const MapDrawing *map)
 {
     const Plan *plan = map->e->plan;
     Arena      *arena = map->program->arena;
@@ -348,7 +348,7 @@ static void put_peak(const Map *map)
 }
 
 /* With several memories: a line where each begins, and its name with what it holds. */
-static void put_bands(const Map *map)
+static void put_bands(const MapDrawing *map)
 {
     const PlanOptions *options = &map->e->options->plan;
 
@@ -366,7 +366,7 @@ static void put_bands(const Map *map)
     }
 }
 
-static void put_title(const Map *map)
+static void put_title(const MapDrawing *map)
 {
     const Plan *plan = map->e->plan;
     Arena      *arena = map->program->arena;
@@ -378,7 +378,7 @@ static void put_title(const Map *map)
                 plan->planner ? plan->planner : "none");
 }
 
-static bool has_kind(const Map *map, size_t kind)
+static bool has_kind(const MapDrawing *map, size_t kind)
 {
     for (int i = 0; i < map->program->nbuffer; i++)
         if ((size_t)map->program->buffer[i].kind == kind && map->e->plan->offset[i] >= 0)
@@ -387,7 +387,7 @@ static bool has_kind(const Map *map, size_t kind)
 }
 
 /* What the colours mean, of the kinds that the plan has, at the right of the title. */
-static void put_legend(const Map *map)
+static void put_legend(const MapDrawing *map)
 {
     double x = LEFT + map->plot_width;
 
@@ -411,10 +411,10 @@ static const char style[] =
     ".peak{fill:#b30000;fill-opacity:.13;pointer-events:none}.m,.arena,.bound{pointer-events:none}.arena{stroke:#"
     "b30000;stroke-width:1.2}.bound{stroke:#b30000;stroke-dasharray:6 4}";
 
-static Map map_new(const Emission *e, Text *out)
+static MapDrawing map_new(const Emission *e, Text *out)
 {
-    Map map = {.e = e, .program = e->program, .out = out};
-    int named = 0;
+    MapDrawing map = {.e = e, .program = e->program, .out = out};
+    int        named = 0;
 
     map.steps = e->program->nstep > 0 ? e->program->nstep : 1;
     map.bytes = plan_extent(e->plan) > 0 ? plan_extent(e->plan) : 1;
@@ -434,8 +434,8 @@ static Map map_new(const Emission *e, Text *out)
 
 void map_svg(const Emission *e, Text *out)
 {
-    Map    map = map_new(e, out);
-    double width = LEFT + map.plot_width + RIGHT, height = TOP + map.plot_height + map.bottom;
+    MapDrawing map = map_new(e, out);
+    double     width = LEFT + map.plot_width + RIGHT, height = TOP + map.plot_height + map.bottom;
 
     text_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",

@@ -116,16 +116,16 @@ typedef struct Condition {
     bool        joined; /* parts with && or || between them */
 } Condition;
 
-typedef struct Reader {
+typedef struct ConditionReader {
     Prune      *prune;
     const char *at;
     bool        strange; /* something that is not understood */
     bool        decided; /* some part was */
-} Reader;
+} ConditionReader;
 
-static Condition read_or(Reader *r);
+static Condition read_or(ConditionReader *r);
 
-static bool take(Reader *r, const char *token)
+static bool take(ConditionReader *r, const char *token)
 {
     const char *c = skip_blanks(r->at);
 
@@ -135,20 +135,20 @@ static bool take(Reader *r, const char *token)
     return true;
 }
 
-static Condition found(Reader *r, int state)
+static Condition found(ConditionReader *r, int state)
 {
     r->decided = true;
     return (Condition){.state = state};
 }
 
-static Condition unknown(const Reader *r, const char *from)
+static Condition unknown(const ConditionReader *r, const char *from)
 {
     from = skip_blanks(from);
     return (Condition){.state = UNKNOWN, .text = arena_strndup(r->prune->arena, from, (size_t)(r->at - from))};
 }
 
 /* defined(NAME) */
-static Condition read_defined(Reader *r, const char *from)
+static Condition read_defined(ConditionReader *r, const char *from)
 {
     const char  *name;
     const Macro *macro;
@@ -173,7 +173,7 @@ static bool compare(int64_t a, const char *how, int64_t b)
 }
 
 /* NAME, or NAME compared with a number. An absent macro counts as 0. */
-static Condition read_name(Reader *r, const char *from)
+static Condition read_name(ConditionReader *r, const char *from)
 {
     static const char *const how[] = {"==", "!=", ">=", "<=", ">", "<"};
     const char              *name = skip_blanks(from);
@@ -195,7 +195,7 @@ static Condition read_name(Reader *r, const char *from)
     return known ? found(r, macro->value != 0) : unknown(r, from);
 }
 
-static Condition read_unary(Reader *r)
+static Condition read_unary(ConditionReader *r)
 {
     const char *from = skip_blanks(r->at);
     Condition   inner;
@@ -225,7 +225,7 @@ static Condition read_unary(Reader *r)
 }
 
 /* Combines two parts of a condition with && or ||: a part equal to `decides` decides the whole. */
-static Condition join(Reader *r, Condition a, Condition b, int decides, const char *how)
+static Condition join(ConditionReader *r, Condition a, Condition b, int decides, const char *how)
 {
     if (a.state == decides || b.state == decides)
         return (Condition){.state = decides};
@@ -238,7 +238,7 @@ static Condition join(Reader *r, Condition a, Condition b, int decides, const ch
     return a;
 }
 
-static Condition read_and(Reader *r)
+static Condition read_and(ConditionReader *r)
 {
     Condition all = read_unary(r);
 
@@ -247,7 +247,7 @@ static Condition read_and(Reader *r)
     return all;
 }
 
-static Condition read_or(Reader *r)
+static Condition read_or(ConditionReader *r)
 {
     Condition any = read_and(r);
 
@@ -259,8 +259,8 @@ static Condition read_or(Reader *r)
 /* Reads a directive's condition from `rest`; its text is unchanged where nothing of it is decided. */
 static Condition read_condition(Prune *p, const char *rest)
 {
-    Reader    r = {.prune = p, .at = rest};
-    Condition whole = read_or(&r);
+    ConditionReader r = {.prune = p, .at = rest};
+    Condition       whole = read_or(&r);
 
     r.at = skip_blanks(r.at);
     if (r.strange || (*r.at && strncmp(r.at, "/*", 2)) || (whole.state == UNKNOWN && !r.decided))

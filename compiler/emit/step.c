@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Builder {
+typedef struct StepText {
     Emit       *emit;
     const Step *step;
     Text        params; /* of the function */
@@ -16,15 +16,15 @@ typedef struct Builder {
     int         ndynamic, cdynamic;
     Text        fields; /* of the struct in hand */
     bool        fixed;  /* everything put since this was set is constant */
-} Builder;
+} StepText;
 
-static void put_param(Builder *b, const char *ctype, const char *name)
+static void put_param(StepText *b, const char *ctype, const char *name)
 {
     text_printf(&b->params, "%s%s%s", b->params.size ? ", " : "", ctype, name);
 }
 
 /* The parameter that holds a run-time extent. */
-static int dynamic_param(Builder *b, Extent extent)
+static int dynamic_param(StepText *b, Extent extent)
 {
     char name[16];
 
@@ -40,7 +40,7 @@ static int dynamic_param(Builder *b, Extent extent)
     return b->ndynamic - 1;
 }
 
-static void put_extent(Builder *b, Text *text, Extent extent, const char *ctype)
+static void put_extent(StepText *b, Text *text, Extent extent, const char *ctype)
 {
     if (extent.expr < 0)
         text_int64(text, extent.max);
@@ -48,7 +48,7 @@ static void put_extent(Builder *b, Text *text, Extent extent, const char *ctype)
         text_printf(text, "%sn%d", strcmp(ctype, "int") ? "" : "(int)", dynamic_param(b, extent));
 }
 
-static void put_list(Builder *b, Text *text, const Extent *list, int count)
+static void put_list(StepText *b, Text *text, const Extent *list, int count)
 {
     for (int i = 0; i < count; i++) {
         text_put(text, i ? ", " : "");
@@ -57,12 +57,12 @@ static void put_list(Builder *b, Text *text, const Extent *list, int count)
 }
 
 /* Puts a constant as a local of the function, next to the code that uses it. */
-static void put_local(Builder *b, const char *ctype, const char *name, const char *array, const char *items)
+static void put_local(StepText *b, const char *ctype, const char *name, const char *array, const char *items)
 {
     text_printf(&b->locals, "    %sconst %s %s%s = {%s};\n", b->fixed ? "static " : "", ctype, name, array, items);
 }
 
-static void put_ints(Builder *b, const Arg *arg, const char *name)
+static void put_ints(StepText *b, const Arg *arg, const char *name)
 {
     bool fixed = b->fixed;
     Text items = text_new(b->emit->arena);
@@ -73,7 +73,7 @@ static void put_ints(Builder *b, const Arg *arg, const char *name)
     b->fixed = b->fixed && fixed;
 }
 
-static void put_floats(Builder *b, const Arg *arg, const char *name)
+static void put_floats(StepText *b, const Arg *arg, const char *name)
 {
     text_printf(&b->locals, "    static const double %s[] = {%s", name, arg->count ? "" : "0.0");
     for (int i = 0; i < arg->count; i++) {
@@ -83,7 +83,7 @@ static void put_floats(Builder *b, const Arg *arg, const char *name)
     text_put(&b->locals, "};\n");
 }
 
-static void put_arg(Builder *b, const Param *param, const Arg *arg)
+static void put_arg(StepText *b, const Param *param, const Arg *arg)
 {
     switch (param->kind) {
     case PARAM_INT:
@@ -112,7 +112,7 @@ static void put_arg(Builder *b, const Param *param, const Arg *arg)
 }
 
 /* The operands of the expression: pointers that the kernel passes on. */
-static void put_expression(Builder *b)
+static void put_expression(StepText *b)
 {
     const Step *step = b->step;
     Text        items = text_new(b->emit->arena);
@@ -128,7 +128,7 @@ static void put_expression(Builder *b)
     text_printf(&b->locals, "    const occ_expr expr = {{%s}, {0}};\n", items.size ? items.data : "NULL");
 }
 
-static void put_pointer(Builder *b, const Param *param, const Operand *operand)
+static void put_pointer(StepText *b, const Param *param, const Operand *operand)
 {
     if (operand->buffer < 0) {
         text_put(&b->call, "NULL");
@@ -139,7 +139,7 @@ static void put_pointer(Builder *b, const Param *param, const Operand *operand)
 }
 
 /* Puts the extents and strides of an operand. */
-static void put_shape(Builder *b, const Param *param, const Operand *x)
+static void put_shape(StepText *b, const Param *param, const Operand *x)
 {
     Text items = text_new(b->emit->arena);
 
@@ -155,7 +155,7 @@ static void put_shape(Builder *b, const Param *param, const Operand *x)
     text_printf(&b->call, "&%s", param->name);
 }
 
-static void put_function(Builder *b, const Param *param)
+static void put_function(StepText *b, const Param *param)
 {
     const Step *step = b->step;
 
@@ -164,7 +164,7 @@ static void put_function(Builder *b, const Param *param)
 }
 
 /* A pointer, or nothing. */
-static void put_params(Builder *b)
+static void put_params(StepText *b)
 {
     const Kernel *k = b->step->kernel;
     int           pointers = 0;
@@ -179,7 +179,7 @@ static void put_params(Builder *b)
 }
 
 /* Puts the value of parameter or field i into b->call; false: the step has no more operands or arguments. */
-static bool put_value(Builder *b, int i, int *pointers, int *others)
+static bool put_value(StepText *b, int i, int *pointers, int *others)
 {
     const Step  *step = b->step;
     const Param *param = &step->kernel->param[i];
@@ -217,7 +217,7 @@ static bool same_inside(const Kernel *k, int i)
 }
 
 /* Moves the value just put into its struct; after the last field the struct becomes an argument. */
-static void put_field(Builder *b, int i, Text *arguments)
+static void put_field(StepText *b, int i, Text *arguments)
 {
     const Kernel *k = b->step->kernel;
     const Param  *param = &k->param[i];
@@ -232,7 +232,7 @@ static void put_field(Builder *b, int i, Text *arguments)
 }
 
 /* Walks the kernel's parameters twice, because in the function pointers precede run-time extents. */
-static int build(Builder *b)
+static int build(StepText *b)
 {
     const Kernel *k = b->step->kernel;
     int           pointers = 0, others = 0;
@@ -257,7 +257,7 @@ static int build(Builder *b)
 
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
 {
-    Builder b = {
+    StepText b = {
         .emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
     StepFunction made;
 

@@ -1,23 +1,23 @@
 /* sort.c - nodes in an order that respects data flow. */
 #include "graph/ir.h"
 
-typedef struct Search {
+typedef struct Sorting {
     Graph *graph;
     Arena *arena;
     Node **need; /* producers that the nodes on the search path read, one run of entries for each node */
     int    nneed, cneed;
-} Search;
+} Sorting;
 
 enum { SEEN = -1, PATH = -2, PLACED = -3 }; /* Node.mark while searching */
 
-static void add_need(Search *search, const Value *value)
+static void add_need(Sorting *search, const Value *value)
 {
     if (value && value->def && value->graph == search->graph && value->def->graph == search->graph)
         ARENA_PUSH(search->arena, search->need, search->nneed, search->cneed, value->def);
 }
 
 /* Adds the producers of all values that the node and its bodies read. The reader limits how deep bodies nest. */
-static void add_needs(Search *search, const Node *node)
+static void add_needs(Sorting *search, const Node *node)
 {
     for (int i = 0; i < node->nin; i++)
         add_need(search, node->in[i]);
@@ -30,7 +30,7 @@ static void add_needs(Search *search, const Node *node)
     }
 }
 
-static bool is_sorted(Search *search)
+static bool is_sorted(Sorting *search)
 {
     for (int i = 0; i < search->graph->nnode; i++)
         search->graph->node[i]->mark = i;
@@ -50,7 +50,7 @@ typedef struct Visit {
     int   first;
 } Visit;
 
-static void visit(Search *search, Visit **path, int *npath, int *cpath, Node *node)
+static void visit(Sorting *search, Visit **path, int *npath, int *cpath, Node *node)
 {
     node->mark = PATH;
     ARENA_PUSH(search->arena, *path, *npath, *cpath, ((Visit){node, search->nneed}));
@@ -58,7 +58,7 @@ static void visit(Search *search, Visit **path, int *npath, int *cpath, Node *no
 }
 
 /* A depth-first walk in the present order, so a sorted graph stays as it is. */
-static int place_all(Search *search, Diag *diag, Node **order)
+static int place_all(Sorting *search, Diag *diag, Node **order)
 {
     Visit *path = NULL;
     int    npath = 0, cpath = 0, placed = 0, count = search->graph->nnode;
@@ -90,7 +90,7 @@ int graph_sort(Graph *graph, Diag *diag)
 {
     Arena    *arena = graph->model->arena;
     ArenaMark mark = arena_mark(arena);
-    Search    search = {.graph = graph, .arena = arena};
+    Sorting   search = {.graph = graph, .arena = arena};
     int       result = 0;
 
     if (!is_sorted(&search)) {

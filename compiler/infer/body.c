@@ -11,13 +11,13 @@ enum { COUNT = MAX_RANK, AXES, MAX_WALKS = 24 };
 static const int64_t OPEN = (int64_t)1 << 46; /* stands for a bound that is not known yet */
 
 /* What is known of one carried value. */
-typedef struct State {
+typedef struct CarriedState {
     Type    type; /* of the parameter; varying extents are filled in before each walk */
     bool    varies[AXES];
     int64_t lo[AXES], hi[AXES];
     int64_t growth[AXES]; /* of a varying extent in one iteration, at most */
     int64_t made[AXES];   /* the greatest that the body makes */
-} State;
+} CarriedState;
 
 /* ---------------------------------------------------------------------------------------------------------- joining */
 
@@ -122,7 +122,7 @@ int body_export(Infer *infer, Node *node, const Graph *body, int output, int axi
 }
 
 /* The output has the parameter's last type. */
-static int set_output(Infer *infer, Node *node, const Graph *body, const Carry *carry, const State *state)
+static int set_output(Infer *infer, Node *node, const Graph *body, const Carry *carry, const CarriedState *state)
 {
     Type type = carry->param->type;
     int  axis = type.kind == TYPE_TENSOR ? 0 : COUNT;
@@ -140,10 +140,10 @@ static int set_output(Infer *infer, Node *node, const Graph *body, const Carry *
 
 /* -------------------------------------------------------------------------------------------------------- the walks */
 
-static void set_params(Infer *infer, const Carry *carry, State *state, int ncarry)
+static void set_params(Infer *infer, const Carry *carry, CarriedState *state, int ncarry)
 {
     for (int i = 0; i < ncarry; i++) {
-        State *s = &state[i];
+        CarriedState *s = &state[i];
         for (int a = 0; a < AXES; a++) {
             Extent *extent = a == COUNT ? &s->type.count : &s->type.dim[a];
             if (s->varies[a])
@@ -156,7 +156,7 @@ static void set_params(Infer *infer, const Carry *carry, State *state, int ncarr
 }
 
 /* Compares extent `a` of a parameter with that of the body's result; true when it turns out to vary. */
-static bool compare_axis(Infer *infer, State *s, int a, Extent initial, Extent before, Extent after)
+static bool compare_axis(Infer *infer, CarriedState *s, int a, Extent initial, Extent before, Extent after)
 {
     Extent growth;
 
@@ -175,7 +175,7 @@ static bool compare_axis(Infer *infer, State *s, int a, Extent initial, Extent b
     return true;
 }
 
-static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, State *s, bool *changed)
+static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, CarriedState *s, bool *changed)
 {
     const Type *result = &carry->result->type;
 
@@ -192,7 +192,7 @@ static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, St
 
 /* The item types of sequences are joined. Expressions made on trial are dropped, so their extents are kept as
  * numbers. */
-static int compare_holder(Infer *infer, Node *node, const Carry *carry, State *s, int known, bool *changed)
+static int compare_holder(Infer *infer, Node *node, const Carry *carry, CarriedState *s, int known, bool *changed)
 {
     const Type *result = &carry->result->type;
     Join        join = {infer, node, carry->output, carry->param};
@@ -216,7 +216,7 @@ static int compare_holder(Infer *infer, Node *node, const Carry *carry, State *s
     return 0;
 }
 
-static void renew_members(Infer *infer, const Carry *carry, State *s)
+static void renew_members(Infer *infer, const Carry *carry, CarriedState *s)
 {
     for (int a = 0; s->type.item && a < s->type.item->rank; a++)
         if (s->type.item->dim[a].expr <= -2)
@@ -225,7 +225,8 @@ static void renew_members(Infer *infer, const Carry *carry, State *s)
 }
 
 /* One trial walk. *changed: some parameter's type did not include the result's. */
-static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, State *state, int ncarry, bool *changed)
+static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, CarriedState *state, int ncarry,
+                    bool *changed)
 {
     int known, status;
 
@@ -276,7 +277,7 @@ static int64_t given_bound(Infer *infer, const Node *node, const Carry *carry, i
 }
 
 /* A bound for extent `a` from what the last walk found; -1: not yet. */
-static int64_t found_bound(const State *s, int a, Extent initial, Extent trips)
+static int64_t found_bound(const CarriedState *s, int a, Extent initial, Extent trips)
 {
     if (s->made[a] < OPEN)
         return most(initial.max, s->made[a]);
@@ -299,7 +300,7 @@ static int refuse(Infer *infer, const Node *node, const Carry *carry, int a)
 }
 
 /* Bounds every extent whose bound is known now; *open: some extents depend on others that have none yet. */
-static bool settle(Infer *infer, const Node *node, const Carry *carry, State *state, int ncarry, Extent trips,
+static bool settle(Infer *infer, const Node *node, const Carry *carry, CarriedState *state, int ncarry, Extent trips,
                    bool *open)
 {
     bool progress = false;
@@ -325,7 +326,7 @@ static bool settle(Infer *infer, const Node *node, const Carry *carry, State *st
     return progress;
 }
 
-static int refuse_open(Infer *infer, const Node *node, const Carry *carry, const State *state, int ncarry)
+static int refuse_open(Infer *infer, const Node *node, const Carry *carry, const CarriedState *state, int ncarry)
 {
     for (int i = 0; i < ncarry; i++)
         for (int a = 0; a < AXES; a++)
@@ -335,7 +336,8 @@ static int refuse_open(Infer *infer, const Node *node, const Carry *carry, const
 }
 
 /* Walk the body on trial until the parameters' types hold every iteration's results. */
-static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry, State *state, int ncarry, Extent trips)
+static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry, CarriedState *state, int ncarry,
+                      Extent trips)
 {
     bool changed = true, open = true, progress = true;
 
@@ -373,7 +375,7 @@ static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
 }
 
 /* The results of one iteration must fit the parameters of the next. */
-static int check_fits(Infer *infer, const Node *node, const Carry *carry, const State *state)
+static int check_fits(Infer *infer, const Node *node, const Carry *carry, const CarriedState *state)
 {
     const Type *after = &carry->result->type;
 
@@ -387,7 +389,7 @@ static int check_fits(Infer *infer, const Node *node, const Carry *carry, const 
 
 int body_infer(Infer *infer, Node *node, Graph *body, const Carry *carry, int ncarry, Extent trips, bool fixed)
 {
-    State *state = arena_array(infer->model->arena, State, ncarry + 1);
+    CarriedState *state = arena_array(infer->model->arena, CarriedState, ncarry + 1);
 
     for (int i = 0; i < ncarry; i++) {
         state[i].type = *carry[i].initial;

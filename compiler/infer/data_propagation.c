@@ -114,18 +114,18 @@ Extent propagated_apply(Infer *infer, PropagatedOp op, Extent a, Extent b)
 
 /* ----------------------------------------------------------------------------------------------- floats by interval */
 
-typedef struct Range {
+typedef struct FloatRange {
     double lo, hi;
-} Range;
+} FloatRange;
 
-static bool float_range(const Model *model, const Value *value, int index, Range *out)
+static bool float_range(const Model *model, const Value *value, int index, FloatRange *out)
 {
     double wide;
     float  single;
 
     if (value->elem) {
         Extent at = value->elem[value->nelem == 1 ? 0 : index];
-        *out = (Range){(double)extent_min(model, at), (double)at.max};
+        *out = (FloatRange){(double)extent_min(model, at), (double)at.max};
         return true;
     }
     if (!value->data || (value->type.dtype != DTYPE_F32 && value->type.dtype != DTYPE_F64))
@@ -136,7 +136,7 @@ static bool float_range(const Model *model, const Value *value, int index, Range
     wide = (double)single;
     if (value->type.dtype == DTYPE_F64)
         memcpy(&wide, (const char *)value->data->data + 8 * index, sizeof wide);
-    *out = (Range){wide, wide};
+    *out = (FloatRange){wide, wide};
     return true;
 }
 
@@ -160,11 +160,11 @@ static double combine(PropagatedOp op, double a, double b)
 
 /* The interval of the result from the corners of both operands' intervals: these operators are monotone in each
  * operand. */
-static Range combine_ranges(PropagatedOp op, Range a, Range b)
+static FloatRange combine_ranges(PropagatedOp op, FloatRange a, FloatRange b)
 {
-    double corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
-                        combine(op, a.hi, b.hi)};
-    Range  out = {corner[0], corner[0]};
+    double     corner[4] = {combine(op, a.lo, b.lo), combine(op, a.lo, b.hi), combine(op, a.hi, b.lo),
+                            combine(op, a.hi, b.hi)};
+    FloatRange out = {corner[0], corner[0]};
 
     for (int i = 1; i < 4; i++) {
         out.lo = fmin(out.lo, corner[i]);
@@ -174,7 +174,7 @@ static Range combine_ranges(PropagatedOp op, Range a, Range b)
 }
 
 /* A symbol for a float of which only the interval is known, widened to whole numbers and by one rounding. */
-static Extent rough(Infer *infer, const Value *value, int index, Range range)
+static Extent rough(Infer *infer, const Value *value, int index, FloatRange range)
 {
     double slack = 1e-6 * fmax(fabs(range.lo), fabs(range.hi));
 
@@ -195,7 +195,7 @@ static Extent apply_float(Infer *infer, Node *node, PropagatedOp op, int index)
     const Value *a = node->in[0], *b = node->in[1];
     Extent       x[INFER_TRACKED], y[INFER_TRACKED], result;
     int          nx, ny;
-    Range        left, right;
+    FloatRange   left, right;
 
     if (op > PROPAGATED_MAX || op == PROPAGATED_MOD)
         return (Extent){0, -2};
@@ -358,7 +358,7 @@ static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int i
     if (propagated_is_rough(model, x))
         return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     if (to == DTYPE_F32 && !whole(model, x))
-        return rough(infer, node->out[0], index, (Range){(double)extent_min(model, x), (double)x.max});
+        return rough(infer, node->out[0], index, (FloatRange){(double)extent_min(model, x), (double)x.max});
     return x;
 }
 

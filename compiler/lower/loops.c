@@ -47,14 +47,14 @@ Layout lower_deferred_layout(const Lower *lower, const Deferred *p)
 }
 
 /* Axes that the loops run over, outermost first. */
-typedef struct Nest {
+typedef struct LoopNest {
     int    rank, nx;
     Extent dim[MAX_RANK];
     Extent y[MAX_RANK];
     Extent x[SCALAR_MAX_OPERANDS][MAX_RANK];
-} Nest;
+} LoopNest;
 
-static void nest_swap(Nest *nest, int i, int k)
+static void nest_swap(LoopNest *nest, int i, int k)
 {
     Extent t = nest->dim[i];
 
@@ -70,7 +70,7 @@ static void nest_swap(Nest *nest, int i, int k)
     }
 }
 
-static void nest_sort(Nest *nest)
+static void nest_sort(LoopNest *nest)
 {
     for (int i = 1; i < nest->rank; i++)
         for (int k = i; k > 0 && nest->y[k - 1].max < nest->y[k].max; k--)
@@ -78,7 +78,7 @@ static void nest_sort(Nest *nest)
 }
 
 /* stride[outer] == stride[inner] * extent[inner], for the result and every operand. */
-static bool axes_collapse(Lower *lower, const Nest *nest, int outer, int inner)
+static bool axes_collapse(Lower *lower, const LoopNest *nest, int outer, int inner)
 {
     Model *model = lower->model;
 
@@ -90,7 +90,7 @@ static bool axes_collapse(Lower *lower, const Nest *nest, int outer, int inner)
     return true;
 }
 
-static void nest_collapse(Lower *lower, Nest *nest)
+static void nest_collapse(Lower *lower, LoopNest *nest)
 {
     int kept = 0;
 
@@ -108,9 +108,9 @@ static void nest_collapse(Lower *lower, Nest *nest)
     nest->rank = nest->rank ? kept + 1 : 0;
 }
 
-static Nest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
+static LoopNest nest_of(Lower *lower, const Operand *y, const Operand *x, int nx)
 {
-    Nest nest = {.nx = nx};
+    LoopNest nest = {.nx = nx};
 
     for (int i = 0; i < y->rank; i++) {
         if (extent_is_const(y->dim[i]) && y->dim[i].max == 1)
@@ -159,7 +159,7 @@ static int copy_in_order(Lower *lower, Operand *x, const Operand *y)
 
 /* Makes innermost strides literal, as expressions require: an operand whose stride is a run-time integer is copied
  * first. */
-static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, Nest *nest)
+static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx, LoopNest *nest)
 {
     bool again = false;
 
@@ -177,10 +177,10 @@ static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx,
 
 int lower_map_finish(Lower *lower, Deferred *p, Operand y)
 {
-    Operand x[SCALAR_MAX_OPERANDS];
-    Extent  strides[SCALAR_MAX_OPERANDS * MAX_RANK];
-    Nest    nest;
-    int     count = 0;
+    Operand  x[SCALAR_MAX_OPERANDS];
+    Extent   strides[SCALAR_MAX_OPERANDS * MAX_RANK];
+    LoopNest nest;
+    int      count = 0;
 
     for (int n = 0; n < p->noperand; n++)
         x[n] = p->operand[n];
@@ -255,8 +255,8 @@ int lower_indices(Lower *lower, const Node *node, int index, Operand *out)
 
 int lower_copy(Lower *lower, const Node *node, Operand x, Operand y)
 {
-    Operand from = operand_broadcast(lower, x, y.rank, y.dim);
-    Nest    nest;
+    Operand  from = operand_broadcast(lower, x, y.rank, y.dim);
+    LoopNest nest;
 
     if (x.buffer == y.buffer && extent_same(x.offset, y.offset) &&
         operand_same_layout(&x, &y)) /* its step wrote it there */

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Row {
+typedef struct AttrRow {
     OpKind      op;
     const char *name;
     AttrKind    kind;
     int         since, until;
     bool        must;
     const char *values;
-} Row;
+} AttrRow;
 
-static const Row rows[] = {
+static const AttrRow rows[] = {
 #define ATTR(domain, op, name, kind, since, until, must, values) \
     {OP_##domain##_##op, #name, ATTR_##kind, since, until, must, values},
 #include "schemas/attrs.def"
@@ -30,12 +30,12 @@ static const char *const kind_name[] = {
     "an integer",         "a float",          "a string",          "a tensor", "a graph",
     "a list of integers", "a list of floats", "a list of strings", "a type",   "a reference"};
 
-static bool applies(const Row *row, const Node *node)
+static bool applies(const AttrRow *row, const Node *node)
 {
     return row->op == node->op && node->opset >= row->since && (!row->until || node->opset <= row->until);
 }
 
-static const Row *find_row(const Node *node, const char *name)
+static const AttrRow *find_row(const Node *node, const char *name)
 {
     for (int i = 0; i < NROW; i++)
         if (applies(&rows[i], node) && !strcmp(rows[i].name, name))
@@ -74,7 +74,7 @@ static int unknown(Reader *reader, const Node *node, const char *name)
 
 int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kind)
 {
-    const Row *row = find_row(node, name);
+    const AttrRow *row = find_row(node, name);
 
     if (is_ignored(node, name) || (!row && !listed(node)))
         return 0;
@@ -110,7 +110,7 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-static int check_word(Reader *reader, const Node *node, const Row *row, const char *word)
+static int check_word(Reader *reader, const Node *node, const AttrRow *row, const char *word)
 {
     if (!strcmp(row->values, "*") || has_word(row->values, word))
         return 0;
@@ -128,7 +128,7 @@ static bool has_number(const char *values, int64_t number)
     return false;
 }
 
-static int check_number(Reader *reader, const Node *node, const Row *row, int64_t number)
+static int check_number(Reader *reader, const Node *node, const AttrRow *row, int64_t number)
 {
     if (!*row->values || has_number(row->values, number))
         return 0;
@@ -136,7 +136,7 @@ static int check_number(Reader *reader, const Node *node, const Row *row, int64_
                       *row->values == '>' ? "" : "one of: ", row->values);
 }
 
-static int check_value(Reader *reader, const Node *node, const Row *row, const Attr *attr)
+static int check_value(Reader *reader, const Node *node, const AttrRow *row, const Attr *attr)
 {
     int result = 0;
 
@@ -162,7 +162,7 @@ static int check_missing(Reader *reader, const Node *node)
 }
 
 /* An empty string counts as an absent attribute. */
-static bool says_nothing(const Row *row, const Attr *attr)
+static bool says_nothing(const AttrRow *row, const Attr *attr)
 {
     return attr->kind == ATTR_STRING && !attr->s[0] && strcmp(row->values, "*");
 }
@@ -170,8 +170,8 @@ static bool says_nothing(const Row *row, const Attr *attr)
 int attrs_check(Reader *reader, Node *node)
 {
     for (int i = node->nattr; i-- > 0;) {
-        const Attr *attr = &node->attr[i];
-        const Row  *row = find_row(node, attr->name);
+        const Attr    *attr = &node->attr[i];
+        const AttrRow *row = find_row(node, attr->name);
 
         if (attr_expect(reader, node, attr->name, attr->kind) || (row && check_value(reader, node, row, attr)))
             return -1;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Place {
+typedef struct ExternalPlace {
     const char *location;       /* relative to the model's folder */
     uint64_t    offset, length; /* bytes; length UINT64_MAX: not given */
-} Place;
+} ExternalPlace;
 
 static bool parse_number(const char *text, uint64_t *out)
 {
@@ -25,9 +25,9 @@ static bool parse_number(const char *text, uint64_t *out)
     return *text != 0;
 }
 
-static int read_place(Reader *reader, const Onnx__TensorProto *tensor, Place *out)
+static int read_place(Reader *reader, const Onnx__TensorProto *tensor, ExternalPlace *out)
 {
-    *out = (Place){NULL, 0, UINT64_MAX};
+    *out = (ExternalPlace){NULL, 0, UINT64_MAX};
     for (size_t i = 0; i < tensor->n_external_data; i++) {
         const char *key = tensor->external_data[i]->key, *value = tensor->external_data[i]->value;
         uint64_t   *number = NULL;
@@ -120,8 +120,8 @@ static const File *open_location(Reader *reader, const char *location)
 
 const uint8_t *external_data(Reader *reader, const Onnx__TensorProto *tensor, int64_t bytes)
 {
-    Place       place;
-    const File *file;
+    ExternalPlace place;
+    const File   *file;
 
     if (read_place(reader, tensor, &place))
         return NULL;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* The payloads of one tensor, walked element by element. */
-typedef struct Cursor {
+typedef struct PayloadCursor {
     const Wire    *wire;
     const Payload *payload, *last; /* half-open */
     int            field;
     size_t         at, end; /* in the file; of the current payload */
-} Cursor;
+} PayloadCursor;
 
 static const Payload *payloads(const Reader *reader, const Onnx__TensorProto *tensor, uint32_t *count)
 {
@@ -105,7 +105,7 @@ static const void *from_raw(Reader *reader, const uint8_t *data, DType dtype, in
 
 /* -------------------------------------------------------------------------------------------------- single elements */
 
-static void cursor_load(Cursor *cursor)
+static void cursor_load(PayloadCursor *cursor)
 {
     while (cursor->payload < cursor->last && cursor->payload->field != cursor->field)
         cursor->payload++;
@@ -116,7 +116,7 @@ static void cursor_load(Cursor *cursor)
 }
 
 /* The bits of the next element; false at the end or where an element is cut off. */
-static bool cursor_next(Cursor *cursor, uint64_t *out)
+static bool cursor_next(PayloadCursor *cursor, uint64_t *out)
 {
     size_t width = cursor->field == PAYLOAD_FLOAT ? 4 : 8;
 
@@ -140,7 +140,7 @@ static bool cursor_next(Cursor *cursor, uint64_t *out)
 }
 
 /* Stores elements: one number of a data field holds several elements of a sub-byte type, or half of a complex one. */
-static bool store_elements(Cursor *cursor, DType dtype, int64_t count, uint8_t *out)
+static bool store_elements(PayloadCursor *cursor, DType dtype, int64_t count, uint8_t *out)
 {
     const DTypeInfo *info = dtype_info(dtype);
     bool             complex = info->class == 'C';
@@ -176,10 +176,10 @@ static const void *in_place(const Reader *reader, const Payload *first, uint32_t
 static const void *from_field(Reader *reader, Loc loc, const char *what, const Payload *first, uint32_t count,
                               DType dtype, int64_t elements)
 {
-    Cursor      cursor = {&reader->wire, first, first + count, typed_field(dtype), 0, 0};
-    size_t      bytes = 0;
-    const void *found = in_place(reader, first, count, dtype, elements * dtype_info(dtype)->bytes);
-    uint8_t    *out;
+    PayloadCursor cursor = {&reader->wire, first, first + count, typed_field(dtype), 0, 0};
+    size_t        bytes = 0;
+    const void   *found = in_place(reader, first, count, dtype, elements * dtype_info(dtype)->bytes);
+    uint8_t      *out;
 
     if (found)
         return found;

@@ -104,21 +104,21 @@ static const uint8_t field_table[MESSAGE_COUNT][MAX_FIELD + 1] = {
 };
 
 /* An open message. */
-typedef struct Level {
+typedef struct MessageLevel {
     Message message;
     size_t  end;           /* in the file */
     size_t  length_at;     /* in the copy: where its length goes */
     int     first_payload; /* of a tensor */
-} Level;
+} MessageLevel;
 
 typedef struct Scan {
-    Wire   *wire;
-    Diag   *diag;
-    Level   level[WIRE_MAX_DEPTH];
-    int     depth;
-    size_t  at; /* in the file */
-    int64_t messages, members;
-    bool    sane; /* something that only an ONNX model holds was met */
+    Wire        *wire;
+    Diag        *diag;
+    MessageLevel level[WIRE_MAX_DEPTH];
+    int          depth;
+    size_t       at; /* in the file */
+    int64_t      messages, members;
+    bool         sane; /* something that only an ONNX model holds was met */
 } Scan;
 
 /* A field in the file: [start,end), its payload [body,end). */
@@ -176,10 +176,10 @@ static int broken(Scan *scan, const char *what)
 /* Reads tag and extent of the next field of the innermost message; scan->at stays. */
 static int next_field(Scan *scan, Field *out)
 {
-    const Level *level = &scan->level[scan->depth - 1];
-    const char  *cut = "a field reaches past the end of its message";
-    uint64_t     tag, length = 0;
-    size_t       at = scan->at;
+    const MessageLevel *level = &scan->level[scan->depth - 1];
+    const char         *cut = "a field reaches past the end of its message";
+    uint64_t            tag, length = 0;
+    size_t              at = scan->at;
 
     out->start = at;
     if (!wire_varint(scan->wire->base, &at, level->end, &tag))
@@ -253,7 +253,7 @@ static unsigned element_type(unsigned field)
 }
 
 /* Records the place of a payload; consecutive single elements form one run. */
-static int keep_payload(Scan *scan, const Level *level, const Field *field)
+static int keep_payload(Scan *scan, const MessageLevel *level, const Field *field)
 {
     Wire    *wire = scan->wire;
     Payload *last = wire->npayload > level->first_payload ? &wire->payload[wire->npayload - 1] : NULL;
@@ -289,7 +289,7 @@ static int open_message(Scan *scan, Message message, const Field *field)
     while (wire->base[field->start + tag_bytes] & 0x80)
         tag_bytes++;
     put(wire, wire->base + field->start, tag_bytes + 1);
-    scan->level[scan->depth++] = (Level){message, field->end, wire->used, wire->npayload};
+    scan->level[scan->depth++] = (MessageLevel){message, field->end, wire->used, wire->npayload};
     put(wire, space, LENGTH_BYTES);
     scan->at = field->body;
     return 0;
@@ -297,8 +297,8 @@ static int open_message(Scan *scan, Message message, const Field *field)
 
 static void close_message(Scan *scan)
 {
-    Wire  *wire = scan->wire;
-    Level *level = &scan->level[--scan->depth];
+    Wire         *wire = scan->wire;
+    MessageLevel *level = &scan->level[--scan->depth];
 
     if (level->message == MESSAGE_TENSOR && wire->npayload > level->first_payload) {
         static const uint8_t head[2] = {PAYLOAD_RAW << 3 | 2, WIRE_PAYLOAD_RECORD};
@@ -314,8 +314,8 @@ static void close_message(Scan *scan)
 
 static int take_field(Scan *scan, const Field *field)
 {
-    Level *level = &scan->level[scan->depth - 1];
-    Wanted what = wanted(level->message, field);
+    MessageLevel *level = &scan->level[scan->depth - 1];
+    Wanted        what = wanted(level->message, field);
 
     if (what >= NESTED)
         return open_message(scan, (Message)(what - NESTED), field);
@@ -340,7 +340,7 @@ int wire_scan(Arena *arena, const void *file, size_t bytes, Wire *out, Diag *dia
     scan->diag = diag;
     if (!bytes)
         return diag_error(diag, (Loc){0}, "the file is empty; wanted an ONNX model");
-    scan->level[scan->depth++] = (Level){MESSAGE_MODEL, bytes, 0, 0};
+    scan->level[scan->depth++] = (MessageLevel){MESSAGE_MODEL, bytes, 0, 0};
     while (scan->depth) {
         Field field = {0};
         if (scan->at == scan->level[scan->depth - 1].end) {

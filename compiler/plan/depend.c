@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-typedef struct Reader {
+typedef struct UnitReader {
     Touches *touches;
     Arena   *arena;
     int      unit;
-} Reader;
+} UnitReader;
 
 static void find_units(Touches *t, Arena *arena)
 {
@@ -26,7 +26,7 @@ static bool is_same_window(const Operand *a, const Operand *b)
     return a == b || (a && b && operand_same_layout(a, b));
 }
 
-static void add_touch(Reader *r, TouchList *list, Touch touch)
+static void add_touch(UnitReader *r, TouchList *list, Touch touch)
 {
     touch.unit = r->unit;
     for (int i = list->n; i-- > 0 && list->touch[i].unit == touch.unit;)
@@ -36,13 +36,13 @@ static void add_touch(Reader *r, TouchList *list, Touch touch)
     ARENA_PUSH(r->arena, list->touch, list->n, list->capacity, touch);
 }
 
-static void touch_slot(Reader *r, int slot, bool writes)
+static void touch_slot(UnitReader *r, int slot, bool writes)
 {
     add_touch(r, &r->touches->slot[slot], (Touch){.hi = 1, .writes = writes});
 }
 
 /* Notes a touch of every run-time integer in an extent. */
-static void touch_extent(Reader *r, Extent extent)
+static void touch_extent(UnitReader *r, Extent extent)
 {
     const Program *p = r->touches->program;
     const Expr    *e;
@@ -60,7 +60,7 @@ static void touch_extent(Reader *r, Extent extent)
 }
 
 /* Notes the run-time integers that a SET reads. */
-static void touch_set(Reader *r, const Step *step)
+static void touch_set(UnitReader *r, const Step *step)
 {
     const Program *p = r->touches->program;
     const Expr    *e = step->set.expr >= 0 ? &p->model->expr[step->set.expr] : NULL;
@@ -74,7 +74,7 @@ static void touch_set(Reader *r, const Step *step)
     touch_extent(r, (Extent){0, e->c});
 }
 
-static void touch_operand(Reader *r, const Operand *x)
+static void touch_operand(UnitReader *r, const Operand *x)
 {
     Touches *t = r->touches;
     Touch    touch = {.operand = x};
@@ -99,7 +99,7 @@ static void touch_operand(Reader *r, const Operand *x)
         add_touch(r, &t->buffer[x->buffer], touch);
 }
 
-static void touch_step(Reader *r, const Step *step)
+static void touch_step(UnitReader *r, const Step *step)
 {
     for (int k = 0; k < step->noperand; k++)
         touch_operand(r, &step->operand[k]);
@@ -120,8 +120,8 @@ static void touch_step(Reader *r, const Step *step)
 
 Touches program_touches(const Program *program, Arena *arena)
 {
-    Touches t = {.program = program};
-    Reader  r = {.touches = &t, .arena = arena};
+    Touches    t = {.program = program};
+    UnitReader r = {.touches = &t, .arena = arena};
 
     find_units(&t, arena);
     t.buffer = arena_array(arena, TouchList, program->nbuffer + 1);
@@ -179,15 +179,15 @@ bool operands_interleave(const Operand *a, const Operand *b)
 /* ------------------------------------------------------------------------------------------------------ dependences */
 
 /* Units that one waits for. */
-typedef struct List {
+typedef struct NeedList {
     Need *need;
     int   n, capacity;
-} List;
+} NeedList;
 
-static void add(Arena *arena, List *lists, int unit, int before, int64_t bytes)
+static void add(Arena *arena, NeedList *lists, int unit, int before, int64_t bytes)
 {
-    List *list = &lists[unit];
-    Need  need = {before, bytes};
+    NeedList *list = &lists[unit];
+    Need      need = {before, bytes};
 
     if (unit == before)
         return;
@@ -219,7 +219,7 @@ static int64_t bytes_between(const Touch *a, const Touch *b)
 }
 
 /* Adds the pairs of a buffer. The first writer precedes all readers, since nothing is read before it was written. */
-static void add_pairs(Arena *arena, const TouchList *list, List *lists)
+static void add_pairs(Arena *arena, const TouchList *list, NeedList *lists)
 {
     for (int i = 0; i < list->n; i++)
         for (int k = i + 1; k < list->n; k++) {
@@ -237,7 +237,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Rising, each once. */
-static void sort(List *list)
+static void sort(NeedList *list)
 {
     int kept = 0;
 
@@ -266,7 +266,7 @@ static int compare_placed(const void *a, const void *b)
 }
 
 /* Adds pairs of touches of different buffers that lie at common addresses, in the order of their units. */
-static void add_overlaps(Arena *arena, const Touches *t, const Plan *plan, List *lists)
+static void add_overlaps(Arena *arena, const Touches *t, const Plan *plan, NeedList *lists)
 {
     Placed *placed = NULL;
     int     n = 0, capacity = 0;
@@ -296,7 +296,7 @@ Dependences program_dependences(const Touches *t, Arena *arena)
 
 Dependences plan_dependences(const Touches *t, const Plan *plan, Arena *arena)
 {
-    List       *lists = arena_array(arena, List, t->nunit + 1);
+    NeedList   *lists = arena_array(arena, NeedList, t->nunit + 1);
     Dependences d = {arena_array(arena, Need *, t->nunit + 1), arena_array(arena, int, t->nunit + 1)};
 
     if (plan)

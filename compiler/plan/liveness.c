@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Piece {
+typedef struct LivePiece {
     int     buffer;
     int64_t lo, hi; /* bytes */
-} Piece;
+} LivePiece;
 
 /* Sets of pieces by step: bit p of row s. */
 typedef struct Bits {
@@ -32,14 +32,14 @@ typedef struct Bits {
 } Bits;
 
 typedef struct Liveness {
-    Program *program;
-    Arena   *arena; /* for what lives during the analysis only */
-    Flow    *flow;
-    Piece   *piece;
-    int      npiece, cpiece;
-    int     *first; /* by buffer: its first piece; first[nbuffer] == npiece */
-    bool    *whole; /* by buffer: every write is gapless and begins at byte 0, so it replaces everything before */
-    Bits     reached, needed, touched, filled;
+    Program   *program;
+    Arena     *arena; /* for what lives during the analysis only */
+    Flow      *flow;
+    LivePiece *piece;
+    int        npiece, cpiece;
+    int       *first; /* by buffer: its first piece; first[nbuffer] == npiece */
+    bool *whole; /* by buffer: every write is gapless and begins at byte 0, so it replaces everything before */
+    Bits  reached, needed, touched, filled;
 } Liveness;
 
 /* ------------------------------------------------------------------------------------------------------------- bits */
@@ -78,12 +78,12 @@ static int compare_int64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-typedef struct Cuts {
+typedef struct CutBytes {
     int64_t *at; /* bytes */
     int      n, capacity;
-} Cuts;
+} CutBytes;
 
-static void cut_operand(Liveness *l, Cuts *cuts, const Operand *x)
+static void cut_operand(Liveness *l, CutBytes *cuts, const Operand *x)
 {
     int64_t size, lo, hi;
 
@@ -100,7 +100,7 @@ static void cut_operand(Liveness *l, Cuts *cuts, const Operand *x)
 static void make_pieces(Liveness *l)
 {
     const Program *program = l->program;
-    Cuts          *cuts = arena_array(l->arena, Cuts, program->nbuffer + 1);
+    CutBytes      *cuts = arena_array(l->arena, CutBytes, program->nbuffer + 1);
 
     l->first = arena_array(l->arena, int, program->nbuffer + 1);
     for (int s = 0; s < program->nstep; s++)
@@ -113,8 +113,8 @@ static void make_pieces(Liveness *l)
         if (cuts[b].n)
             qsort(cuts[b].at, (size_t)cuts[b].n, sizeof *cuts[b].at, compare_int64);
         for (int i = 0; i <= cuts[b].n && !is_permanent(&program->buffer[b]); i++) {
-            int64_t hi = i < cuts[b].n ? cuts[b].at[i] : program->buffer[b].size;
-            Piece   piece = {b, lo, hi};
+            int64_t   hi = i < cuts[b].n ? cuts[b].at[i] : program->buffer[b].size;
+            LivePiece piece = {b, lo, hi};
 
             if (hi > lo)
                 ARENA_PUSH(l->arena, l->piece, l->npiece, l->cpiece, piece);
@@ -153,7 +153,7 @@ static void note_operand(Liveness *l, int step, const Operand *x)
     operand_hull(x, l->program->buffer[x->buffer].size, &lo, &hi);
     fixed = operand_is_static(x) && operand_is_solid(x);
     for (int p = l->first[x->buffer]; p < l->first[x->buffer + 1]; p++) {
-        const Piece *piece = &l->piece[p];
+        const LivePiece *piece = &l->piece[p];
 
         if (piece->hi <= lo || piece->lo >= hi)
             continue;
@@ -252,18 +252,18 @@ static void solve(Liveness *l)
 /* ------------------------------------------------------------------------------------------------------------ spans */
 
 /* A maximal interval of steps in which a piece is live. */
-typedef struct Run {
+typedef struct LiveRun {
     int piece, begin, end;
-} Run;
+} LiveRun;
 
-typedef struct RunList {
-    Run *run;
-    int  n, capacity;
-    int *begin; /* by piece: of its run that has not ended yet */
-} RunList;
+typedef struct LiveRuns {
+    LiveRun *run;
+    int      n, capacity;
+    int     *begin; /* by piece: of its run that has not ended yet */
+} LiveRuns;
 
 /* For the 64 pieces from `piece` on: begins and ends the runs that change at step `step`. */
-static void note_changes(const Liveness *l, RunList *list, int piece, int step, uint64_t before, uint64_t now)
+static void note_changes(const Liveness *l, LiveRuns *list, int piece, int step, uint64_t before, uint64_t now)
 {
     for (uint64_t changed = before ^ now; changed; changed >>= 1, now >>= 1, piece++) {
         if (!(changed & 1))
@@ -271,13 +271,13 @@ static void note_changes(const Liveness *l, RunList *list, int piece, int step, 
         if (now & 1)
             list->begin[piece] = step;
         else
-            ARENA_PUSH(l->arena, list->run, list->n, list->capacity, ((Run){piece, list->begin[piece], step}));
+            ARENA_PUSH(l->arena, list->run, list->n, list->capacity, ((LiveRun){piece, list->begin[piece], step}));
     }
 }
 
-static RunList runs_by_end(const Liveness *l)
+static LiveRuns runs_by_end(const Liveness *l)
 {
-    RunList list = {.begin = arena_array(l->arena, int, l->npiece + 1)};
+    LiveRuns list = {.begin = arena_array(l->arena, int, l->npiece + 1)};
 
     for (int w = 0; w < l->touched.words && l->program->nstep; w++) {
         uint64_t before = 0;
@@ -293,14 +293,14 @@ static RunList runs_by_end(const Liveness *l)
 
 /* All runs by piece, then step; those of piece p are run[at[p]] .. run[at[p+1]-1]. */
 typedef struct Runs {
-    Run *run;
-    int *at;
+    LiveRun *run;
+    int     *at;
 } Runs;
 
 static Runs find_runs(const Liveness *l)
 {
-    RunList list = runs_by_end(l);
-    Runs    runs = {arena_array(l->arena, Run, list.n + 1), arena_array(l->arena, int, l->npiece + 2)};
+    LiveRuns list = runs_by_end(l);
+    Runs     runs = {arena_array(l->arena, LiveRun, list.n + 1), arena_array(l->arena, int, l->npiece + 2)};
 
     for (int i = 0; i < list.n; i++)
         runs.at[list.run[i].piece + 2]++;
@@ -313,8 +313,8 @@ static Runs find_runs(const Liveness *l)
 
 static bool same_steps(const Runs *runs, int a, int b)
 {
-    const Run *x = runs->run + runs->at[a], *y = runs->run + runs->at[b];
-    int        count = runs->at[a + 1] - runs->at[a];
+    const LiveRun *x = runs->run + runs->at[a], *y = runs->run + runs->at[b];
+    int            count = runs->at[a + 1] - runs->at[a];
 
     if (runs->at[b + 1] - runs->at[b] != count)
         return false;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* Bytes [lo,hi) of a buffer that every gapless operand either covers or leaves alone. */
-typedef struct Piece {
+typedef struct CheckedPiece {
     int     buffer;
     int64_t lo, hi;
-} Piece;
+} CheckedPiece;
 
 typedef struct Recheck {
     const Program *program;
@@ -147,7 +147,7 @@ static void find_lowest(Recheck *r)
 }
 
 /* Whether the step certainly replaces all bytes of the piece, without reading them through the same operand first. */
-static bool replaces(const Recheck *r, int index, const Piece *piece)
+static bool replaces(const Recheck *r, int index, const CheckedPiece *piece)
 {
     const Step *step = &r->program->step[index];
     int64_t     from, to;
@@ -164,7 +164,7 @@ static bool replaces(const Recheck *r, int index, const Piece *piece)
     return false;
 }
 
-static bool reads_some(const Recheck *r, int index, const Piece *piece)
+static bool reads_some(const Recheck *r, int index, const CheckedPiece *piece)
 {
     const Step *step = &r->program->step[index];
     int64_t     from, to;
@@ -181,7 +181,7 @@ static bool reads_some(const Recheck *r, int index, const Piece *piece)
 
 /* Marks the steps that can follow `start` before the bytes are replaced, if a step up to `upto` can be reached from
  * them. */
-static void spread(Recheck *r, int start, const Piece *piece, int upto)
+static void spread(Recheck *r, int start, const CheckedPiece *piece, int upto)
 {
     int taken = 0;
 
@@ -205,7 +205,7 @@ static void spread(Recheck *r, int start, const Piece *piece, int upto)
 }
 
 /* Keeps the marked steps from which a read can still be reached; steps come in nearly sorted order. */
-static void trace_back(Recheck *r, const Piece *piece, bool at_end)
+static void trace_back(Recheck *r, const CheckedPiece *piece, bool at_end)
 {
     bool changed = true;
 
@@ -252,7 +252,7 @@ static int check_passage(const Recheck *r, int index, Bytes bytes)
 }
 
 /* Follows the bytes that `start` writes to a piece (start nstep + 1: written before the first step). */
-static int check_piece(Recheck *r, int start, const Piece *piece)
+static int check_piece(Recheck *r, int start, const CheckedPiece *piece)
 {
     const Buffer *buffer = &r->program->buffer[piece->buffer];
     int64_t       base = r->plan->offset[piece->buffer];
@@ -293,7 +293,7 @@ static int check_write(Recheck *r, int start, const Operand *written)
         return 0;
     operand_hull(written, size, &lo, &hi);
     while (lo < hi) {
-        Piece piece = {written->buffer, lo, next_cut(r, written->buffer, lo, hi)};
+        CheckedPiece piece = {written->buffer, lo, next_cut(r, written->buffer, lo, hi)};
 
         if (check_piece(r, start, &piece))
             return -1;

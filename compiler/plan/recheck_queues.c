@@ -7,7 +7,7 @@
 #include "program/flow.h"
 #include "program/operand.h"
 
-typedef struct Recheck {
+typedef struct QueueRecheck {
     const Program *program;
     const Plan    *plan;
     Diag          *diag;
@@ -15,9 +15,9 @@ typedef struct Recheck {
     int  *clock;  /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
     bool *reads;  /* [step][slot], of outermost steps with what they own */
     bool *writes; /* likewise */
-} Recheck;
+} QueueRecheck;
 
-static Loc loc_of(const Recheck *r, int step)
+static Loc loc_of(const QueueRecheck *r, int step)
 {
     Loc none = {0};
 
@@ -37,7 +37,7 @@ static bool *outermost_steps(const Program *p)
 
 /* Checks that every wait is for an earlier step of another queue: then running by number is right, and there is no
  * deadlock. */
-static int check_waits(const Recheck *r)
+static int check_waits(const QueueRecheck *r)
 {
     const Program *p = r->program;
     const bool    *outermost = outermost_steps(p);
@@ -56,7 +56,7 @@ static int check_waits(const Recheck *r)
 }
 
 /* Joins the clock of `before` into that of `step`. */
-static void join(const Recheck *r, int step, int before)
+static void join(const QueueRecheck *r, int step, int before)
 {
     int *to = r->clock + (int64_t)step * r->queues, *from = r->clock + (int64_t)before * r->queues;
     int  queue = r->program->step[before].queue;
@@ -66,7 +66,7 @@ static void join(const Recheck *r, int step, int before)
     to[queue] = before + 1 > to[queue] ? before + 1 : to[queue];
 }
 
-static void find_clocks(Recheck *r)
+static void find_clocks(QueueRecheck *r)
 {
     const Program *p = r->program;
     int           *last = arena_array(p->arena, int, r->queues + 1); /* by queue: 1 + its last step so far */
@@ -106,7 +106,7 @@ static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, b
 }
 
 /* Whether two operands of one buffer with intersecting hulls share a byte. */
-static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
+static bool share_bytes(const QueueRecheck *r, const Operand *a, const Operand *b)
 {
     int64_t   size = r->program->buffer[a->buffer].size;
     ArenaMark mark = arena_mark(r->program->arena);
@@ -123,7 +123,7 @@ static bool share_bytes(const Recheck *r, const Operand *a, const Operand *b)
 }
 
 /* Whether the operands share a byte, in the arena or elsewhere. */
-static bool meet(const Recheck *r, const Operand *a, const Operand *b)
+static bool meet(const QueueRecheck *r, const Operand *a, const Operand *b)
 {
     const Buffer *x = &r->program->buffer[a->buffer], *y = &r->program->buffer[b->buffer];
     int64_t       a_at = r->plan->offset[a->buffer], b_at = r->plan->offset[b->buffer], a_lo, a_hi, b_lo, b_hi;
@@ -143,9 +143,9 @@ static bool meet(const Recheck *r, const Operand *a, const Operand *b)
 
 /* ------------------------------------------------------------------------------------------------ run-time integers */
 
-static void note_read(Recheck *r, int step, int expr);
+static void note_read(QueueRecheck *r, int step, int expr);
 
-static void note_parts(Recheck *r, int step, int expr)
+static void note_parts(QueueRecheck *r, int step, int expr)
 {
     note_read(r, step, r->program->model->expr[expr].a);
     note_read(r, step, r->program->model->expr[expr].b);
@@ -153,7 +153,7 @@ static void note_parts(Recheck *r, int step, int expr)
 }
 
 /* Notes the slots that an expression reads: its own, or those of its operands. */
-static void note_read(Recheck *r, int step, int expr)
+static void note_read(QueueRecheck *r, int step, int expr)
 {
     const Program *p = r->program;
 
@@ -163,7 +163,7 @@ static void note_read(Recheck *r, int step, int expr)
         note_parts(r, step, expr);
 }
 
-static void note_operand_slots(Recheck *r, int step, const Operand *x)
+static void note_operand_slots(QueueRecheck *r, int step, const Operand *x)
 {
     const Program *p = r->program;
     int64_t        lo, hi;
@@ -181,7 +181,7 @@ static void note_operand_slots(Recheck *r, int step, const Operand *x)
 }
 
 /* Notes the slots of `inner`, which belongs to the outermost step `step`. */
-static void note_slots(Recheck *r, int step, const Step *inner)
+static void note_slots(QueueRecheck *r, int step, const Step *inner)
 {
     for (int k = 0; k < inner->noperand; k++)
         note_operand_slots(r, step, &inner->operand[k]);
@@ -198,7 +198,7 @@ static void note_slots(Recheck *r, int step, const Step *inner)
         r->reads[(int64_t)step * r->program->nslot + inner->until] = true;
 }
 
-static void find_slots(Recheck *r)
+static void find_slots(QueueRecheck *r)
 {
     const Program *p = r->program;
 
@@ -211,14 +211,14 @@ static void find_slots(Recheck *r)
 
 /* ------------------------------------------------------------------------------------------------------------ pairs */
 
-static int complain(const Recheck *r, int first, int second, const char *what)
+static int complain(const QueueRecheck *r, int first, int second, const char *what)
 {
     return diag_bug(r->diag, loc_of(r, second),
                     "nothing keeps step %d from running beside step %d, although both touch '%s'", second, first, what);
 }
 
 /* Checks two steps that belong to outermost steps which may run together. */
-static int check_steps(const Recheck *r, int first, int second)
+static int check_steps(const QueueRecheck *r, int first, int second)
 {
     const Step *a = &r->program->step[first], *b = &r->program->step[second];
 
@@ -232,7 +232,7 @@ static int check_steps(const Recheck *r, int first, int second)
     return 0;
 }
 
-static int check_pair(const Recheck *r, int first, int second)
+static int check_pair(const QueueRecheck *r, int first, int second)
 {
     const Program *p = r->program;
     int64_t        a = (int64_t)first * p->nslot, b = (int64_t)second * p->nslot;
@@ -251,7 +251,7 @@ static int check_pair(const Recheck *r, int first, int second)
 
 int program_recheck_queues(const Program *program, const Plan *plan, Diag *diag)
 {
-    Recheck r = {.program = program, .plan = plan, .diag = diag, .queues = program->nqueue};
+    QueueRecheck r = {.program = program, .plan = plan, .diag = diag, .queues = program->nqueue};
 
     if (program->nqueue < 2)
         return 0;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-typedef struct Search {
+typedef struct Reordering {
     const Program *program;
     Arena         *arena;
     Order         *order;
@@ -26,11 +26,11 @@ typedef struct Search {
     OrderEdge     *edge;
     int            nedge, cedge;
     int64_t       *scratch;
-} Search;
+} Reordering;
 
 /* ------------------------------------------------------------------------------------------------------------ edges */
 
-static void add_edge(Search *s, int first, int then)
+static void add_edge(Reordering *s, int first, int then)
 {
     OrderEdge edge = {first, then};
 
@@ -43,7 +43,7 @@ static void add_edge(Search *s, int first, int then)
 }
 
 /* Adds edges between touches whose bytes intersect, if one of them writes. */
-static void edges_of(Search *s, const TouchList *list)
+static void edges_of(Reordering *s, const TouchList *list)
 {
     for (int i = 0; i < list->n; i++)
         for (int k = i + 1; k < list->n; k++) {
@@ -55,7 +55,7 @@ static void edges_of(Search *s, const TouchList *list)
 }
 
 /* Adds edges from a check to all later units, which may rely on it. */
-static void edges_of_checks(Search *s)
+static void edges_of_checks(Reordering *s)
 {
     int last = -1;
 
@@ -99,7 +99,7 @@ static int64_t reuse_of(const Program *program, Unit unit, int buffer)
     return reuse_in_place(program, unit, buffer);
 }
 
-static void add_use(Search *s, int value, int step, int64_t reuse)
+static void add_use(Reordering *s, int value, int step, int64_t reuse)
 {
     OrderUse use = {value, step, reuse};
 
@@ -110,7 +110,7 @@ static void add_use(Search *s, int value, int step, int64_t reuse)
 }
 
 /* Adds a buffer of the arena as a value: made by its first writer, used by every other unit that touches it. */
-static void add_value(Search *s, const Buffer *buffer)
+static void add_value(Reordering *s, const Buffer *buffer)
 {
     const TouchList *list = &s->touches.buffer[buffer->id];
     OrderValue       value = {
@@ -139,7 +139,7 @@ static bool lives_in_one_unit(const TouchList *list)
 }
 
 /* Fills s->scratch: the bytes live only inside each unit, at its fullest step. */
-static void find_inner_bytes(Search *s)
+static void find_inner_bytes(Reordering *s)
 {
     int64_t *inner = arena_array(s->arena, int64_t, s->program->nstep + 1);
 
@@ -158,7 +158,7 @@ static void find_inner_bytes(Search *s)
             s->scratch[u] = int_max(s->scratch[u], inner[step]);
 }
 
-static void find_values(Search *s)
+static void find_values(Reordering *s)
 {
     s->scratch = arena_array(s->arena, int64_t, s->order->nunit + 1);
     s->of = arena_array(s->arena, int, s->program->nbuffer + 1);
@@ -181,7 +181,7 @@ static void find_values(Search *s)
 
 enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000, AGAIN = 4 };
 
-static int search(Search *s, const OrderProblem *problem, int share, OrderResult *result, Diag *diag)
+static int search(Reordering *s, const OrderProblem *problem, int share, OrderResult *result, Diag *diag)
 {
     OrderLimits limits = {
         .states = int_min(int_max((int64_t)UNIT_STATES * s->order->nunit, LEAST_STATES), MOST_STATES) / share};
@@ -194,7 +194,7 @@ static int search(Search *s, const OrderProblem *problem, int share, OrderResult
 
 /* Searches again with in-place results only, where the first order was not proven: the saving of a result that follows
  * its input can lead away from larger savings. */
-static int search_again(Search *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
+static int search_again(Reordering *s, const OrderProblem *problem, OrderResult *result, Diag *diag)
 {
     OrderProblem careful = *problem;
     OrderUse    *use = arena_array(s->arena, OrderUse, s->nuse + 1);
@@ -221,7 +221,7 @@ static int search_again(Search *s, const OrderProblem *problem, OrderResult *res
 }
 
 /* Whether all sizes are within the search's range; otherwise the program keeps its order. */
-static bool is_countable(const Search *s)
+static bool is_countable(const Reordering *s)
 {
     for (int v = 0; v < s->nvalue; v++)
         if (s->value[v].bytes > ORDER_MOST_BYTES)
@@ -234,7 +234,7 @@ static bool is_countable(const Search *s)
 
 int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag)
 {
-    Search       s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
+    Reordering   s = {.program = program, .arena = program->arena, .order = out, .io_arena = io_arena};
     OrderProblem problem;
     OrderResult  result;
 

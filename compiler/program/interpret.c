@@ -12,12 +12,12 @@
 enum { SELF = SCALAR_MAX_OPERANDS - 1, MAX_CALLS = 3 };
 
 /* One scalar of any type. */
-typedef union Cell {
+typedef union Element {
     float    f32;
     double   f64;
     int64_t  i64;
     uint64_t bits[2];
-} Cell;
+} Element;
 
 /* A prepared node: the cells of its operands, then functions, each applied to the result of the one before. */
 typedef struct Ready {
@@ -33,7 +33,7 @@ struct Interpreter {
     DType         stored;
     bool          vector;
     Ready        *ready; /* by node, and one more that stores the result */
-    Cell         *cell;  /* by node */
+    Element      *cell;  /* by node */
     occ_vf       *lane;  /* by node, in the vector class */
     void (*function)(void);
 };
@@ -145,19 +145,19 @@ static Scalar *identity(Arena *arena, DType stored)
 
 /* ----------------------------------------------------------------------------------------------------- scalar class */
 
-static void run_calls(const Ready *ready, const void *const *operand, Cell *out)
+static void run_calls(const Ready *ready, const void *const *operand, Element *out)
 {
     for (int i = 0; i < ready->ncall; i++) {
         const void *before[1];
-        Cell        kept = *out;
+        Element     kept = *out;
 
         before[0] = &kept;
-        *out = (Cell){.bits = {0, 0}};
+        *out = (Element){.bits = {0, 0}};
         ready->call[i](out, i ? before : operand);
     }
 }
 
-static void put_literal(const ScalarNode *n, Cell *out)
+static void put_literal(const ScalarNode *n, Element *out)
 {
     DType dtype = computed(n->dtype);
 
@@ -174,7 +174,7 @@ static void run_node(Interpreter *in, int index, const occ_expr *e, const void *
 {
     const Ready      *ready = &in->ready[index];
     const ScalarNode *n = ready->node;
-    Cell             *out = &in->cell[index];
+    Element          *out = &in->cell[index];
     const void       *operand[3] = {NULL, NULL, NULL};
 
     if (n->op == SCALAR_LITERAL) {
@@ -205,7 +205,7 @@ static void run_scalar(const occ_expr *e, const void *acc, int64_t c, void *resu
     Interpreter *in = (Interpreter *)e->x[SELF];
     int          last = in->expr->nnode - 1;
     const void  *operand[1];
-    Cell         stored;
+    Element      stored;
 
     for (int i = 0; i <= last; i++)
         run_node(in, i, e, acc, c);
@@ -338,7 +338,7 @@ Interpreter *interpret_prepare(Arena *arena, const Scalar *expr, const char *fun
         return NULL;
     in->expr = expr ? expr : identity(arena, in->stored);
     in->ready = arena_array(arena, Ready, in->expr->nnode + 1);
-    in->cell = arena_array(arena, Cell, in->expr->nnode);
+    in->cell = arena_array(arena, Element, in->expr->nnode);
     in->lane = arena_array(arena, occ_vf, in->expr->nnode);
     for (int i = 0; good && i < in->expr->nnode; i++)
         good = in->vector ? vector_node_is_known(in, &in->expr->node[i])

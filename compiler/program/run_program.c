@@ -12,17 +12,17 @@
 /* The step cannot be executed in this process; generated code has no such code. */
 enum { RUN_UNABLE = -100 };
 
-typedef struct Run {
+typedef struct ProgramRun {
     const Program *program;
     void *const   *memory; /* by Buffer.id */
     int64_t       *dims;   /* the run-time integers, or NULL */
-} Run;
+} ProgramRun;
 
 /* ------------------------------------------------------------------------------------------------ run-time integers */
 
-static int64_t extent_value(const Run *run, Extent extent);
+static int64_t extent_value(const ProgramRun *run, Extent extent);
 
-static int64_t part_value(const Run *run, int expr)
+static int64_t part_value(const ProgramRun *run, int expr)
 {
     return expr < 0 ? 0 : extent_value(run, (Extent){run->program->model->expr[expr].hi, expr});
 }
@@ -33,7 +33,7 @@ static int64_t floor_mod(int64_t a, int64_t b)
 }
 
 /* Evaluates an expression from the slots of its operands; symbols were stored in their slots before. */
-static int64_t expr_value(const Run *run, int expr)
+static int64_t expr_value(const ProgramRun *run, int expr)
 {
     const Expr *e = &run->program->model->expr[expr];
     int64_t     a, b;
@@ -72,7 +72,7 @@ static int64_t expr_value(const Run *run, int expr)
     }
 }
 
-static int64_t extent_value(const Run *run, Extent extent)
+static int64_t extent_value(const ProgramRun *run, Extent extent)
 {
     if (extent.expr < 0)
         return extent.max;
@@ -82,7 +82,7 @@ static int64_t extent_value(const Run *run, Extent extent)
 }
 
 /* dims[slot] = value; fails outside the interval that the plan assumes. */
-static int set_slot(Run *run, const Step *step, int64_t value)
+static int set_slot(ProgramRun *run, const Step *step, int64_t value)
 {
     if (step->set.expr >= 0) {
         const Expr *e = &run->program->model->expr[step->set.expr];
@@ -94,7 +94,7 @@ static int set_slot(Run *run, const Step *step, int64_t value)
     return 0;
 }
 
-static int run_set(Run *run, const Step *step)
+static int run_set(ProgramRun *run, const Step *step)
 {
     bool own = step->set.expr >= 0 && run->program->slot[step->set.expr] == step->slot;
 
@@ -103,14 +103,14 @@ static int run_set(Run *run, const Step *step)
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
-static void *address(const Run *run, const Operand *x)
+static void *address(const ProgramRun *run, const Operand *x)
 {
     if (x->buffer < 0)
         return NULL;
     return (char *)run->memory[x->buffer] + extent_value(run, x->offset) * operand_bytes_per_element(x);
 }
 
-static int run_load(Run *run, const Step *step)
+static int run_load(ProgramRun *run, const Step *step)
 {
     const Operand   *x = &step->operand[0];
     const char      *at = address(run, x);
@@ -126,7 +126,7 @@ static int run_load(Run *run, const Step *step)
 
 /* ---------------------------------------------------------------------------------------------------------- kernels */
 
-static const int64_t *values_of(const Run *run, const Extent *extents, int count, int64_t *to)
+static const int64_t *values_of(const ProgramRun *run, const Extent *extents, int count, int64_t *to)
 {
     for (int i = 0; i < count; i++)
         to[i] = extent_value(run, extents[i]);
@@ -134,7 +134,7 @@ static const int64_t *values_of(const Run *run, const Extent *extents, int count
 }
 
 /* One argument. An array inside a struct has the length of its declaration; entries without a value are 0. */
-static KernelArg argument(const Run *run, const Arg *arg, const Param *param)
+static KernelArg argument(const ProgramRun *run, const Arg *arg, const Param *param)
 {
     int64_t *ints = arena_array(run->program->arena, int64_t, arg->count + param->count + 1);
 
@@ -150,7 +150,7 @@ static KernelArg argument(const Run *run, const Arg *arg, const Param *param)
     }
 }
 
-static KernelArg shape(const Run *run, const Operand *x, const Param *param)
+static KernelArg shape(const ProgramRun *run, const Operand *x, const Param *param)
 {
     int64_t *ints = arena_array(run->program->arena, int64_t, 2 * param->count + 1);
 
@@ -161,7 +161,7 @@ static KernelArg shape(const Run *run, const Operand *x, const Param *param)
     return (KernelArg){.ints = ints};
 }
 
-static KernelArg *arguments(const Run *run, const Step *step)
+static KernelArg *arguments(const ProgramRun *run, const Step *step)
 {
     const Kernel *kernel = step->kernel;
     KernelArg    *a = arena_array(run->program->arena, KernelArg, kernel->nparam + 1);
@@ -184,7 +184,7 @@ static const char *expression_type(const Kernel *kernel)
     return NULL;
 }
 
-static int run_kernel(const Run *run, const Step *step)
+static int run_kernel(const ProgramRun *run, const Step *step)
 {
     Arena       *arena = run->program->arena;
     const char  *type = expression_type(step->kernel);
@@ -203,9 +203,9 @@ static int run_kernel(const Run *run, const Step *step)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static int run_range(Run *run, Range range);
+static int run_range(ProgramRun *run, Range range);
 
-static int run_loop(Run *run, const Step *step)
+static int run_loop(ProgramRun *run, const Step *step)
 {
     int status = 0;
 
@@ -218,7 +218,7 @@ static int run_loop(Run *run, const Step *step)
     return status;
 }
 
-static int run_step(Run *run, const Step *step)
+static int run_step(ProgramRun *run, const Step *step)
 {
     ArenaMark mark = arena_mark(run->program->arena);
     int       status = 0;
@@ -253,7 +253,7 @@ static int run_step(Run *run, const Step *step)
     return status;
 }
 
-static int run_range(Run *run, Range range)
+static int run_range(ProgramRun *run, Range range)
 {
     int status = 0;
 
@@ -268,7 +268,7 @@ static int run_range(Run *run, Range range)
 
 int program_run(const Program *program, void *const *memory)
 {
-    Run run = {.program = program, .memory = memory};
+    ProgramRun run = {.program = program, .memory = memory};
 
     run.dims = program->dims >= 0 ? memory[program->dims] : NULL;
     return run_range(&run, (Range){0, program->nstep});

@@ -6,19 +6,19 @@
 
 enum { DEEPEST = 64 };
 
-typedef struct Cursor {
+typedef struct JsonCursor {
     Arena      *arena;
     const char *at, *end;
     int         depth;
-} Cursor;
+} JsonCursor;
 
-static void skip_blanks(Cursor *c)
+static void skip_blanks(JsonCursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n' || *c->at == '\r'))
         c->at++;
 }
 
-static bool take(Cursor *c, char wanted)
+static bool take(JsonCursor *c, char wanted)
 {
     skip_blanks(c);
     if (c->at >= c->end || *c->at != wanted)
@@ -27,7 +27,7 @@ static bool take(Cursor *c, char wanted)
     return true;
 }
 
-static bool take_word(Cursor *c, const char *word)
+static bool take_word(JsonCursor *c, const char *word)
 {
     size_t length = strlen(word);
 
@@ -46,7 +46,7 @@ static int hex_digit(char c)
 }
 
 /* Four hex digits; surrogates are kept as they are, which names of tensors never need. */
-static bool take_code(Cursor *c, char **out)
+static bool take_code(JsonCursor *c, char **out)
 {
     unsigned code = 0;
 
@@ -72,7 +72,7 @@ static bool take_code(Cursor *c, char **out)
     return true;
 }
 
-static bool take_escape(Cursor *c, char **out)
+static bool take_escape(JsonCursor *c, char **out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char       *found;
@@ -92,7 +92,7 @@ static bool take_escape(Cursor *c, char **out)
 }
 
 /* After the opening quote. NULL: not closed. */
-static const char *take_text(Cursor *c)
+static const char *take_text(JsonCursor *c)
 {
     const char *close = c->at;
     char       *text, *out;
@@ -112,10 +112,10 @@ static const char *take_text(Cursor *c)
     return take(c, '"') ? text : NULL;
 }
 
-static bool take_value(Cursor *c, JsonNode *node);
+static bool take_value(JsonCursor *c, JsonNode *node);
 
 /* Members or items up to the closing bracket. */
-static bool take_children(Cursor *c, JsonNode *node, bool keyed, char close)
+static bool take_children(JsonCursor *c, JsonNode *node, bool keyed, char close)
 {
     JsonNode **last = &node->child;
 
@@ -134,7 +134,7 @@ static bool take_children(Cursor *c, JsonNode *node, bool keyed, char close)
     return take(c, close);
 }
 
-static bool take_number(Cursor *c, JsonNode *node)
+static bool take_number(JsonCursor *c, JsonNode *node)
 {
     size_t length = 0;
     char   digits[64];
@@ -158,7 +158,7 @@ static bool take_number(Cursor *c, JsonNode *node)
     return true;
 }
 
-static bool take_value(Cursor *c, JsonNode *node)
+static bool take_value(JsonCursor *c, JsonNode *node)
 {
     bool good;
 
@@ -190,8 +190,8 @@ static bool take_value(Cursor *c, JsonNode *node)
 
 const JsonNode *json_read(Arena *arena, const char *text, size_t bytes)
 {
-    Cursor    c = {.arena = arena, .at = text, .end = text + bytes};
-    JsonNode *root = arena_one(arena, JsonNode);
+    JsonCursor c = {.arena = arena, .at = text, .end = text + bytes};
+    JsonNode  *root = arena_one(arena, JsonNode);
 
     if (!take_value(&c, root))
         return NULL;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* Places that are laid out in so many bytes with no block kept, hence with any kept. */
-typedef struct Level {
+typedef struct LayoutLevel {
     int64_t arena; /* bytes of the layout */
     int    *place; /* [nblock] */
     double  loss;  /* bytes that there were over the sum that could be used of them */
-} Level;
+} LayoutLevel;
 
 struct Budget {
     Arena          *arena;
@@ -23,7 +23,7 @@ struct Budget {
     Keeper         *keeper;
     int64_t         least, most; /* bytes of the smallest layout, and of all blocks kept beside theirs */
     double          loss;        /* bytes of the smallest layout over their sum */
-    Level          *level;       /* [keeper_levels] */
+    LayoutLevel    *level;       /* [keeper_levels] */
     int             levels;      /* that are made, the smallest first */
 };
 
@@ -74,8 +74,8 @@ Budget *budget_open(Arena *arena, const Pipeline *p, const BudgetPack *pack, con
         return NULL;
     g->most = int_max(g->most + pipeline_block_bytes(p), g->least);
     g->loss = sum > 0 ? (double)g->least / (double)sum : 1;
-    g->level = arena_array(arena, Level, keeper_levels(g->keeper));
-    g->level[g->levels++] = (Level){g->least, place, g->loss};
+    g->level = arena_array(arena, LayoutLevel, keeper_levels(g->keeper));
+    g->level[g->levels++] = (LayoutLevel){g->least, place, g->loss};
     return g;
 }
 
@@ -211,7 +211,7 @@ static int make_levels(Budget *g, int64_t bytes)
         f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), arena, INFINITY);
         if (fit(&f) != 0) /* the smallest level's places fit */
             return -1;
-        g->level[g->levels] = (Level){f.best_peak, f.best, (double)arena / (double)int_max(f.best_sum, 1)};
+        g->level[g->levels] = (LayoutLevel){f.best_peak, f.best, (double)arena / (double)int_max(f.best_sum, 1)};
     }
     return 0;
 }
@@ -252,7 +252,7 @@ static PipelineBound bound_of(const Budget *g, int64_t bytes)
 /* A layout with these blocks kept (NULL: none), and further ones as long as they go into `bytes`: in the order of
  * the rank, for at equal time a run that reads less is better. *plan becomes that where it takes less time, or as
  * much and reads less. */
-static void try_layout(Budget *g, const Level *level, const bool *kept, const int *rank, int64_t bytes,
+static void try_layout(Budget *g, const LayoutLevel *level, const bool *kept, const int *rank, int64_t bytes,
                        BudgetPlan *plan)
 {
     BudgetPlan    next = plan_new(g);
@@ -280,7 +280,7 @@ static void try_layout(Budget *g, const Level *level, const bool *kept, const in
 /* All blocks kept. */
 static void try_all(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
-    Level level = {g->most - pipeline_block_bytes(g->p), g->level[0].place, 1};
+    LayoutLevel level = {g->most - pipeline_block_bytes(g->p), g->level[0].place, 1};
 
     if (bytes >= g->most)
         try_layout(g, &level, NULL, keeper_rank(g->keeper, 0), bytes, plan);
@@ -325,7 +325,7 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
     f = fit_new(g, keep.kept, bytes - keep.bytes, g->options.margin);
     status = fit(&f);
     if (status == 0) {
-        Level level = {f.best_peak, f.best, loss};
+        LayoutLevel level = {f.best_peak, f.best, loss};
 
         try_layout(g, &level, keep.kept, keeper_rank(g->keeper, level_of(g, f.best_peak)), bytes, plan);
     }

@@ -10,17 +10,17 @@
 
 enum { MOST_LEVELS = 17, MOST_PREFIXES = 64 };
 
-typedef struct Level {
+typedef struct RankLevel {
     int64_t arena; /* bytes, as a sum */
     int    *rank;  /* [nblock] blocks, the one to keep first in front */
-} Level;
+} RankLevel;
 
 struct Keeper {
     Arena          *arena;
     const Pipeline *p;
     Places         *places;
     int             most;
-    Level           level[MOST_LEVELS];
+    RankLevel       level[MOST_LEVELS];
     int             levels;
     bool           *kept;  /* [nblock] tried now */
     double         *gain;  /* [nblock] nanoseconds per byte */
@@ -68,7 +68,7 @@ static int smallest_left(const Keeper *k)
     return best;
 }
 
-static void rank_level(Keeper *k, Level *level)
+static void rank_level(Keeper *k, RankLevel *level)
 {
     int  n = k->p->nblock;
     bool gains = true;
@@ -148,16 +148,16 @@ Keep keep_none(Arena *arena, const Pipeline *p)
 /* ----------------------------------------------------------------------------------------------------------- search */
 
 /* One search: the best set so far, and the one that is tried. */
-typedef struct Trial {
+typedef struct KeepTrial {
     Keeper *k;
     int64_t budget; /* bytes */
     double  loss;
     int64_t bytes; /* kept in k->kept */
     Keep   *best;
     int     left; /* sets that may still be tried */
-} Trial;
+} KeepTrial;
 
-static double time_of(const Trial *t)
+static double time_of(const KeepTrial *t)
 {
     double arena = floor((double)(t->budget - t->bytes) / t->loss + 1e-6);
 
@@ -165,7 +165,7 @@ static double time_of(const Trial *t)
 }
 
 /* Tries the set; where it is the best so far, it becomes that. */
-static bool try_set(Trial *t)
+static bool try_set(KeepTrial *t)
 {
     double time = time_of(t);
 
@@ -177,20 +177,20 @@ static bool try_set(Trial *t)
     return true;
 }
 
-static void flip(Trial *t, int b)
+static void flip(KeepTrial *t, int b)
 {
     t->bytes += t->k->kept[b] ? -t->k->p->block[b].bytes : t->k->p->block[b].bytes;
     t->k->kept[b] = !t->k->kept[b];
 }
 
-static void clear(Trial *t)
+static void clear(KeepTrial *t)
 {
     memset(t->k->kept, 0, (size_t)t->k->p->nblock * sizeof *t->k->kept);
     t->bytes = 0;
 }
 
 /* The first so many of the rank, as long as the arena has the level's size; then whatever else fits. */
-static void try_prefixes(Trial *t, const int *rank, int64_t arena)
+static void try_prefixes(KeepTrial *t, const int *rank, int64_t arena)
 {
     int n = t->k->p->nblock, every = n / MOST_PREFIXES + 1;
 
@@ -209,7 +209,7 @@ static void try_prefixes(Trial *t, const int *rank, int64_t arena)
 }
 
 /* Flips `count` blocks, and back where it does not help. */
-static bool try_flips(Trial *t, const int *block, int count)
+static bool try_flips(KeepTrial *t, const int *block, int count)
 {
     for (int i = 0; i < count; i++)
         flip(t, block[i]);
@@ -221,7 +221,7 @@ static bool try_flips(Trial *t, const int *block, int count)
     return false;
 }
 
-static bool flip_one(Trial *t, const int *rank)
+static bool flip_one(KeepTrial *t, const int *rank)
 {
     bool better = false;
 
@@ -231,7 +231,7 @@ static bool flip_one(Trial *t, const int *rank)
 }
 
 /* Mostly a kept block, those of low rank first, for one that is not, those of high rank first. */
-static bool flip_two(Trial *t, const int *rank)
+static bool flip_two(KeepTrial *t, const int *rank)
 {
     bool better = false;
 
@@ -241,7 +241,7 @@ static bool flip_two(Trial *t, const int *rank)
     return better;
 }
 
-static bool flip_three(Trial *t, const int *rank)
+static bool flip_three(KeepTrial *t, const int *rank)
 {
     bool better = false;
 
@@ -252,7 +252,7 @@ static bool flip_three(Trial *t, const int *rank)
     return better;
 }
 
-static void improve(Trial *t, const int *rank)
+static void improve(KeepTrial *t, const int *rank)
 {
     memcpy(t->k->kept, t->best->kept, (size_t)t->k->p->nblock * sizeof *t->k->kept);
     t->bytes = t->best->bytes;
@@ -263,8 +263,8 @@ static void improve(Trial *t, const int *rank)
 
 void keeper_search(Keeper *k, int64_t bytes, double loss, Keep *keep)
 {
-    Trial t = {.k = k, .budget = bytes, .loss = loss, .best = keep};
-    int   best = 0;
+    KeepTrial t = {.k = k, .budget = bytes, .loss = loss, .best = keep};
+    int       best = 0;
 
     memcpy(k->kept, keep->kept, (size_t)k->p->nblock * sizeof *k->kept);
     t.bytes = keep->bytes;

@@ -12,15 +12,15 @@
 enum { LAYOUT_NODES = 20000, MOST_LAYOUTS = 24 };
 
 /* A layout that was made: offsets for these places. */
-typedef struct Layout {
+typedef struct BlockLayout {
     int     *place;
     bool    *kept;
     int64_t  peak;
     int64_t *offset; /* by Buffer.id */
-} Layout;
+} BlockLayout;
 
 /* One search for a plan. */
-typedef struct Search {
+typedef struct SwapSearch {
     Program           *base; /* with blocks, without fetches */
     const PlanOptions *options;
     const SwapForm    *form;
@@ -31,9 +31,9 @@ typedef struct Search {
     int               *unit_of; /* [nstep + 1] by step, where it is an outermost one */
     BuiltProblem      *built;
     Pipeline           pipeline;
-    Layout            *layout; /* those that fitted */
+    BlockLayout       *layout; /* those that fitted */
     int                nlayout, clayout;
-} Search;
+} SwapSearch;
 
 SwapForm swap_form_of(const Loader *loader)
 {
@@ -52,7 +52,7 @@ SwapForm swap_form_of(const Loader *loader)
 
 /* --------------------------------------------------------------------------------------------------------- pipeline */
 
-static void list_units(Search *s)
+static void list_units(SwapSearch *s)
 {
     const Program *p = s->base;
 
@@ -67,7 +67,7 @@ static void list_units(Search *s)
 }
 
 /* Times and bytes of each unit: it takes as long as its steps together, and as much memory as its fullest. */
-static void fill_pipeline(Search *s, const double *cost, const int64_t *in_use)
+static void fill_pipeline(SwapSearch *s, const double *cost, const int64_t *in_use)
 {
     double        *time = arena_array(s->base->arena, double, s->nunit + 1);
     int64_t       *live = arena_array(s->base->arena, int64_t, s->nunit + 1);
@@ -100,13 +100,13 @@ static void fill_pipeline(Search *s, const double *cost, const int64_t *in_use)
 
 /* ---------------------------------------------------------------------------------------------------------- layouts */
 
-static void remember(Search *s, const int *place, const bool *kept, const Plan *plan, const int64_t *offset)
+static void remember(SwapSearch *s, const int *place, const bool *kept, const Plan *plan, const int64_t *offset)
 {
-    Arena *arena = s->base->arena;
-    Layout layout = {.place = arena_array(arena, int, s->uses.count + 1),
-                     .kept = arena_array(arena, bool, s->uses.count + 1),
-                     .peak = plan->peak,
-                     .offset = arena_array(arena, int64_t, s->base->nbuffer + 1)};
+    Arena      *arena = s->base->arena;
+    BlockLayout layout = {.place = arena_array(arena, int, s->uses.count + 1),
+                          .kept = arena_array(arena, bool, s->uses.count + 1),
+                          .peak = plan->peak,
+                          .offset = arena_array(arena, int64_t, s->base->nbuffer + 1)};
 
     memcpy(layout.place, place, (size_t)s->uses.count * sizeof *place);
     memcpy(layout.kept, kept, (size_t)s->uses.count * sizeof *kept);
@@ -115,11 +115,11 @@ static void remember(Search *s, const int *place, const bool *kept, const Plan *
 }
 
 /* Of the layouts that were made one in so many bytes in which every block is as early and as long as it is wanted. */
-static const Layout *find_layout(const Search *s, const int *place, const bool *kept, int64_t arena)
+static const BlockLayout *find_layout(const SwapSearch *s, const int *place, const bool *kept, int64_t arena)
 {
     for (int i = s->nlayout; i-- > 0;) {
-        const Layout *l = &s->layout[i];
-        bool          serves = l->peak <= arena;
+        const BlockLayout *l = &s->layout[i];
+        bool               serves = l->peak <= arena;
 
         for (int b = 0; b < s->uses.count && serves; b++)
             serves = kept[b] || (!l->kept[b] && l->place[b] <= place[b]);
@@ -132,18 +132,18 @@ static const Layout *find_layout(const Search *s, const int *place, const bool *
 /* The arena with each block in it from the step at its place to its last reader. See BudgetPack. */
 static int lay_out(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core)
 {
-    Search       *s = context;
-    const Layout *known = find_layout(s, place, kept, arena);
-    int64_t      *offset = arena_array(s->base->arena, int64_t, s->base->nbuffer + 1);
-    ArenaMark     mark = arena_mark(s->base->arena);
-    Planning      planning = {.program = s->base,
-                              .options = s->options,
-                              .diag = s->diag,
-                              .upper_bound = arena > 0 ? arena : INT64_MAX,
-                              .nodes = arena > 0 ? LAYOUT_NODES : 0,
-                              .capacity = arena,
-                              .like = s->nlayout ? s->layout[s->nlayout - 1].offset : NULL};
-    Plan          plan;
+    SwapSearch        *s = context;
+    const BlockLayout *known = find_layout(s, place, kept, arena);
+    int64_t           *offset = arena_array(s->base->arena, int64_t, s->base->nbuffer + 1);
+    ArenaMark          mark = arena_mark(s->base->arena);
+    Planning           planning = {.program = s->base,
+                                   .options = s->options,
+                                   .diag = s->diag,
+                                   .upper_bound = arena > 0 ? arena : INT64_MAX,
+                                   .nodes = arena > 0 ? LAYOUT_NODES : 0,
+                                   .capacity = arena,
+                                   .like = s->nlayout ? s->layout[s->nlayout - 1].offset : NULL};
+    Plan               plan;
 
     if (known) {
         *peak = known->peak;
@@ -168,7 +168,7 @@ static int lay_out(void *context, const int *place, const bool *kept, int64_t ar
 
 /* Fetches stand in the order of first use: that of a block that stays in front of those that must begin earlier than
  * its reader. */
-static int *steps_of_places(const Search *s, const BudgetPlan *plan)
+static int *steps_of_places(const SwapSearch *s, const BudgetPlan *plan)
 {
     int *place = arena_array(s->base->arena, int, s->uses.count + 1), next = s->nunit;
 
@@ -180,7 +180,7 @@ static int *steps_of_places(const Search *s, const BudgetPlan *plan)
 }
 
 /* Blocks that stay lie in a memory of their own, one behind the other. */
-static int64_t place_kept(const Search *s, Program *p, const bool *kept)
+static int64_t place_kept(const SwapSearch *s, Program *p, const bool *kept)
 {
     int64_t at = 0;
 
@@ -196,14 +196,14 @@ static int64_t place_kept(const Search *s, Program *p, const bool *kept)
 }
 
 /* The program with fetches at these places, and its plan. */
-static int plan_places(const Search *s, const BudgetPlan *chosen, Program **program, Plan *plan)
+static int plan_places(const SwapSearch *s, const BudgetPlan *chosen, Program **program, Plan *plan)
 {
-    const Layout *layout = find_layout(s, chosen->place, chosen->kept, chosen->at.arena);
-    Planning      planning = {.options = s->options,
-                              .diag = s->diag,
-                              .upper_bound = INT64_MAX,
-                              .capacity = chosen->at.arena,
-                              .like = layout ? layout->offset : NULL};
+    const BlockLayout *layout = find_layout(s, chosen->place, chosen->kept, chosen->at.arena);
+    Planning           planning = {.options = s->options,
+                                   .diag = s->diag,
+                                   .upper_bound = INT64_MAX,
+                                   .capacity = chosen->at.arena,
+                                   .like = layout ? layout->offset : NULL};
 
     *program = program_with_fetches(s->base, &s->uses, steps_of_places(s, chosen));
     place_kept(s, *program, chosen->kept);
@@ -230,7 +230,7 @@ static int most_ahead(const Program *p)
 }
 
 /* The step of the program with fetches that each unit has become, [nunit + 1]. */
-static int *steps_of_units(const Search *s, const Program *p)
+static int *steps_of_units(const SwapSearch *s, const Program *p)
 {
     int *step = arena_array(p->arena, int, s->nunit + 1), unit = 0;
 
@@ -241,7 +241,7 @@ static int *steps_of_units(const Search *s, const Program *p)
     return step;
 }
 
-static void tell_stalls(const Search *s, const BudgetPlan *chosen, const int *step, const Program *p, Swap *swap)
+static void tell_stalls(const SwapSearch *s, const BudgetPlan *chosen, const int *step, const Program *p, Swap *swap)
 {
     for (int b = 0; b < s->uses.count; b++) {
         int       unit = s->pipeline.block[b].first;
@@ -265,7 +265,7 @@ static void tell_bound(const BudgetPlan *chosen, const int *step, Swap *swap)
 }
 
 /* From the least to what needs no loads, each the same part larger than the one before. */
-static int tell_curve(const Search *s, Budget *budget, Swap *swap)
+static int tell_curve(const SwapSearch *s, Budget *budget, Swap *swap)
 {
     enum { COUNT = 33 };
     int64_t     bytes[COUNT];
@@ -290,7 +290,7 @@ static int tell_curve(const Search *s, Budget *budget, Swap *swap)
     return 0;
 }
 
-static Swap *describe(const Search *s, const Budget *budget, const BudgetPlan *chosen, const Program *p)
+static Swap *describe(const SwapSearch *s, const Budget *budget, const BudgetPlan *chosen, const Program *p)
 {
     Swap      *swap = arena_one(p->arena, Swap);
     const int *step = steps_of_units(s, p);
@@ -312,7 +312,7 @@ static Swap *describe(const Search *s, const Budget *budget, const BudgetPlan *c
 }
 
 /* Fetches right in front of their readers where there are several memories: what fits into them is not a sum. */
-static int64_t bytes_to_plan(const Search *s, Budget *budget)
+static int64_t bytes_to_plan(const SwapSearch *s, Budget *budget)
 {
     int64_t bytes = s->form->budget;
 
@@ -323,7 +323,7 @@ static int64_t bytes_to_plan(const Search *s, Budget *budget)
     return bytes < 0 ? -1 : int_max(bytes, budget_least(budget));
 }
 
-static int search(Search *s, Program **program, Plan *plan)
+static int search(SwapSearch *s, Program **program, Plan *plan)
 {
     BudgetPack    pack = {lay_out, s};
     BudgetOptions options = {.margin = 0.25, .packs = MOST_LAYOUTS};
@@ -340,9 +340,9 @@ static int search(Search *s, Program **program, Plan *plan)
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,
                  Diag *diag)
 {
-    Search   s = {.base = *program, .options = options, .form = form, .diag = diag};
-    Planning planning = {.program = *program, .options = options, .diag = diag};
-    int64_t *in_use;
+    SwapSearch s = {.base = *program, .options = options, .form = form, .diag = diag};
+    Planning   planning = {.program = *program, .options = options, .diag = diag};
+    int64_t   *in_use;
 
     s.uses = program_block_uses(*program);
     if (!s.uses.count)

@@ -28,18 +28,18 @@ static int refuse_maps(const Maps *maps, const char *why)
 /* ----------------------------------------------------------------------------------------------------------- fields */
 
 /* A field of a message: bytes, or a number where there are none. */
-typedef struct Field {
+typedef struct MapField {
     uint64_t    number, value;
     const char *bytes;
     size_t      size;
-} Field;
+} MapField;
 
 /* The next field of the message; 1: there is one, 0: the end, -1: what is there is no message. */
-static int next_field(const char **at, const char *end, Field *out)
+static int next_field(const char **at, const char *end, MapField *out)
 {
     uint64_t key;
 
-    *out = (Field){0};
+    *out = (MapField){0};
     if (*at == end)
         return 0;
     if (!stored_varint(at, end, &key) || ((key & 7) != 0 && (key & 7) != 2) || !stored_varint(at, end, &out->value))
@@ -64,7 +64,7 @@ typedef struct Listed {
     int          nint, cint, ntext, ctext;
 } Listed;
 
-static int take_keys(const Maps *maps, Listed *listed, const Field *field)
+static int take_keys(const Maps *maps, Listed *listed, const MapField *field)
 {
     enum { KEYS = 3, STRING_KEYS = 4 };
     const char *at = field->bytes, *end = at ? at + field->size : NULL;
@@ -149,11 +149,11 @@ static int put_row(Maps *maps, const Keys *keys, const Stored *values)
 static int add_map(Maps *maps, const char *at, const char *end)
 {
     enum { VALUES = 5 };
-    Listed listed = {0};
-    Stored values = {.count = 0};
-    Field  field;
-    Keys   keys;
-    int    more;
+    Listed   listed = {0};
+    Stored   values = {.count = 0};
+    MapField field;
+    Keys     keys;
+    int      more;
 
     while ((more = next_field(&at, end, &field)) > 0)
         if (take_keys(maps, &listed, &field) < 0 ||
@@ -192,8 +192,8 @@ int stored_read_maps(Arena *arena, const char *path, const Type *type, bool whol
     const char *at = file_read_whole(arena, path, &bytes), *end = at + bytes;
     Maps        maps = {
                .arena = arena, .path = path, .type = *type, .whole = whole, .diag = diag, .columns = type->keys->count};
-    Field field;
-    int   more = 0;
+    MapField field;
+    int      more = 0;
 
     *out = (Stored){.present = true};
     if (!at)

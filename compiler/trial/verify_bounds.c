@@ -8,14 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct Search {
+typedef struct BoundSearch {
     Model             *model;
     Diag              *diag;
     const char *const *sets;
     int                nsets;
     DimBound          *found; /* by name and axis, over all sets */
     int                nfound, cfound;
-} Search;
+} BoundSearch;
 
 /* -------------------------------------------------------------------------------------------------------- gathering */
 
@@ -35,7 +35,7 @@ static bool is_given(const Model *model, const char *name, int axis)
 }
 
 /* `extent` is within the bound from here on. */
-static void widen(Search *s, const char *name, int axis, int64_t extent)
+static void widen(BoundSearch *s, const char *name, int axis, int64_t extent)
 {
     DimBound bound = {.name = name, .axis = axis, .lo = extent, .hi = extent, .used = true};
 
@@ -55,7 +55,7 @@ static void widen(Search *s, const char *name, int axis, int64_t extent)
 
 /* An extent goes by its name, of which a bound must not be given by value and axis already. Members go by value and
  * axis: they may differ. */
-static void note_extent(Search *s, const Value *value, int axis, bool member, int64_t extent)
+static void note_extent(BoundSearch *s, const Value *value, int axis, bool member, int64_t extent)
 {
     const char *name = member ? NULL : dim_name(value, axis);
 
@@ -71,7 +71,7 @@ static const Type *held(const Type *type)
 }
 
 /* Do all stored values of the port have one rank? */
-static bool same_rank(Search *s, const char *role, int index, const Type *type)
+static bool same_rank(BoundSearch *s, const char *role, int index, const Type *type)
 {
     int rank = -1;
 
@@ -91,7 +91,8 @@ static bool same_rank(Search *s, const char *role, int index, const Type *type)
 }
 
 /* Extents that the type leaves open, of a tensor or a member. */
-static void note_tensor(Search *s, const Value *value, const Type *type, const Type *stored, bool member, bool same)
+static void note_tensor(BoundSearch *s, const Value *value, const Type *type, const Type *stored, bool member,
+                        bool same)
 {
     if (type->rank < 0 && !same) {
         widen(s, value->name, BOUND_ELEMENTS, type_elements(stored));
@@ -112,7 +113,7 @@ static int64_t text_size(Arena *arena, const Stored *stored)
 }
 
 /* What a small integer tensor holds, zero included. */
-static void note_values(Search *s, const Value *input, const Value *stored)
+static void note_values(BoundSearch *s, const Value *input, const Value *stored)
 {
     const DTypeInfo *info = dtype_info(stored->type.dtype);
     int64_t          count = type_elements(&stored->type), element;
@@ -134,8 +135,8 @@ static void note_values(Search *s, const Value *input, const Value *stored)
 }
 
 /* One stored value of an input or output. */
-static void note_stored(Search *s, const Value *value, const Type *type, const Stored *stored, bool output, bool same,
-                        int more)
+static void note_stored(BoundSearch *s, const Value *value, const Type *type, const Stored *stored, bool output,
+                        bool same, int more)
 {
     const Type *item = held(type);
 
@@ -155,7 +156,7 @@ static void note_stored(Search *s, const Value *value, const Type *type, const S
     }
 }
 
-static void note_port(Search *s, const Value *value, const char *role, int index, int more)
+static void note_port(BoundSearch *s, const Value *value, const char *role, int index, int more)
 {
     const Type *type = value->type.kind == TYPE_NONE ? &value->declared : &value->type;
     const Type *item = type->kind == TYPE_NONE ? NULL : held(type);
@@ -186,7 +187,7 @@ static const char *bound_text(Arena *arena, const DimBound *bound)
 }
 
 /* The found bounds join the given ones; one note says which, as they would be typed. */
-static void add_found(Search *s)
+static void add_found(BoundSearch *s)
 {
     Model    *model = s->model;
     DimBound *grown = arena_array(model->arena, DimBound, model->nbound + s->nfound + 1);
@@ -205,7 +206,7 @@ static void add_found(Search *s)
 
 int verify_bounds(Model *model, const Options *options, Diag *diag)
 {
-    Search s = {.model = model, .diag = diag};
+    BoundSearch s = {.model = model, .diag = diag};
 
     s.nsets = stored_sets(model->arena, options->verify, &s.sets);
     for (int k = 0; k < model->main->nin; k++)

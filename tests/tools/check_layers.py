@@ -1,4 +1,5 @@
-"""Files of compiler/ include only what lies below them, and no two have one name: check_layers.py FOLDER.
+"""Files of compiler/ include only what lies below them, and no two have one name; no two structs of the project have one:
+check_layers.py FOLDER [MORE ...], where the structs of MORE count too.
 
 The rooms stand on each other in the order of ROOMS. A room may include those of lower lines, and itself; rooms of one line know
 nothing of each other. Files of FOLDER itself may include everything.
@@ -48,8 +49,17 @@ def included(folder, name):
                 yield line, found.group(1)
 
 
-def main(folder):
+def structs(folder):
+    """Every struct, union and enum that a file defines, with the file."""
+    for name in files(folder):
+        with open(os.path.join(folder, name)) as file:
+            for found in re.finditer(r"^(?:typedef )?(?:struct|union|enum) (\w+)\s*\{", file.read(), re.MULTILINE):
+                yield found.group(1), os.path.join(folder, name)
+
+
+def main(folder, *more):
     bad = []
+    defined = collections.defaultdict(list)
     names = collections.defaultdict(list)
     for name in files(folder):
         room = os.path.dirname(name)
@@ -62,10 +72,14 @@ def main(folder):
             if room and below != room and not LEVEL.get(below, len(LEVEL)) < LEVEL[room]:
                 bad.append(f"{name}:{line}: {room} includes {other}, which does not lie below it")
     bad += [f"{' and '.join(same)}: one name" for same in names.values() if len(same) > 1]
+    for one in (folder, *more):
+        for name, path in structs(one):
+            defined[name].append(path)
+    bad += [f"{' and '.join(same)}: both define {name}" for name, same in defined.items() if len(same) > 1]
     for line in bad:
         print(line)
     return 1 if bad else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

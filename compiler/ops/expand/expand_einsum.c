@@ -9,16 +9,16 @@ enum {
     MAX_OPERANDS = 16
 }; /* labels 1 to 8 are the ellipsis' axes, outermost highest; others are letters */
 
-typedef struct Term {
+typedef struct EinsumTerm {
     Value *value;
     char   label[MAX_RANK + 1]; /* one for each axis, NUL-terminated */
-} Term;
+} EinsumTerm;
 
 typedef struct Einsum {
-    Expand *expand;
-    Term    term[MAX_OPERANDS];
-    int     count;
-    char    out[2 * MAX_RANK + 1];
+    Expand    *expand;
+    EinsumTerm term[MAX_OPERANDS];
+    int        count;
+    char       out[2 * MAX_RANK + 1];
 } Einsum;
 
 static bool has(const char *labels, char label)
@@ -119,14 +119,14 @@ static int parse(Einsum *einsum)
 /* ------------------------------------------------------------------------------------------------------ one operand */
 
 /* Axis `index` summed away. */
-static void sum_axis(Einsum *einsum, Term *term, int index)
+static void sum_axis(Einsum *einsum, EinsumTerm *term, int index)
 {
     term->value = expand_reduce(einsum->expand, OP_onnx_ReduceSum, term->value, index, index, 0);
     memmove(term->label + index, term->label + index + 1, strlen(term->label + index));
 }
 
 /* A label that occurs twice means the diagonal: everything else becomes 0, then one of the axes is summed away. */
-static void take_diagonal(Einsum *einsum, Term *term, int first, int second)
+static void take_diagonal(Einsum *einsum, EinsumTerm *term, int first, int second)
 {
     Expand *expand = einsum->expand;
     int     rank = (int)strlen(term->label);
@@ -145,7 +145,7 @@ static void take_diagonal(Einsum *einsum, Term *term, int first, int second)
     sum_axis(einsum, term, second);
 }
 
-static void take_diagonals(Einsum *einsum, Term *term)
+static void take_diagonals(Einsum *einsum, EinsumTerm *term)
 {
     for (int i = 0; term->label[i]; i++)
         for (char *twin; (twin = strchr(term->label + i + 1, term->label[i]));)
@@ -153,7 +153,7 @@ static void take_diagonals(Einsum *einsum, Term *term)
 }
 
 /* The axes in the order of `order`, which holds the same labels. */
-static void reorder(Einsum *einsum, Term *term, const char *order)
+static void reorder(Einsum *einsum, EinsumTerm *term, const char *order)
 {
     int64_t perm[MAX_RANK];
     int     rank = (int)strlen(order);
@@ -189,7 +189,7 @@ static bool needed_later(const Einsum *einsum, int next, char label)
     return has(einsum->out, label);
 }
 
-static Roles find_roles(const Einsum *einsum, const Term *a, const Term *b, int next)
+static Roles find_roles(const Einsum *einsum, const EinsumTerm *a, const EinsumTerm *b, int next)
 {
     Roles roles = {0};
 
@@ -241,7 +241,7 @@ static Value *as_matrices(Expand *expand, Value *value, int batch, int first, in
     return expand2(expand, OP_onnx_Reshape, value, shape_of(expand, parts, count));
 }
 
-static void multiply_matrices(Einsum *einsum, Term *a, Term *b, const Roles *roles)
+static void multiply_matrices(Einsum *einsum, EinsumTerm *a, EinsumTerm *b, const Roles *roles)
 {
     Expand *expand = einsum->expand;
     int     batch = (int)strlen(roles->batch), sum = (int)strlen(roles->sum);
@@ -268,7 +268,7 @@ static void multiply_matrices(Einsum *einsum, Term *a, Term *b, const Roles *rol
 }
 
 /* Nothing is summed: the product by broadcasting, both over all labels. */
-static void multiply_elements(Einsum *einsum, Term *a, Term *b, const Roles *roles)
+static void multiply_elements(Einsum *einsum, EinsumTerm *a, EinsumTerm *b, const Roles *roles)
 {
     Expand *expand = einsum->expand;
     int     batch = (int)strlen(roles->batch), left = (int)strlen(roles->left);
@@ -285,17 +285,17 @@ static void multiply_elements(Einsum *einsum, Term *a, Term *b, const Roles *rol
 }
 
 /* Sums the labels that only this operand has and the result does not. */
-static void sum_unneeded(Einsum *einsum, Term *term, const Term *other, int next)
+static void sum_unneeded(Einsum *einsum, EinsumTerm *term, const EinsumTerm *other, int next)
 {
     for (int i = (int)strlen(term->label) - 1; i >= 0; i--)
         if (!(other && has(other->label, term->label[i])) && !needed_later(einsum, next, term->label[i]))
             sum_axis(einsum, term, i);
 }
 
-static int combine(Einsum *einsum, Term *a, int next)
+static int combine(Einsum *einsum, EinsumTerm *a, int next)
 {
-    Term *b = &einsum->term[next];
-    Roles roles;
+    EinsumTerm *b = &einsum->term[next];
+    Roles       roles;
 
     sum_unneeded(einsum, a, b, next);
     sum_unneeded(einsum, b, a, next);
@@ -311,8 +311,8 @@ static int combine(Einsum *einsum, Term *a, int next)
 
 int expand_einsum(Expand *expand)
 {
-    Einsum *einsum = arena_one(expand->model->arena, Einsum);
-    Term   *all = &einsum->term[0];
+    Einsum     *einsum = arena_one(expand->model->arena, Einsum);
+    EinsumTerm *all = &einsum->term[0];
 
     einsum->expand = expand;
     if (parse(einsum))

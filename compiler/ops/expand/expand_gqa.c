@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-typedef struct Group {
+typedef struct GroupedQuery {
     Expand *expand;
     int64_t heads, kv_heads, size; /* size: of a head */
     DType   dtype;                 /* computed in */
@@ -12,7 +12,7 @@ typedef struct Group {
     Value  *first;                 /* bool [1]: the first run, whatever the caches hold */
     Value  *before;                /* int64 [batch]: keys before the first query */
     Value  *total;                 /* int64 [1]: the longest sequence of the batch, new rows counted */
-} Group;
+} GroupedQuery;
 
 enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COSINE, SINE, POSITIONS, BIAS, SINK };
 
@@ -26,7 +26,7 @@ static Value *one_of(Expand *expand, Value *value)
 }
 
 /* Queries, keys and values by heads: three inputs, or one that holds all of them. */
-static void split(Group *g)
+static void split(GroupedQuery *g)
 {
     Expand       *expand = g->expand;
     Value        *x = expand_cast(expand, expand_in(expand, QUERY), g->dtype), *in;
@@ -48,7 +48,7 @@ static void split(Group *g)
 }
 
 /* A sequence whose total equals its new rows starts afresh: the lengths then count the valid new rows. */
-static void find_lengths(Group *g)
+static void find_lengths(GroupedQuery *g)
 {
     Expand *expand = g->expand;
     Value  *fresh = expand_extent(expand, expand_in(expand, QUERY), 1),
@@ -83,7 +83,7 @@ static Value *count_rows(Expand *expand, Value *like, int64_t axis, bool column)
 
 /* Positions [batch][length]: those given, else counted from the end of the past. Of a first run that has position_ids
  * only the first of them is read. */
-static Value *positions(Group *g)
+static Value *positions(GroupedQuery *g)
 {
     static const int64_t column[] = {-1, 1};
     Expand              *expand = g->expand;
@@ -96,7 +96,7 @@ static Value *positions(Group *g)
     return expand3(expand, OP_onnx_Where, g->first, start, given);
 }
 
-static Value *angles(Group *g, int input, Value *at)
+static Value *angles(GroupedQuery *g, int input, Value *at)
 {
     Expand *expand = g->expand;
     Value  *cache = expand_cast(expand, expand_in(expand, input), g->dtype);
@@ -104,7 +104,7 @@ static Value *angles(Group *g, int input, Value *at)
     return expand_unsqueeze(expand, expand_gather(expand, cache, at, 0), 1);
 }
 
-static void rotate(Group *g)
+static void rotate(GroupedQuery *g)
 {
     Expand *expand = g->expand;
     bool    interleaved = node_int(expand->node, "rotary_interleaved", 0) != 0;
@@ -118,7 +118,7 @@ static void rotate(Group *g)
 /* -------------------------------------------------------------------------------------------------------- the cache */
 
 /* Output `output`: the past at `input` with the new rows appended. */
-static Value *append(Group *g, int input, Value *now, int output)
+static Value *append(GroupedQuery *g, int input, Value *now, int output)
 {
     Expand *expand = g->expand;
     Value  *past = expand_in(expand, input),
@@ -134,7 +134,7 @@ static Value *append(Group *g, int input, Value *now, int output)
 /* ------------------------------------------------------------------------------------------------------- the scores */
 
 /* Adds the bias, which is as long as the sequence; the rest of a longer cache does not count. */
-static Value *add_bias(Group *g, Value *scores)
+static Value *add_bias(GroupedQuery *g, Value *scores)
 {
     Expand *expand = g->expand;
     Value  *bias = expand_in(expand, BIAS), *pads[8], *keys, *all;
@@ -154,7 +154,7 @@ static Value *add_bias(Group *g, Value *scores)
 
 /* The keys that a query sees: those of its sequence up to its own position, or a window of these; or all of the
  * sequence. */
-static Value *allowed(Group *g)
+static Value *allowed(GroupedQuery *g)
 {
     Expand *expand = g->expand;
     int64_t window = node_int(expand->node, "local_window_size", -1);
@@ -172,7 +172,7 @@ static Value *allowed(Group *g)
     return expand2(expand, OP_onnx_And, seen, near);
 }
 
-static Value *cap(Group *g, Value *scores)
+static Value *cap(GroupedQuery *g, Value *scores)
 {
     Expand *expand = g->expand;
     double  limit = (double)node_float(expand->node, "softcap", 0.0f);
@@ -186,7 +186,7 @@ static Value *cap(Group *g, Value *scores)
 }
 
 /* A row behind the end of its sequence may have no key in its window; its result is zeros. */
-static Value *without_none(Group *g, Value *scores, Value *soft)
+static Value *without_none(GroupedQuery *g, Value *scores, Value *soft)
 {
     Expand *expand = g->expand;
     Value  *most = expand_reduce(expand, OP_onnx_ReduceMax, scores, 3, 3, 1);
@@ -197,7 +197,7 @@ static Value *without_none(Group *g, Value *scores, Value *soft)
 
 /* The attention sink: a score that every row has besides those of its keys takes part in the softmax and is dropped
  * afterwards. */
-static Value *probabilities(Group *g, Value *scores)
+static Value *probabilities(GroupedQuery *g, Value *scores)
 {
     static const int64_t per_head[] = {1, -1, 1, 1};
     Expand              *expand = g->expand;
@@ -224,7 +224,7 @@ static Value *probabilities(Group *g, Value *scores)
 }
 
 /* Output 3: scores or probabilities of the keys of the sequence; those that a query does not see are zeros. */
-static void show(Group *g, Value *scores, Value *seen, Value *soft)
+static void show(GroupedQuery *g, Value *scores, Value *seen, Value *soft)
 {
     Expand *expand = g->expand;
     Value  *in[4] = {soft, NULL, g->total, NULL};
@@ -239,7 +239,7 @@ static void show(Group *g, Value *scores, Value *seen, Value *soft)
     expand_give(expand, 3, expand_cast(expand, in[0], expand_in(expand, QUERY)->type.dtype));
 }
 
-static Value *attend(Group *g)
+static Value *attend(GroupedQuery *g)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
     Expand              *expand = g->expand;
@@ -259,12 +259,12 @@ static Value *attend(Group *g)
 
 int expand_group_query_attention(Expand *expand)
 {
-    const Type *query = &expand_in(expand, QUERY)->type;
-    int64_t     heads = node_int(expand->node, "num_heads", 1), kv_heads = node_int(expand->node, "kv_num_heads", 1);
-    bool        packed = !expand_in(expand, KEY);
-    Extent      width = query->dim[2];
-    Group       g = {.expand = expand, .heads = heads, .kv_heads = kv_heads, .dtype = DTYPE_F32};
-    Value      *out;
+    const Type  *query = &expand_in(expand, QUERY)->type;
+    int64_t      heads = node_int(expand->node, "num_heads", 1), kv_heads = node_int(expand->node, "kv_num_heads", 1);
+    bool         packed = !expand_in(expand, KEY);
+    Extent       width = query->dim[2];
+    GroupedQuery g = {.expand = expand, .heads = heads, .kv_heads = kv_heads, .dtype = DTYPE_F32};
+    Value       *out;
 
     if (!extent_is_const(width))
         return diag_unsupported(expand->diag, expand->node->loc, "found a run-time head size; make it constant");

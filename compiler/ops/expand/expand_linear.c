@@ -10,11 +10,11 @@ static Value *split_heads(Expand *expand, Value *value, int64_t heads)
 }
 
 /* What happens with one token, the body of the scan. */
-typedef struct Token {
+typedef struct TokenParts {
     Value *state;               /* [batch][kv head][key size][value size] */
     Value *query, *key, *value; /* [batch][head][size] */
     Value *decay, *beta;        /* [batch][kv head][key size or 1], [batch][kv head or 1][1]; NULL: none */
-} Token;
+} TokenParts;
 
 static Value *parameter(Graph *body)
 {
@@ -24,7 +24,7 @@ static Value *parameter(Graph *body)
     return value;
 }
 
-static Value *next_state(Expand *expand, const Token *token)
+static Value *next_state(Expand *expand, const TokenParts *token)
 {
     Value *state = token->state, *value = token->value, *key = expand_unsqueeze(expand, token->key, 3);
 
@@ -51,10 +51,10 @@ static Value *read_state(Expand *expand, Value *state, Value *query, int64_t kv_
 
 static Graph *token_body(Expand *expand, bool decay, bool beta, int64_t kv_heads, int64_t heads, double scale)
 {
-    Graph *body = graph_new(expand->model, expand->graph, "token");
-    Expand inner = {expand->model, expand->diag, body, expand->node, 0, 0, NULL, NULL};
-    Token  token = {0};
-    Value *out[2];
+    Graph     *body = graph_new(expand->model, expand->graph, "token");
+    Expand     inner = {expand->model, expand->diag, body, expand->node, 0, 0, NULL, NULL};
+    TokenParts token = {0};
+    Value     *out[2];
 
     token.state = parameter(body);
     token.query = parameter(body);

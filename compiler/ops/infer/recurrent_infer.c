@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* Extents that all three share. */
-typedef struct Recurrent {
+typedef struct RecurrentExtents {
     Extent steps, batch, directions, hidden;
     bool   batch_first; /* layout 1 */
-} Recurrent;
+} RecurrentExtents;
 
 /* x [steps][batch][in], W [directions][gates * hidden][in], R [directions][gates * hidden][hidden], B [directions][2
  * gates * hidden]; with layout 1 the batch is x's first axis. */
-static int read_extents(Infer *infer, const Node *node, int gates, Recurrent *out)
+static int read_extents(Infer *infer, const Node *node, int gates, RecurrentExtents *out)
 {
     const Type *x = infer_in(node, 0), *w, *r;
 
@@ -36,7 +36,7 @@ static int read_extents(Infer *infer, const Node *node, int gates, Recurrent *ou
                             "attribute 'hidden_size' and the last extent of R");
 }
 
-static int check_direction(Infer *infer, const Node *node, const Recurrent *r)
+static int check_direction(Infer *infer, const Node *node, const RecurrentExtents *r)
 {
     const char *direction = node_string(node, "direction", "forward");
     int         wanted = strcmp(direction, "bidirectional") ? 1 : 2;
@@ -61,7 +61,7 @@ static int need_extents(Infer *infer, const Node *node, int input, int rank, con
 }
 
 /* B (3), sequence_lens (4), initial states (5, 6), peepholes (7). */
-static int check_options(Infer *infer, const Node *node, int gates, const Recurrent *r, const Extent *state)
+static int check_options(Infer *infer, const Node *node, int gates, const RecurrentExtents *r, const Extent *state)
 {
     Extent bias[2] = {r->directions, infer_mul(infer, r->hidden, extent_const(2 * gates))};
     Extent peep[2] = {r->directions, infer_mul(infer, r->hidden, extent_const(3))};
@@ -75,10 +75,10 @@ static int check_options(Infer *infer, const Node *node, int gates, const Recurr
 
 int infer_recurrent(Infer *infer, Node *node)
 {
-    int       gates = node->op == OP_onnx_LSTM ? 4 : node->op == OP_onnx_GRU ? 3 : 1;
-    Recurrent r;
-    Extent    state[3], all[4];
-    DType     dtype;
+    int              gates = node->op == OP_onnx_LSTM ? 4 : node->op == OP_onnx_GRU ? 3 : 1;
+    RecurrentExtents r;
+    Extent           state[3], all[4];
+    DType            dtype;
 
     if (read_extents(infer, node, gates, &r) < 0 || check_direction(infer, node, &r) < 0)
         return -1;

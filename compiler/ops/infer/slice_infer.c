@@ -5,14 +5,14 @@
 #include "ops/rules.h"
 
 /* Entries of the inputs. */
-typedef struct Cuts {
+typedef struct SliceInputs {
     int    count;
     Extent start[MAX_RANK], end[MAX_RANK],
         step[MAX_RANK]; /* negative places count from the back, large ones mean the end */
     Axes axes;
-} Cuts;
+} SliceInputs;
 
-static int read_cuts(Infer *infer, const Node *node, Cuts *cuts)
+static int read_cuts(Infer *infer, const Node *node, SliceInputs *cuts)
 {
     int ends, steps = -1;
 
@@ -117,7 +117,7 @@ static SliceAxis choose(Infer *infer, Extent condition, SliceAxis a, SliceAxis b
 }
 
 /* What entry `entry` takes of an axis. */
-static SliceAxis cut(Infer *infer, const Cuts *cuts, int entry, Extent extent)
+static SliceAxis cut(Infer *infer, const SliceInputs *cuts, int entry, Extent extent)
 {
     Extent    start = cuts->start[entry], end = cuts->end[entry], step = cuts->step[entry], negative;
     SliceAxis back;
@@ -134,7 +134,7 @@ static SliceAxis cut(Infer *infer, const Cuts *cuts, int entry, Extent extent)
 int slice_read(Infer *infer, const Node *node, SliceAxis *out)
 {
     const Type *x = infer_in(node, 0);
-    Cuts        cuts;
+    SliceInputs cuts;
 
     if (read_cuts(infer, node, &cuts) < 0)
         return -1;

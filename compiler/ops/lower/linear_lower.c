@@ -5,11 +5,11 @@
 #include "ops/rules.h"
 
 /* A deferred matmul: x [rows][k] times panels, result [rows][n]. */
-typedef struct Linear {
+typedef struct LinearStep {
     Operand x, w, bias;
     Extent  rows;
     int64_t k, n;
-} Linear;
+} LinearStep;
 
 static Operand constant_bias(Lower *lower, const LinearWeights *weights)
 {
@@ -25,8 +25,8 @@ static Operand constant_panels(Lower *lower, const LinearWeights *w)
 }
 
 /* Appends the step; y and x are [rows][...] with contiguous columns (x: any column stride). */
-static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow, Extent ycolumn,
-                  const Deferred *p, const Extent *pitch)
+static int append(Lower *lower, const LinearStep *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow,
+                  Extent ycolumn, const Deferred *p, const Extent *pitch)
 {
     static const int64_t tile[3] = {0, 0, 0};
     const Scalar         nothing = {.nnode = 1};
@@ -43,7 +43,7 @@ static int append(Lower *lower, const Linear *l, Operand y, Extent xrow, Extent 
 
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)
 {
-    Linear l = {x, constant_panels(lower, weights), {0}, x.dim[0], weights->k, weights->n};
+    LinearStep l = {x, constant_panels(lower, weights), {0}, x.dim[0], weights->k, weights->n};
 
     l.bias = constant_bias(lower, weights);
     return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
@@ -59,9 +59,9 @@ static bool accepts(const Deferred *p, const Operand *x)
 /* The result as rows: all axes of y but the last collapse into one of equal distance. */
 static int finish(Lower *lower, Deferred *p, Operand y)
 {
-    Linear *l = p->detail;
-    Extent  pitch[SCALAR_MAX_OPERANDS], row;
-    Operand whole = y;
+    LinearStep *l = p->detail;
+    Extent      pitch[SCALAR_MAX_OPERANDS], row;
+    Operand     whole = y;
 
     panels_epilogue(p, p->type.rank - 1, pitch);
     if (!panels_pitch(lower->model, &y, y.rank - 1, &row)) {
@@ -87,7 +87,7 @@ int linear_rows(Lower *lower, Operand x, int64_t k, Extent *rows, Operand *out)
 
 int linear_deferred(Lower *lower, const Node *node, Operand x, const LinearWeights *weights)
 {
-    Linear *l = arena_one(lower->program->arena, Linear);
+    LinearStep *l = arena_one(lower->program->arena, LinearStep);
 
     l->k = weights->k;
     l->n = weights->n;

@@ -158,17 +158,17 @@ int lower_sequence_length(Lower *lower, const Node *node)
 /* ------------------------------------------------------------------------------------------------- cutting, joining */
 
 /* The pieces of SplitToSequence: members of extent `chunk`, or `count` members of extents size[] when chunk is 0. */
-typedef struct Cut {
+typedef struct SplitSizes {
     Extent  chunk;
     Extent *size;
     int     count;
-} Cut;
+} SplitSizes;
 
-static int read_cut(Lower *lower, const Node *node, Cut *cut)
+static int read_cut(Lower *lower, const Node *node, SplitSizes *cut)
 {
     Value *split = given(node, 1) ? node->in[1] : NULL;
 
-    *cut = (Cut){.chunk = extent_const(split ? 0 : 1)};
+    *cut = (SplitSizes){.chunk = extent_const(split ? 0 : 1)};
     if (!split)
         return 0;
     if (split->type.rank == 0)
@@ -210,7 +210,7 @@ int lower_split_to_sequence(Lower *lower, const Node *node)
     bool        keep = given(node, 1) || node_int(node, "keepdims", 1) != 0;
     Extent      dim[MAX_RANK];
     Operand     x, y;
-    Cut         cut;
+    SplitSizes  cut;
 
     axis += axis < 0 ? in->rank : 0;
     for (int i = 0; i < in->rank; i++)

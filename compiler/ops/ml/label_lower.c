@@ -6,31 +6,31 @@
 #include <string.h>
 
 /* A list of elements that an attribute holds. */
-typedef struct List {
+typedef struct LabelList {
     DType       dtype; /* DTYPE_NONE: no such attribute */
     int64_t     count;
     const void *data; /* aligned; pointers to characters for text */
-} List;
+} LabelList;
 
-static List list_of(const Attr *attr)
+static LabelList list_of(const Attr *attr)
 {
     switch (attr ? attr->kind : ATTR_REF) {
     case ATTR_INTS:
-        return (List){DTYPE_I64, attr->count, attr->ints};
+        return (LabelList){DTYPE_I64, attr->count, attr->ints};
     case ATTR_FLOATS:
-        return (List){DTYPE_F32, attr->count, attr->floats};
+        return (LabelList){DTYPE_F32, attr->count, attr->floats};
     case ATTR_STRINGS:
-        return (List){DTYPE_TEXT, attr->count, attr->strings};
+        return (LabelList){DTYPE_TEXT, attr->count, attr->strings};
     default:
-        return (List){0};
+        return (LabelList){0};
     }
 }
 
-static List list_of_tensor(Lower *lower, const Attr *attr)
+static LabelList list_of_tensor(Lower *lower, const Attr *attr)
 {
-    List   list = {attr->type.dtype, type_elements(&attr->type), NULL};
-    size_t width = (size_t)dtype_info(attr->type.dtype)->bytes;
-    char  *data;
+    LabelList list = {attr->type.dtype, type_elements(&attr->type), NULL};
+    size_t    width = (size_t)dtype_info(attr->type.dtype)->bytes;
+    char     *data;
 
     if (attr->tensor->text) {
         list.data = attr->tensor->text;
@@ -45,11 +45,11 @@ static List list_of_tensor(Lower *lower, const Attr *attr)
 }
 
 /* The first of "<name>_tensor", "<name>_strings", "<name>_int64s", "<name>_floats" that is there. */
-static List find_list(Lower *lower, const Node *node, const char *name)
+static LabelList find_list(Lower *lower, const Node *node, const char *name)
 {
     static const char *const kinds[] = {"strings", "int64s", "floats"};
     const Attr              *tensor = node_attr(node, arena_printf(lower->arena, "%s_tensor", name));
-    List                     list = {0};
+    LabelList                list = {0};
 
     if (tensor && tensor->tensor)
         return list_of_tensor(lower, tensor);
@@ -58,13 +58,13 @@ static List find_list(Lower *lower, const Node *node, const char *name)
     return list;
 }
 
-static List numbers(Lower *lower, int64_t count)
+static LabelList numbers(Lower *lower, int64_t count)
 {
     int64_t *data = arena_array(lower->program->arena, int64_t, count + 1);
 
     for (int64_t i = 0; i < count; i++)
         data[i] = i;
-    return (List){DTYPE_I64, count, data};
+    return (LabelList){DTYPE_I64, count, data};
 }
 
 /* What keys without a label get: one element of type `dtype`. */
@@ -90,17 +90,17 @@ static const void *fallback(Lower *lower, const Node *node, DType dtype)
 }
 
 /* The list with one more element at its end. */
-static List with_fallback(Lower *lower, List list, const void *last)
+static LabelList with_fallback(Lower *lower, LabelList list, const void *last)
 {
     size_t width = (size_t)dtype_info(list.dtype)->bytes, bytes = (size_t)list.count * width;
     char  *data = arena_calloc(lower->program->arena, (size_t)list.count + 1, width);
 
     memcpy(data, list.data, bytes);
     memcpy(data + bytes, last, width);
-    return (List){list.dtype, list.count + 1, data};
+    return (LabelList){list.dtype, list.count + 1, data};
 }
 
-static int encode(Lower *lower, const Node *node, List keys, List values)
+static int encode(Lower *lower, const Node *node, LabelList keys, LabelList values)
 {
     DType       from = node->in[0]->type.dtype, to = node->out[0]->type.dtype;
     const char *name =
@@ -126,7 +126,7 @@ static int encode(Lower *lower, const Node *node, List keys, List values)
 
 int lower_label_encoder(Lower *lower, const Node *node)
 {
-    List classes = list_of(node_attr(node, "classes_strings")), keys;
+    LabelList classes = list_of(node_attr(node, "classes_strings")), keys;
 
     if (!classes.dtype) {
         keys = find_list(lower, node, "keys");
@@ -139,7 +139,7 @@ int lower_label_encoder(Lower *lower, const Node *node)
 
 int lower_category_mapper(Lower *lower, const Node *node)
 {
-    List text = list_of(node_attr(node, "cats_strings")), number = list_of(node_attr(node, "cats_int64s"));
+    LabelList text = list_of(node_attr(node, "cats_strings")), number = list_of(node_attr(node, "cats_int64s"));
 
     return node->in[0]->type.dtype == DTYPE_TEXT ? encode(lower, node, text, number)
                                                  : encode(lower, node, number, text);

@@ -9,20 +9,20 @@
 enum { MOST_STATES = 2000 };
 
 /* Nodes to go on from, before what they hold at is looked at. */
-typedef struct State {
+typedef struct TableState {
     uint64_t *set;   /* by node, a bit each */
     bool      begin; /* nothing was read */
     bool      word;  /* the last byte belongs to a word */
-} State;
+} TableState;
 
-typedef struct Builder {
+typedef struct TableBuilder {
     Arena       *arena;
     RegexMachine machine;
     int          words; /* of a set */
-    State       *state;
+    TableState  *state;
     int          nstate, cstate;
     int         *stack; /* [2 * nodes] */
-} Builder;
+} TableBuilder;
 
 static bool is_word(int byte)
 {
@@ -34,7 +34,7 @@ static bool has(const uint64_t *set, int node)
     return set[node / 64] >> (node % 64) & 1;
 }
 
-static bool holds(const State *from, RegexKind kind, bool end, bool next_word)
+static bool holds(const TableState *from, RegexKind kind, bool end, bool next_word)
 {
     switch (kind) {
     case REGEX_BEGIN:
@@ -51,7 +51,7 @@ static bool holds(const State *from, RegexKind kind, bool end, bool next_word)
 }
 
 /* All nodes that are reached without reading anything. */
-static void close_set(Builder *b, const State *from, bool end, bool next_word, uint64_t *out)
+static void close_set(TableBuilder *b, const TableState *from, bool end, bool next_word, uint64_t *out)
 {
     int top = 0;
 
@@ -83,7 +83,7 @@ static bool is_empty(const uint64_t *set, int words)
 }
 
 /* The number of a state, perhaps a new one; -1: too many. */
-static int find_state(Builder *b, State wanted)
+static int find_state(TableBuilder *b, TableState wanted)
 {
     size_t bytes = sizeof *wanted.set * (size_t)b->words;
 
@@ -101,7 +101,7 @@ static int find_state(Builder *b, State wanted)
 }
 
 /* Where `byte` leads to from state `from`. `closed`, `moved`: room for a set each */
-static int step(Builder *b, int from, int byte, uint64_t *closed, uint64_t *moved)
+static int step(TableBuilder *b, int from, int byte, uint64_t *closed, uint64_t *moved)
 {
     close_set(b, &b->state[from], false, is_word(byte), closed);
     memset(moved, 0, sizeof *moved * (size_t)b->words);
@@ -110,10 +110,10 @@ static int step(Builder *b, int from, int byte, uint64_t *closed, uint64_t *move
         if (has(closed, i) && node->kind == REGEX_BYTES && byte >= node->lo && byte <= node->hi)
             moved[node->next / 64] |= (uint64_t)1 << (node->next % 64);
     }
-    return find_state(b, (State){moved, false, is_word(byte)});
+    return find_state(b, (TableState){moved, false, is_word(byte)});
 }
 
-static bool accepts(Builder *b, int state, uint64_t *closed)
+static bool accepts(TableBuilder *b, int state, uint64_t *closed)
 {
     close_set(b, &b->state[state], true, false, closed);
     for (int i = 0; i < b->machine.nnode; i++)
@@ -123,7 +123,7 @@ static bool accepts(Builder *b, int state, uint64_t *closed)
 }
 
 /* Bytes between which no node and no word's edge distinguishes get one class. Returns the first byte of each. */
-static int classify(const Builder *b, uint8_t *class_of, int *first)
+static int classify(const TableBuilder *b, uint8_t *class_of, int *first)
 {
     bool cut[257] = {false};
     int  count = 0;
@@ -145,10 +145,10 @@ static int classify(const Builder *b, uint8_t *class_of, int *first)
 
 const char *regex_compile(Arena *arena, const char *pattern, RegexTable *out)
 {
-    Builder     b = {.arena = arena};
-    const char *error = regex_parse(arena, pattern, &b.machine);
-    uint64_t   *closed, *moved;
-    int         first[256], centry = 0, nentry = 0;
+    TableBuilder b = {.arena = arena};
+    const char  *error = regex_parse(arena, pattern, &b.machine);
+    uint64_t    *closed, *moved;
+    int          first[256], centry = 0, nentry = 0;
 
     if (error)
         return error;
@@ -160,9 +160,9 @@ const char *regex_compile(Arena *arena, const char *pattern, RegexTable *out)
     for (int i = 0; i < b.machine.nnode; i++)
         out->placed |= b.machine.node[i].kind >= REGEX_BEGIN && b.machine.node[i].kind <= REGEX_NO_WORD;
     out->classes = classify(&b, out->class_of, first);
-    ARENA_PUSH(arena, b.state, b.nstate, b.cstate, ((State){moved, false, false})); /* number 0: the empty set */
+    ARENA_PUSH(arena, b.state, b.nstate, b.cstate, ((TableState){moved, false, false})); /* number 0: the empty set */
     moved[b.machine.start / 64] = (uint64_t)1 << (b.machine.start % 64);
-    find_state(&b, (State){moved, true, false});
+    find_state(&b, (TableState){moved, true, false});
     b.state[0].set = arena_array(arena, uint64_t, b.words);
     for (int state = 0; state < b.nstate; state++)
         for (int c = 0; c < (int)out->classes; c++) {

@@ -8,20 +8,20 @@
 
 enum { LAST = 0x10FFFF, MOST_TIMES = 1000, MOST_NODES = 8192, MOST_DEPTH = 100, MOST_RANGES = 256 };
 
-typedef struct Range {
+typedef struct CharRange {
     int32_t lo, hi; /* characters, both ends included */
-} Range;
+} CharRange;
 
 typedef enum ItemKind { ITEM_EMPTY, ITEM_SET, ITEM_BOTH, ITEM_EITHER, ITEM_REPEAT, ITEM_HOLDS } ItemKind;
 
 typedef struct Item Item;
 struct Item {
-    ItemKind  kind;
-    RegexKind holds; /* HOLDS */
-    Range    *range; /* SET */
-    int       nrange;
-    int       least, most; /* REPEAT; most -1: any number of times */
-    Item     *a, *b;
+    ItemKind   kind;
+    RegexKind  holds; /* HOLDS */
+    CharRange *range; /* SET */
+    int        nrange;
+    int        least, most; /* REPEAT; most -1: any number of times */
+    Item      *a, *b;
 };
 
 typedef struct Parser {
@@ -34,8 +34,8 @@ typedef struct Parser {
 /* ----------------------------------------------------------------------------------------------- sets of characters */
 
 typedef struct Set {
-    Range range[MOST_RANGES];
-    int   count;
+    CharRange range[MOST_RANGES];
+    int       count;
 } Set;
 
 static void add(Parser *p, Set *set, int32_t lo, int32_t hi)
@@ -43,12 +43,12 @@ static void add(Parser *p, Set *set, int32_t lo, int32_t hi)
     if (set->count == MOST_RANGES)
         p->error = "a class of too many ranges";
     else if (lo <= hi)
-        set->range[set->count++] = (Range){lo, hi};
+        set->range[set->count++] = (CharRange){lo, hi};
 }
 
 static int by_start(const void *a, const void *b)
 {
-    const Range *x = a, *y = b;
+    const CharRange *x = a, *y = b;
 
     return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
@@ -78,9 +78,9 @@ static void add_all(Parser *p, Set *set, const Set *more)
 static bool add_shorthand(Parser *p, Set *set, char letter)
 {
     static const struct {
-        char  letter;
-        int   count;
-        Range range[4];
+        char      letter;
+        int       count;
+        CharRange range[4];
     } row[] = {{'d', 1, {{'0', '9'}}},
                {'s', 3, {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}},
                {'w', 4, {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}}};
@@ -113,7 +113,7 @@ static Item *item_set(Parser *p, const Set *set)
 {
     Item *item = item_new(p, ITEM_SET, NULL, NULL);
 
-    item->range = arena_array(p->arena, Range, set->count + 1);
+    item->range = arena_array(p->arena, CharRange, set->count + 1);
     memcpy(item->range, set->range, sizeof *set->range * (size_t)set->count);
     item->nrange = set->count;
     return item;
