@@ -8,7 +8,7 @@
 /* Rows of schemas/ops.def, in its order. */
 enum {
     OP_NONE = -1,
-#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) OP_##domain##_##name,
+#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower, types) OP_##domain##_##name,
 #include "schemas/ops.def"
     OP_COUNT
 };
@@ -43,6 +43,7 @@ typedef struct OpInfo {
     OpUpgrade   upgrade; /* NULL: one form only */
     OpInfer     infer;   /* NULL: expanded into other operators by its upgrade rule or a pass before inference */
     OpLower     lower;   /* NULL: likewise */
+    const char *types;   /* what the inputs must hold: see schemas/ops.def */
 } OpInfo;
 
 extern const OpInfo op_info[];

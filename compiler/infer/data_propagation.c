@@ -288,6 +288,8 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
 {
     Model *model = infer->model;
 
+    if (node->op == OP_onnx_Not)
+        return negated(infer, x);
     if (node->op == OP_onnx_Floor || node->op == OP_onnx_Ceil || node->op == OP_onnx_Round) {
         if (!propagated_is_rough(model, x))
             return x;
@@ -316,18 +318,6 @@ void propagate_unary(Infer *infer, Node *node)
         if (elem[i].expr == -2)
             return;
     }
-    infer_track(infer, node, 0, elem, count);
-}
-
-void propagate_not(Infer *infer, Node *node)
-{
-    Extent elem[INFER_TRACKED];
-    int    count, wanted = followed(node);
-
-    if (wanted < 0 || !infer_known(node->in[0], elem, &count) || count != wanted)
-        return;
-    for (int i = 0; i < count; i++)
-        elem[i] = negated(infer, elem[i]);
     infer_track(infer, node, 0, elem, count);
 }
 

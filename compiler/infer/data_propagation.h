@@ -30,8 +30,7 @@ PropagatedOp propagated_op(OpKind op); /* PROPAGATED_NONE: this operator is not 
 
 void propagate_binary(Infer *infer, Node *node); /* inputs 0 and 1, broadcast */
 void propagate_many(Infer *infer, Node *node);   /* Max, Min, Sum of any number of inputs */
-void propagate_unary(Infer *infer, Node *node);  /* Neg, Abs, Floor, ... */
-void propagate_not(Infer *infer, Node *node);
+void propagate_unary(Infer *infer, Node *node);  /* Neg, Abs, Floor, Not, ... */
 void propagate_where(Infer *infer, Node *node);
 void propagate_cast(Infer *infer, Node *node, DType to);
 void propagate_clip(Infer *infer, Node *node);

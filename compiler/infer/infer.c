@@ -84,7 +84,8 @@ static int infer_node(Infer *infer, Node *node)
             node->out[i]->elem = NULL;
             node->out[i]->nelem = 0;
         }
-    if (check_inputs(infer, node) < 0 || info->infer(infer, node) < 0 || check_outputs(infer, node) < 0)
+    if (check_inputs(infer, node) < 0 || infer_check_types(infer, node, info->types) < 0 ||
+        info->infer(infer, node) < 0 || check_outputs(infer, node) < 0)
         return -1;
     return fold(infer, node);
 }

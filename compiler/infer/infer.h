@@ -62,8 +62,10 @@ int infer_axis(Infer *infer, const Node *node, int64_t axis, int rank,
 int infer_axes(Infer *infer, const Node *node, const int64_t *axes, int count, int rank,
                bool *chosen); /* distinct ones */
 
-/* Requires a and b to be equal: -1 when they cannot be, a run-time check when that is unknown. `what` names them in
- * messages. */
+/* The inputs hold what a row of schemas/ops.def says of them; -1 with the message of the check that fails. */
+int infer_check_types(Infer *infer, const Node *node, const char *types);
+
+/* a and b must be equal: -1 when they cannot be, a run-time check when that is not known. `what` names the extents. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what);
 int infer_need_same_shape(Infer *infer, const Node *node, int first, int second);
 /* The run stops with the shape code unless `condition` is non-zero; -1 when it is known to be zero. */

@@ -18,8 +18,8 @@
 #define DOMAIN_ours "occamyc"
 
 const OpInfo op_info[] = {
-#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower) \
-    {DOMAIN_##domain, #name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower},
+#define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower, types) \
+    {DOMAIN_##domain, #name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower, types},
 #include "schemas/ops.def"
 };
 

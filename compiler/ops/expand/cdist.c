@@ -12,9 +12,7 @@ int infer_cdist(Infer *infer, Node *node)
     const Type *a = infer_in(node, 0), *b = infer_in(node, 1);
     Extent      dim[2];
 
-    if (infer_need(infer, node, 0, "F", 2, 2) < 0 || infer_need(infer, node, 1, "F", 2, 2) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_equal(infer, node, a->dim[1], b->dim[1], "the columns of both inputs") < 0)
+    if (infer_need_equal(infer, node, a->dim[1], b->dim[1], "the columns of both inputs") < 0)
         return -1;
     if (strcmp(metric, "sqeuclidean") && strcmp(metric, "euclidean"))
         return diag_unsupported(infer->diag, node->loc, "metric '%s' is not supported; use euclidean or sqeuclidean",

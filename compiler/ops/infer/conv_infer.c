@@ -46,8 +46,7 @@ int infer_conv(Infer *infer, Node *node)
 {
     Extent dim[MAX_RANK];
 
-    if (infer_need_dtype(infer, node, 0, "FL") < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 || conv_shape(infer, node, 0, 1, 2, dim) < 0)
+    if (conv_shape(infer, node, 0, 1, 2, dim) < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, node->in[0]->type.rank, dim);
 }
@@ -71,8 +70,7 @@ int infer_conv_integer(Infer *infer, Node *node)
 {
     Extent dim[MAX_RANK];
 
-    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_dtype(infer, node, 1, "IU") < 0 ||
-        conv_shape(infer, node, 0, 1, node->nin, dim) < 0)
+    if (conv_shape(infer, node, 0, 1, node->nin, dim) < 0)
         return -1;
     for (int i = 0; i < 2; i++)
         if (infer_has(node, 2 + i) && infer_need_same_dtype(infer, node, i, 2 + i) < 0)
@@ -85,8 +83,7 @@ int infer_integer_conv(Infer *infer, Node *node)
 {
     Extent dim[MAX_RANK];
 
-    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_exactly(infer, node, 1, DTYPE_I8) < 0 ||
-        infer_need_exactly(infer, node, 2, DTYPE_F32) < 0 || conv_shape(infer, node, 0, 1, 4, dim) < 0)
+    if (conv_shape(infer, node, 0, 1, 4, dim) < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
 }
@@ -96,9 +93,7 @@ int infer_qlinear_conv(Infer *infer, Node *node)
 {
     Extent dim[MAX_RANK];
 
-    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_dtype(infer, node, 3, "IU") < 0 ||
-        infer_need_dtype(infer, node, 7, "IU") < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0 ||
-        conv_shape(infer, node, 0, 3, 8, dim) < 0)
+    if (conv_shape(infer, node, 0, 3, 8, dim) < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, node->in[7]->type.dtype, node->in[0]->type.rank, dim);
 }
@@ -111,8 +106,7 @@ int infer_conv_transpose(Infer *infer, Node *node)
     Window      window;
     Extent      dim[MAX_RANK];
 
-    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 || infer_need_same_dtype(infer, node, 0, 2) < 0)
+    if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0)
         return -1;
     if (group < 1 || group > INT32_MAX || (w->dim[0].expr < 0 && w->dim[0].max % group))
         return diag_error(infer->diag, node->loc,
@@ -136,7 +130,7 @@ int infer_deform_conv(Infer *infer, Node *node)
     Extent      dim[MAX_RANK];
     int64_t     groups = node_int(node, "offset_group", 1), points = 1;
 
-    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || conv_shape(infer, node, 0, 1, 3, dim) < 0)
+    if (conv_shape(infer, node, 0, 1, 3, dim) < 0)
         return -1;
     if (groups < 1 || x->dim[1].max % groups)
         return diag_error(infer->diag, node->loc,
@@ -166,9 +160,7 @@ int infer_causal_conv(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *w = infer_in(node, 1);
     Extent      state[3];
 
-    if (infer_need(infer, node, 0, "FL", 3, 3) < 0 || infer_need_rank(infer, node, 1, 3, 3) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels") < 0 ||
+    if (infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels") < 0 ||
         infer_need_vector(infer, node, 2, x->dim[1]) < 0)
         return -1;
     state[0] = x->dim[0];

@@ -20,8 +20,6 @@ int infer_shape(Infer *infer, Node *node)
     int         start, end;
     int64_t     count;
 
-    if (infer_need_tensor(infer, node, 0) < 0)
-        return -1;
     start = clamp_axis(node_int(node, "start", 0), x->rank);
     end = clamp_axis(node_int(node, "end", x->rank), x->rank);
     count = end > start ? end - start : 0;
@@ -35,7 +33,7 @@ int infer_size(Infer *infer, Node *node)
 {
     Extent total;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_set(infer, node, 0, type_tensor(DTYPE_I64, 0, NULL)) < 0)
+    if (infer_set(infer, node, 0, type_tensor(DTYPE_I64, 0, NULL)) < 0)
         return -1;
     total = type_count(infer->model, infer_in(node, 0));
     infer_track(infer, node, 0, &total, 1);
@@ -70,8 +68,6 @@ int infer_constant_of_shape(Infer *infer, Node *node)
     Extent      dim[MAX_RANK];
     int         n;
 
-    if (infer_need_rank(infer, node, 0, 1, 1) < 0)
-        return -1;
     n = infer_elems(infer, node, 0, 0, INT64_MAX, dim, MAX_RANK);
     if (n < 0)
         return -1;
@@ -88,8 +84,6 @@ int infer_constant_of_shape(Infer *infer, Node *node)
 
 int infer_eye_like(Infer *infer, Node *node)
 {
-    if (infer_need_rank(infer, node, 0, 2, 2) < 0)
-        return -1;
     return infer_set(infer, node, 0,
                      infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
@@ -158,10 +152,6 @@ int infer_range(Infer *infer, Node *node)
 {
     Extent count;
 
-    for (int i = 0; i < 3; i++)
-        if (infer_need_dtype(infer, node, i, "FLIU") < 0 || infer_need_scalar(infer, node, i) < 0 ||
-            infer_need_same_dtype(infer, node, 0, i) < 0)
-            return -1;
     if (range_extent(infer, node, &count) < 0 ||
         infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 1, &count) < 0)
         return -1;
@@ -202,7 +192,7 @@ int infer_random_like(Infer *infer, Node *node)
 {
     DType dtype;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || drawn_type(infer, node, node->in[0]->type.dtype, &dtype) < 0)
+    if (drawn_type(infer, node, node->in[0]->type.dtype, &dtype) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(dtype, &node->in[0]->type));
 }
@@ -210,8 +200,6 @@ int infer_random_like(Infer *infer, Node *node)
 /* Zeros and ones of any type. */
 int infer_bernoulli(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FL") < 0)
-        return -1;
     return infer_set(infer, node, 0,
                      infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
@@ -222,8 +210,6 @@ int infer_multinomial(Infer *infer, Node *node)
     Extent  dim[2];
     int64_t samples = node_int(node, "sample_size", 1);
 
-    if (infer_need(infer, node, 0, "FL", 2, 2) < 0)
-        return -1;
     if (samples < 1)
         return diag_error(infer->diag, node->loc, "attribute 'sample_size' is %lld, wanted 1 or more",
                           (long long)samples);

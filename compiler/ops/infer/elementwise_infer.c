@@ -6,57 +6,23 @@
 
 /* -------------------------------------------------------------------------------------------------------- one input */
 
-static int same_of(Infer *infer, Node *node, const char *classes)
+int infer_unary(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, classes) < 0)
-        return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
-}
-
-int infer_float_unary(Infer *infer, Node *node)
-{
-    if (same_of(infer, node, "FL") < 0)
+    if (infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
         return -1;
     propagate_unary(infer, node);
-    return 0;
-}
-
-int infer_number_unary(Infer *infer, Node *node)
-{
-    if (same_of(infer, node, "FLIU") < 0)
-        return -1;
-    propagate_unary(infer, node);
-    return 0;
-}
-
-int infer_bitwise_not(Infer *infer, Node *node)
-{
-    return same_of(infer, node, "IU");
-}
-
-int infer_not(Infer *infer, Node *node)
-{
-    if (same_of(infer, node, "B") < 0)
-        return -1;
-    propagate_not(infer, node);
     return 0;
 }
 
 int infer_float_test(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FL") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
 }
 
 int infer_clip(Infer *infer, Node *node)
 {
-    if (same_of(infer, node, "FLIU") < 0)
+    if (infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
         return -1;
-    for (int i = 1; i < node->nin; i++)
-        if (infer_has(node, i) &&
-            (infer_need_scalar(infer, node, i) < 0 || infer_need_same_dtype(infer, node, 0, i) < 0))
-            return -1;
     propagate_clip(infer, node);
     return 0;
 }
@@ -64,11 +30,6 @@ int infer_clip(Infer *infer, Node *node)
 /* The mask is false where an element is dropped; without training all are kept. */
 int infer_dropout(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FL") < 0)
-        return -1;
-    for (int i = 1; i < node->nin; i++)
-        if (infer_has(node, i) && infer_need_scalar(infer, node, i) < 0)
-            return -1;
     if (infer_set_like(infer, node, 0, 0) < 0)
         return -1;
     return infer_set(infer, node, 1, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
@@ -107,15 +68,13 @@ int infer_cast(Infer *infer, Node *node)
 {
     int64_t to = node_int(node, "to", 0);
 
-    if (infer_need_dtype(infer, node, 0, "FLIUBS") < 0 || valid_dtype(infer, node, to) < 0)
+    if (valid_dtype(infer, node, to) < 0)
         return -1;
     return set_cast(infer, node, (DType)to);
 }
 
 int infer_cast_like(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FLIUBS") < 0 || infer_need_dtype(infer, node, 1, "FLIUBS") < 0)
-        return -1;
     return set_cast(infer, node, node->in[1]->type.dtype);
 }
 
@@ -124,7 +83,7 @@ int infer_bit_cast(Infer *infer, Node *node)
 {
     int64_t to = node_int(node, "to", 0);
 
-    if (infer_need_dtype(infer, node, 0, "FLIUB") < 0 || valid_dtype(infer, node, to) < 0)
+    if (valid_dtype(infer, node, to) < 0)
         return -1;
     if (dtype_info((DType)to)->bits != dtype_info(node->in[0]->type.dtype)->bits)
         return diag_error(infer->diag, node->loc, "found %d-bit elements and %d-bit ones in 'to', wanted equal widths",
@@ -134,45 +93,27 @@ int infer_bit_cast(Infer *infer, Node *node)
 
 /* ------------------------------------------------------------------------------------------------------- two inputs */
 
-static int broadcast_two(Infer *infer, Node *node, const char *classes, Type *out)
-{
-    if (infer_need_dtype(infer, node, 0, classes) < 0 || infer_need_dtype(infer, node, 1, classes) < 0)
-        return -1;
-    return infer_broadcast(infer, node, &node->in[0]->type, &node->in[1]->type, out);
-}
-
-static int binary_of(Infer *infer, Node *node, const char *classes, DType result)
+static int binary_of(Infer *infer, Node *node, DType result)
 {
     Type type;
 
-    if (broadcast_two(infer, node, classes, &type) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
+    if (infer_broadcast(infer, node, &node->in[0]->type, &node->in[1]->type, &type) < 0)
         return -1;
-    if (result != DTYPE_NONE)
-        type.dtype = result;
+    type.dtype = result;
     if (infer_set(infer, node, 0, type) < 0)
         return -1;
     propagate_binary(infer, node);
     return 0;
 }
 
-int infer_arithmetic(Infer *infer, Node *node)
+int infer_binary(Infer *infer, Node *node)
 {
-    return binary_of(infer, node, "FLIU", DTYPE_NONE);
-}
-
-int infer_bitwise(Infer *infer, Node *node)
-{
-    return binary_of(infer, node, "IU", DTYPE_NONE);
-}
-
-int infer_logical(Infer *infer, Node *node)
-{
-    return binary_of(infer, node, "B", DTYPE_NONE);
+    return binary_of(infer, node, node->in[0]->type.dtype);
 }
 
 int infer_compare(Infer *infer, Node *node)
 {
-    return binary_of(infer, node, node->op == OP_onnx_Equal ? "FLIUBS" : "FLIU", DTYPE_BOOL);
+    return binary_of(infer, node, DTYPE_BOOL);
 }
 
 /* The exponent may be of another type; the result is of the base's. */
@@ -180,7 +121,9 @@ int infer_pow(Infer *infer, Node *node)
 {
     Type type;
 
-    return broadcast_two(infer, node, "FLIU", &type) < 0 ? -1 : infer_set(infer, node, 0, type);
+    if (infer_broadcast(infer, node, &node->in[0]->type, &node->in[1]->type, &type) < 0)
+        return -1;
+    return infer_set(infer, node, 0, type);
 }
 
 /* The slope broadcasts to the input, never the other way. */
@@ -189,7 +132,7 @@ int infer_prelu(Infer *infer, Node *node)
     Type        type;
     const Type *x = infer_in(node, 0);
 
-    if (broadcast_two(infer, node, "FLIU", &type) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
+    if (infer_broadcast(infer, node, x, &node->in[1]->type, &type) < 0)
         return -1;
     if (type.rank != x->rank)
         return diag_error(infer->diag, node->loc, "the slope has rank %d, wanted at most the input's rank %d",
@@ -199,7 +142,7 @@ int infer_prelu(Infer *infer, Node *node)
 
 int infer_swiglu(Infer *infer, Node *node)
 {
-    return infer_need_same_shape(infer, node, 0, 1) < 0 ? -1 : binary_of(infer, node, "FL", DTYPE_NONE);
+    return infer_need_same_shape(infer, node, 0, 1) < 0 ? -1 : infer_binary(infer, node);
 }
 
 /* ------------------------------------------------------------------------------------------------------ more inputs */
@@ -208,9 +151,6 @@ int infer_many_arithmetic(Infer *infer, Node *node)
 {
     Type type;
 
-    for (int i = 0; i < node->nin; i++)
-        if (infer_need_dtype(infer, node, i, "FLIU") < 0 || infer_need_same_dtype(infer, node, 0, i) < 0)
-            return -1;
     if (infer_broadcast_inputs(infer, node, 0, node->nin, &type) < 0 || infer_set(infer, node, 0, type) < 0)
         return -1;
     if (node->nin == 2)
@@ -224,9 +164,7 @@ int infer_where(Infer *infer, Node *node)
 {
     Type type;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_BOOL) < 0 || infer_need_dtype(infer, node, 1, "FLIUBS-C") < 0 ||
-        infer_need_tensor(infer, node, 2) < 0 || infer_need_same_dtype(infer, node, 1, 2) < 0 ||
-        infer_broadcast_inputs(infer, node, 0, 3, &type) < 0)
+    if (infer_broadcast_inputs(infer, node, 0, 3, &type) < 0)
         return -1;
     type.dtype = node->in[1]->type.dtype;
     if (infer_set(infer, node, 0, type) < 0)

@@ -146,8 +146,6 @@ int infer_resize(Infer *infer, Node *node)
 {
     Type type;
 
-    if (infer_need(infer, node, 0, "FLIU-BCS", 1, MAX_RANK) < 0)
-        return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     if (given(node, 2) == given(node, 3))
         return diag_error(infer->diag, node->loc, "wanted either scales (input 2) or sizes (input 3)");
@@ -164,8 +162,7 @@ int infer_grid_sample(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *grid = infer_in(node, 1);
     Type        type;
 
-    if (infer_need(infer, node, 0, "FLIU-BCS", 3, MAX_RANK) < 0 ||
-        infer_need(infer, node, 1, "FL", x->rank, x->rank) < 0 ||
+    if (infer_need(infer, node, 1, "FL", x->rank, x->rank) < 0 ||
         infer_need_equal(infer, node, x->dim[0], grid->dim[0], "batches of input and grid") < 0 ||
         infer_need_equal(infer, node, grid->dim[x->rank - 1], extent_const(x->rank - 2),
                          "numbers of a grid point and spatial axes") < 0)
@@ -182,8 +179,6 @@ int infer_affine_grid(Infer *infer, Node *node)
     Extent size[5], dim[5];
     int    count;
 
-    if (infer_need(infer, node, 0, "FL", 3, 3) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
-        return -1;
     count = infer_elems(infer, node, 1, 0, INT64_MAX, size, 5);
     if (count < 0)
         return -1;
@@ -204,8 +199,6 @@ int infer_col2im(Infer *infer, Node *node)
     Extent      dim[MAX_RANK], block[MAX_RANK], product = extent_const(1);
     int         count;
 
-    if (infer_need(infer, node, 0, "FLIUB-CS", 3, 3) < 0)
-        return -1;
     count = infer_elems(infer, node, 1, 0, INT64_MAX, dim + 2, MAX_RANK - 2);
     if (count < 0 || infer_elems(infer, node, 2, 1, INT32_MAX, block, MAX_RANK) < 0)
         return -1;
@@ -228,8 +221,7 @@ int infer_roi_align(Infer *infer, Node *node)
     const Type *rois = infer_in(node, 1);
     Extent      dim[4];
 
-    if (infer_need(infer, node, 0, "FL", 4, 4) < 0 || infer_need(infer, node, 1, "FL", 2, 2) < 0 ||
-        infer_need_equal(infer, node, rois->dim[1], extent_const(4), "corners of a region") < 0 ||
+    if (infer_need_equal(infer, node, rois->dim[1], extent_const(4), "corners of a region") < 0 ||
         infer_need_vector(infer, node, 2, rois->dim[0]) < 0)
         return -1;
     if (node_int(node, "output_height", 1) < 1 || node_int(node, "output_width", 1) < 1)

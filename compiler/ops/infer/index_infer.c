@@ -44,8 +44,7 @@ int infer_gather(Infer *infer, Node *node)
     Type        type = {.kind = TYPE_TENSOR};
     int         axis;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "I") < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+    if (infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
         return -1;
     if (x->rank + index->rank - 1 > MAX_RANK)
         return diag_unsupported(infer->diag, node->loc, "the result would have rank %d; at most %d is supported",
@@ -82,8 +81,6 @@ int infer_gather_elements(Infer *infer, Node *node)
 {
     int axis, rank;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "I") < 0)
-        return -1;
     rank = node->in[0]->type.rank;
     if (infer_need_rank(infer, node, 1, rank, rank) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 || need_within(infer, node, axis) < 0)
@@ -96,9 +93,6 @@ static int index_depth(Infer *infer, const Node *node, int batch, int64_t *depth
 {
     const Type *x = infer_in(node, 0), *index = infer_in(node, 1);
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_exactly(infer, node, 1, DTYPE_I64) < 0 ||
-        infer_need_rank(infer, node, 1, 1, MAX_RANK) < 0)
-        return -1;
     if (index->dim[index->rank - 1].expr >= 0)
         return diag_unsupported(infer->diag, node->loc,
                                 "the last extent of the indices is known only while running; pin it with --dim");
@@ -142,11 +136,8 @@ int infer_scatter_elements(Infer *infer, Node *node)
 {
     int axis, rank;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "I") < 0)
-        return -1;
     rank = node->in[0]->type.rank;
     if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_need_same_shape(infer, node, 1, 2) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 || need_within(infer, node, axis) < 0)
         return -1;
     return set_scattered(infer, node);
@@ -158,8 +149,7 @@ int infer_scatter_nd(Infer *infer, Node *node)
     int64_t     depth;
     int         prefix;
 
-    if (index_depth(infer, node, 0, &depth) < 0 || infer_need_tensor(infer, node, 2) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0)
+    if (index_depth(infer, node, 0, &depth) < 0)
         return -1;
     prefix = index->rank - 1;
     if (update->rank != prefix + x->rank - depth)
@@ -178,8 +168,7 @@ int infer_tensor_scatter(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *update = infer_in(node, 1);
     int         axis;
 
-    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 || infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0 ||
+    if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", -2), x->rank, &axis) < 0 ||
         infer_need_vector(infer, node, 2, x->dim[0]) < 0)
         return -1;
@@ -199,8 +188,7 @@ int infer_one_hot(Infer *infer, Node *node)
     Type        type = {.kind = TYPE_TENSOR};
     int         axis, n, from = 0;
 
-    if (infer_need(infer, node, 0, "FLIU", 0, MAX_RANK - 1) < 0 || infer_need_scalar(infer, node, 1) < 0 ||
-        infer_need_vector(infer, node, 2, extent_const(2)) < 0 ||
+    if (infer_need_vector(infer, node, 2, extent_const(2)) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", -1), index->rank + 1, &axis) < 0)
         return -1;
     if (dtype_in(node->in[1]->type.dtype, "FL")) {

@@ -38,8 +38,6 @@ static int set_product(Infer *infer, Node *node, int first, int second, DType dt
 
 int infer_matmul(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FLIU") < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0)
-        return -1;
     return set_product(infer, node, 0, 1, node->in[0]->type.dtype);
 }
 
@@ -117,9 +115,6 @@ int infer_fused_matmul(Infer *infer, Node *node)
 {
     Type a, b, type = {.kind = TYPE_TENSOR};
 
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need(infer, node, 1, "FL", 1, MAX_RANK) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 1) < 0)
-        return -1;
     a = turn_factor(node->in[0]->type, node_int(node, "transA", 0) != 0, node_int(node, "transBatchA", 0) != 0);
     b = turn_factor(node->in[1]->type, node_int(node, "transB", 0) != 0, node_int(node, "transBatchB", 0) != 0);
     type.dtype = a.dtype;
@@ -163,9 +158,7 @@ int infer_gemm(Infer *infer, Node *node)
 {
     Extent dim[2];
 
-    if (infer_need_dtype(infer, node, 0, "FLIU") < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_same_dtype(infer, node, 0, 2) < 0 || gemm_shape(infer, node, 0, 1, dim) < 0 ||
-        need_addend(infer, node, 2, dim) < 0)
+    if (gemm_shape(infer, node, 0, 1, dim) < 0 || need_addend(infer, node, 2, dim) < 0)
         return -1;
     return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, 2, dim);
 }
@@ -187,9 +180,8 @@ int infer_det(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
 
-    if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0 ||
-        infer_need_equal(infer, node, x->dim[x->rank - 2], x->dim[x->rank - 1], "rows and columns of a square matrix") <
-            0)
+    if (infer_need_equal(infer, node, x->dim[x->rank - 2], x->dim[x->rank - 1], "rows and columns of a square matrix") <
+        0)
         return -1;
     return infer_set_tensor(infer, node, 0, x->dtype, x->rank - 2, x->dim);
 }

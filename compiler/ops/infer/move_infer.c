@@ -121,8 +121,7 @@ int infer_reshape(Infer *infer, Node *node)
     Extent before;
     int    open;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
-        read_new_shape(infer, node, &type, &open) < 0 || resolve_run_time_entries(infer, node, &type, open) < 0)
+    if (read_new_shape(infer, node, &type, &open) < 0 || resolve_run_time_entries(infer, node, &type, open) < 0)
         return -1;
     if (open >= 0) {
         if (fill_open_extent(infer, node, infer_in(node, 0), &type, open) < 0)
@@ -142,8 +141,6 @@ int infer_flatten(Infer *infer, Node *node)
     Type        type = {.rank = 2};
     int64_t     axis = node_int(node, "axis", 1);
 
-    if (infer_need_tensor(infer, node, 0) < 0)
-        return -1;
     if (axis < -x->rank || axis > x->rank)
         return diag_error(infer->diag, node->loc, "axis %lld is outside the tensor's rank %d", (long long)axis,
                           x->rank);
@@ -185,7 +182,7 @@ int infer_squeeze(Infer *infer, Node *node)
     Axes        axes;
     bool        chosen[MAX_RANK] = {false};
 
-    if (infer_need_tensor(infer, node, 0) < 0 || axes_read(infer, node, 1, x->rank, &axes) < 0)
+    if (axes_read(infer, node, 1, x->rank, &axes) < 0)
         return -1;
     if (axes.count < 0) {
         axes.count = 0;
@@ -212,8 +209,6 @@ int infer_unsqueeze(Infer *infer, Node *node)
     Axes        axes;
     int64_t     more;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 0, 1) < 0)
-        return -1;
     more = type_elements(&node->in[1]->type);
     if (more < 0 || more > MAX_RANK - x->rank)
         return diag_unsupported(infer->diag, node->loc, "the result would have rank %lld; at most %d is supported",
@@ -247,8 +242,6 @@ int infer_transpose(Infer *infer, Node *node)
     bool           chosen[MAX_RANK];
     Type           type;
 
-    if (infer_need_tensor(infer, node, 0) < 0)
-        return -1;
     if (count && count != x->rank)
         return diag_error(infer->diag, node->loc, "attribute 'perm' has %d entries, wanted %d", count, x->rank);
     if (infer_axes(infer, node, permutation, count, x->rank, chosen) < 0)
@@ -314,8 +307,6 @@ int infer_reverse_sequence(Infer *infer, Node *node)
 {
     int64_t batch = node_int(node, "batch_axis", 1), time = node_int(node, "time_axis", 0);
 
-    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0 || infer_need_exactly(infer, node, 1, DTYPE_I64) < 0)
-        return -1;
     if (batch < 0 || batch > 1 || time != 1 - batch)
         return diag_error(infer->diag, node->loc, "batch_axis %lld and time_axis %lld, wanted 0 and 1 or 1 and 0",
                           (long long)batch, (long long)time);
@@ -328,8 +319,7 @@ int infer_trilu(Infer *infer, Node *node)
 {
     Extent diagonal;
 
-    if (infer_need(infer, node, 0, "FLIUBC-S", 2, MAX_RANK) < 0 ||
-        infer_scalar(infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0)
+    if (infer_scalar(infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }

@@ -11,8 +11,7 @@ static int set_like(Infer *infer, Node *node, int index, int input)
 
 int infer_bias_gelu(Infer *infer, Node *node)
 {
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need_same_dtype(infer, node, 0, 1) < 0 ||
-        infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
+    if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
         return -1;
     return set_like(infer, node, 0, 0);
 }

@@ -11,8 +11,6 @@ int infer_softmax(Infer *infer, Node *node)
 {
     int axis, rank;
 
-    if (infer_need_dtype(infer, node, 0, "FL") < 0)
-        return -1;
     rank = node->in[0]->type.rank;
     if (rank && infer_axis(infer, node, node_int(node, "axis", -1), rank, &axis) < 0)
         return -1;
@@ -25,8 +23,6 @@ int infer_batch_norm(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0);
     Extent      channels;
 
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0)
-        return -1;
     channels = x->rank > 1 ? x->dim[1] : extent_const(1);
     for (int i = 1; i <= 4; i++)
         if (infer_need_vector(infer, node, i, channels) < 0 || infer_need_same_width(infer, node, 0, i) < 0)
@@ -43,8 +39,7 @@ int infer_batch_norm(Infer *infer, Node *node)
 
 int infer_instance_norm(Infer *infer, Node *node)
 {
-    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 ||
-        infer_need_vector(infer, node, 1, node->in[0]->type.dim[1]) < 0 ||
+    if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[1]) < 0 ||
         infer_need_vector(infer, node, 2, node->in[0]->type.dim[1]) < 0)
         return -1;
     return set_same(infer, node, 0);
@@ -56,8 +51,6 @@ int infer_group_norm(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0);
     int64_t     groups = node_int(node, "num_groups", 0);
 
-    if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0)
-        return -1;
     if (groups < 1 || (x->dim[1].expr < 0 && x->dim[1].max % groups))
         return diag_error(infer->diag, node->loc,
                           "attribute 'num_groups' is %lld, wanted a divisor of the %lld channels", (long long)groups,
@@ -96,8 +89,7 @@ int infer_layer_norm(Infer *infer, Node *node)
 {
     int axis;
 
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
+    if (infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
         need_normalized(infer, node, 1, axis) < 0 || need_normalized(infer, node, 2, axis) < 0 ||
         set_same(infer, node, 0) < 0)
         return -1;
@@ -109,8 +101,7 @@ int infer_rms_norm(Infer *infer, Node *node)
 {
     int axis;
 
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 || infer_need_dtype(infer, node, 1, "FL") < 0 ||
-        infer_need_same_width(infer, node, 0, 1) < 0 ||
+    if (infer_need_same_width(infer, node, 0, 1) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
         need_normalized(infer, node, 1, axis) < 0)
         return -1;
@@ -122,8 +113,6 @@ int infer_skip_layer_norm(Infer *infer, Node *node)
 {
     int last;
 
-    if (infer_need(infer, node, 0, "FL", 2, 3) < 0 || infer_need_dtype(infer, node, 1, "FL") < 0)
-        return -1;
     last = node->in[0]->type.rank - 1;
     for (int i = 2; i < node->nin; i++)
         if (infer_need_vector(infer, node, i, node->in[0]->type.dim[last]) < 0)
@@ -135,8 +124,6 @@ int infer_skip_layer_norm(Infer *infer, Node *node)
 
 int infer_lrn(Infer *infer, Node *node)
 {
-    if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0)
-        return -1;
     if (node_int(node, "size", 0) < 1)
         return diag_error(infer->diag, node->loc, "attribute 'size' is %lld, wanted 1 or more",
                           (long long)node_int(node, "size", 0));
@@ -150,8 +137,7 @@ int infer_mean_variance(Infer *infer, Node *node)
     const int64_t       *axes = node_ints(node, "axes", &count);
     bool                 chosen[MAX_RANK];
 
-    if (infer_need_dtype(infer, node, 0, "FL") < 0 ||
-        infer_axes(infer, node, axes ? axes : usual, axes ? count : 3, node->in[0]->type.rank, chosen) < 0)
+    if (infer_axes(infer, node, axes ? axes : usual, axes ? count : 3, node->in[0]->type.rank, chosen) < 0)
         return -1;
     return set_same(infer, node, 0);
 }

@@ -12,8 +12,7 @@ int infer_concat(Infer *infer, Node *node)
     Type type;
     int  axis;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_joined(infer, node, 0, 1, &axis, &type) < 0 ||
-        infer_set(infer, node, 0, type) < 0)
+    if (infer_joined(infer, node, 0, 1, &axis, &type) < 0 || infer_set(infer, node, 0, type) < 0)
         return -1;
     propagate_concat(infer, node, axis);
     return 0;
@@ -57,8 +56,7 @@ int infer_split(Infer *infer, Node *node)
     Extent      part[INFER_TRACKED], elem[INFER_TRACKED];
     int         axis, parts, known = 0, at = 0;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+    if (infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
         return -1;
     parts = (int)node_int(node, "num_outputs", node->nout);
     if (parts < node->nout || parts > INFER_TRACKED)
@@ -106,8 +104,6 @@ int infer_expand(Infer *infer, Node *node)
     Type        type = {.kind = TYPE_TENSOR};
     int         n;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
-        return -1;
     n = infer_elems(infer, node, 1, 0, INT64_MAX, wanted, MAX_RANK);
     if (n < 0 || infer_broadcast_dims(infer, node, x->rank, x->dim, n, wanted, &type.rank, type.dim) < 0)
         return -1;
@@ -124,8 +120,6 @@ int infer_tile(Infer *infer, Node *node)
     Type   type;
     int    n;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
-        return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     n = infer_elems(infer, node, 1, 0, INT64_MAX, times, MAX_RANK);
     if (n < 0)
@@ -164,9 +158,7 @@ int infer_pad(Infer *infer, Node *node)
     Type   type;
     int    n;
 
-    if (infer_need_dtype(infer, node, 0, "FLIUBC-S") < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0 ||
-        axes_read(infer, node, 3, node->in[0]->type.rank, &axes) < 0 ||
-        (infer_has(node, 2) && infer_need_scalar(infer, node, 2) < 0))
+    if (axes_read(infer, node, 3, node->in[0]->type.rank, &axes) < 0)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     n = infer_elems(infer, node, 1, INT32_MIN, INT64_MAX, pads, 2 * MAX_RANK);
@@ -190,8 +182,6 @@ int infer_center_crop_pad(Infer *infer, Node *node)
     Extent         wanted[MAX_RANK];
     Type           type;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || infer_need_rank(infer, node, 1, 1, 1) < 0)
-        return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     n = infer_elems(infer, node, 1, 0, INT64_MAX, wanted, MAX_RANK);
     if (n < 0)

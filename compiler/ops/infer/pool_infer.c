@@ -10,7 +10,7 @@ static int set_pool(Infer *infer, Node *node, DType dtype)
     Window      window;
     Extent      dim[MAX_RANK];
 
-    if (infer_need_rank(infer, node, 0, 3, MAX_RANK) < 0 || window_read(infer, node, x, NULL, &window) < 0 ||
+    if (window_read(infer, node, x, NULL, &window) < 0 ||
         window_extents(infer, node, x, node_int(node, "ceil_mode", 0) != 0, &window) < 0)
         return -1;
     dim[0] = x->dim[0];
@@ -23,8 +23,6 @@ static int set_pool(Infer *infer, Node *node, DType dtype)
 
 int infer_pool(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, node->op == OP_onnx_MaxPool ? "FLIU" : "FL") < 0)
-        return -1;
     if (dtype_in(node->in[0]->type.dtype, "IU") && dtype_info(node->in[0]->type.dtype)->bits != 8)
         return diag_error(infer->diag, node->loc, "input 0 '%s' holds %s, wanted floats or integers of 8 bits",
                           node->in[0]->name, dtype_info(node->in[0]->type.dtype)->name);
@@ -36,8 +34,6 @@ static int set_global(Infer *infer, Node *node, DType dtype)
     const Type *x = infer_in(node, 0);
     Extent      dim[MAX_RANK];
 
-    if (infer_need_rank(infer, node, 0, 2, MAX_RANK) < 0)
-        return -1;
     for (int i = 0; i < x->rank; i++)
         dim[i] = i < 2 ? x->dim[i] : extent_const(1);
     return infer_set_tensor(infer, node, 0, dtype, x->rank, dim);
@@ -45,7 +41,7 @@ static int set_global(Infer *infer, Node *node, DType dtype)
 
 int infer_global_pool(Infer *infer, Node *node)
 {
-    return infer_need_dtype(infer, node, 0, "FL") < 0 ? -1 : set_global(infer, node, node->in[0]->type.dtype);
+    return set_global(infer, node, node->in[0]->type.dtype);
 }
 
 /* com.microsoft: x, its scale and zero point, the result's scale and zero point. */
@@ -54,15 +50,13 @@ int infer_qlinear_pool(Infer *infer, Node *node)
     if (node_int(node, "channels_last", 0))
         return diag_unsupported(infer->diag, node->loc,
                                 "channels_last pools are not supported; export with channels first");
-    return infer_need_dtype(infer, node, 0, "IU") < 0 ? -1 : set_pool(infer, node, node->in[0]->type.dtype);
+    return set_pool(infer, node, node->in[0]->type.dtype);
 }
 
 /* Inputs: x, divisor, zero point of x: sums over windows, divided. */
 int infer_integer_pool(Infer *infer, Node *node)
 {
-    return infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_exactly(infer, node, 1, DTYPE_F32) < 0
-               ? -1
-               : set_pool(infer, node, DTYPE_F32);
+    return set_pool(infer, node, DTYPE_F32);
 }
 
 int infer_qlinear_global_pool(Infer *infer, Node *node)
@@ -70,7 +64,7 @@ int infer_qlinear_global_pool(Infer *infer, Node *node)
     if (node_int(node, "channels_last", 0))
         return diag_unsupported(infer->diag, node->loc,
                                 "channels_last pools are not supported; export with channels first");
-    return infer_need_dtype(infer, node, 0, "IU") < 0 ? -1 : set_global(infer, node, node->in[0]->type.dtype);
+    return set_global(infer, node, node->in[0]->type.dtype);
 }
 
 /* Undoes a MaxPool: the extents that it had come from the attributes, or from input 2. */
@@ -80,8 +74,7 @@ int infer_max_unpool(Infer *infer, Node *node)
     Window      window;
     Extent      dim[MAX_RANK];
 
-    if (infer_need(infer, node, 0, "FL", 3, MAX_RANK) < 0 || infer_need_exactly(infer, node, 1, DTYPE_I64) < 0 ||
-        infer_need_same_shape(infer, node, 0, 1) < 0)
+    if (infer_need_same_shape(infer, node, 0, 1) < 0)
         return -1;
     if (infer_has(node, 2)) {
         int count = infer_elems(infer, node, 2, 0, INT64_MAX, dim, MAX_RANK);
@@ -106,8 +99,7 @@ int infer_max_roi_pool(Infer *infer, Node *node)
     const int64_t *shape = node_ints(node, "pooled_shape", &count);
     Extent         dim[4];
 
-    if (infer_need(infer, node, 0, "FL", 4, 4) < 0 || infer_need_rank(infer, node, 1, 2, 2) < 0 ||
-        infer_need_equal(infer, node, node->in[1]->type.dim[1], extent_const(5), "numbers of a region") < 0)
+    if (infer_need_equal(infer, node, node->in[1]->type.dim[1], extent_const(5), "numbers of a region") < 0)
         return -1;
     if (count != 2 || shape[0] < 1 || shape[1] < 1)
         return diag_error(infer->diag, node->loc, "attribute 'pooled_shape' must hold a height and a width");

@@ -39,11 +39,10 @@ static void propagate_reduce(Infer *infer, Node *node)
 int infer_reduce(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
-    bool        boolean = node->op == OP_onnx_ReduceMax || node->op == OP_onnx_ReduceMin;
     Type        type = {.kind = TYPE_TENSOR};
     Axes        axes;
 
-    if (infer_need_dtype(infer, node, 0, boolean ? "FLIUB" : "FLIU") < 0 || reduced_axes(infer, node, &axes) < 0)
+    if (reduced_axes(infer, node, &axes) < 0)
         return -1;
     type.dtype = x->dtype;
     type.rank = x->rank;
@@ -64,8 +63,7 @@ int infer_arg_reduce(Infer *infer, Node *node)
     Type        type = {.kind = TYPE_TENSOR, .dtype = DTYPE_I64};
     int         axis;
 
-    if (infer_need_dtype(infer, node, 0, "FLIU") < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
+    if (infer_axis(infer, node, node_int(node, "axis", 0), x->rank, &axis) < 0)
         return -1;
     if (x->dim[axis].max == 0)
         return diag_error(infer->diag, node->loc, "axis %d is empty; wanted at least one element", axis);
@@ -97,10 +95,8 @@ int infer_cumulative(Infer *infer, Node *node)
     Extent axis;
     int    rank;
 
-    if (infer_need(infer, node, 0, "FLIU", 1, MAX_RANK) < 0)
-        return -1;
     rank = node->in[0]->type.rank;
-    if (infer_need_scalar(infer, node, 1) < 0 || infer_elems(infer, node, 1, -rank, rank - 1, &axis, 1) < 0 ||
+    if (infer_elems(infer, node, 1, -rank, rank - 1, &axis, 1) < 0 ||
         infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
         return -1;
     propagate_running(infer, node);

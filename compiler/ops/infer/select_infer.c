@@ -9,8 +9,6 @@ int infer_non_zero(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0);
     Extent      dim[2];
 
-    if (infer_need_dtype(infer, node, 0, "FLIUB-CS") < 0)
-        return -1;
     dim[0] = extent_const(x->rank);
     if (infer_unknown_extent(infer, node, 0, 1, type_elements(x), &dim[1]) < 0)
         return -1;
@@ -41,8 +39,7 @@ int infer_compress(Infer *infer, Node *node)
     Type        type;
     int         axis = 0;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK) < 0 || infer_need_exactly(infer, node, 1, DTYPE_BOOL) < 0 ||
-        infer_need_rank(infer, node, 1, 1, 1) < 0 || (attr && infer_axis(infer, node, attr->i, x->rank, &axis) < 0))
+    if (attr && infer_axis(infer, node, attr->i, x->rank, &axis) < 0)
         return -1;
     type = infer_shaped(x->dtype, x);
     if (!attr) {
@@ -61,7 +58,7 @@ int infer_unique(Infer *infer, Node *node)
     Extent      whole, found;
     int         axis = 0;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || (attr && infer_axis(infer, node, attr->i, x->rank, &axis) < 0))
+    if (attr && infer_axis(infer, node, attr->i, x->rank, &axis) < 0)
         return -1;
     type = infer_shaped(x->dtype, x);
     whole = attr ? x->dim[axis] : type_count(infer->model, x);
@@ -82,8 +79,7 @@ int infer_top_k(Infer *infer, Node *node)
     Extent k;
     int    axis;
 
-    if (infer_need(infer, node, 0, "FLIU", 1, MAX_RANK) < 0 || infer_need_scalar(infer, node, 1) < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0)
+    if (infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     if (infer_elems(infer, node, 1, 0, type.dim[axis].max, &k, 1) < 0 ||
@@ -109,14 +105,10 @@ int infer_non_max_suppression(Infer *infer, Node *node)
     Extent      most, dim[2];
     int64_t     count;
 
-    if (infer_need(infer, node, 0, "F", 3, 3) < 0 || infer_need(infer, node, 1, "F", 3, 3) < 0 ||
-        infer_need_equal(infer, node, boxes->dim[0], scores->dim[0], "batches of boxes and scores") < 0 ||
+    if (infer_need_equal(infer, node, boxes->dim[0], scores->dim[0], "batches of boxes and scores") < 0 ||
         infer_need_equal(infer, node, boxes->dim[1], scores->dim[2], "numbers of boxes and scores") < 0 ||
         infer_need_equal(infer, node, boxes->dim[2], extent_const(4), "corners of a box") < 0)
         return -1;
-    for (int i = 2; i < node->nin; i++)
-        if (infer_has(node, i) && infer_need_scalar(infer, node, i) < 0)
-            return -1;
     if (!infer_has(node, 2))
         most = extent_const(0);
     else if (infer_elems(infer, node, 2, INT64_MIN, INT64_MAX, &most, 1) < 0)

@@ -46,8 +46,7 @@ int infer_dft(Infer *infer, Node *node)
     Axes axes;
     int  last;
 
-    if (infer_need(infer, node, 0, "FL", 2, MAX_RANK) < 0 || need_numbers(infer, node, 0) < 0 ||
-        axes_read(infer, node, 2, node->in[0]->type.rank, &axes) < 0)
+    if (need_numbers(infer, node, 0) < 0 || axes_read(infer, node, 2, node->in[0]->type.rank, &axes) < 0)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     last = type.rank - 1;
@@ -72,9 +71,7 @@ int infer_stft(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *window = infer_in(node, 2);
     Extent      step, frame, room, dim[4];
 
-    if (infer_need(infer, node, 0, "FL", 3, 3) < 0 || need_numbers(infer, node, 0) < 0 ||
-        (window && infer_need_rank(infer, node, 2, 1, 1) < 0) ||
-        infer_scalar(infer, node, 1, 1, INT64_MAX, extent_const(1), &step) < 0 ||
+    if (need_numbers(infer, node, 0) < 0 || infer_scalar(infer, node, 1, 1, INT64_MAX, extent_const(1), &step) < 0 ||
         infer_scalar(infer, node, 3, 1, INT64_MAX, window ? window->dim[0] : x->dim[1], &frame) < 0)
         return -1;
     if (window && infer_need_equal(infer, node, window->dim[0], frame, "elements of the window and of a frame") < 0)

@@ -172,7 +172,7 @@ int infer_slice(Infer *infer, Node *node)
     SliceAxis axis[MAX_RANK];
     Type      type;
 
-    if (infer_need_tensor(infer, node, 0) < 0 || slice_read(infer, node, axis) < 0)
+    if (slice_read(infer, node, axis) < 0)
         return -1;
     type = infer_shaped(node->in[0]->type.dtype, &node->in[0]->type);
     for (int i = 0; i < type.rank; i++)

@@ -12,8 +12,6 @@ int infer_label_encoder(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0);
     DType       to = DTYPE_NONE;
 
-    if (infer_need_tensor(infer, node, 0) < 0)
-        return -1;
     if (tensor)
         to = tensor->type.dtype;
     else if (node_attr(node, "values_strings"))
@@ -33,8 +31,6 @@ int infer_category_mapper(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);
 
-    if (infer_need_dtype(infer, node, 0, "IS") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(x->dtype == DTYPE_TEXT ? DTYPE_I64 : DTYPE_TEXT, x));
 }
 
@@ -43,8 +39,6 @@ int infer_array_feature_extractor(Infer *infer, Node *node)
     const Type *x = infer_in(node, 0), *places = infer_in(node, 1);
     Type        type;
 
-    if (infer_need_rank(infer, node, 0, 1, MAX_RANK - 1) < 0 || infer_need_exactly(infer, node, 1, DTYPE_I64) < 0)
-        return -1;
     type = infer_shaped(x->dtype, x);
     if (x->rank == 1) {
         type.rank = 2;
@@ -61,8 +55,6 @@ int infer_one_hot_encoder(Infer *infer, Node *node)
     int         count;
     Type        type;
 
-    if (infer_need_rank(infer, node, 0, 0, MAX_RANK - 1) < 0)
-        return -1;
     node_ints(node, "cats_int64s", &count);
     type = infer_shaped(DTYPE_F32, x);
     type.dim[type.rank++] = extent_const(text ? text->count : count);
@@ -74,27 +66,13 @@ int infer_one_hot_encoder(Infer *infer, Node *node)
 /* Numbers in, numbers of the same shape and type out. */
 int infer_binarizer(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FI") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(infer_in(node, 0)->dtype, infer_in(node, 0)));
-}
-
-int infer_imputer(Infer *infer, Node *node)
-{
-    return infer_binarizer(infer, node);
 }
 
 /* Numbers in, floats of the same shape out. */
 int infer_scaler(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "FI") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(DTYPE_F32, infer_in(node, 0)));
-}
-
-int infer_normalizer(Infer *infer, Node *node)
-{
-    return infer_need_rank(infer, node, 0, 1, 2) < 0 ? -1 : infer_scaler(infer, node);
 }
 
 /* Vectors or matrices side by side, one behind the other in each row. */
@@ -185,8 +163,6 @@ int infer_tree_classifier(Infer *infer, Node *node)
 
 int infer_tree_ensemble(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "F-L") < 0)
-        return -1;
     return scores(infer, node, 0, infer_in(node, 0)->dtype, node_int(node, "n_targets", 1));
 }
 

@@ -94,8 +94,7 @@ int infer_dequantize(Infer *infer, Node *node)
 /* The scale and zero point are found while running. */
 int infer_dynamic_quantize(Infer *infer, Node *node)
 {
-    if (infer_need_exactly(infer, node, 0, DTYPE_F32) < 0 ||
-        infer_set(infer, node, 0, infer_shaped(DTYPE_U8, &node->in[0]->type)) < 0 ||
+    if (infer_set(infer, node, 0, infer_shaped(DTYPE_U8, &node->in[0]->type)) < 0 ||
         infer_set(infer, node, 1, type_tensor(DTYPE_F32, 0, NULL)) < 0)
         return -1;
     return infer_set(infer, node, 2, type_tensor(DTYPE_U8, 0, NULL));
@@ -108,9 +107,7 @@ int infer_qlinear_binary(Infer *infer, Node *node)
 {
     Type type;
 
-    if (infer_need_dtype(infer, node, 0, "IU") < 0 || infer_need_dtype(infer, node, 3, "IU") < 0 ||
-        infer_need_same_dtype(infer, node, 0, 3) < 0 ||
-        infer_broadcast(infer, node, &node->in[0]->type, &node->in[3]->type, &type) < 0)
+    if (infer_broadcast(infer, node, &node->in[0]->type, &node->in[3]->type, &type) < 0)
         return -1;
     return infer_set(infer, node, 0, type);
 }
@@ -118,8 +115,6 @@ int infer_qlinear_binary(Infer *infer, Node *node)
 /* x, scale, zero point, the result's scale and zero point. */
 int infer_qlinear_unary(Infer *infer, Node *node)
 {
-    if (infer_need_dtype(infer, node, 0, "IU") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }
 
@@ -127,8 +122,7 @@ int infer_qlinear_softmax(Infer *infer, Node *node)
 {
     int axis;
 
-    if (infer_need_dtype(infer, node, 0, "IU") < 0 ||
-        infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0)
+    if (infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }
@@ -149,8 +143,7 @@ int infer_qlinear_concat(Infer *infer, Node *node)
 /* com.microsoft's fast Gelu adds an optional bias first. */
 int infer_fast_gelu(Infer *infer, Node *node)
 {
-    if (infer_need(infer, node, 0, "FL", 1, MAX_RANK) < 0 ||
-        infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
+    if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }

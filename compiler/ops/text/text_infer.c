@@ -38,8 +38,7 @@ int infer_string_concat(Infer *infer, Node *node)
     Type    type;
     int64_t a, b;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_exactly(infer, node, 1, DTYPE_TEXT) < 0 ||
-        infer_broadcast_inputs(infer, node, 0, 2, &type) < 0)
+    if (infer_broadcast_inputs(infer, node, 0, 2, &type) < 0)
         return -1;
     a = repeated_bytes(infer, node->in[0], type_elements(&type));
     b = repeated_bytes(infer, node->in[1], type_elements(&type));
@@ -55,8 +54,6 @@ int infer_string_normalizer(Infer *infer, Node *node)
     Type        type;
     int64_t     most;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 1, 2) < 0)
-        return -1;
     type = infer_shaped(DTYPE_TEXT, x);
     if (x->rank == 2 &&
         infer_need_equal(infer, node, x->dim[0], extent_const(1), "the first extent of a matrix of text") < 0)
@@ -77,8 +74,6 @@ int infer_string_split(Infer *infer, Node *node)
     Type        type;
     int64_t     bytes, most;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 0, MAX_RANK - 1) < 0)
-        return -1;
     type = infer_shaped(DTYPE_TEXT, x);
     bytes = infer_bytes_of(infer, node->in[0]);
     most = limit && limit->i >= 0 && limit->i < INT32_MAX ? limit->i + 1 : bytes;
@@ -92,8 +87,6 @@ int infer_string_split(Infer *infer, Node *node)
 
 int infer_regex_full_match(Infer *infer, Node *node)
 {
-    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
 }
 
@@ -105,8 +98,6 @@ int infer_tf_idf(Infer *infer, Node *node)
     int64_t        columns = 0;
     Extent         dim[2];
 
-    if (infer_need(infer, node, 0, "IS", 1, 2) < 0)
-        return -1;
     if (x->dtype != DTYPE_I32 && x->dtype != DTYPE_I64 && x->dtype != DTYPE_TEXT)
         return diag_error(infer->diag, node->loc, "input 0 holds %s; wanted int32, int64 or string",
                           dtype_info(x->dtype)->name);

@@ -10,8 +10,6 @@ int infer_tokenizer(Infer *infer, Node *node)
     Type        type;
     int64_t     bytes, marks = node_int(node, "mark", 0) ? 2 : 0;
 
-    if (infer_need_exactly(infer, node, 0, DTYPE_TEXT) < 0 || infer_need_rank(infer, node, 0, 1, 2) < 0)
-        return -1;
     type = infer_shaped(DTYPE_TEXT, x);
     bytes = infer_bytes_of(infer, node->in[0]);
     if (infer_unknown_extent(infer, node, 0, x->rank, bytes < 0 ? -1 : int_saturated_add(bytes, marks),
@@ -27,7 +25,5 @@ int infer_murmur_hash(Infer *infer, Node *node)
 {
     DType dtype = node_int(node, "positive", 1) ? DTYPE_U32 : DTYPE_I32;
 
-    if (infer_need_dtype(infer, node, 0, "SIUF") < 0)
-        return -1;
     return infer_set(infer, node, 0, infer_shaped(dtype, infer_in(node, 0)));
 }
