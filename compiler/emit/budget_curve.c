@@ -10,19 +10,19 @@
 /* Lengths in pixels. */
 enum { WIDTH = 800, HEIGHT = 420, LEFT = 72, RIGHT = 24, TOP = 56, BOTTOM = 56, GRID = 5 };
 
-typedef struct Picture {
+typedef struct CurvePicture {
     const Swap *swap;
     Text       *out;
     double      least, most; /* bytes, along the axis, which is logarithmic */
     double      top;         /* nanoseconds */
-} Picture;
+} CurvePicture;
 
-static double x_of(const Picture *p, double ram)
+static double x_of(const CurvePicture *p, double ram)
 {
     return LEFT + (WIDTH - LEFT - RIGHT) * log(ram / p->least) / fmax(log(p->most / p->least), 1e-9);
 }
 
-static double y_of(const Picture *p, double time)
+static double y_of(const CurvePicture *p, double time)
 {
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * time / p->top;
 }
@@ -61,7 +61,7 @@ static const struct {
     {predicted_at, "predicted", "stroke='#3182bd' stroke-width='2.5'"},
 };
 
-static void put_line(const Picture *p, int which)
+static void put_line(const CurvePicture *p, int which)
 {
     text_put(p->out, "<polyline fill='none' points='");
     for (int i = 0; i < p->swap->ncurve; i++)
@@ -73,7 +73,7 @@ static void put_line(const Picture *p, int which)
                 line[which].name);
 }
 
-static void put_axes(const Picture *p)
+static void put_axes(const CurvePicture *p)
 {
     for (int i = 0; i <= GRID; i++) {
         double ram = p->least * pow(p->most / p->least, (double)i / GRID), time = p->top * i / GRID;
@@ -94,7 +94,7 @@ void curve_svg(const Emission *e, Text *out)
 {
     const Swap      *swap = e->plan->swap;
     const SwapPoint *last = &swap->curve[swap->ncurve - 1];
-    Picture          p = {.swap = swap, .out = out, .least = (double)swap->curve[0].ram, .most = (double)last->ram};
+    CurvePicture     p = {.swap = swap, .out = out, .least = (double)swap->curve[0].ram, .most = (double)last->ram};
     int64_t          ram = swap->fixed + e->plan->peak + swap->kept;
 
     p.top = fmax(swap->curve[0].time, swap->time) * 1.05;
