@@ -100,7 +100,7 @@ OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64
     const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
     const int64_t  within = from % OCC_PANEL, before = from - within;
     occ_conv_block b;
-    b.pitch = before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail;
+    b.pitch = tail == 0 || before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail; /* often a literal */
     b.panel = depth * OCC_PANEL;
     b.channel = group * g->outputs + from;
     b.w = g->w + group * g->outputs * depth + before * depth + within;

@@ -159,6 +159,16 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
     }
 }
 
+/* Results in channels `from` to from + outputs - 1 of `count` tiles. Where the last block is narrower, each of the two
+ * widths is a literal: code for any width is long, and C compilers take long for it. */
+OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t from,
+                                int64_t outputs, int m)
+{
+    occ_winograd_products(p, u + from * p->g.inputs, outputs, (m + 2) * (m + 2));
+    for (int64_t slot = 0; slot < count; slot++)
+        occ_winograd_store(p, slot, first + slot, from, outputs, m);
+}
+
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
  *   x, bias, y, e, fused  as in conv_f32; depth 1; channels of x follow each other
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
@@ -172,7 +182,7 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
     const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across;
     const int     frequencies = (int)((m + 2) * (m + 2));
     const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
-    const int64_t mfrequency = group * block + 16;
+    const int64_t mfrequency = group * block + 16, rest = y_at->dim[1] % block, whole = y_at->dim[1] - rest;
     occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
                        across,
                        tiles,
@@ -193,11 +203,9 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
              f++) /* the last group may be short: its other slots are not read */
             memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
                    (size_t)((group - count) * x_at->dim[1]) * sizeof *scratch);
-        for (int64_t from = 0; from < y_at->dim[1]; from += block) {
-            const int64_t outputs = occ_min(block, y_at->dim[1] - from);
-            occ_winograd_products(&p, u + from * x_at->dim[1], outputs, frequencies);
-            for (int64_t slot = 0; slot < count; slot++)
-                occ_winograd_store(&p, slot, first + slot, from, outputs, (int)m);
-        }
+        for (int64_t from = 0; from < whole; from += block)
+            occ_winograd_block(&p, u, first, count, from, rest ? block : occ_min(block, y_at->dim[1] - from), (int)m);
+        if (rest > 0)
+            occ_winograd_block(&p, u, first, count, whole, rest, (int)m);
     }
 }
