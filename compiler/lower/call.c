@@ -6,7 +6,7 @@
 
 enum { MAX_STEP_ARGS = 64, MAX_STEP_OPERANDS = 64 };
 
-/* ------------------------------------------------------------------------------------------------- what a call gives */
+/* ------------------------------------------------------------------------------------------------ what a call gives */
 
 Given given_nothing(void)
 {
@@ -63,7 +63,7 @@ Operand step_finds(Lower *lower, Extent found)
     return extent_is_const(found) ? lower_scratch(lower, DTYPE_I64, 1, "count") : lower_slot(lower, found);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static bool is_prefix(const char *name, size_t length, const char *whole)
 {

@@ -38,8 +38,8 @@ typedef struct Liveness {
     LivePiece *piece;
     int        npiece, cpiece;
     int       *first; /* by buffer: its first piece; first[nbuffer] == npiece */
-    bool *whole; /* by buffer: every write is gapless and begins at byte 0, so it replaces everything before */
-    Bits  reached, needed, touched, filled;
+    bool      *whole; /* by buffer: every write is gapless and begins at byte 0, so it replaces everything before */
+    Bits       reached, needed, touched, filled;
 } Liveness;
 
 /* ------------------------------------------------------------------------------------------------------------- bits */

@@ -32,7 +32,8 @@ static int need_main_graph(Lower *lower, const Node *node)
 }
 
 /* Narrow floats are drawn as floats and converted. */
-static int draw(Lower *lower, const Node *node, const char *kernel, const char *first, double a, const char *second, double b)
+static int draw(Lower *lower, const Node *node, const char *kernel, const char *first, double a, const char *second,
+                double b)
 {
     Type    type = node->out[0]->type;
     Operand y;
