@@ -172,8 +172,8 @@ static int copy_more(const Lowering *lowering, Alternative *v)
     return count;
 }
 
-/* Concatenations that are half made where the memory is fullest are tried with copies, as long as that does not cost
- * more. */
+/* Tries copies for concatenations that are partly written where memory is fullest, as long as that needs no more
+ * memory. */
 static int choose_copies(const Lowering *lowering, Alternative *v)
 {
     enum { ROUNDS = 2 };

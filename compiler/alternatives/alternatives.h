@@ -27,11 +27,11 @@ typedef struct Alternative {
     bool        direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
     Program    *program;
     double      time; /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text        text; /* the program as it was lowered, if it has cascades */
+    Text        text; /* the program before planning, as text, if it has cascades */
     Plan        plan;
 } Alternative;
 
-/* Lower the model with alternative->cascade, floor and copied. Returns 0, or -1 with a message. */
+/* Lowers the model with the cascades and copies of `alternative`. Returns 0, or -1 with a message. */
 int alternative_lower(const Lowering *lowering, Alternative *alternative);
 
 /* Give the lowered variant a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or

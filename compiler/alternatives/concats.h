@@ -4,8 +4,8 @@
 
 #include "program/program.h"
 
-/* Adds to `copied`, by the Value.id of results (Options.copied), the concatenations of the model that are made in place
- * and weigh on a step where as much is live as at the plan's peak. Returns how many; the model is then to be lowered
+/* Adds to `copied`, by the Value.id of results (Options.copied), the concatenations that are computed in place and are
+ * partly written in a step whose live bytes reach the plan's peak. Returns their number; the model must then be lowered
  * again. */
 int concats_to_copy(const Program *program, const PlanOptions *options, const Plan *plan, bool *copied);
 

@@ -59,27 +59,25 @@ typedef struct Inside {
 } Inside;
 
 struct Lower {
-    Model       *model;
-    Program     *program;
-    Diag        *diag;
-    Arena       *arena;
-    Place       *place;  /* by Value.id */
-    Inside      *inside; /* by Value.id */
-    int         *uses;   /* by Value.id: readers of it, graph outputs and bodies counted */
-    int         *depth;  /* by Value.id: nodes of the longest chain that ends in it */
-    const Node **user;   /* by Value.id: its last reader, or NULL */
-    bool        *output; /* by Value.id: an output of the model */
-    int          nvalue; /* entries of the arrays above */
-    int64_t      buffer_align;
-    int          vector_bytes;
-    bool         prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
-    CascadeUse
-        cascade; /* chains of operators by strips of rows: AUTO where what lies between is large, ON wherever rows allow
-                    it */
-    bool           no_elision;     /* members of Concat, results of Split and Slice are copied */
-    const bool    *copied;         /* by Value.id, or NULL: Options.copied */
-    int64_t        cascade_floor;  /* bytes that the plan needs anyway: cascades that save less are left out */
-    Winograd       winograd;       /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
+    Model         *model;
+    Program       *program;
+    Diag          *diag;
+    Arena         *arena;
+    Place         *place;  /* by Value.id */
+    Inside        *inside; /* by Value.id */
+    int           *uses;   /* by Value.id: number of readers; graph outputs and bodies count */
+    int           *depth;  /* by Value.id: nodes of the longest chain that ends in it */
+    const Node   **user;   /* by Value.id: its last reader, or NULL */
+    bool          *output; /* by Value.id: an output of the model */
+    int            nvalue; /* entries of the arrays above */
+    int64_t        buffer_align;
+    int            vector_bytes;
+    bool           prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
+    CascadeUse     cascade;       /* strip by strip: AUTO: where the tensors between are large, ON: wherever possible */
+    bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
+    const bool    *copied;        /* by Value.id, or NULL: Options.copied */
+    int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
+    Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* of a layer at most: see winograd_error */
     const Core    *core;           /* that times are predicted for */
     const Choices *choices;        /* of --tuned; NULL: none */
@@ -128,18 +126,18 @@ int lower_value(Lower *lower, Value *value, Operand *out);
 int lower_input_dense(Lower *lower, const Node *node, int index, Operand *out);
 int lower_dense(Lower *lower, Operand x, Operand *out);
 
-/* Where output `index` shall be written: a new buffer, the caller's output, or a window of a larger value. Only
- * LAYOUT_ROW_MAJOR without a window is sure to be dense: look at the strides, or use lower_output_dense. */
+/* The place to write output `index` to: a new buffer, the caller's output, or a window of a larger value. Only
+ * LAYOUT_ROW_MAJOR without a window is sure to be dense: check the strides, or use lower_output_dense. */
 int lower_output(Lower *lower, const Node *node, int index, Layout layout, Operand *out);
 
 /* A dense row-major buffer to write to; when the value must end elsewhere, call lower_output_done after the step. */
 int lower_output_dense(Lower *lower, const Node *node, int index, Operand *out);
 int lower_output_done(Lower *lower, const Node *node, int index, Operand written);
 
-/* Output `index` is a view of what is placed already (reshape, transpose, slice, ...): no step, no bytes. */
+/* Output `index` is a view of a placed value (reshape, transpose, slice, ...): no step, no bytes. */
 int lower_output_view(Lower *lower, const Node *node, int index, Operand view);
 
-/* The same where the view is a part of what is placed; a copy of it with --elision=off. */
+/* The same for a view that covers only part of the value; a copy with --elision=off. */
 int lower_output_part(Lower *lower, const Node *node, int index, Operand part);
 
 /* Output `index` is deferred until its consumer is lowered. */
@@ -202,11 +200,11 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* Every step joins the program here: it gets the node in hand, if it has none, and reads the text that it may point to.
- * Returns its index. */
+/* Appends a step; every step passes through here. It gets the current node as origin, if it has none, and reads the
+ * text that its operands may point to. Returns its index. */
 int lower_append(Lower *lower, Step step);
 
-/* Strided copy (with conversion of nothing): y[...] = x[...]. */
+/* Strided copy without conversion: y[...] = x[...]. */
 int lower_copy(Lower *lower, const Node *node, Operand x, Operand y);
 
 /* Ensures that a run-time integer is in its slot from here on (appends SET and READ steps). Constants need no slot. */

@@ -22,12 +22,10 @@ typedef struct Options {
     double      winograd_error;                      /* --winograd-error */
     CascadeUse  cascade;                             /* --cascade */
     bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
-    int64_t
-        cascade_floor;  /* bytes that a plan with cascades needs anyway, found out by one of them; 0: not yet known */
-    const bool *copied; /* by Value.id: concatenations whose members are made apart and copied, not made in their place
-                           (alternatives/concats.c); NULL: none, of those that allow it */
-    const char *tune, *tuned;        /* --tune, --tuned: files of choices, written and read */
-    const struct Choices *choices;   /* what the file of --tuned says, when it is read; NULL: nothing */
+    int64_t     cascade_floor; /* bytes that every plan with cascades needs, found by planning once; 0: not known yet */
+    const bool *copied; /* by Value.id: concatenations whose members are copied, not computed in place; NULL: none */
+    const char *tune, *tuned;        /* --tune, --tuned: the file of choices to write and to read */
+    const struct Choices *choices;   /* the choices read from the file of --tuned; NULL: none */
     int                   threads;   /* --threads; 0: none */
     int                   queues;    /* --queues; below 2: one */
     int                   part_time; /* --part-time: microseconds of work in a part, at least */

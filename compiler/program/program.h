@@ -45,7 +45,7 @@ typedef struct Buffer {
     int64_t        size;    /* bytes */
     int64_t        align;   /* bytes, a power of two */
     uint32_t       regions; /* bit r: it may live in region r of several; 0: in any */
-    int            copies;  /* of scratch: one for each part of a partitioned step; else 1 */
+    int            copies;  /* scratch: one copy for each slice of a step that is cut; else 1 */
     Span          *span;    /* filled by liveness */
     int            nspan, cspan;
     const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
@@ -243,7 +243,7 @@ typedef struct Plan {
     int64_t     overflow; /* bytes beyond the regions' sizes; 0: it fits */
     int64_t     peak;     /* bytes of the arena, all memories together */
     int64_t     bound;    /* bytes: no plan of this order is smaller */
-    bool       *core;     /* by Buffer.id: the buffers that need so many even alone; none where no order needs less */
+    bool       *core;     /* by Buffer.id: buffers that need `bound` bytes even without the others; may be none */
     bool        any_order;   /* proven: no order of these steps needs less */
     int64_t     align;       /* of the arena */
     int64_t     greedy[4];   /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
