@@ -267,7 +267,7 @@ class Proofs(unittest.TestCase):
             self.assertEqual(len(raw), tensors.raw_size(dtype, (7,)), dtype)
 
     def test_rows_of_the_operator_table_are_read(self):
-        table = "OP( onnx,  Abs,  1, 1, 1, 1, OP_ELEMENTWISE, upgrade_none, infer_abs, lower_direct )\n"
+        table = "OP( onnx,  Abs,  1, 1, 1, 1, OP_ELEMENTWISE, upgrade_none, infer_abs, lower_direct, \"N\" )\n"
         self.assertEqual([(d, n, low) for d, n, _, low in check_table.ROW.findall(table)], [("onnx", "Abs", "lower_direct")])
 
 
