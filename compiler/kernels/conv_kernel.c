@@ -191,11 +191,11 @@ static void small_scratch_after(Program *program, Step *step, TileChanges *chang
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
                                   .time = time_conv,
                                   .follow = window_follow,
-                                  .tiles = {can_make_small_rows, small_rows_of_conv},
+                                  .tiles = {can_make_small_rows, small_rows_of_conv, NULL},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_bytes = {
     .cut = {offer_conv, take_conv_bytes, work_bytes, true}, .time = time_bytes, .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot},
+const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot, false},
                                       .operations = operations_dot,
                                       .follow = window_follow,
                                       .columns = 24,

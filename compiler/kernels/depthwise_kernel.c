@@ -24,11 +24,11 @@ static void take_depthwise(Step *slice, int axis, int64_t lo, int64_t hi)
     slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 1));
 }
 
-const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, window_work},
+const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, window_work, false},
                                        .operations = window_operations,
                                        .follow = window_follow,
                                        .columns = 8,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-const KernelRecord kernel_depthwise_bytes = {.cut = {window_offer_rows, window_take_rows, window_work},
+const KernelRecord kernel_depthwise_bytes = {.cut = {window_offer_rows, window_take_rows, window_work, false},
                                              .operations = window_operations,
                                              .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

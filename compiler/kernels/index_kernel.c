@@ -72,7 +72,7 @@ static double work_resample(const Step *step)
 
 /* -------------------------------------------------------------------------------------------------------- records */
 
-const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample},
+const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample, false},
                                       .follow = follow_table,
                                       .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
 const KernelRecord kernel_resample_wide = {.follow = follow_table,

@@ -85,10 +85,10 @@ static bool follow_copy(const Program *program, const Step *step, Follow *follow
     return follow->distance < INT64_MAX / 16;
 }
 
-const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map}, .touched = {{"y", "dim:ystride"}}};
+const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map, false}, .touched = {{"y", "dim:ystride"}}};
 const KernelRecord kernel_map_vectors = {
-    .cut = {offer_map, take_map, work_map}, .operations = operations_map, .touched = {{"y", "dim:ystride"}}};
-const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map},
+    .cut = {offer_map, take_map, work_map, false}, .operations = operations_map, .touched = {{"y", "dim:ystride"}}};
+const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map, false},
                                   .operations = operations_copy,
                                   .follow = follow_copy,
                                   .touched = {{"y", "dim:ystride"}, {"x", "dim:xstride"}}};

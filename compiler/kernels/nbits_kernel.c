@@ -32,4 +32,4 @@ static double work_nbits(const Step *step)
     return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
 }
 
-const KernelRecord kernel_nbits = {.cut = {offer_nbits, take_nbits, work_nbits}};
+const KernelRecord kernel_nbits = {.cut = {offer_nbits, take_nbits, work_nbits, false}};

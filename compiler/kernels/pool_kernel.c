@@ -21,12 +21,12 @@ static void take_pool(Step *slice, int axis, int64_t lo, int64_t hi)
     slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
 }
 
-const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_work},
+const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_work, false},
                                        .operations = window_operations,
                                        .follow = window_follow,
                                        .columns = 1,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work},
+const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work, false},
                                   .operations = window_operations,
                                   .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 const KernelRecord kernel_pool_wide = {.operations = window_operations,

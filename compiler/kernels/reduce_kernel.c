@@ -41,12 +41,12 @@ static double operations_softmax(const Core *core, const Step *step)
     return step_product(step, "kdim") * (double)step_value(step, "axis", 0) * 20.0 / core->lanes;
 }
 
-const KernelRecord kernel_reduce = {.cut = {offer_kept, take_kept, work_reduce},
+const KernelRecord kernel_reduce = {.cut = {offer_kept, take_kept, work_reduce, false},
                                     .operations = operations_reduce,
                                     .touched = {{"y", "kdim:kystride"}, {"x", "kdim:kxstride rdim:rstride"}}};
-const KernelRecord kernel_softmax = {.cut = {offer_kept, take_kept, work_softmax},
+const KernelRecord kernel_softmax = {.cut = {offer_kept, take_kept, work_softmax, false},
                                      .operations = operations_softmax,
                                      .touched = {{"y", "kdim:ky axis:sy"}, {"x", "kdim:kx axis:sx"}}};
-const KernelRecord kernel_moments = {.cut = {offer_kept, take_kept, work_reduce},
+const KernelRecord kernel_moments = {.cut = {offer_kept, take_kept, work_reduce, false},
                                      .operations = operations_softmax,
                                      .touched = {{"x", "kdim:kx rdim:rstride"}}};

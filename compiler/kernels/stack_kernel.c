@@ -128,10 +128,10 @@ static void small_scratch_of_scores(Program *program, Step *step, TileChanges *c
 }
 
 const KernelRecord kernel_matmul = {
-    .cut = {offer_matmul, take_matmul, work_matmul},
+    .cut = {offer_matmul, take_matmul, work_matmul, false},
     .operations = operations_matmul,
     .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};
-const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, work_attention},
+const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, work_attention, false},
                                        .operations = operations_attention,
                                        .tiles = {.small_scratch = small_scratch_of_scores},
                                        .shared = {{"ydim", "qdim", -2, -2},

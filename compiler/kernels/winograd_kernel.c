@@ -133,12 +133,12 @@ static void small_scratch_of_winograd(Program *program, Step *step, TileChanges 
     tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, changes);
 }
 
-const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd},
+const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd, false},
                                       .time = time_winograd,
                                       .follow = follow_groups,
                                       .tiles = {.small_scratch = small_scratch_of_winograd},
                                       .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd},
+const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd, false},
                                             .time = time_bytes,
                                             .follow = follow_groups,
                                             .tiles = {.small_scratch = small_scratch_of_winograd},
