@@ -202,7 +202,7 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
 
 /* ------------------------------------------------------------------------------------------------------------- copy */
 
-const char *move_kernel(Lower *lower, const char *name, DType dtype)
+const char *move_kernel(const Lower *lower, const char *name, DType dtype)
 {
     const DTypeInfo *info = dtype_info(dtype);
     const char      *suffix = info->suffix;

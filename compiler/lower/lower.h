@@ -217,7 +217,7 @@ Operand lower_slot(Lower *lower, Extent symbol); /* place of a run-time integer 
 int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
 
 /* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */
-const char *move_kernel(Lower *lower, const char *name, DType dtype);
+const char *move_kernel(const Lower *lower, const char *name, DType dtype);
 
 /* x in another element type, by ONNX's Cast; x itself when it has that type. Dense results. */
 int lower_convert(Lower *lower, Operand x, DType to, Operand *out);

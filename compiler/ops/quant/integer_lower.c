@@ -3,7 +3,7 @@
 #include "ops/lower/matrix.h"
 #include "ops/rules.h"
 
-static const char *kernel_of(Lower *lower, const Node *node, const char *name)
+static const char *kernel_of(const Lower *lower, const Node *node, const char *name)
 {
     return arena_printf(lower->program->arena, "%s_%s_%s", name, dtype_info(node->in[0]->type.dtype)->suffix,
                         dtype_info(node->in[1]->type.dtype)->suffix);
