@@ -75,7 +75,7 @@ static int take_model(WordReader *reader, const char *argument)
     return 0;
 }
 
-/* What the target makes goes into files of such a name, and is built here only where it is C. */
+/* The output file must have an extension of the target; only targets that write C can be built here. */
 static int check_target(const Options *options, Diag *diag)
 {
     const Target *target = target_of(options);

@@ -9,7 +9,7 @@
  * messages: one for each option that is unknown or whose value is not understood. */
 int options_parse(Options *options, int argc, char *const *argv, Diag *diag);
 
-/* What --help prints: every option, one line or two. */
+/* Appends the text of --help: every option in one line or two. */
 void options_help(Text *text);
 
 #endif

@@ -166,7 +166,7 @@ OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
     occ_vistore_bytes((uint8_t *)p, occ_vclamp_int(v, -128.0f, 127.0f), n);
 }
 
-/* What storing as bytes and loading again gives. */
+/* The floats that remain when v is stored as bytes and loaded again. */
 OCC_HOT occ_vf occ_vcut_u8(occ_vf v)
 {
     return occ_vfrom_int(occ_vclamp_int(v, 0.0f, 255.0f));

@@ -14,8 +14,8 @@
 #ifdef OCC_PROFILE
 enum { HOST_STEPS = sizeof host_step / sizeof *host_step };
 
-/* Of each step in the run in hand: when it began, nanoseconds, calls. Queues run steps at the same time, so nothing is
- * shared between steps. */
+/* Counters of the current run, by step: its begin, its nanoseconds, its calls. Queues run steps at the same time, so
+ * steps share no counter. */
 static int64_t host_step_begun[HOST_STEPS], host_step_spent[HOST_STEPS];
 static int     host_step_calls[HOST_STEPS];
 static double *host_step_took; /* [HOST_STEPS][h->repeat] nanoseconds of a call; 0: it was not called */

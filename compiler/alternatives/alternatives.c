@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What a change must save: one part in so many. */
+/* The least gain that a change is made for, as a divisor: 16 asks for one sixteenth. */
 enum {
     WORTH_CASCADES = 16, /* to have any */
     WORTH_CASCADE = 64,  /* to have one more */
@@ -120,7 +120,7 @@ static int plan_in_time(const Lowering *lowering, const Alternative *least, cons
     return 0;
 }
 
-/* Where there is room: chooses between `least`, which has all cascades, and the alternative without any. */
+/* Chooses between `least`, which has all cascades, and the alternative without any, when memory does not decide. */
 static int choose_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without,
                           Alternative *v)
 {

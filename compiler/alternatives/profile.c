@@ -25,7 +25,7 @@ static void add_load(TimeFit *fit, double bytes, double time)
     fit->xy += bytes * time;
 }
 
-/* Where all are of one size the latency is not known, and counts as none. */
+/* Latency and rate from the line through the loads. Loads of a single size say nothing of the latency: it is 0 then. */
 static void take_fit(const TimeFit *fit, Profile *profile)
 {
     double width = fit->n * fit->xx - fit->x * fit->x;
@@ -125,7 +125,7 @@ static int find(const Profile *profile, const char *key)
     return -1;
 }
 
-/* What is known of the steps of a program. */
+/* The steps of a program and the lines of the profile that they match. */
 typedef struct Match {
     const Profile *profile;
     const char   **key;   /* by step */

@@ -5,7 +5,7 @@
 
 #include "program/program.h"
 
-/* What is said of steps of one kind. */
+/* One line of a profile: the measured steps of one kernel and shape. */
 typedef struct ProfileStep {
     double      time;  /* nanoseconds of one */
     double      count; /* in the model that was measured */

@@ -176,7 +176,7 @@ static bool cut_at_peak(Attempt *a, bool whole)
     return changed;
 }
 
-/* Where nothing fits: slices at the peak are halved again and again, or left out, as long as that helps. */
+/* The search when nothing fits: slices at the peak are halved or left whole, as long as the peak falls. */
 static int shrink(Attempt *best, int64_t budget)
 {
     enum { ROUNDS = 10, FAILURES = 2 };
