@@ -8,9 +8,26 @@ enum { MAX_STEP_ARGS = 64, MAX_STEP_OPERANDS = 64 };
 
 /* ------------------------------------------------------------------------------------------------ what a call gives */
 
-Given given_nothing(void)
+void step_give(Lower *lower, Given given)
 {
-    return (Given){.name = ""};
+    ARENA_PUSH(lower->arena, lower->given, lower->ngiven, lower->cgiven, given);
+}
+
+void step_open(Lower *lower)
+{
+    step_give(lower, (Given){.name = NULL});
+}
+
+/* Ends the newest list of arguments: { none } a b { none }. It stays as it is until another one begins. */
+static const Given *close_list(Lower *lower)
+{
+    int first = lower->ngiven;
+
+    step_give(lower, (Given){.name = NULL});
+    while (lower->given[first - 1].name)
+        first--;
+    lower->ngiven = first - 1;
+    return &lower->given[first];
 }
 
 Given given_expr(const Scalar *expr, const Operand *operands, int count)
@@ -189,8 +206,9 @@ static int append(Lower *lower, const Step *step)
     return 0;
 }
 
-int step_call(Lower *lower, const Node *node, const char *name, const Given *given)
+int step_call(Lower *lower, const Node *node, const char *name)
 {
+    const Given  *given = close_list(lower);
     const Kernel *kernel = kernel_find(name);
     Arena        *arena = lower->program->arena;
     Step          step = {.kind = STEP_KERNEL, .kernel = kernel, .until = -1};
@@ -223,7 +241,7 @@ int step_call(Lower *lower, const Node *node, const char *name, const Given *giv
     return append(lower, &step);
 }
 
-int step_output(Lower *lower, const Node *node, Operand y, const char *kernel, const Given *given)
+int step_output(Lower *lower, const Node *node, Operand y, const char *kernel)
 {
-    return step_call(lower, node, kernel, given) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    return step_call(lower, node, kernel) < 0 ? -1 : lower_output_done(lower, node, 0, y);
 }

@@ -10,9 +10,8 @@
 #include "lower/lower.h"
 
 typedef struct Given {
-    const char *name; /* of the kernel's parameter; NULL ends a list */
+    const char *name; /* of the kernel's parameter; "": of the expression; NULL begins or ends a list */
     enum {
-        GIVEN_NOTHING,
         GIVEN_OPERAND,
         GIVEN_UPDATED,
         GIVEN_EXPR,
@@ -30,40 +29,49 @@ typedef struct Given {
     const Scalar *expr;
 } Given;
 
+/* The arguments of a step, each of which is given to `lower`, a variable of that name where the step is made. Commas put
+ * them in order: what an argument appends to the program comes before what those behind it append. */
+
 /* Operands, run-time integers, integers and floats. */
 #define ARG(parameter, value) \
-    _Generic((value), Operand \
-             : given_operand, Extent \
-             : given_extent, float \
-             : given_float, double \
-             : given_float, default \
-             : given_int)(#parameter, value)
+    step_give(lower, _Generic((value), Operand \
+                              : given_operand, Extent \
+                              : given_extent, float \
+                              : given_float, double \
+                              : given_float, default \
+                              : given_int)(#parameter, value))
 
 /* Lists: `count` elements of Extent, int64_t or double. */
 #define ARGS(parameter, count, list) \
-    _Generic(&(list)[0], Extent *: given_extents, const Extent *: given_extents, double *: given_floats, \
-             const double *: given_floats, default: given_ints)(#parameter, count, list)
+    step_give(lower, \
+              _Generic(&(list)[0], Extent *: given_extents, const Extent *: given_extents, double *: given_floats, \
+             const double *: given_floats, default: given_ints)(#parameter, count, list))
 
 /* An operand that the kernel changes: what it held stays alive until then. */
-#define UPDATED(parameter, operand) given_updated(#parameter, operand)
+#define UPDATED(parameter, operand) step_give(lower, given_updated(#parameter, operand))
 
 /* An argument for kernels that have the parameter, where one of several is called. */
-#define ARG_IF(condition, parameter, value) ((condition) ? ARG(parameter, value) : given_nothing())
+#define GIVE_IF(condition, argument) ((condition) ? (argument) : (void)0)
+#define ARG_IF(condition, parameter, value) GIVE_IF(condition, ARG(parameter, value))
 
 /* What the kernel's expression reads; `expression` may be NULL. */
-#define EXPR(expression, operands, count) given_expr(expression, operands, count)
+#define EXPR(expression, operands, count) step_give(lower, given_expr(expression, operands, count))
 
-#define STEP(lower, node, kernel, ...) step_call(lower, node, kernel, (const Given[]){__VA_ARGS__, {.name = NULL}})
+#define STEP(lower, node, kernel, ...) (step_open(lower), __VA_ARGS__, step_call(lower, node, kernel))
 
 /* The same where the kernel's `y` is output 0 of the node, made by lower_output_dense. */
 #define STEP_OUTPUT(lower, node, made, kernel, ...) \
-    step_output(lower, node, made, kernel, (const Given[]){given_operand("y", made), __VA_ARGS__, {.name = NULL}})
+    (step_open(lower), ARG(y, made), __VA_ARGS__, step_output(lower, node, made, kernel))
 
-/* 0, or -1 with a message. `node` NULL: the one in hand. */
-int step_call(Lower *lower, const Node *node, const char *kernel, const Given *given);
-int step_output(Lower *lower, const Node *node, Operand y, const char *kernel, const Given *given);
+/* Begins a list of arguments, inside of another one where an argument is made by steps. */
+void step_open(Lower *lower);
+void step_give(Lower *lower, Given given);
 
-Given given_nothing(void);
+/* Appends the step with the arguments given since step_open, and ends their list. 0, or -1 with a message. `node` NULL:
+ * the one in hand. */
+int step_call(Lower *lower, const Node *node, const char *kernel);
+int step_output(Lower *lower, const Node *node, Operand y, const char *kernel);
+
 Given given_expr(const Scalar *expr, const Operand *operands, int count);
 Given given_operand(const char *name, Operand operand);
 Given given_updated(const char *name, Operand operand);

@@ -87,7 +87,9 @@ struct Lower {
     int            ndefined, cdefined;
     bool          *is_defined; /* by expression */
     int            nis_defined;
-    const Node    *node; /* being lowered, for messages and origins */
+    const Node    *node;  /* being lowered, for messages and origins */
+    struct Given  *given; /* arguments of the steps that are being made; see call.h */
+    int            ngiven, cgiven;
 };
 
 /* ----------------------------------------------------------------------------------------------------- entry points */

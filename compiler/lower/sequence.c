@@ -95,8 +95,8 @@ int sequence_place(Lower *lower, Value *value)
 /* Checks a sequence from the caller before anything is read from it. */
 static int check_port(Lower *lower, const Type *type, Operand x)
 {
-    if (STEP(lower, NULL, "sequence_check", ARG(x, x), sequence_lies(lower, "from", type),
-             ARG(truth, type->kind == TYPE_OPTIONAL), sequence_limits(lower, type)) < 0)
+    if (STEP(lower, NULL, "sequence_check", ARG(x, x), give_layout(lower, "from", type),
+             ARG(truth, type->kind == TYPE_OPTIONAL), give_limits(lower, type)) < 0)
         return -1;
     if (!is_nested(type->item))
         return 0;
@@ -285,7 +285,7 @@ int sequence_store(Lower *lower, Operand words, const Extent *value)
 
 /* ----------------------------------------------------------------------------------------------------------- copies */
 
-Given sequence_lies(Lower *lower, const char *name, const Type *type)
+void give_layout(Lower *lower, const char *name, const Type *type)
 {
     SequenceLayout l;
     int64_t       *layout = arena_array(lower->program->arena, int64_t, 4);
@@ -295,17 +295,17 @@ Given sequence_lies(Lower *lower, const char *name, const Type *type)
     layout[1] = l.data;
     layout[2] = l.distance;
     layout[3] = l.rank;
-    return given_ints(name, 4, layout);
+    step_give(lower, given_ints(name, 4, layout));
 }
 
-Given sequence_limits(Lower *lower, const Type *type)
+void give_limits(Lower *lower, const Type *type)
 {
     int64_t *limit = arena_array(lower->program->arena, int64_t, MAX_RANK);
     int      rank = type->item->kind != TYPE_TENSOR ? 0 : type->item->rank < 0 ? 1 : type->item->rank;
 
     for (int i = 0; i < rank; i++)
         limit[i] = type->item->dim[i].max;
-    return given_ints("limit", rank, limit);
+    step_give(lower, given_ints("limit", rank, limit));
 }
 
 static bool same_layout(const Type *a, const Type *b)
@@ -327,7 +327,7 @@ static bool same_layout(const Type *a, const Type *b)
 static int copy_members(Lower *lower, const Type *from, Operand x, const Type *to, Operand y)
 {
     return STEP(lower, NULL, "sequence_copy", ARG(x, x), ARG(y, y), ARG(width, dtype_info(to->item->dtype)->bytes),
-                sequence_lies(lower, "from", from), sequence_lies(lower, "to", to), sequence_limits(lower, to));
+                give_layout(lower, "from", from), give_layout(lower, "to", to), give_limits(lower, to));
 }
 
 int sequence_copy_operands(Lower *lower, const Type *from, Operand x, const Type *to, Operand y)

@@ -75,8 +75,8 @@ int sequence_made(Lower *lower, Value *value);
 int sequence_store(Lower *lower, Operand words, const Extent *value);
 
 /* Arguments of kernels that walk over members: { capacity, data, distance, rank }, and the members' largest extents. */
-Given sequence_lies(Lower *lower, const char *name, const Type *type);
-Given sequence_limits(Lower *lower, const Type *type);
+void give_layout(Lower *lower, const char *name, const Type *type);
+void give_limits(Lower *lower, const Type *type);
 
 /* optional.c: `to`, an optional, holds `from` (NULL: nothing); `to` is what the optional `from` holds, a view unless it
  * has a place already. sequence_copy and sequence_alias do the same where only one side is an optional. */

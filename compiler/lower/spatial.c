@@ -40,22 +40,22 @@ bool spatial_is_open(const Node *node)
     return !extent_is_const(w->dim[0]) || !extent_is_const(w->dim[1]);
 }
 
-Given spatial_extents(Lower *lower, const char *name, const Extent *values, int naxes)
+void give_extents(Lower *lower, const char *name, const Extent *values, int naxes)
 {
     Extent *out = arena_array(lower->program->arena, Extent, 3);
 
     for (int i = 0; i < 3; i++)
         out[i] = i < 3 - naxes ? extent_const(0) : values[i - 3 + naxes];
-    return given_extents(name, 3, out);
+    step_give(lower, given_extents(name, 3, out));
 }
 
-Given spatial_ints(Lower *lower, const char *name, const int64_t *values, int naxes)
+void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes)
 {
     int64_t *out = arena_array(lower->program->arena, int64_t, 3);
 
     for (int i = 0; i < 3; i++)
         out[i] = i < 3 - naxes ? 1 : values[i - 3 + naxes];
-    return given_ints(name, 3, out);
+    step_give(lower, given_ints(name, 3, out));
 }
 
 int spatial_channels(Lower *lower, const Node *node, Operand *x)

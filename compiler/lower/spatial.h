@@ -18,16 +18,17 @@ Extent spatial_share(Lower *lower, const Node *node, Extent channels);
 /* Whether the channels of the weights, input 1, are known only while running: panels need them. */
 bool spatial_is_open(const Node *node);
 
-/* What a list gives to each of depth, height and width; absent leading axes are 0 wide, or 1 of integers. */
-Given spatial_extents(Lower *lower, const char *name, const Extent *values, int naxes);
-Given spatial_ints(Lower *lower, const char *name, const int64_t *values, int naxes);
+/* Gives a step three elements, for depth, height and width, of `naxes` values; absent leading axes are 0, of integers
+ * 1. */
+void give_extents(Lower *lower, const char *name, const Extent *values, int naxes);
+void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes);
 
 /* The fields of an occ_window as arguments: those of w, and a window that is the pixel itself. */
 #define WINDOW(lower, w) \
-    spatial_ints(lower, "window.kernel", (w)->kernel, (w)->naxes), \
-        spatial_ints(lower, "window.stride", (w)->stride, (w)->naxes), \
-        spatial_ints(lower, "window.dilation", (w)->dilation, (w)->naxes), \
-        spatial_extents(lower, "window.pad", (w)->begin, (w)->naxes)
+    give_ints(lower, "window.kernel", (w)->kernel, (w)->naxes), \
+        give_ints(lower, "window.stride", (w)->stride, (w)->naxes), \
+        give_ints(lower, "window.dilation", (w)->dilation, (w)->naxes), \
+        give_extents(lower, "window.pad", (w)->begin, (w)->naxes)
 #define PIXEL(lower) WINDOW(lower, &(const Window){.naxes = 0})
 
 /* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */

@@ -3,9 +3,6 @@
 C leaves open which argument of a call, operand or member of an initialiser comes first, and compilers differ. Where two of them
 call functions that change something, the nodes, expressions or texts that they add come out in another order. Clang's syntax
 tree tells: a call counts as changing something when it is given a pointer to what is not const, memory to allocate from apart.
-
-The arguments of a step (STEP of lower/call.h) are an initialiser list, which GCC and Clang both evaluate from left to right; check-same
-holds what the two make of it against each other.
 """
 
 import argparse
@@ -41,17 +38,13 @@ def begin_of(node):
     return None if "includedFrom" in place else place.get("offset")
 
 
-def is_step_list(node):
-    return node.get("kind") == "InitListExpr" and node["type"]["qualType"].replace(" ", "").startswith(("constGiven[", "Given["))
-
-
 def visit(node, found):
     """The functions called below `node` that change something; appends (offset, names) of what has no order to `found`."""
     if node.get("kind") == "GenericSelectionExpr": # only the type of what it looks at counts; it chooses a function's name
         return []
     parts = [visit(child, found) for child in node.get("inner", ())]
     called = [name for part in parts for name in part]
-    if node.get("kind") in UNORDERED and node.get("opcode") not in ORDERED and not is_step_list(node):
+    if node.get("kind") in UNORDERED and node.get("opcode") not in ORDERED:
         names = [part[0] for part in parts if part]
         if len(names) > 1:
             found.append((begin_of(node), names))

@@ -96,7 +96,7 @@ int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y)
                              : "conv_f32",
                 ARG(x, spatial_image(x)), ARG(w, c->w), ARG(bias, c->bias), ARG(y, spatial_image(y)),
                 WINDOW(lower, &c->window), ARG_IF(c->depthwise, channels, c->groups), ARG_IF(whole, groups, c->groups),
-                whole ? ARGS(tile, 3, tile) : given_nothing(), FUSED(p, image, pitch));
+                GIVE_IF(whole, ARGS(tile, 3, tile)), FUSED(p, image, pitch));
 }
 
 static int finish(Lower *lower, Deferred *p, Operand y)

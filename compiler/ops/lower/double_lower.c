@@ -60,7 +60,7 @@ int double_pool(Lower *lower, const Node *node, const Window *window, int kind, 
     if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     if (STEP(lower, node, move_kernel(lower, "pool", x.dtype), ARG(x, spatial_image(x)), ARG(y, spatial_image(y)),
-             WINDOW(lower, window), spatial_extents(lower, "pad_end", window->end, window->naxes), ARG(kind, kind),
+             WINDOW(lower, window), give_extents(lower, "pad_end", window->end, window->naxes), ARG(kind, kind),
              ARG(p, p)) < 0)
         return -1;
     return lower_output_done(lower, node, 0, y);

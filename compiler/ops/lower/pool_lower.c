@@ -53,7 +53,7 @@ static int append(Lower *lower, const Node *node, const Pool *pool, Operand x, O
     if (x.dtype != DTYPE_F32)
         return append_max(lower, node, w, x, y, operand_absent(DTYPE_I64));
     return STEP(lower, node, lies_in_planes(w, &x, &y) ? "pool_planes_f32" : "pool_f32", ARG(x, spatial_image(x)),
-                ARG(y, spatial_image(y)), WINDOW(lower, w), spatial_extents(lower, "pad_end", w->end, w->naxes),
+                ARG(y, spatial_image(y)), WINDOW(lower, w), give_extents(lower, "pad_end", w->end, w->naxes),
                 ARG(kind, pool->kind), ARG(p, pool->p));
 }
 

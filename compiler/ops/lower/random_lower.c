@@ -46,8 +46,8 @@ static int draw(Lower *lower, const Node *node, const char *kernel, const char *
     else if (lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     if (STEP(lower, node, move_kernel(lower, kernel, type.dtype), ARG(y, y),
-             ARG(n, operand_count(lower, &y, 0, y.rank)), ARG(seed, seed_of(node)), given_float(first, a),
-             given_float(second, b)) < 0)
+             ARG(n, operand_count(lower, &y, 0, y.rank)), ARG(seed, seed_of(node)),
+             step_give(lower, given_float(first, a)), step_give(lower, given_float(second, b))) < 0)
         return -1;
     if (type.dtype == node->out[0]->type.dtype)
         return lower_output_done(lower, node, 0, y);

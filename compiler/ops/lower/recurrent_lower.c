@@ -311,7 +311,7 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
     rows = extent_op(lower->model, EXPR_MUL, first ? r->time : r->batch,
                      row); /* of the gates: [time][batch] or [batch][time] */
     return STEP(
-        lower, r->node, r->cell->kernel, ARG(y, y), UPDATED(h, state), lstm ? UPDATED(c, cell) : given_nothing(),
+        lower, r->node, r->cell->kernel, ARG(y, y), UPDATED(h, state), GIVE_IF(lstm, UPDATED(c, cell)),
         ARG_IF(gru, gate, gate), gru ? ARG(xg, xg) : UPDATED(xg, xg), ARG(r, recur), ARG_IF(lstm, peephole, peephole),
         ARG_IF(gru, hbias, hbias), ARG(lengths, r->lengths), ARG(time, r->time), ARG(batch, r->batch), ARG(hidden, h),
         /* y is [time][directions][batch][hidden] or [batch][time][directions][hidden] */

@@ -76,8 +76,8 @@ int lower_sequence_insert(Lower *lower, const Node *node)
         return -1;
     return STEP(lower, node, "sequence_insert", ARG(x, x), ARG(item, member), ARG(y, y), ARG(position, position),
                 ARG(append, !given(node, 2)), ARG(rank, item->rank), ARG(width, width_of(to)),
-                ARGS(dim, item->rank, item->dim), sequence_lies(lower, "from", from), sequence_lies(lower, "to", to),
-                sequence_limits(lower, to)) < 0
+                ARGS(dim, item->rank, item->dim), give_layout(lower, "from", from), give_layout(lower, "to", to),
+                give_limits(lower, to)) < 0
                ? -1
                : sequence_made(lower, node->out[0]);
 }
@@ -92,8 +92,8 @@ int lower_sequence_erase(Lower *lower, const Node *node)
         place_out(lower, node, &y) < 0)
         return -1;
     return STEP(lower, node, "sequence_erase", ARG(x, x), ARG(y, y), ARG(position, position),
-                ARG(last, !given(node, 1)), ARG(width, width_of(to)), sequence_lies(lower, "from", from),
-                sequence_lies(lower, "to", to), sequence_limits(lower, to)) < 0
+                ARG(last, !given(node, 1)), ARG(width, width_of(to)), give_layout(lower, "from", from),
+                give_layout(lower, "to", to), give_limits(lower, to)) < 0
                ? -1
                : sequence_made(lower, node->out[0]);
 }
@@ -223,8 +223,8 @@ int lower_split_to_sequence(Lower *lower, const Node *node)
                 ARG(inner, extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank),
                                      extent_const(width_of(to)))),
                 ARG(chunk, cut.chunk), ARG(count, cut.count), ARGS(size, cut.count, cut.size), ARG(rank, rank),
-                ARGS(dim, rank, dim), ARG(axis, keep ? axis : -1), sequence_lies(lower, "to", to),
-                sequence_limits(lower, to)) < 0
+                ARGS(dim, rank, dim), ARG(axis, keep ? axis : -1), give_layout(lower, "to", to),
+                give_limits(lower, to)) < 0
                ? -1
                : sequence_made(lower, node->out[0]);
 }
@@ -247,11 +247,11 @@ int lower_concat_from_sequence(Lower *lower, const Node *node)
         return -1;
     dim = lower_temporary(lower, &extents, LAYOUT_ROW_MAJOR, "joined extents");
     if (STEP(lower, node, "sequence_joined", ARG(x, x), ARG(dim, dim), ARG(rank, rank), ARG(axis, axis),
-             ARG(stacked, stacked), sequence_lies(lower, "from", from)) < 0 ||
+             ARG(stacked, stacked), give_layout(lower, "from", from)) < 0 ||
         sequence_extents(lower, node->out[0], dim) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
     return STEP_OUTPUT(lower, node, y, "sequence_concat", ARG(x, x), ARG(axis, axis), ARG(width, width_of(from)),
-                       sequence_lies(lower, "from", from));
+                       give_layout(lower, "from", from));
 }
 
 /* -------------------------------------------------------------------------------------------------------- optionals */
