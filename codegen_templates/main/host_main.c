@@ -211,18 +211,12 @@ static void host_start_threads(Host *h)
 #endif
 }
 
-int main(int argc, char **argv)
+/* Memory for everything that a run takes but its ports, whose extents the arguments tell. */
+static void host_allocate_memory(Host *h)
 {
-    static Host host;
-    Host       *h = &host;
-    int64_t     touched[HOST_REGIONS] = {0};
-    const char *weights;
-
-    h->folder = "out";
     h->argument = (const char **)host_allocate((int64_t)sizeof *h->argument * host_model.nin);
     h->in_block = (HostFence *)host_allocate((int64_t)sizeof *h->in_block * host_model.nin);
     h->out_block = (HostFence *)host_allocate((int64_t)sizeof *h->out_block * host_model.nout);
-    weights = host_arguments(h, argc, argv);
     for (int r = 0; r < host_model.nregion; r++) {
         h->arena[r] = host_fence(host_model.region[r].size, host_model.region[r].align);
         h->blocks.arena[r] = h->arena[r].data;
@@ -231,6 +225,18 @@ int main(int argc, char **argv)
     h->blocks.state = h->state.data;
     h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
+}
+
+int main(int argc, char **argv)
+{
+    static Host host;
+    Host       *h = &host;
+    int64_t     touched[HOST_REGIONS] = {0};
+    const char *weights;
+
+    h->folder = "out";
+    host_allocate_memory(h);
+    weights = host_arguments(h, argc, argv);
 #ifdef HOST_SWAP
     host_open_weights(&h->blocks, weights);
 #else

@@ -144,13 +144,19 @@ static void put_guard(Emit *emit, Text *text, bool steps)
     text_put(text, several ? ");\n" : ";\n");
 }
 
+/* Whether the caller gives memory r: something lies there, or one of several is named for a tensor without elements. */
+static bool has_memory(const Emit *emit, const Text *body, int r)
+{
+    return emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r));
+}
+
 /* Declares the arena's memories, run-time integers, state and weights, as far as the model has them. */
 static void put_declarations(Emit *emit, Text *text, const Text *body)
 {
     const Program *p = emit->program;
 
     for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
+        if (has_memory(emit, body, r))
             text_printf(text, "    unsigned char *%s;\n", emit_share_variable(emit, r));
         else if (uses_share(emit, body, r)) /* tensors without elements lie nowhere */
             text_printf(text, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n",
@@ -177,7 +183,7 @@ static void put_values(Emit *emit, Text *text, const Text *body)
             text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n",
                         p->in[i].name, p->in[i].name, p->in[i].name, p->in[i].name);
     for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r)))
+        if (has_memory(emit, body, r))
             text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r),
                         emit_share_member(emit, r));
     for (int r = 0; r < emit->plan->nshare; r++)

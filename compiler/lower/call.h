@@ -29,8 +29,8 @@ typedef struct Given {
     const Scalar *expr;
 } Given;
 
-/* The arguments of a step, each of which is given to `lower`, a variable of that name where the step is made. Commas put
- * them in order: what an argument appends to the program comes before what those behind it append. */
+/* The arguments of a step, each of which is given to `lower`, a variable of that name where the step is made. Commas
+ * put them in order: what an argument appends to the program comes before what those behind it append. */
 
 /* Operands, run-time integers, integers and floats. */
 #define ARG(parameter, value) \

@@ -124,17 +124,7 @@ static void set_up(Bench *b, const char *mode, const char *weights, char **input
 {
     Host *h = &b->host;
 
-    h->argument = (const char **)host_allocate((int64_t)sizeof *h->argument * host_model.nin);
-    h->in_block = (HostFence *)host_allocate((int64_t)sizeof *h->in_block * host_model.nin);
-    h->out_block = (HostFence *)host_allocate((int64_t)sizeof *h->out_block * host_model.nout);
-    for (int r = 0; r < host_model.nregion; r++) {
-        h->arena[r] = host_fence(host_model.region[r].size, host_model.region[r].align);
-        h->blocks.arena[r] = h->arena[r].data;
-    }
-    h->state = host_fence(host_model.state_size, 64);
-    h->blocks.state = h->state.data;
-    h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
-    h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);
+    host_allocate_memory(h);
 #ifdef HOST_SWAP
     host_open_weights(&h->blocks, weights);
     b->demand = !strcmp(mode, "demand");

@@ -130,11 +130,7 @@ def check_board(arguments, core, folder, types, wanted):
 
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--occamyc", required=True)
-    parser.add_argument("--plugin", required=True, help="count.c as a shared object")
-    parser.add_argument("--folder", required=True)
-    parser.add_argument("--cc", default="arm-none-eabi-gcc")
-    parser.add_argument("--host-cc", default="cc")
+    measure.add_tools(parser)
     parser.add_argument("--budget", default="158000", help="--max-ram of occamyc")
     parser.add_argument("--ram", type=int, default=160000, help="bytes in all, stack included")
     parser.add_argument("model")

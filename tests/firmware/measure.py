@@ -200,13 +200,17 @@ def read_limit(text):
     return where, what, float(limit)
 
 
-def read_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def add_tools(parser):
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--plugin", required=True, help="count.c as a shared object")
     parser.add_argument("--folder", required=True)
     parser.add_argument("--cc", default="arm-none-eabi-gcc")
     parser.add_argument("--host-cc", default="cc")
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_tools(parser)
     parser.add_argument("--core", action="append", choices=sorted(CORES), help="repeated; m4")
     parser.add_argument("--level", action="append", help="flags of a row, repeated")
     parser.add_argument("--flag", action="append", default=[], help="an option of occamyc, repeated")

@@ -71,27 +71,33 @@ def check(tools, arguments, name, path, dims):
             first = bits
 
 
+def run_all(listed, check_one, said):
+    """check_one(name, path, dims) of each network in the list; ends the program with what passed."""
+    passed = failed = skipped = 0
+    for name, path, dims in listed:
+        if not os.path.exists(path):
+            print(f"{name}: SKIPPED: {path} is not there", flush=True)
+            skipped += 1
+            continue
+        try:
+            check_one(name, path, dims)
+            passed += 1
+            print(f"{name}: {said}", flush=True)
+        except host.Failure as failure:
+            failed += 1
+            print(f"{name}: {failure.state}: {failure}", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     networks.add_arguments(parser)
     parser.add_argument("--real", required=True, help="folder of real networks")
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     arguments = parser.parse_args()
-    tools, passed, failed, skipped = networks.toolchain(arguments), 0, 0, 0
-    for name, path, dims in models(arguments):
-        if not os.path.exists(path):
-            print(f"{name}: SKIPPED: {path} is not there", flush=True)
-            skipped += 1
-            continue
-        try:
-            check(tools, arguments, name, path, dims)
-            passed += 1
-            print(f"{name}: the same bits", flush=True)
-        except host.Failure as failure:
-            failed += 1
-            print(f"{name}: {failure.state}: {failure}", flush=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    sys.exit(1 if failed else 0)
+    tools = networks.toolchain(arguments)
+    run_all(models(arguments), lambda *network: check(tools, arguments, *network), "the same bits")
 
 
 if __name__ == "__main__":

@@ -69,21 +69,9 @@ def main():
     parser.add_argument("--count", type=int, default=8, help="budgets for each network")
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     arguments = parser.parse_args()
-    tools, failed, passed = networks.toolchain(arguments), 0, 0
+    tools = networks.toolchain(arguments)
     listed = check_networks.models(arguments) if arguments.real else check_networks.own_models(arguments)
-    for name, path, dims in listed:
-        if not os.path.exists(path):
-            print(f"{name}: SKIPPED: {path} is not there", flush=True)
-            continue
-        try:
-            check(tools, arguments, name, path, dims)
-            passed += 1
-            print(f"{name}: the same bits in every budget", flush=True)
-        except host.Failure as failure:
-            failed += 1
-            print(f"{name}: {failure.state}: {failure}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    check_networks.run_all(listed, lambda *network: check(tools, arguments, *network), "the same bits in every budget")
 
 
 if __name__ == "__main__":
