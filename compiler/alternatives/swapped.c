@@ -67,7 +67,7 @@ static double *step_times(const Attempt *a)
     return time;
 }
 
-/* The planned variant becomes one with loads, in `budget` bytes of RAM; -1: in what gains most. */
+/* Gives the planned alternative its loads, within `budget` bytes of RAM; -1: at the knee of the curve. */
 static int load_weights(Attempt *a, int64_t budget)
 {
     SwapForm form = form_of(&a->lowering);
@@ -90,7 +90,7 @@ static int load_weights(Attempt *a, int64_t budget)
     return program_check(a->v.program, a->lowering.diag);
 }
 
-/* The model lowered anew as a->lowering and a->v say, planned and with loads. */
+/* Lowers the model anew by a->lowering and a->v, plans it, and gives it its loads. */
 static int make_attempt(Attempt *a, int64_t budget)
 {
     a->v = (Alternative){.cascade = a->v.cascade, .floor = a->v.floor, .direct = a->v.direct, .copied = a->v.copied};
@@ -151,7 +151,8 @@ static bool *blocks_at_peak(const Attempt *a)
     return at_peak;
 }
 
-/* Half the slices of what reads these blocks; or, with `whole`, none. Returns whether anything can change. */
+/* Halves the slices of the steps that read blocks at the peak, or leaves these steps whole. Returns whether anything
+ * changes. */
 static bool cut_at_peak(Attempt *a, bool whole)
 {
     enum { SMALLEST = 2048 };
@@ -207,7 +208,7 @@ static bool has_winograd(const Program *p)
     return false;
 }
 
-/* The same without cascades, whose stages read all their weights in every strip. */
+/* Tries the alternative without cascades, whose stages read all their weights in every strip. */
 static int try_flat(const Attempt *like, Attempt *best, int64_t budget)
 {
     Attempt tried = *like;
@@ -222,7 +223,7 @@ static int try_flat(const Attempt *like, Attempt *best, int64_t budget)
     return 0;
 }
 
-/* Without Winograd's kernels, with cascades chosen anew. */
+/* Tries the alternative without Winograd's kernels, its cascades chosen anew. */
 static int try_direct(const Attempt *like, Attempt *best, int64_t budget)
 {
     Attempt        tried = *like;
