@@ -3,6 +3,11 @@
 A control group of its own holds the host program to the total that occamyc printed and 3 MiB more, page cache and the
 kernel's own memory included. No page of the weights file is in memory afterwards, and each run read from the disk exactly
 the bytes that were planned. Without control groups (or the right to make one) the data segment is limited instead.
+
+The system counts more than what the program does: where memory is short, or another program drops the page cache, pages of
+the program, its input and its libraries are read again, in this run or in the one that it is compared with. So these files are
+mapped while runs are measured, which keeps them in memory, and a measurement that does not say what was planned is taken again;
+a program that does wrong does so each time.
 """
 
 import ctypes
@@ -13,6 +18,7 @@ import resource
 import shlex
 import subprocess
 import sys
+import time
 
 import numpy as np
 import onnx
@@ -26,6 +32,7 @@ import host  # noqa: E402
 LAYERS, WIDTH = 12, 1024                                                    # 50 MB of weights
 MORE = 3 << 20                                                              # bytes beside the printed total, at most
 RUNS = 4
+TRIES, PAUSE = 5, 0.5                                                       # of a measurement; seconds between two
 GROUPS = [("/sys/fs/cgroup", "memory.max", "memory.peak"),
           ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes")]
 
@@ -116,6 +123,16 @@ def forget(path):
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
+def held(folder):
+    """Mappings of what a run reads beside its weights: while they exist, these pages stay in memory."""
+    libraries = re.findall(r"(/\S+) \(0x", run(["ldd", "./model"], folder))
+    maps = []
+    for path in [*libraries, *(os.path.join(folder, name) for name in ("model", "in.raw"))]:
+        with open(path, "rb") as file:
+            maps.append(mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ))
+    return maps
+
+
 def cached(path):
     """Pages of the file that are in memory."""
     size = os.path.getsize(path)
@@ -135,6 +152,22 @@ def on_disk(path):
 
 
 # -------------------------------------------------------------------------------------------------------------- checks
+
+def taken_again(check, folder, total, small):
+    """What `check` returns, once a measurement passes; each of TRIES must fail for a failure."""
+    for left in reversed(range(TRIES)):
+        maps = held(folder) + held(small)
+        try:
+            return check(folder, total, small)
+        except host.Failure as failure:
+            if not left:
+                raise
+            print(f"  DISTURBED, taken again: {failure.reason}", flush=True)
+            time.sleep(PAUSE)
+        finally:
+            for view in maps:
+                view.close()
+
 
 def peak_of(said):
     return int(re.search(r"^peak (\d+)", said, re.M)[1])
@@ -201,9 +234,9 @@ def check(arguments, name):
     build(arguments, small, 1, ["--weights=swap"])
     total = build(arguments, folder, LAYERS, ["--weights=swap", *flags])
     print(f"{name}: {total} bytes of RAM printed", flush=True)
-    if not check_group(folder, total, small):
+    if not taken_again(check_group, folder, total, small):
         print("  SKIPPED: no control group can be made here; RLIMIT_DATA stands in for it")
-    check_limit(folder, total, small)
+    taken_again(check_limit, folder, total, small)
 
 
 if __name__ == "__main__":
