@@ -1,0 +1,156 @@
+/* occ_cuda.h - the dialect in which device code is written: what a kernel is, who a thread is, memory that a block
+ * shares, barriers, exchange within a warp, launches. This header maps it to CUDA; where OCC_EMULATE is defined, a
+ * header of the tests, emulate.h, maps it to C++ for the processor. Knows nothing of tensors.
+ *
+ *   OCC_KERNEL   before a function that is launched
+ *   OCC_DEVICE   before a function that kernels call
+ *   occ_thread() occ_threads()  this thread's number in its block, and the threads of a block: a multiple of 32
+ *   occ_block()  occ_blocks()   this block's number in the grid, and the blocks of the grid
+ *   occ_unit()   occ_units()    this thread's number in the grid, and the threads of the grid
+ *   occ_lane()                  this thread's number in its warp of 32
+ *   OCC_SHARED_ARRAY(type, name, count)  declares an array that the threads of a block share, of any contents at first
+ *   occ_barrier()               waits for all threads of the block, which must all come to the same barrier
+ *   occ_shuffle(value, lane)    the value that a lane of the same warp passed; all 32 must come
+ *   occ_fma(a, b, c)            a * b + c, rounded once; nothing else is fused, for nvcc is given -fmad=false
+ *   occ_dot4_ii(a, b, c) ...    c + the products of four bytes of a and b; i: signed, u: unsigned
+ *   occ_copy16(to, from)        begins to copy 16 bytes, aligned to 16, from the device's memory to shared memory
+ *   occ_copy_commit()           closes a group of such copies
+ *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
+ *   occ_fail(status, code)      keeps the first code other than 0 that any thread found
+ *   OCC_LAUNCH(kernel, blocks, threads, stream, arguments...)  enqueues a kernel; its value is a cudaError_t */
+#ifndef OCC_CUDA_H
+#define OCC_CUDA_H
+
+#define OCC_ON_DEVICE 1 /* for headers that follow: code of kernels is device code */
+
+#if defined(OCC_EMULATE)
+#include "emulate.h"
+#else
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#define OCC_KERNEL __global__
+#define OCC_DEVICE static __device__ __forceinline__
+#define OCC_SHARED_ARRAY(type, name, count) __shared__ __align__(16) type name[count]
+#define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
+    (kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, (stream)>>>(__VA_ARGS__), cudaGetLastError())
+
+OCC_DEVICE int occ_thread(void)
+{
+    return (int)threadIdx.x;
+}
+
+OCC_DEVICE int occ_threads(void)
+{
+    return (int)blockDim.x;
+}
+
+OCC_DEVICE int occ_block(void)
+{
+    return (int)blockIdx.x;
+}
+
+OCC_DEVICE int occ_blocks(void)
+{
+    return (int)gridDim.x;
+}
+
+OCC_DEVICE void occ_barrier(void)
+{
+    __syncthreads();
+}
+
+OCC_DEVICE float occ_shuffle(float value, int lane)
+{
+    return __shfl_sync(0xffffffffu, value, lane);
+}
+
+OCC_DEVICE double occ_shuffle(double value, int lane)
+{
+    return __shfl_sync(0xffffffffu, value, lane);
+}
+
+OCC_DEVICE int32_t occ_shuffle(int32_t value, int lane)
+{
+    return __shfl_sync(0xffffffffu, value, lane);
+}
+
+OCC_DEVICE int64_t occ_shuffle(int64_t value, int lane)
+{
+    return (int64_t)__shfl_sync(0xffffffffu, (long long)value, lane);
+}
+
+OCC_DEVICE float occ_fma(float a, float b, float c)
+{
+    return __fmaf_rn(a, b, c);
+}
+
+OCC_DEVICE int32_t occ_dot4_ii(uint32_t a, uint32_t b, int32_t c)
+{
+    return __dp4a((int)a, (int)b, c);
+}
+
+OCC_DEVICE int32_t occ_dot4_uu(uint32_t a, uint32_t b, int32_t c)
+{
+    return (int32_t)__dp4a(a, b, (unsigned)c);
+}
+
+/* PTX has the instruction for bytes of different kinds, CUDA's headers have no name for it. */
+OCC_DEVICE int32_t occ_dot4_ui(uint32_t a, uint32_t b, int32_t c)
+{
+    int32_t d;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+#if __CUDA_ARCH__ >= 800
+OCC_DEVICE void occ_copy16(void *to, const void *from)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
+}
+
+OCC_DEVICE void occ_copy_commit(void)
+{
+    asm volatile("cp.async.commit_group;" : : : "memory");
+}
+
+#define occ_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
+#else /* Turing: the copy is a load and a store, done when the next statement begins */
+OCC_DEVICE void occ_copy16(void *to, const void *from)
+{
+    *(uint4 *)to = *(const uint4 *)from;
+}
+
+OCC_DEVICE void occ_copy_commit(void)
+{
+}
+
+#define occ_copy_wait(n) ((void)(n))
+#endif
+
+OCC_DEVICE void occ_fail(int *status, int code)
+{
+    if (code)
+        atomicCAS(status, 0, code);
+}
+
+#endif
+
+OCC_DEVICE int64_t occ_unit(void)
+{
+    return (int64_t)occ_block() * occ_threads() + occ_thread();
+}
+
+OCC_DEVICE int64_t occ_units(void)
+{
+    return (int64_t)occ_blocks() * occ_threads();
+}
+
+OCC_DEVICE int occ_lane(void)
+{
+    return occ_thread() % 32;
+}
+
+#endif
