@@ -1,8 +1,8 @@
 /* emulate.h - the dialect of occ_cuda.h on the processor. The threads of a block are fibers: each
- * runs until it comes to a barrier, in an order drawn from a seed, and so do blocks. What CUDA leaves undefined becomes
- * visible: shared memory begins as poison, asynchronous copies are done at any time until they are waited for, and a
- * thread that misses a barrier is reported. Under ThreadSanitizer each CUDA thread is a thread to it, so that it finds
- * missing barriers whatever the order. Knows nothing of the fake runtime but how to hand it a launch.
+  * runs until it comes to a barrier, in an order drawn from a seed, and so do blocks. What CUDA leaves undefined
+  * becomes visible: shared memory begins as poison, asynchronous copies are done at any time until they are waited
+  * for, and a thread that misses a barrier is reported. Under ThreadSanitizer each CUDA thread is a thread to it, so
+  * that it finds missing barriers whatever the order. Knows nothing of the fake runtime but how to hand it a launch.
  *
  *   a block:  permute threads -> run each up to its barrier -> all there? permute, run on -> ... -> all done
  *
@@ -281,7 +281,7 @@ inline void run(const char *name, int blocks, int threads, const std::function<v
         run_block(&b);
 #if defined(FIBER_TSAN)
         for (Thread &t : b.thread)
-            __tsan_destroy_fiber(t.tsan);
+            fiber::retire(t.tsan);
 #endif
     }
 #if defined(FIBER_TSAN)

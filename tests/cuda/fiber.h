@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <sys/mman.h>
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -97,6 +98,20 @@ FIBER_UNSEEN static inline void go(Fiber *from, Fiber *to)
     __sanitizer_finish_switch_fiber(from->fake, nullptr, nullptr);
 #endif
 }
+
+#if defined(FIBER_TSAN)
+/* Ends a thread of ThreadSanitizer's. It lives on for a while: of accesses by a thread that is gone nothing is
+ * told. */
+static inline void retire(void *thread)
+{
+    static std::deque<void *> ended;
+    ended.push_back(thread);
+    if (ended.size() <= 4000)
+        return;
+    __tsan_destroy_fiber(ended.front());
+    ended.pop_front();
+}
+#endif
 
 inline thread_local Fiber *entered; /* the one whose function is about to begin */
 

@@ -9,12 +9,6 @@ extern "C" {
 #include <cmocka.h>
 }
 
-/* Is only called by tests of the fake runtime. */
-cudaError_t emulate::launch_later(const char *, cudaStream_t, int, int, std::function<void()>)
-{
-    abort();
-}
-
 /* y = a b for n x n matrices by tiles of 8 x 8 in shared memory, for any grid and block. `barriers`: with the second
  * one. */
 template <bool barriers> static void product(float *y, const float *a, const float *b, int n)

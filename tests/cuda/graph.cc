@@ -1,0 +1,126 @@
+/* graph.cc - graphs of the fake runtime: what a stream enqueues while it is captured becomes nodes; a launch enqueues
+ * them all, each after the nodes before it and nothing else. */
+#include "stream.h"
+
+using namespace fake;
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode)
+{
+    ENTER(FAKE_CALL, cudaErrorStreamCaptureUnsupported);
+    cudaStream_t s = stream_of(stream);
+    if (!s || !stream || s->capture) {
+        wrong("the capture of the default stream, or of one that is captured already");
+        return result(cudaErrorStreamCaptureUnsupported);
+    }
+    s->capture = new Capture{s, {}, false};
+    s->tail.clear();
+    handles.captures.insert(s->capture);
+    return cudaSuccess;
+}
+
+/* Have the other streams of a capture been waited for by its first? */
+static bool is_joined(const Capture *c)
+{
+    std::set<int> seen;
+    for (const Node &n : c->node)
+        seen.insert(n.after.begin(), n.after.end());
+    seen.insert(c->origin->tail.begin(), c->origin->tail.end());
+    return seen.size() == c->node.size();
+}
+
+/* Ends the capture for every stream and event that took part. */
+static void end(Capture *c)
+{
+    for (cudaStream_t s : handles.streams)
+        if (s->capture == c)
+            s->capture = nullptr, s->tail.clear();
+    for (cudaEvent_t e : handles.events)
+        if (e->capture == c)
+            e->capture = nullptr;
+    handles.captures.erase(c);
+    delete c;
+}
+
+/* As CUDA does, ends the capture even where it fails: the stream is then as before. */
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    const cudaError_t late = enter(__func__, FAKE_CALL, cudaErrorStreamCaptureInvalidated);
+    if (late == cudaErrorNoDevice || late == cudaErrorInsufficientDriver)
+        return late;
+    cudaStream_t s = stream_of(stream);
+    *graph = nullptr;
+    if (!s || !s->capture || s->capture->origin != s) {
+        wrong("the end of a capture that has not begun on this stream");
+        return result(cudaErrorInvalidValue);
+    }
+    const bool spoilt = s->capture->spoilt, joined = is_joined(s->capture);
+    if (!spoilt && !joined)
+        wrong("a capture ends while another stream's work has not been waited for");
+    if (!late && !spoilt && joined)
+        *graph = keep(&handles.graphs, new CUgraph_st{s->capture->node});
+    end(s->capture);
+    return late     ? late
+           : spoilt ? result(cudaErrorStreamCaptureInvalidated)
+           : joined ? cudaSuccess
+                    : result(cudaErrorStreamCaptureUnjoined);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    ENTER(FAKE_CALL, cudaErrorInvalidResourceHandle);
+    cudaStream_t s = stream_of(stream);
+    if (!s)
+        return result(cudaErrorInvalidResourceHandle);
+    *status = !s->capture          ? cudaStreamCaptureStatusNone
+              : s->capture->spoilt ? cudaStreamCaptureStatusInvalidated
+                                   : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+    ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);
+    *exec = nullptr;
+    if (unknown(handles.graphs, graph, __func__))
+        return result(cudaErrorInvalidResourceHandle);
+    *exec = keep(&handles.execs, new CUgraphExec_st{graph->node, {}});
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t)
+{
+    ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);
+    return unknown(handles.execs, exec, __func__) ? result(cudaErrorInvalidResourceHandle) : cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    ENTER(FAKE_CALL, cudaErrorLaunchFailure);
+    FORBID_CAPTURE();
+    cudaStream_t s = stream_of(stream);
+    if (!s || unknown(handles.execs, exec, __func__))
+        return result(cudaErrorInvalidResourceHandle);
+    std::vector<Moment> first = before(s), done;
+    first.push_back(exec->done);
+    state.counts.graph_launches++;
+    for (const Node &n : exec->node) {
+        std::vector<Moment> after = n.after.empty() ? first : std::vector<Moment>();
+        for (int i : n.after)
+            after.push_back(done[static_cast<size_t>(i)]);
+        state.counts.graph_nodes++;
+        done.push_back(enqueue(n.work, after, s->number));
+    }
+    first.insert(first.end(), done.begin(), done.end());
+    s->last = exec->done = enqueue({FAKE_MARK, "graph", 0, nullptr, nullptr, 0, 0, 0}, first, s->number);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    return destroy(&handles.execs, exec, __func__);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    return destroy(&handles.graphs, graph, __func__);
+}
