@@ -8,6 +8,7 @@
 
 #ifndef EMBED_KERNELS
 #define EMBED_KERNELS "../schemas/kernels.def"
+#define EMBED_DEVICE "../schemas/device.def"
 #endif
 
 static const Row rows[] = {
@@ -15,6 +16,17 @@ static const Row rows[] = {
 #define TEMPLATE(file, types) {"", file, types, "", "", false, NULL},
 #define CODE(name, language, file, flags) {#name, file, "-", "", #flags, false, #language},
 #include EMBED_KERNELS
+    {0},
+};
+
+/* Where a kernel of the rows runs on a device. */
+static const struct {
+    const char *kernel, *form, *flags;
+} homes[] = {
+#ifdef EMBED_DEVICE
+#define HOME(name, form, flags) {#name, #form, #flags},
+#include EMBED_DEVICE
+#endif
     {0},
 };
 
@@ -144,6 +156,20 @@ static const Row *code_row(const char *kernel, const char *language)
     return NULL;
 }
 
+/* The initialiser of a kernel's code on a device: what its home says. */
+static const char *code_at_home(const char *kernel)
+{
+    static char text[200];
+
+    for (int i = 0; homes[i].kernel; i++)
+        if (!strcmp(homes[i].kernel, kernel)) {
+            snprintf(text, sizeof text, "{\"device.def\", false, %s, false, HOME_%s}, ",
+                     strstr(homes[i].flags, "SAME_PLACE") ? "true" : "false", homes[i].form);
+            return text;
+        }
+    return "{NULL, false, false, false, HOME_NONE}, ";
+}
+
 /* The initialiser of Kernel.code. A function of C walks rows in rising order wherever its record says how. */
 static const char *code_of(const char *kernel)
 {
@@ -156,12 +182,12 @@ static const char *code_of(const char *kernel)
         const Row *row = code_row(kernel, language[i]);
 
         if (row)
-            n += (size_t)snprintf(text + n, sizeof text - n, "{\"%s\", %s, %s, %s}, ", row->file,
+            n += (size_t)snprintf(text + n, sizeof text - n, "{\"%s\", %s, %s, %s, HOME_NONE}, ", row->file,
                                   strstr(row->flags, "IN_PLACE") ? "true" : "false",
                                   strstr(row->flags, "SAME_PLACE") ? "true" : "false",
                                   row->kernel || strstr(row->flags, "BY_ROWS") ? "true" : "false");
         else
-            n += (size_t)snprintf(text + n, sizeof text - n, "{NULL, false, false, false}, ");
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", code_at_home(kernel));
     }
     return text;
 }

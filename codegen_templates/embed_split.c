@@ -167,8 +167,22 @@ static void blank_block(Source *source, char *begin, bool inside)
     fail(source->path, 0, "an #if has no #endif");
 }
 
-/* Drop the include guard, the #include lines (noting them) and the defaults of TPL_ names. */
-static void strip(Source *source)
+/* A file of the list has the name that an #include line quotes. */
+static bool is_listed(const List *files, const char *quoted)
+{
+    size_t length = strcspn(quoted, "\"");
+
+    for (int i = 0; i < files->count; i++) {
+        const Source *source = list_at(files, i, sizeof *source);
+        if (strlen(source->name) == length && !strncmp(source->name, quoted, length))
+            return true;
+    }
+    return false;
+}
+
+/* Drop the include guard, the #include lines (noting them) and the defaults of TPL_ names. What a file that is kept
+ * whole includes of others' stays. */
+static void strip(const List *files, Source *source)
 {
     const char *p = source->text, *rest;
     Token       token;
@@ -180,7 +194,7 @@ static void strip(Source *source)
             continue;
         if (directive_is(line, "include", &rest)) {
             char **name;
-            if (*rest == '"') {
+            if (*rest == '"' && (source->is_template || is_listed(files, rest + 1))) {
                 name = list_add(&source->includes, sizeof *name);
                 *name = copy(rest + 1, strcspn(rest + 1, "\""));
                 blank(line, p);
@@ -248,7 +262,7 @@ void read_sources(List *sources, char **path, int count)
     for (int i = 0; i < count; i++)
         source_read(&files, path[i]);
     for (int i = 0; i < count; i++)
-        strip(list_at(&files, i, sizeof(Source)));
+        strip(&files, list_at(&files, i, sizeof(Source)));
     for (int i = 0; i < count; i++)
         visit(&files, list_at(&files, i, sizeof(Source)), sources);
 }

@@ -2,6 +2,7 @@
 #include "compile.h"
 
 #include "alternatives/alternatives.h"
+#include "device/device.h"
 #include "emit/emit.h"
 #include "emit/report.h"
 #include "infer/bounds.h"
@@ -89,6 +90,8 @@ static Winograd choose_winograd(Compilation *c)
     Options *tried;
     Winograd choice = c->options->winograd;
 
+    if (c->target->language == LANGUAGE_DEVICE)
+        return WINOGRAD_OFF;
     if (choice != WINOGRAD_AUTO)
         return choice;
     if (!c->target->roomy || c->options->max_flash >= 0 || c->options->code == CODE_SHARED)
@@ -180,6 +183,11 @@ static const char *header_path(const Compilation *c)
     return arena_printf(c->arena, "%s.h", target_stem(c->arena, c->target, c->options->output));
 }
 
+static const char *device_path(const Compilation *c)
+{
+    return arena_printf(c->arena, "%s.cu", target_stem(c->arena, c->target, c->options->output));
+}
+
 static void add_report(Compilation *c)
 {
     Text *text = arena_one(c->arena, Text);
@@ -230,6 +238,8 @@ static int stage_write(Compilation *c)
     if (output && !to_standard) {
         add_text(c, output, &c->emission.source);
         add_text(c, header_path(c), &c->emission.header);
+        if (c->emission.device.size)
+            add_text(c, device_path(c), &c->emission.device);
         if (c->emission.nweights)
             files_add_pieces(&c->files, arena_printf(c->arena, "%s.weights", output), c->emission.weights,
                              c->emission.nweights);
@@ -483,6 +493,11 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
                         "nothing is known of the time that code for target '%s' takes: add its core to "
                         "compiler/kernels/cost.c",
                         c.target->name);
+    if (c.target->language == LANGUAGE_DEVICE) {
+        c.options = arena_one(c.arena, Options);
+        if (device_options(options, (Options *)c.options, diag) < 0)
+            return -1;
+    }
     if (options->verify && *options->verify)
         choose_stored_bounds(&c);
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {

@@ -8,7 +8,9 @@
 
 /* OCC_W: lanes. occ_vf: floats, occ_vi: integers of the same size, comparisons give 0 or -1 in each. occ_vfu is occ_vf
  * in memory, aligned as one float is. */
-#if defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
+#if defined(OCC_ON_DEVICE)
+#define OCC_W 1
+#elif defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
 #define OCC_W 1
 #elif defined(OCC_FORCE_WIDTH) /* for tests: vectors that the machine lacks, made of those that it has */
 #define OCC_W OCC_FORCE_WIDTH
@@ -77,7 +79,9 @@ OCC_HOT occ_vi occ_viset(int32_t a)
  * and not others, depending on their surroundings, but the slices of a step must agree in every bit. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
-#if OCC_W == 16 && defined(__AVX512F__)
+#if defined(OCC_ON_DEVICE)
+    return occ_fma(a, b, c);
+#elif OCC_W == 16 && defined(__AVX512F__)
     return __builtin_ia32_vfmaddps512_mask(a, b, c, OCC_ALL_LANES, 4);
 #elif OCC_W == 8 && defined(__FMA__)
     return __builtin_ia32_vfmaddps256(a, b, c);

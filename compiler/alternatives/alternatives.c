@@ -3,6 +3,7 @@
 
 #include "alternatives/concats.h"
 #include "alternatives/swapped.h"
+#include "device/device.h"
 #include "kernels/cost.h"
 #include "limits/usage.h"
 #include "lower/lower.h"
@@ -35,6 +36,10 @@ int alternative_lower(const Lowering *lowering, Alternative *alternative)
     if (options.plan.weights == WEIGHTS_SWAP)
         alternative_slice(lowering, alternative->program);
     program_cut_steps(alternative->program, options.threads, options.part_time);
+    if (lowering->target->language == LANGUAGE_DEVICE) {
+        program_find_homes(alternative->program, options.placing);
+        program_add_copies(alternative->program, options.plan.io_arena);
+    }
     alternative->text = text_new(lowering->diag->arena);
     if (alternative->program->cascades)
         program_print(&alternative->text, alternative->program);
@@ -254,5 +259,9 @@ int alternative_plan(const Lowering *lowering, Alternative *alternative)
 {
     if (alternative_arrange(lowering, alternative) < 0 || alternative_swap(lowering, alternative) < 0)
         return -1;
-    return program_confirm(alternative->program, &lowering->options.plan, &alternative->plan, lowering->diag);
+    if (lowering->target->language == LANGUAGE_DEVICE)
+        program_find_host_waits(alternative->program);
+    if (program_confirm(alternative->program, &lowering->options.plan, &alternative->plan, lowering->diag) < 0)
+        return -1;
+    return program_recheck_device(alternative->program, &alternative->plan, lowering->diag);
 }

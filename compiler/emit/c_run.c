@@ -56,7 +56,7 @@ static void put_null_checks(Emit *emit, Text *text)
     text_put(text, ")\n        return OCC_ENULL;\n");
 }
 
-static void put_check_function(Emit *emit, Text *text)
+void c_check_function(Emit *emit, Text *text)
 {
     text_printf(text,
                 "/* What the caller gave, before anything is written. */\n"
@@ -129,6 +129,8 @@ static void put_guard(Emit *emit, Text *text, bool steps)
 {
     bool several = emit_in_regions(emit), first = true;
 
+    if (emit->program->language == LANGUAGE_DEVICE)
+        return;
     if (!emit->plan->peak) {
         text_put(text, steps ? "    OCC_GUARD_NONE();\n" : "");
         return;
@@ -263,12 +265,12 @@ void c_run(Emit *emit)
 
     put_out_extents(emit, &extents);
     for (int r = 0; r < emit->plan->nshare; r++) /* where the steps run */
-        put_guard_table(emit, emit->program->nqueue > 1 ? &emit->functions : &text, r);
+        put_guard_table(emit, emit->program->nqueue > 1 ? &emit->code.functions : &text, r);
     if (emit->program->nqueue > 1)
         emit_queues(emit, &extents, &body);
     else
         put_body(emit, &body);
-    put_check_function(emit, &text);
+    c_check_function(emit, &text);
     if (emit->plan->swap)
         text_printf(&text,
                     "OCC_CODE static int %s_steps(const %s_memory *memory, const %s_inputs *in, %s_outputs *out, "

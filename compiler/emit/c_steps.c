@@ -1,7 +1,7 @@
 /* c_steps.c - the lines of a run in C, one for each step, and the function that a step calls. */
 #include "emit/emit.h"
 
-static const char *blanks(int depth)
+const char *c_blanks(int depth)
 {
     static const char spaces[] = "                                                                ";
     int               n = depth * 4 > 60 ? 60 : depth * 4;
@@ -26,7 +26,7 @@ static const char *written_shape(Emit *emit, const Operand *y)
 }
 
 /* "12 Conv 'conv1' [1][8][28][28]" */
-static const char *step_comment(Emit *emit, int index)
+const char *c_step_comment(Emit *emit, int index)
 {
     const Step *step = &emit->program->step[index];
     const char *shape = "";
@@ -39,12 +39,12 @@ static const char *step_comment(Emit *emit, int index)
 
 void c_expression(Emit *emit, const char *type, const char *name, const char *body)
 {
-    text_printf(&emit->functions, "OCC_INLINE %s %s%s\n", type, name, body);
+    text_printf(&emit->code.functions, "OCC_INLINE %s %s%s\n", type, name, body);
 }
 
 void c_function(Emit *emit, const Step *step, const char *name, const char *body)
 {
-    text_printf(&emit->functions, "OCC_STEP %s %s%s\n", step->kernel->fails ? "int" : "void", name, body);
+    text_printf(&emit->code.functions, "OCC_STEP %s %s%s\n", step->kernel->fails ? "int" : "void", name, body);
 }
 
 void c_call(Emit *emit, const Step *step, const char *function, const char *arguments, Text *text)
@@ -56,8 +56,8 @@ void c_call(Emit *emit, const Step *step, const char *function, const char *argu
 
 static void put_launch(Emit *emit, const char *macro, int index, const char *call, int depth)
 {
-    text_printf(&emit->run, "%s%s%s(%d, %s); /* %s */\n", blanks(depth), macro,
-                emit_in_regions(emit) ? "_IN_REGIONS" : "", index, call, step_comment(emit, index));
+    text_printf(&emit->run, "%s%s%s(%d, %s); /* %s */\n", c_blanks(depth), macro,
+                emit_in_regions(emit) ? "_IN_REGIONS" : "", index, call, c_step_comment(emit, index));
 }
 
 void c_launch(Emit *emit, int index, const char *call, int depth)
@@ -75,9 +75,9 @@ void c_set(Emit *emit, int index, const char *value, const Expr *within, int dep
     const Step *step = &emit->program->step[index];
 
     if (!within) {
-        text_printf(&emit->run, "%sd[%d] = %s;", blanks(depth), step->slot, value);
+        text_printf(&emit->run, "%sd[%d] = %s;", c_blanks(depth), step->slot, value);
     } else {
-        text_printf(&emit->run, "%sOCC_SET(d[%d], %s, ", blanks(depth), step->slot, value);
+        text_printf(&emit->run, "%sOCC_SET(d[%d], %s, ", c_blanks(depth), step->slot, value);
         text_int64(&emit->run, within->lo);
         text_put(&emit->run, ", ");
         text_int64(&emit->run, within->hi);
@@ -98,7 +98,7 @@ void c_read(Emit *emit, const Operand *operand, Text *text)
 
 void c_check(Emit *emit, int index, const char *condition, int depth)
 {
-    text_printf(&emit->run, "%sOCC_CHECK(%s); /* %d %s */\n", blanks(depth), condition, index,
+    text_printf(&emit->run, "%sOCC_CHECK(%s); /* %d %s */\n", c_blanks(depth), condition, index,
                 emit_origin(emit, &emit->program->step[index]));
 }
 
@@ -106,7 +106,7 @@ static void open_loop(Emit *emit, int index, const char *count, int depth)
 {
     const Step *step = &emit->program->step[index];
 
-    text_printf(&emit->run, "%sfor (d[%d] = 0; d[%d] < %s", blanks(depth), step->slot, step->slot, count);
+    text_printf(&emit->run, "%sfor (d[%d] = 0; d[%d] < %s", c_blanks(depth), step->slot, step->slot, count);
     if (step->until >= 0)
         text_printf(&emit->run, " && d[%d]", step->until);
     text_printf(&emit->run, "; d[%d]++) { /* %d %s */\n", step->slot, index, emit_origin(emit, step));
@@ -119,29 +119,43 @@ void c_open(Emit *emit, int index, const char *condition, int depth)
     if (step->kind == STEP_LOOP)
         open_loop(emit, index, condition, depth);
     else
-        text_printf(&emit->run, "%sif (%s) { /* %d %s */\n", blanks(depth), condition, index, emit_origin(emit, step));
+        text_printf(&emit->run, "%sif (%s) { /* %d %s */\n", c_blanks(depth), condition, index,
+                    emit_origin(emit, step));
 }
 
 void c_otherwise(Emit *emit, int index, int depth)
 {
     (void)index;
-    text_printf(&emit->run, "%s} else {\n", blanks(depth));
+    text_printf(&emit->run, "%s} else {\n", c_blanks(depth));
 }
 
 void c_close(Emit *emit, int index, int depth)
 {
     (void)index;
-    text_printf(&emit->run, "%s}\n", blanks(depth));
+    text_printf(&emit->run, "%s}\n", c_blanks(depth));
 }
 
 void c_fetch(Emit *emit, int index, int depth)
 {
-    emit_fetch(emit, index, blanks(depth));
+    emit_fetch(emit, index, c_blanks(depth));
 }
 
 void c_await(Emit *emit, int index, int depth)
 {
-    emit_await(emit, index, blanks(depth));
+    emit_await(emit, index, c_blanks(depth));
+}
+
+/* Nothing: one memory is all that there is. */
+void c_copy(Emit *emit, int index, int depth)
+{
+    (void)emit;
+    (void)index;
+    (void)depth;
+}
+
+void c_join(Emit *emit, int index, int depth)
+{
+    c_copy(emit, index, depth);
 }
 
 /* Nothing: the table of the queues' units has the waits, see emit_queues.c. */

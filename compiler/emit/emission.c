@@ -17,7 +17,8 @@ int emit_program(Emission *emission)
                           .io_arena = emission->options->plan.io_arena != 0,
                           .buffer_align = target->buffer_align};
 
-    emit.functions = text_new(emit.arena);
+    emit.code.functions = text_new(emit.arena);
+    emission->device = text_new(emit.arena);
     emit.run = text_new(emit.arena);
     emission->source = text_new(emit.arena);
     emission->header = text_new(emit.arena);
@@ -26,6 +27,8 @@ int emit_program(Emission *emission)
     emission->nweights = 0;
     emit_names(&emit);
     emit.printer->source(&emit, &emission->source);
+    if (emit.printer->device)
+        emit.printer->device(&emit, &emission->device);
     emit.printer->header(&emit, &emission->header);
     if (emission->options->main)
         emit.printer->host(&emit, &emission->main);

@@ -19,6 +19,15 @@ typedef struct StepFunction {
     const char *name;
 } StepFunction;
 
+/* Functions of one language, each of which several steps may share. */
+typedef struct EmitCode {
+    Text          functions; /* expression functions and step functions */
+    StepFunction *function;
+    int           nfunction, cfunction;
+    StepFunction *expression;
+    int           nexpression, cexpression;
+} EmitCode;
+
 typedef struct Emit {
     Emission      *emission;
     const Target  *target;
@@ -38,12 +47,12 @@ typedef struct Emit {
     int          nout_extent, cout_extent;
     const char **symbol; /* by Buffer.id: name of the array of a constant that has one of its own, else NULL */
 
-    Text          functions; /* expression functions and step functions */
-    Text          run;       /* the body of the run function */
-    StepFunction *function;
-    int           nfunction, cfunction;
-    StepFunction *expression;
-    int           nexpression, cexpression;
+    EmitCode      code;      /* of the source file */
+    EmitCode      other;     /* of the device, while the source file's is written, and the other way round */
+    bool          on_device; /* `code` is the device's */
+    StepFunction *launcher;  /* functions that launch a step on the device */
+    int           nlauncher, claunch;
+    Text          run;  /* the body of the run function */
     const char  **libc; /* functions of the C library that the source names */
     int           nlibc, clibc;
     bool          parallel; /* some step runs in parts */
@@ -64,6 +73,8 @@ void c_otherwise(Emit *emit, int index, int depth);
 void c_close(Emit *emit, int index, int depth);
 void c_fetch(Emit *emit, int index, int depth);
 void c_await(Emit *emit, int index, int depth);
+void c_copy(Emit *emit, int index, int depth);
+void c_join(Emit *emit, int index, int depth);
 void c_wait(Emit *emit, int index, int of, int depth);
 void c_prologue(Emit *emit, Text *text, const Text *body, const char *between);
 void c_run(Emit *emit);
@@ -112,10 +123,30 @@ bool emit_uses(const char *text, const char *name); /* the text has a variable o
 void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* the context of the units */
 
+/* c_run.c - the function that checks what the caller gave. */
+void c_check_function(Emit *emit, Text *text);
+
+/* c.c - the lines above the code: whose it is, and what it needs of the compiler. */
+void c_banner(Emit *emit, Text *text, const char *extension);
+void c_pointer_check(const Emit *emit, Text *text);
+
+/* c_steps.c */
+const char *c_blanks(int depth);
+const char *c_step_comment(Emit *emit, int index); /* "12 Conv 'conv1' [1][8][28][28]" */
+
 /* emit_run.c - the lines of the steps, by the printer. */
 void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
 void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
+
+/* launch.c - steps on a device: the functions that launch them, which are the device's code; emit_on_device changes to
+ * the device's code and back. */
+void        emit_on_device(Emit *emit, bool on_device);
+const char *emit_launcher(Emit *emit, const Step *step, Text *extra);
+void        emit_prototypes(Emit *emit, Text *text); /* their declarations in the source file */
+
+/* cuda.c - what the header has for a device. */
+void emit_cuda_header(Emit *emit, Text *text);
 
 /* weights.c */
 void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */

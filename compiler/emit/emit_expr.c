@@ -327,11 +327,11 @@ const char *emit_expression(Emit *emit, const Scalar *expr, const char *type, bo
                              p.vector ? ", int n" : "", literals, p.uses_e ? "" : "    (void)e;\n",
                              p.uses_acc ? "" : "    (void)acc;\n", p.uses_c ? "" : "    (void)c;\n",
                              p.uses_c || !p.vector ? "" : "    (void)n;\n", p.body.data);
-    for (int i = 0; i < emit->nexpression; i++)
-        if (!strcmp(emit->expression[i].body, made.body))
-            return emit->expression[i].name;
-    made.name = arena_printf(emit->arena, "%s_expr_%d", emit->name, emit->nexpression + 1);
+    for (int i = 0; i < emit->code.nexpression; i++)
+        if (!strcmp(emit->code.expression[i].body, made.body))
+            return emit->code.expression[i].name;
+    made.name = arena_printf(emit->arena, "%s_expr_%d", emit->name, emit->code.nexpression + 1);
     emit->printer->expression(emit, element, made.name, made.body);
-    ARENA_PUSH(emit->arena, emit->expression, emit->nexpression, emit->cexpression, made);
+    ARENA_PUSH(emit->arena, emit->code.expression, emit->code.nexpression, emit->code.cexpression, made);
     return made.name;
 }

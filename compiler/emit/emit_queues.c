@@ -147,8 +147,8 @@ void emit_queues(Emit *emit, const Text *extents, Text *text)
     Units u = find_units(emit);
     int   queues = emit->program->nqueue;
 
-    put_unit_function(&u, &emit->functions);
-    put_table(&u, &emit->functions);
+    put_unit_function(&u, &emit->code.functions);
+    put_table(&u, &emit->code.functions);
     text_printf(text,
                 "    %s_context context = {memory, in, out};\n    occ_queue queue[%d];\n"
                 "    occ_queues all = {%s_unit, &context, %s_item, %s_first, queue, %d, %d};\n"

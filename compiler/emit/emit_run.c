@@ -1,5 +1,6 @@
 /* emit_run.c - walks the steps in order and hands each to the target's printer: the function called, the addresses of
  * its operands, the conditions of branches and loops. */
+#include "device/device.h"
 #include "emit/emit.h"
 #include "program/flow.h"
 
@@ -99,8 +100,9 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
 void emit_step_call(Emit *emit, const Step *step, Text *text)
 {
     Text        extra = text_new(emit->arena), arguments = text_new(emit->arena);
-    const char *function = emit_step_function(emit, step, &extra);
-    bool        first = true;
+    const char *function =
+        step_on_device(step) ? emit_launcher(emit, step, &extra) : emit_step_function(emit, step, &extra);
+    bool first = true;
 
     for (int i = 0; i < (step->expr ? step->noperand : step->nparam);
          i++) { /* the rest are pools of text: not passed */
@@ -213,6 +215,8 @@ static void put_step(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
 
+    if (step->waits)
+        emit->printer->join(emit, index, depth);
     switch (step->kind) {
     case STEP_KERNEL:
         put_kernel(emit, index, depth);
@@ -231,6 +235,9 @@ static void put_step(Emit *emit, int index, int depth)
         break;
     case STEP_AWAIT:
         emit->printer->await(emit, index, depth);
+        break;
+    case STEP_COPY:
+        emit->printer->copy(emit, index, depth);
         break;
     case STEP_IF:
         put_if(emit, index, depth);

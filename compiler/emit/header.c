@@ -239,7 +239,7 @@ static void put_share(Emit *emit, Text *text, int share)
     const char      *macro = emit_share_macro(emit, share), *status = emit->plan->status;
 
     text_printf(text, "#define %s_SIZE %lld /* bytes: the planned peak", macro, (long long)s->peak);
-    if (emit->emission->options->plan.nregion)
+    if (emit->emission->options->plan.ranked)
         text_printf(text, " of %lld; a run moves %lld bytes here",
                     (long long)emit->emission->options->plan.region[share].size, (long long)s->traffic);
     text_printf(text, "%s%s */\n", status && !share ? "; " : "",
@@ -267,6 +267,14 @@ static void put_parallel_for(const Emit *emit, Text *text)
                    "int64_t parts);\n    void *parallel_context;\n");
 }
 
+static const char *memory_remark(const Emit *emit, int share)
+{
+    static const char *const of_device[] = {"device memory, constants included", "page-locked host memory",
+                                            "host memory"}; /* by memory of device.h */
+
+    return emit->program->language == LANGUAGE_DEVICE ? of_device[share] : "contents need not be kept between runs";
+}
+
 static void put_memory(Emit *emit, Text *text)
 {
     for (int r = 0; r < emit->plan->nshare; r++)
@@ -283,8 +291,10 @@ static void put_memory(Emit *emit, Text *text)
         emit_swap_type(emit, text);
     text_put(text, "typedef struct {\n");
     for (int r = 0; r < emit->plan->nshare; r++)
-        text_printf(text, "    void *%s; /* %s_SIZE bytes; contents need not be kept between runs */\n",
-                    emit_share_member(emit, r), emit_share_macro(emit, r));
+        text_printf(text, "    void *%s; /* %s_SIZE bytes; %s */\n", emit_share_member(emit, r),
+                    emit_share_macro(emit, r), memory_remark(emit, r));
+    if (emit->program->language == LANGUAGE_DEVICE)
+        text_put(text, "    void *stream; /* a cudaStream_t; NULL: the default one */\n");
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->plan->state_bytes)
@@ -322,8 +332,11 @@ static void put_codes(Emit *emit, Text *text)
         {"EGUARD", "guarded builds (-DOCC_GUARD) only: a step touched bytes that are not its own"},
         {"ETEXT", "a text is no number, or one too large; the outputs are unspecified"},
         {"ELOAD", "weights could not be loaded; the outputs are unspecified, the next run may be tried"},
+        {"ECUDA", "a call of the CUDA runtime failed; the outputs are unspecified"},
+        {"EDEVICE", "there is no device, or none that can run this"},
     };
-    const bool never[] = {[8] = !reads_numbers(emit), [9] = !emit->plan->swap};
+    const bool device = emit->program->language == LANGUAGE_DEVICE;
+    const bool never[] = {[7] = device, !reads_numbers(emit), !emit->plan->swap, !device, !device};
 
     text_put(text, "/* What a call returns: 0, or one of these. */\n");
     for (int i = 0; i < (int)(sizeof code / sizeof *code); i++)
@@ -352,6 +365,16 @@ static void put_init(Emit *emit, Text *text)
             emit->upper, emit->upper, emit->name);
 }
 
+static void put_run(Emit *emit, Text *text)
+{
+    text_printf(text,
+                "/* Run the model once. Allocates nothing, makes no system call, writes no globals: calls with "
+                "distinct memory may\n"
+                " * run in parallel. Stack: a chain of a few calls without recursion or variable-length arrays. */\n"
+                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n",
+                emit->name, emit->name, emit->name, emit->name);
+}
+
 void emit_header(Emit *emit, Text *text)
 {
     const char *file = emit_stem(emit->arena, emit->model->path);
@@ -370,11 +393,9 @@ void emit_header(Emit *emit, Text *text)
     put_struct(emit, text, false);
     put_codes(emit, text);
     put_init(emit, text);
-    text_printf(text,
-                "/* Run the model once. Allocates nothing, makes no system call, writes no globals: calls with "
-                "distinct memory may\n"
-                " * run in parallel. Stack: a chain of a few calls without recursion or variable-length arrays. */\n"
-                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n",
-                emit->name, emit->name, emit->name, emit->name);
+    if (emit->program->language == LANGUAGE_DEVICE)
+        emit_cuda_header(emit, text);
+    else
+        put_run(emit, text);
     text_put(text, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -178,8 +178,8 @@ const char *emit_port_shape(Emit *emit, const Type *type)
 
 const char *emit_origin(Emit *emit, const Step *step)
 {
-    static const char *const kinds[] = {"copy", "extent", "extent", "check",
-                                        "load", "wait",   "branch", "loop"}; /* by StepKind */
+    static const char *const kinds[] = {"copy", "extent", "extent", "check", "load",
+                                        "wait", "copy",   "branch", "loop"}; /* by StepKind */
     Text                     text = text_new(emit->arena);
 
     text_put(&text, step->norigin ? "" : kinds[step->kind]);
@@ -200,11 +200,13 @@ const char *emit_origin(Emit *emit, const Step *step)
 
 bool emit_in_regions(const Emit *emit)
 {
-    return emit->plan->nshare > 1 && emit->plan->peak > 0;
+    return emit->program->language == LANGUAGE_C && emit->plan->nshare > 1 && emit->plan->peak > 0;
 }
 
 const char *emit_share_variable(const Emit *emit, int share)
 {
+    if (emit->program->language == LANGUAGE_DEVICE)
+        return emit_share_member(emit, share);
     return share ? arena_printf(emit->arena, "arena_%d", share) : "arena";
 }
 

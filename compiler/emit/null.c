@@ -15,13 +15,13 @@ static void put_index(Emit *emit, int depth, const char *verb, int index, const 
 static void put_expression(Emit *emit, const char *type, const char *name, const char *body)
 {
     (void)body;
-    text_printf(&emit->functions, "expression %s of %s\n", name, type);
+    text_printf(&emit->code.functions, "expression %s of %s\n", name, type);
 }
 
 static void put_function(Emit *emit, const Step *step, const char *name, const char *body)
 {
     (void)body;
-    text_printf(&emit->functions, "function %s of %s\n", name, step->kernel->name);
+    text_printf(&emit->code.functions, "function %s of %s\n", name, step->kernel->name);
 }
 
 static void put_call(Emit *emit, const Step *step, const char *function, const char *arguments, Text *text)
@@ -93,6 +93,16 @@ static void put_await(Emit *emit, int index, int depth)
     put_index(emit, depth, "await", index, "");
 }
 
+static void put_copy(Emit *emit, int index, int depth)
+{
+    put_index(emit, depth, "copy", index, emit->program->buffer[emit->program->step[index].operand[0].buffer].name);
+}
+
+static void put_join(Emit *emit, int index, int depth)
+{
+    put_index(emit, depth, "join", index, "");
+}
+
 static void put_wait(Emit *emit, int index, int of, int depth)
 {
     put_index(emit, depth, "wait", index, arena_printf(emit->arena, "for %d", of));
@@ -131,7 +141,7 @@ static void put_source(Emit *emit, Text *text)
 {
     emit->printer->run(emit);
     emit_weights(emit, text);
-    text_put(text, emit->functions.size ? emit->functions.data : "");
+    text_put(text, emit->code.functions.size ? emit->code.functions.data : "");
     text_put(text, emit->run.size ? emit->run.data : "");
 }
 
@@ -148,7 +158,7 @@ const Printer null_printer = {
     .launch = put_launch, .launch_failing = put_launch_failing,
     .set = put_set, .read = put_read, .check = put_check,
     .open = put_open, .otherwise = put_otherwise, .close = put_close,
-    .fetch = put_fetch, .await = put_await, .wait = put_wait,
+    .fetch = put_fetch, .await = put_await, .copy = put_copy, .join = put_join, .wait = put_wait,
     .base = emit_share_variable, .prologue = put_prologue, .run = put_run,
     .weight = put_weight, .weight_file = put_weight_file,
     .source = put_source, .header = put_nothing, .host = put_nothing,

@@ -75,15 +75,15 @@ static const char *put_slices(Emit *emit, const Step *step, int index)
     for (int i = 0; i < SHARED; i++)
         if (exists(emit, i) && emit_uses(body.data, shared[i].name))
             text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
-    text_printf(&emit->functions, "static void %s(void *context, int64_t index)\n{\n", name);
+    text_printf(&emit->code.functions, "static void %s(void *context, int64_t index)\n{\n", name);
     if (!exists(emit, 0) && emit_uses(body.data, shared[0].name)) /* tensors without elements lie nowhere */
-        text_printf(&emit->functions, "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n",
-                    shared[0].name);
+        text_printf(&emit->code.functions,
+                    "    int64_t nothing = 0;\n    unsigned char *%s = (unsigned char *)&nothing;\n", shared[0].name);
     if (locals.size)
-        text_printf(&emit->functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name,
+        text_printf(&emit->code.functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name,
                     emit->name, locals.data);
-    text_printf(&emit->functions, "%s    switch (index) {\n%s    }\n}\n\n", locals.size ? "" : "    (void)context;\n",
-                body.data);
+    text_printf(&emit->code.functions, "%s    switch (index) {\n%s    }\n}\n\n",
+                locals.size ? "" : "    (void)context;\n", body.data);
     return name;
 }
 

@@ -42,6 +42,11 @@ typedef struct Printer {
     void (*fetch)(struct Emit *emit, int index, int depth);
     void (*await)(struct Emit *emit, int index, int depth);
 
+    /* The line of a copy between memories, and the line in front of a step before which the host waits for the
+     * device. */
+    void (*copy)(struct Emit *emit, int index, int depth);
+    void (*join)(struct Emit *emit, int index, int depth);
+
     /* The line in front of a step that waits for step `of` of another queue. */
     void (*wait)(struct Emit *emit, int index, int of, int depth);
 
@@ -56,10 +61,11 @@ typedef struct Printer {
 
     /* Whole files. */
     void (*source)(struct Emit *emit, Text *text);
+    void (*device)(struct Emit *emit, Text *text); /* the code of a device; NULL: there is none */
     void (*header)(struct Emit *emit, Text *text);
     void (*host)(struct Emit *emit, Text *text);
 } Printer;
 
-extern const Printer c_printer, null_printer;
+extern const Printer c_printer, cuda_printer, null_printer;
 
 #endif

@@ -34,6 +34,7 @@ typedef struct Prune {
     int    nmacro, cmacro;
     Group  group[MAX_NESTED];
     int    depth;
+    bool   any_processor; /* little is known: directives that nothing decides keep their lines as they are */
 } Prune;
 
 /* ---------------------------------------------------------------------------------------------------------- macros */
@@ -356,14 +357,28 @@ static char *joined_line(Arena *arena, const char *from, const char *to)
     return line;
 }
 
+/* Whether a line that was joined from continued ones and printed again says what it said before. */
+static bool is_joined(const Text *out, size_t from, const char *joined)
+{
+    return out->size - from == strlen(joined) + 1 && !memcmp(out->data + from, joined, strlen(joined));
+}
+
 static const char *prune_piece(Prune *p, const char *piece)
 {
     Text out = text_new(p->arena);
 
     for (const char *c = piece, *next; *c; c = next) {
+        const char *joined = joined_line(p->arena, c, line_end(c));
+        size_t      before = out.size;
+
         next = line_end(c);
-        if (*skip_blanks(c) == '#' && direct(p, skip_blanks(joined_line(p->arena, c, next)), &out))
+        if (*skip_blanks(c) == '#' && direct(p, skip_blanks(joined), &out)) {
+            if (p->any_processor && is_joined(&out, before, joined)) {
+                out.size = before;
+                text_write(&out, c, (size_t)(next - c));
+            }
             continue;
+        }
         if (is_live(p))
             text_write(&out, c, (size_t)(next - c));
     }
@@ -389,11 +404,15 @@ const char **prune_templates(Arena *arena, const Target *target)
     Prune        p = {.arena = arena};
     const char **text = arena_array(arena, const char *, template_nchunk);
 
-    if (target && target->absent) {
-        macro_set(&p, (Macro){"OCC_W", 5, MACRO_VALUE, target->vector_bytes / 4, true});
-        for (const char *const *name = target->absent; *name; name++)
-            macro_set(&p, (Macro){*name, strlen(*name), MACRO_ABSENT, 0, true});
+    p.any_processor = true;
+    for (const char *const *name = target ? target->absent : NULL; name && *name; name++) {
+        macro_set(&p, (Macro){*name, strlen(*name), MACRO_ABSENT, 0, true});
+        if (!strcmp(*name, "OCC_FORCE_WIDTH")) /* nothing but the target decides how wide vectors are */
+            macro_set(&p, (Macro){"OCC_W", 5, MACRO_VALUE, target->vector_bytes / 4, true});
+        p.any_processor &= strcmp(*name, "OCC_FORCE_WIDTH") != 0;
     }
+    if (target == &device_code)
+        macro_set(&p, (Macro){"OCC_ON_DEVICE", 13, MACRO_VALUE, 1, true});
     for (int i = 0; i < template_nchunk; i++) {
         text[i] = template_chunk[i].text;
         if (p.nmacro && strchr(text[i], '#')) {

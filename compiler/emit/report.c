@@ -13,9 +13,9 @@
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
 enum { REPORT_VERSION = 1 };
 
-static const char *const kind_names[] = {"activation", "scratch", "extents", "weight",
-                                         "state",      "block",   "input",   "output"};
-static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "if", "loop"};
+static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state",
+                                         "block",      "resident", "input",   "output"};
+static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
 {

@@ -178,6 +178,15 @@ static void put_params(StepText *b)
     }
 }
 
+/* Device code is C++, where pointers to void must be converted. */
+static void put_pointer_value(StepText *b, const Param *param, bool present)
+{
+    if (present && b->emit->on_device)
+        text_printf(&b->call, "(%s)%s", param->ctype, param->name);
+    else
+        text_put(&b->call, present ? param->name : "NULL");
+}
+
 /* Puts the value of parameter or field i into b->call; false: the step has no more operands or arguments. */
 static bool put_value(StepText *b, int i, int *pointers, int *others)
 {
@@ -188,7 +197,7 @@ static bool put_value(StepText *b, int i, int *pointers, int *others)
     if (param->kind == PARAM_READS || param->kind == PARAM_WRITES) {
         if (*pointers >= step->nparam)
             return false;
-        text_put(&b->call, step->operand[(*pointers)++].buffer < 0 ? "NULL" : param->name);
+        put_pointer_value(b, param, step->operand[(*pointers)++].buffer >= 0);
     } else if (param->kind == PARAM_EXPR) {
         text_put(&b->call, "&expr");
     } else if (param->kind == PARAM_FN) {
@@ -269,11 +278,12 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
     made.body = arena_printf(emit->arena, "(%s)\n{\n%s    %socc_%s(%s);\n}\n", b.params.size ? b.params.data : "void",
                              b.locals.size ? b.locals.data : "", step->kernel->fails ? "return " : "",
                              step->kernel->name, b.call.data);
-    for (int i = 0; i < emit->nfunction; i++)
-        if (!strcmp(emit->function[i].body, made.body))
-            return emit->function[i].name;
-    made.name = arena_printf(emit->arena, "%s_%s_%d", emit->name, step->kernel->name, emit->nfunction + 1);
+    for (int i = 0; i < emit->code.nfunction; i++)
+        if (!strcmp(emit->code.function[i].body, made.body))
+            return emit->code.function[i].name;
+    made.name = arena_printf(emit->arena, "%s_%s_%d%s", emit->name, step->kernel->name, emit->code.nfunction + 1,
+                             emit->on_device ? "_unit" : "");
     emit->printer->function(emit, step, made.name, made.body);
-    ARENA_PUSH(emit->arena, emit->function, emit->nfunction, emit->cfunction, made);
+    ARENA_PUSH(emit->arena, emit->code.function, emit->code.nfunction, emit->code.cfunction, made);
     return made.name;
 }

@@ -3,11 +3,14 @@
 
 #include <string.h>
 
-/* The instruction sets of other processors, and vectors made for tests. */
-static const char *const absent_of_cortex_m[] = {"__x86_64__",  "__i386__",     "__SSE2__",        "__SSE4_1__",
-                                                 "__AVX__",     "__AVX2__",     "__FMA__",         "__F16C__",
-                                                 "__AVX512F__", "__AVX512BW__", "__AVX512VNNI__",  "__AVXVNNI__",
-                                                 "__aarch64__", "__ARM_NEON",   "OCC_FORCE_WIDTH", NULL};
+/* Device code. */
+static const char *const absent_of_c[] = {"OCC_ON_DEVICE", NULL};
+
+/* And the instruction sets of other processors, and vectors made for tests. */
+static const char *const absent_of_cortex_m[] = {
+    "OCC_ON_DEVICE", "__x86_64__",      "__i386__",    "__SSE2__",     "__SSE4_1__",     "__AVX__",     "__AVX2__",
+    "__FMA__",       "__F16C__",        "__AVX512F__", "__AVX512BW__", "__AVX512VNNI__", "__AVXVNNI__", "__aarch64__",
+    "__ARM_NEON",    "OCC_FORCE_WIDTH", NULL};
 
 /* A solid-state disk; a memory card. */
 #define FROM_DISK \
@@ -19,22 +22,34 @@ static const char *const absent_of_cortex_m[] = {"__x86_64__",  "__i386__",     
         0.02, 300e3, 32 \
     }
 
+/* The device's compilers know none of these; vectors have one lane. */
+static const char *const absent_of_device[] = {
+    "OCC_FORCE_WIDTH", "OCC_FORCE_SCALAR", "OCC_HOSTED",  "OCC_SHARED", "__SSE2__",          "__SSE4_1__",
+    "__AVX__",         "__AVX2__",         "__FMA__",     "__F16C__",   "__AVX512F__",       "__AVX512BW__",
+    "__AVX512VNNI__",  "__AVXVNNI__",      "__aarch64__", "__ARM_NEON", "__ARM_FEATURE_FMA", NULL};
+
+const Target device_code = {
+    .name = "device", .buffer_align = 256, .vector_bytes = 4, .absent = absent_of_device, .language = LANGUAGE_DEVICE};
+
 const Target targets[] = {
     {"portable", "C99 for any compiler and instruction set; vectors where the C compiler has them", 64, 64, true,
-     FROM_DISK, NULL, NULL, LANGUAGE_C, &c_printer},
-    {"native", "the same, tuned for the machine that occamyc runs on", 64, 64, true, FROM_DISK, NULL, NULL, LANGUAGE_C,
-     &c_printer},
-    {"x86-64-v3", "x86 with AVX2 and FMA", 64, 32, true, FROM_DISK, NULL, "defined(__AVX2__) && defined(__FMA__)",
+     FROM_DISK, absent_of_c, NULL, LANGUAGE_C, &c_printer},
+    {"native", "the same, tuned for the machine that occamyc runs on", 64, 64, true, FROM_DISK, absent_of_c, NULL,
      LANGUAGE_C, &c_printer},
-    {"x86-64-v4", "x86 with AVX-512", 64, 64, true, FROM_DISK, NULL, "defined(__AVX512F__) && defined(__AVX512VL__)",
-     LANGUAGE_C, &c_printer},
-    {"x86-64-v4-vnni", "the same with dot products of bytes", 64, 64, true, FROM_DISK, NULL,
+    {"x86-64-v3", "x86 with AVX2 and FMA", 64, 32, true, FROM_DISK, absent_of_c,
+     "defined(__AVX2__) && defined(__FMA__)", LANGUAGE_C, &c_printer},
+    {"x86-64-v4", "x86 with AVX-512", 64, 64, true, FROM_DISK, absent_of_c,
+     "defined(__AVX512F__) && defined(__AVX512VL__)", LANGUAGE_C, &c_printer},
+    {"x86-64-v4-vnni", "the same with dot products of bytes", 64, 64, true, FROM_DISK, absent_of_c,
      "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)", LANGUAGE_C, &c_printer},
-    {"armv8", "64-bit Arm with NEON", 16, 16, true, FROM_DISK, NULL, "defined(__aarch64__)", LANGUAGE_C, &c_printer},
+    {"armv8", "64-bit Arm with NEON", 16, 16, true, FROM_DISK, absent_of_c, "defined(__aarch64__)", LANGUAGE_C,
+     &c_printer},
     {"cortex-m", "Arm microcontrollers: small alignment, no vectors", 16, 4, false, FROM_CARD, absent_of_cortex_m, NULL,
      LANGUAGE_C, &c_printer},
-    {"null", "no code but a line for each step; for tests and timing", 64, 64, true, FROM_DISK, NULL, NULL, LANGUAGE_C,
-     &null_printer},
+    {"cuda", "C for the host and CUDA for the device", 256, 64, true, FROM_DISK, absent_of_c, NULL, LANGUAGE_DEVICE,
+     &cuda_printer},
+    {"null", "no code but a line for each step; for tests and timing", 64, 64, true, FROM_DISK, absent_of_c, NULL,
+     LANGUAGE_C, &null_printer},
 };
 const int ntargets = (int)(sizeof targets / sizeof *targets);
 

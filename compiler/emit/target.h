@@ -16,6 +16,7 @@ typedef struct Emission {
     const char        *upper; /* "MNIST" */
     Diag              *diag;
     Text               source, header, main; /* filled by the target */
+    Text               device;               /* likewise: the device's code; empty: there is none */
     FilePiece         *weights;              /* filled by the target: the side file OUTPUT.weights */
     int                nweights;             /* pieces of it; 0: there is none */
     const char *const *libc;                 /* functions of the C library that the source names, sorted */
@@ -36,6 +37,7 @@ typedef struct Target {
     const Printer *printer;  /* how its text is written */
 } Target;
 
+extern const Target device_code; /* what the device's code of a program is written for; no option names it */
 extern const Target targets[];
 extern const int    ntargets;
 const Target       *target_find(const char *name);                         /* NULL: unknown */

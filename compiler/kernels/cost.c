@@ -17,6 +17,7 @@ enum { SERIES = 160 }; /* vector operations of an exponential and the like, its 
 static const Core cores[] = {
     {"portable", AVX2},
     {"null", AVX2},
+    {"cuda", AVX2},
     {"x86-64-v3", AVX2},
     {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.4, 0.0},
     {"x86-64-v4-vnni", 16, {24, 14, 9, 7}, 7.0, 64.0, 30.0, 1.1, 1.1},

@@ -28,6 +28,13 @@ static void take_map(Step *slice, int axis, int64_t lo, int64_t hi)
     }
 }
 
+/* Units of one element. */
+static void offer_elements(const Step *step, Cuts *cuts)
+{
+    for (int a = 0; a < step_value(step, "rank", 0); a++)
+        cut_offer(cuts, a, step_value(step, "dim", a), 1, 1.0);
+}
+
 /* The work of an expression: vectors take a tenth of the time of single elements. */
 static double work_map(const Step *step)
 {
@@ -85,10 +92,15 @@ static bool follow_copy(const Program *program, const Step *step, Follow *follow
     return follow->distance < INT64_MAX / 16;
 }
 
-const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map, false}, .touched = {{"y", "dim:ystride"}}};
-const KernelRecord kernel_map_vectors = {
-    .cut = {offer_map, take_map, work_map, false}, .operations = operations_map, .touched = {{"y", "dim:ystride"}}};
+const KernelRecord kernel_map = {.cut = {offer_map, take_map, work_map, false},
+                                 .units = {offer_elements, take_map},
+                                 .touched = {{"y", "dim:ystride"}}};
+const KernelRecord kernel_map_vectors = {.cut = {offer_map, take_map, work_map, false},
+                                         .units = {offer_elements, take_map},
+                                         .operations = operations_map,
+                                         .touched = {{"y", "dim:ystride"}}};
 const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map, false},
+                                  .units = {offer_elements, take_map},
                                   .operations = operations_copy,
                                   .follow = follow_copy,
                                   .touched = {{"y", "dim:ystride"}, {"x", "dim:xstride"}}};

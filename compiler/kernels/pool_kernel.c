@@ -21,12 +21,21 @@ static void take_pool(Step *slice, int axis, int64_t lo, int64_t hi)
     slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
 }
 
+/* Units of one channel of one image: rows differ by their padding. */
+static void offer_planes(const Step *step, Cuts *cuts)
+{
+    for (int axis = 0; axis < 2 && !step_operand_of(step, "place"); axis++)
+        cut_offer(cuts, axis, step_value(step, "ydim", axis), 1, 1.0);
+}
+
 const KernelRecord kernel_pool_rows = {.cut = {offer_pool, take_pool, window_work, false},
+                                       .units = {offer_planes, take_pool},
                                        .operations = window_operations,
                                        .follow = window_follow,
                                        .columns = 1,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work, false},
+                                  .units = {offer_planes, take_pool},
                                   .operations = window_operations,
                                   .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 const KernelRecord kernel_pool_wide = {.operations = window_operations,

@@ -43,6 +43,13 @@ typedef struct CutRule {
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 } CutRule;
 
+/* How a step falls into units for the threads of a device: along several axes at once, each in grains that are as small
+ * as they can be. Without, the cuts for threads are tried. Outer axes are offered first. */
+typedef struct UnitRule {
+    void (*offer)(const Step *step, Cuts *cuts);
+    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
+} UnitRule;
+
 /* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
  * NULL: the kernel has no such tiles. */
 typedef struct TileRule {
@@ -67,7 +74,8 @@ typedef struct Shared {
 enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
 
 typedef struct KernelRecord {
-    CutRule cut;
+    CutRule  cut;
+    UnitRule units;
 
     /* Nanoseconds without those of the expression; 0: some extents are run-time integers. Where `time` is NULL or 0,
      * the time follows from bytes and vector operations; `operations` NULL: there are none. */

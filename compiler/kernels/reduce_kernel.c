@@ -21,6 +21,13 @@ static void take_kept(Step *slice, int axis, int64_t lo, int64_t hi)
             slice_shift(slice, k, lo * step_value(slice, y, axis));
 }
 
+/* Units of one place. */
+static void offer_places(const Step *step, Cuts *cuts)
+{
+    for (int a = 0; a < step_value(step, "krank", 0); a++)
+        cut_offer(cuts, a, step_value(step, "kdim", a), 1, 1.0);
+}
+
 static double work_reduce(const Step *step)
 {
     return step_product(step, "kdim") * step_product(step, "rdim") * 0.2;
@@ -42,11 +49,14 @@ static double operations_softmax(const Core *core, const Step *step)
 }
 
 const KernelRecord kernel_reduce = {.cut = {offer_kept, take_kept, work_reduce, false},
+                                    .units = {offer_places, take_kept},
                                     .operations = operations_reduce,
                                     .touched = {{"y", "kdim:kystride"}, {"x", "kdim:kxstride rdim:rstride"}}};
 const KernelRecord kernel_softmax = {.cut = {offer_kept, take_kept, work_softmax, false},
+                                     .units = {offer_places, take_kept},
                                      .operations = operations_softmax,
                                      .touched = {{"y", "kdim:ky axis:sy"}, {"x", "kdim:kx axis:sx"}}};
 const KernelRecord kernel_moments = {.cut = {offer_kept, take_kept, work_reduce, false},
+                                     .units = {offer_places, take_kept},
                                      .operations = operations_softmax,
                                      .touched = {{"x", "kdim:kx rdim:rstride"}}};

@@ -127,7 +127,8 @@ static int check_operand(const Checker *c, int step, int index)
         return wrong(c, step, "operand %d has rank %d and element type %d", index, x->rank, (int)x->dtype);
     if (!x->access)
         return wrong(c, step, "operand %d ('%s') is neither read nor written", index, b->name);
-    if ((x->access & OPERAND_WRITES) && (b->kind == BUFFER_WEIGHT || b->kind == BUFFER_IN))
+    if ((x->access & OPERAND_WRITES) &&
+        (b->kind == BUFFER_WEIGHT || b->kind == BUFFER_RESIDENT || b->kind == BUFFER_IN))
         return wrong(c, step, "operand %d writes to '%s', which is constant", index, b->name);
     if (check_extent(c, step, x->offset, "an operand's offset") < 0)
         return -1;

@@ -50,7 +50,7 @@ static int find_same(Known *known, int id)
     return id;
 }
 
-/* Constants that some step reads, by Buffer.id. */
+/* Constants that some step reads, or of which resident ones are made, by Buffer.id. */
 static bool *used_weights(const Program *p)
 {
     bool *used = arena_array(p->arena, bool, p->nbuffer + 1);
@@ -62,6 +62,9 @@ static bool *used_weights(const Program *p)
             if (b >= 0)
                 used[b] = p->buffer[b].kind == BUFFER_WEIGHT;
         }
+    for (int b = 0; b < p->nbuffer; b++) /* they are copied from the others */
+        for (int i = 0; i < p->buffer[b].ncontent && p->buffer[b].kind == BUFFER_RESIDENT; i++)
+            used[p->buffer[b].content[i].weight] = true;
     return used;
 }
 

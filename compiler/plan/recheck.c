@@ -360,19 +360,22 @@ static Operand whole_buffer(const Buffer *buffer)
     return x;
 }
 
-/* Nothing else may ever be written over the run-time integers. */
-static int check_dims(const Recheck *r, int index)
+/* Nothing else may ever be written over what lasts: the run-time integers, and constants in a device's memory. */
+static int check_lasting(const Recheck *r, int index)
 {
     const Step *step = &r->program->step[index];
-    Operand     dims;
 
-    if (r->program->dims < 0)
-        return 0;
-    dims = whole_buffer(&r->program->buffer[r->program->dims]);
-    for (int k = 0; k < step->noperand; k++)
-        if (step->operand[k].buffer != r->program->dims && (step->operand[k].access & OPERAND_WRITES) &&
-            overlap(bytes_of(r, &step->operand[k]), bytes_of(r, &dims)))
-            return complain(r, index, r->program->dims, step->operand[k].buffer);
+    for (int b = 0; b < r->program->nbuffer; b++) {
+        Operand lasting;
+
+        if (b != r->program->dims && r->program->buffer[b].kind != BUFFER_RESIDENT)
+            continue;
+        lasting = whole_buffer(&r->program->buffer[b]);
+        for (int k = 0; k < step->noperand; k++)
+            if (step->operand[k].buffer != b && (step->operand[k].access & OPERAND_WRITES) &&
+                overlap(bytes_of(r, &step->operand[k]), bytes_of(r, &lasting)))
+                return complain(r, index, b, step->operand[k].buffer);
+    }
     return 0;
 }
 
@@ -428,7 +431,7 @@ int program_recheck(const Program *program, const Plan *plan, Diag *diag)
     find_cuts(&r);
     find_users(&r);
     for (int s = 0; s < program->nstep; s++) {
-        if (check_step(&r, s) || check_dims(&r, s))
+        if (check_step(&r, s) || check_lasting(&r, s))
             return -1;
         for (int k = 0; k < program->step[s].noperand; k++) {
             const Operand *x = &program->step[s].operand[k];

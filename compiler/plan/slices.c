@@ -10,9 +10,8 @@
 
 enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
-/* Whether every extent is constant, every element has at least a byte, every operand has a constant offset and no input
- * may be absent: an operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
-static bool is_plain(const Program *program, const Step *step)
+/* An operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
+bool step_is_plain(const Program *program, const Step *step)
 {
     Passed passed;
 
@@ -23,11 +22,20 @@ static bool is_plain(const Program *program, const Step *step)
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
 
-        if (b && (dtype_info(step->operand[i].dtype)->bits < 8 || !extent_is_const(step->operand[i].offset) ||
+        if (b && (!extent_is_const(step->operand[i].offset) ||
                   (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
             return false;
     }
     return true;
+}
+
+/* A slice that begins inside a byte would share it with another. */
+static bool has_parts_of_bytes(const Step *step)
+{
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && dtype_info(step->operand[i].dtype)->bits < 8)
+            return true;
+    return false;
 }
 
 static int64_t grains_of(const Cut *cut)
@@ -121,7 +129,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     int                 each;
     Division            division;
 
-    if (!record->cut.offer || !is_plain(program, step))
+    if (!record->cut.offer || !step_is_plain(program, step) || has_parts_of_bytes(step))
         return;
     work = record->cut.work(step);
     if (work <= 0.0) /* tensors without elements, which may lie nowhere */

@@ -11,6 +11,10 @@
  * no cuts, stay whole. */
 void program_cut_steps(Program *program, int threads, int microseconds);
 
+/* Whether every extent is constant, every operand has a constant offset and no input may be absent, so that a window of
+ * the step can be told. */
+bool step_is_plain(const Program *program, const Step *step);
+
 /* A deep copy of a step, whose operands and extents may be changed. Memory is the program's arena's. */
 Step step_copy(const Program *program, const Step *step);
 

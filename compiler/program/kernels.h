@@ -49,12 +49,22 @@ typedef struct KernelArg {
  * so. DEVICE: all elements of a result at once, so that no order says what was read when. */
 typedef enum Language { LANGUAGE_C, LANGUAGE_DEVICE, LANGUAGES } Language;
 
+/* How a kernel runs on a device: see schemas/device.def. */
+typedef enum HomeForm {
+    HOME_NONE,  /* no row says it */
+    HOME_TWIN,  /* code of its own, of the same name and arguments */
+    HOME_UNITS, /* its code in C on one unit of its work for each thread */
+    HOME_ONE,   /* its code in C on one thread */
+    HOME_HOST   /* its code in C on the host */
+} HomeForm;
+
 /* A kernel's code in one language, and where its result may lie while what it reads is needed. */
 typedef struct KernelCode {
-    const char *file;       /* template file that it comes from; NULL: the language has no such kernel */
+    const char *file;       /* file that it comes from, or that says so; NULL: the language has no such kernel */
     bool        in_place;   /* KERNEL_IN_PLACE: on an operand of equal type and layout, or below it in memory */
     bool        same_place; /* KERNEL_SAME_PLACE: on an operand of its expression of equal type and layout */
     bool        by_rows;    /* behind an input, at the distance that the record says */
+    HomeForm    home;       /* LANGUAGE_DEVICE */
 } KernelCode;
 
 struct KernelRecord;

@@ -7,6 +7,9 @@
 
 typedef enum CodeForm { CODE_AUTO, CODE_SHARED } CodeForm;
 typedef enum CascadeUse { CASCADE_AUTO, CASCADE_OFF, CASCADE_ON } CascadeUse;
+/* Where steps may run: on the device where their kernel has a home there, or all on the host. */
+typedef enum Placing { PLACING_AUTO, PLACING_HOST } Placing;
+
 typedef enum Winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_ON } Winograd;
 
 /* Strings are the user's, or NULL when the option was not given; sizes are bytes, -1 when not given. */
@@ -32,6 +35,7 @@ typedef struct Options {
     const char *const    *state;     /* --state=OUT:IN, in the order given */
     int                   nstate;
     PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
+    Placing               placing;      /* --place */
     bool                  explain_peak; /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;
     Loader                loader;              /* --load-rate; rate 0: the target's */

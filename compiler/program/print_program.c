@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kind_name[] = {"act",   "scratch", "extents", "weight",
-                                        "state", "block",   "in",      "out"}; /* of BufferKind */
+static const char *const kind_name[] = {"act",   "scratch",  "extents", "weight", "state",
+                                        "block", "resident", "in",      "out"}; /* of BufferKind */
 
 static const char *const expr_name[] = {"const",   "dim", "elem", "out", "var",   "+",      "-",  "*", "div",
                                         "ceildiv", "mod", "min",  "max", "bcast", "select", "==", "<"}; /* of ExprOp */
@@ -213,6 +213,11 @@ static void put_step_body(Text *text, const Program *program, const Step *step)
         for (int k = 0; k < step->noperand; k++)
             put_operand(text, program, &step->operand[k]);
         break;
+    case STEP_COPY:
+        text_put(text, "copy");
+        for (int k = 0; k < step->noperand; k++)
+            put_operand(text, program, &step->operand[k]);
+        break;
     case STEP_IF:
         text_put(text, "if ");
         put_extent(text, step->set);
@@ -276,6 +281,14 @@ static void put_queue(Text *text, const Program *program, int step)
     text_put(text, ": ");
 }
 
+/* "device units: ", of a program for a device. */
+static void put_home(Text *text, const Step *step)
+{
+    static const char *const home[] = {"", "device twin: ", "device units: ", "device one: ", "host: "};
+
+    text_printf(text, "%s%s", step->waits ? "wait, " : "", home[step->kind == STEP_KERNEL ? step->home : HOME_NONE]);
+}
+
 void program_print(Text *text, const Program *program)
 {
     bool control = has_control(program);
@@ -299,6 +312,7 @@ void program_print(Text *text, const Program *program)
     for (int i = 0; i < program->nstep; i++) {
         text_printf(text, "%*sstep %d: ", control ? 2 * depth_of(program, i) : 0, "", i);
         put_queue(text, program, i);
+        put_home(text, &program->step[i]);
         put_step_body(text, program, &program->step[i]);
         put_origin(text, &program->step[i]);
         text_put(text, "\n");

@@ -9,14 +9,15 @@
 #include "program/scalar.h"
 
 typedef enum BufferKind {
-    BUFFER_ACT,     /* an activation */
-    BUFFER_SCRATCH, /* a kernel's working memory, live in its step only */
-    BUFFER_DIMS,    /* the run-time integers, int64_t each; live throughout */
-    BUFFER_WEIGHT,  /* constant; not in the arena */
-    BUFFER_STATE,   /* kept across runs; not in the arena */
-    BUFFER_BLOCK,   /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
-    BUFFER_IN,      /* the caller's, or in the arena with --io=arena (then live from step 0) */
-    BUFFER_OUT      /* likewise (then live to the end) */
+    BUFFER_ACT,      /* an activation */
+    BUFFER_SCRATCH,  /* a kernel's working memory, live in its step only */
+    BUFFER_DIMS,     /* the run-time integers, int64_t each; live throughout */
+    BUFFER_WEIGHT,   /* constant; not in the arena */
+    BUFFER_STATE,    /* kept across runs; not in the arena */
+    BUFFER_BLOCK,    /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
+    BUFFER_RESIDENT, /* constants that lie in a device's memory from open on */
+    BUFFER_IN,       /* the caller's, or in the arena with --io=arena (then live from step 0) */
+    BUFFER_OUT       /* likewise (then live to the end) */
 } BufferKind;
 
 /* Bytes [lo,hi) of the buffer live in steps [begin,end): a staircase is several spans. */
@@ -52,9 +53,9 @@ typedef struct Buffer {
     const Packing *packing; /* how they are made */
     bool           escapes; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value   *value;   /* the value that it holds, or NULL */
-    Content       *content; /* BUFFER_BLOCK */
+    Content       *content; /* BUFFER_BLOCK, BUFFER_RESIDENT */
     int            ncontent, ccontent;
-    int64_t        filled; /* BUFFER_BLOCK: bytes up to the end of the last content; the rest is zeros */
+    int64_t        filled; /* likewise: bytes up to the end of the last content; the rest is zeros */
     int64_t
         kept; /* BUFFER_BLOCK: its offset in the memory of resident blocks, bytes; -1: it is placed by the planner */
     int port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
@@ -91,6 +92,7 @@ typedef enum StepKind {
     STEP_CHECK, /* fail with the extent code unless `set` is non-zero */
     STEP_FETCH, /* begin loading operand[0], a whole block: its bytes may change until a STEP_AWAIT has read them */
     STEP_AWAIT, /* wait until the blocks that are its operands have been loaded */
+    STEP_COPY,  /* operand[0] = operand[1], byte by byte, from one memory to another (device/copies.c) */
     STEP_IF,    /* if (set) run range 0 else run range 1 */
     STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
@@ -116,6 +118,8 @@ typedef struct Step {
     int           cut;       /* where slices > 1: which of the cuts that its record offers */
     int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
     int           queue;     /* that runs it (queues.h); 0: the main one */
+    HomeForm      home;      /* how it runs where there is a device; HOME_NONE: there is none */
+    bool          waits;     /* the host first waits until the device has done what it was given */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;
 } Step;

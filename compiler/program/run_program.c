@@ -218,6 +218,17 @@ static int run_loop(ProgramRun *run, const Step *step)
     return status;
 }
 
+static void run_copy(const ProgramRun *run, const Step *step)
+{
+    const Operand *x = &step->operand[1];
+    int64_t        bytes = operand_bytes_per_element(x);
+
+    for (int i = 0; i < x->rank; i++)
+        bytes *= extent_value(run, x->dim[i]);
+    if (bytes > 0)
+        memcpy(address(run, &step->operand[0]), address(run, x), (size_t)bytes);
+}
+
 static int run_step(ProgramRun *run, const Step *step)
 {
     ArenaMark mark = arena_mark(run->program->arena);
@@ -241,6 +252,9 @@ static int run_step(ProgramRun *run, const Step *step)
                     run->program->buffer[step->operand[0].buffer].size, address(run, &step->operand[0]));
         break;
     case STEP_AWAIT:
+        break;
+    case STEP_COPY:
+        run_copy(run, step);
         break;
     case STEP_IF:
         status = run_range(run, step->body[extent_value(run, step->set) ? 0 : 1]);

@@ -26,6 +26,7 @@ ops/expand ops/ml
 onnx passes
 plan
 swap
+device
 emit
 limits
 alternatives trial

@@ -1,0 +1,461 @@
+/* copies.c - the memory of each buffer, and the copies between memories.
+ *
+ * A buffer that steps of one side touch lies in that side's memory. One that both touch exists twice, on the device and
+ * in pinned memory of the host. A tensor of the caller that the device touches has a third place between the two, since
+ * a stream copies from and to pinned memory only. Data flow over the steps finds where a side needs what only the other
+ * has: by buffer, one bit for each side, "what was written is here too"; where paths join, what holds on all of them.
+ * A reader that lacks it gets a copy in front; in front of a loop, if the loop writes the buffer on the reader's side
+ * only. What nobody has written yet is valid everywhere. */
+#include "device/device.h"
+
+#include "program/flow.h"
+#include "program/operand.h"
+#include "program/splice.h"
+#include "program/weight.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum { ON_DEVICE = 1, ON_HOST = 2, ON_BOTH = 3 };
+
+typedef struct Copies {
+    Program       *program;
+    int            io_arena;
+    int            count;                  /* buffers before any were added */
+    unsigned char *used;                   /* by buffer: sides that touch it */
+    bool          *whole;                  /* by buffer: every write replaces all that was there */
+    int           *device, *host, *pinned; /* by buffer: its places; pinned: -1, unless the host's is the caller's */
+    int           *track;                  /* buffers that exist twice */
+    int            ntrack;
+    unsigned char *in;      /* [nstep + 1][ntrack]: where it is valid when the step begins */
+    unsigned char *outside; /* the same of loops, when they are entered */
+    Splice        *list;
+    int            nlist, clist;
+} Copies;
+
+static int side_of(const Step *step)
+{
+    return step_on_device(step) ? ON_DEVICE : ON_HOST;
+}
+
+/* The caller's memory, or the program's state: places that the plan does not decide. */
+static bool is_of_caller(const Copies *c, const Buffer *b)
+{
+    return b->kind == BUFFER_STATE || (!c->io_arena && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ places */
+
+static void find_uses(Copies *c)
+{
+    const Program *p = c->program;
+
+    c->used = arena_array(p->arena, unsigned char, p->nbuffer + 1);
+    c->whole = arena_array(p->arena, bool, p->nbuffer + 1);
+    memset(c->whole, 1, (size_t)p->nbuffer + 1);
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            const Operand *x = &p->step[s].operand[k];
+            int64_t        lo, hi;
+
+            if (x->buffer < 0)
+                continue;
+            c->used[x->buffer] |= (unsigned char)side_of(&p->step[s]);
+            operand_hull(x, p->buffer[x->buffer].size, &lo, &hi);
+            if (x->access & OPERAND_WRITES)
+                c->whole[x->buffer] &= operand_is_solid(x) && extent_is_const(x->offset) && lo == 0 &&
+                                       (!operand_is_static(x) || hi == p->buffer[x->buffer].size);
+        }
+}
+
+static int add_buffer(Copies *c, const Buffer *like, const char *where, int memory)
+{
+    Program *p = c->program;
+    Buffer   b = {.id = p->nbuffer,
+                  .kind = BUFFER_ACT,
+                  .dtype = like->dtype,
+                  .size = like->size,
+                  .align = like->align,
+                  .copies = 1,
+                  .regions = 1u << memory,
+                  .port = -1,
+                  .kept = -1,
+                  .value = like->value};
+
+    b.name = arena_printf(p->arena, "%s:%s", where, like->name);
+    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
+    return b.id;
+}
+
+/* A buffer that only one side touches. */
+static void place_alone(Copies *c, int id)
+{
+    Buffer *b = &c->program->buffer[id];
+
+    b->regions = 1u << (c->used[id] & ON_DEVICE ? MEMORY_DEVICE : MEMORY_HOST);
+}
+
+/* A buffer that exists twice. */
+static void place_twice(Copies *c, int id)
+{
+    const Buffer like = c->program->buffer[id];
+
+    c->track[c->ntrack++] = id;
+    if (like.kind == BUFFER_ACT) {
+        c->program->buffer[id].regions = 1u << MEMORY_DEVICE;
+        c->host[id] = add_buffer(c, &like, "host", MEMORY_PINNED);
+        return;
+    }
+    c->device[id] = add_buffer(c, &like, "device", MEMORY_DEVICE);
+    if (is_of_caller(c, &like))
+        c->pinned[id] = add_buffer(c, &like, "pinned", MEMORY_PINNED);
+    else
+        c->program->buffer[id].regions = 1u << MEMORY_PINNED;
+}
+
+static bool is_port(const Buffer *b)
+{
+    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT || b->kind == BUFFER_STATE;
+}
+
+static void find_places(Copies *c)
+{
+    Program *p = c->program;
+
+    c->device = arena_array(p->arena, int, c->count + 1);
+    c->host = arena_array(p->arena, int, c->count + 1);
+    c->pinned = arena_array(p->arena, int, c->count + 1);
+    c->track = arena_array(p->arena, int, c->count + 1);
+    for (int b = 0; b < c->count; b++) {
+        c->device[b] = c->host[b] = b;
+        c->pinned[b] = -1;
+        if (p->buffer[b].kind == BUFFER_WEIGHT)
+            continue;
+        if (c->used[b] == ON_BOTH || (c->used[b] & ON_DEVICE && is_port(&p->buffer[b])))
+            place_twice(c, b);
+        else
+            place_alone(c, b);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- data flow */
+
+/* What a step does with a buffer: whether it needs what was written before, and whether it writes. */
+typedef struct SideUse {
+    bool reads, writes;
+} SideUse;
+
+static SideUse use_of(const Copies *c, const Step *step, int buffer)
+{
+    SideUse use = {false, false};
+
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+
+        if (x->buffer != buffer)
+            continue;
+        use.reads |= (x->access & OPERAND_READS) || !c->whole[buffer];
+        use.writes |= (x->access & OPERAND_WRITES) != 0;
+    }
+    return use;
+}
+
+/* Whether the loop reads the buffer on `side` and writes it on that side only, so that one copy in front is enough. */
+static bool is_read_by_loop(const Copies *c, const Step *loop, int buffer, int side)
+{
+    bool reads = false;
+
+    for (int s = loop->body[0].begin; s < loop->body[0].end; s++) {
+        SideUse use = use_of(c, &c->program->step[s], buffer);
+
+        if (use.writes && side_of(&c->program->step[s]) != side)
+            return false;
+        reads |= use.reads && side_of(&c->program->step[s]) == side;
+    }
+    return reads;
+}
+
+static unsigned char hoisted(const Copies *c, const Step *step, int track)
+{
+    unsigned char sides = 0;
+
+    for (int side = ON_DEVICE; side <= ON_HOST && step->kind == STEP_LOOP; side++)
+        if (is_read_by_loop(c, step, c->track[track], side))
+            sides |= (unsigned char)side;
+    return sides;
+}
+
+/* Where the buffer is valid behind a step. */
+static unsigned char behind(const Copies *c, const Step *step, int track, unsigned char in)
+{
+    SideUse       use = use_of(c, step, c->track[track]);
+    unsigned char side = (unsigned char)side_of(step);
+
+    if (use.writes)
+        return side;
+    return use.reads ? in | side : in;
+}
+
+static bool is_inside(const Step *loop, int step)
+{
+    return loop->kind == STEP_LOOP && loop->body[0].begin <= step && step < loop->body[0].end;
+}
+
+/* Takes what holds behind step `from` (-1: the beginning) into what holds in front of step `to`. */
+static bool join_paths(Copies *c, int from, int to, int track, unsigned char out)
+{
+    const Step    *step = to < c->program->nstep ? &c->program->step[to] : NULL;
+    unsigned char *in = &c->in[(int64_t)to * c->ntrack + track], before = *in;
+
+    if (step && step->kind == STEP_LOOP && from != to && !is_inside(step, from)) {
+        unsigned char *outside = &c->outside[(int64_t)to * c->ntrack + track];
+
+        *outside &= out;
+        out |= hoisted(c, step, track);
+    }
+    *in &= out;
+    return *in != before;
+}
+
+static void solve_track(Copies *c, int track, const Flow *flow)
+{
+    const Program *p = c->program;
+    const Buffer  *b = &p->buffer[c->track[track]];
+    bool           changed = join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
+
+    for (changed = true; changed;) {
+        changed = false;
+        for (int s = 0; s < p->nstep; s++)
+            for (int k = 0; k < 2; k++)
+                if (flow[s].next[k] >= 0)
+                    changed |= join_paths(c, s, flow[s].next[k], track,
+                                          behind(c, &p->step[s], track, c->in[(int64_t)s * c->ntrack + track]));
+    }
+}
+
+/* Whether some path has the buffer on one side only and another one on the other only: then no copy helps both. */
+static bool is_torn(const Copies *c, int track)
+{
+    for (int s = 0; s <= c->program->nstep; s++)
+        if (!c->in[(int64_t)s * c->ntrack + track])
+            return true;
+    return false;
+}
+
+static void solve(Copies *c)
+{
+    const Program *p = c->program;
+    const Flow    *flow = flow_build(p->arena, p);
+    int64_t        size = (int64_t)(p->nstep + 1) * c->ntrack;
+
+    c->in = arena_array(p->arena, unsigned char, size + 1);
+    c->outside = arena_array(p->arena, unsigned char, size + 1);
+    memset(c->in, ON_BOTH, (size_t)size);
+    memset(c->outside, ON_BOTH, (size_t)size);
+    for (int t = 0; t < c->ntrack; t++)
+        solve_track(c, t, flow);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- copies */
+
+/* All of a buffer; of a port whose extents are run-time integers, as much as they say. */
+static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, int access)
+{
+    const Program *p = c->program;
+    Operand        x = {.buffer = buffer, .dtype = DTYPE_U8, .rank = 1, .access = access, .offset = extent_const(0)};
+    const Type    *type = port->kind == BUFFER_IN    ? &p->in[port->port].type
+                          : port->kind == BUFFER_OUT ? &p->out[port->port].type
+                                                     : NULL;
+
+    x.dim[0] = extent_const(port->size);
+    x.stride[0] = extent_const(1);
+    if (!type || type->kind != TYPE_TENSOR || type_is_static(type) || c->io_arena)
+        return x;
+    x.dtype = type->dtype;
+    x.rank = type->rank;
+    for (int i = 0; i < type->rank; i++) {
+        x.dim[i] = type->dim[i];
+        x.stride[i] = extent_const(1); /* nobody asks: bytes are copied as they lie */
+    }
+    return x;
+}
+
+static void put_copy(Copies *c, Step *to, int target, int source, const Buffer *port)
+{
+    *to = (Step){.kind = STEP_COPY, .set = extent_const(0), .until = -1, .noperand = 2, .nparam = 2, .home = HOME_HOST};
+    to->operand = arena_array(c->program->arena, Operand, 2);
+    to->operand[0] = whole_operand(c, target, port, OPERAND_WRITES);
+    to->operand[1] = whole_operand(c, source, port, OPERAND_READS);
+}
+
+/* Copies a buffer to `side` in front of step `at`. */
+static void copy_to(Copies *c, int at, int buffer, int side)
+{
+    const Buffer *port = &c->program->buffer[buffer];
+    int           way[3] = {c->host[buffer], c->pinned[buffer], c->device[buffer]}, n = 3;
+    Splice        splice = {.at = at, .step = arena_array(c->program->arena, Step, 2)};
+
+    if (!port->size)
+        return;
+    if (way[1] < 0) {
+        way[1] = way[2];
+        n = 2;
+    }
+    for (int i = 0; i + 1 < n; i++) {
+        int from = side == ON_DEVICE ? i : n - 1 - i, to = side == ON_DEVICE ? i + 1 : n - 2 - i;
+
+        put_copy(c, &splice.step[splice.count++], way[to], way[from], port);
+    }
+    ARENA_PUSH(c->program->arena, c->list, c->nlist, c->clist, splice);
+}
+
+/* The copies in front of step `at`; nstep: at the end. */
+static void list_copies(Copies *c, int at)
+{
+    const Program *p = c->program;
+
+    for (int t = 0; t < c->ntrack; t++) {
+        int           b = c->track[t];
+        unsigned char in = c->in[(int64_t)at * c->ntrack + t], outside = c->outside[(int64_t)at * c->ntrack + t];
+
+        if (at == p->nstep) {
+            if ((p->buffer[b].kind == BUFFER_OUT || p->buffer[b].kind == BUFFER_STATE || p->buffer[b].escapes) &&
+                !(in & ON_HOST))
+                copy_to(c, at, b, ON_HOST);
+            continue;
+        }
+        for (int side = ON_DEVICE; side <= ON_HOST; side++)
+            if (hoisted(c, &p->step[at], t) & ~outside & side)
+                copy_to(c, at, b, side);
+        if (use_of(c, &p->step[at], b).reads && !(in & side_of(&p->step[at])))
+            copy_to(c, at, b, side_of(&p->step[at]));
+    }
+}
+
+/* Operands that are not the alternative's own are left as they are. */
+static void move_operands(const Copies *c, Step *step)
+{
+    Operand *operand = arena_array(c->program->arena, Operand, step->noperand + 1);
+
+    if (step->noperand)
+        memcpy(operand, step->operand, (size_t)step->noperand * sizeof *operand);
+    step->operand = operand;
+    for (int k = 0; k < step->noperand; k++)
+        if (operand[k].buffer >= 0)
+            operand[k].buffer = step_on_device(step) ? c->device[operand[k].buffer] : c->host[operand[k].buffer];
+}
+
+/* ---------------------------------------------------------------------------------------------------------- constants */
+
+/* The constant as part of the resident ones; equal ones lie there once. */
+static int64_t resident_place(Program *p, int resident, int weight)
+{
+    Buffer *block = &p->buffer[resident];
+    Content content = {weight, int_round_up(block->filled, 256)};
+
+    for (int i = 0; i < block->ncontent; i++)
+        if (block->content[i].weight == weight || (p->buffer[block->content[i].weight].size == p->buffer[weight].size &&
+                                                   weight_same(p->arena, &p->buffer[block->content[i].weight],
+                                                               &p->buffer[weight])))
+            return block->content[i].at;
+    ARENA_PUSH(p->arena, block->content, block->ncontent, block->ccontent, content);
+    block->filled = content.at + p->buffer[weight].size;
+    block->size = int_round_up(block->filled, 256);
+    return content.at;
+}
+
+static int add_resident(Copies *c, const char *name, int64_t bytes, int memory)
+{
+    Buffer  like = {.dtype = DTYPE_U8, .align = 256, .size = bytes, .name = name};
+    int     id = add_buffer(c, &like, "resident", memory);
+    Buffer *b = &c->program->buffer[id];
+
+    b->kind = BUFFER_RESIDENT;
+    b->filled = bytes;
+    return id;
+}
+
+/* Turns the constants that steps on the device read into windows of one resident block. Where kernels may fail, it
+ * begins with the code of the first that did, of which pinned memory has a copy. */
+static void make_resident(Copies *c)
+{
+    Program *p = c->program;
+    int      resident = -1;
+
+    if (program_device_fails(p)) {
+        resident = add_resident(c, "constants", STATUS_BYTES, MEMORY_DEVICE);
+        add_resident(c, "status", STATUS_BYTES, MEMORY_PINNED);
+    }
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand && step_on_device(&p->step[s]); k++) {
+            Operand *x = &p->step[s].operand[k];
+            int64_t  at;
+
+            if (x->buffer < 0 || p->buffer[x->buffer].kind != BUFFER_WEIGHT)
+                continue;
+            if (resident < 0)
+                resident = add_resident(c, "constants", 0, MEMORY_DEVICE);
+            at = resident_place(p, resident, x->buffer);
+            x->buffer = resident;
+            x->offset.max += at / operand_bytes_per_element(x);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- pass */
+
+/* Steps on the device that write a torn buffer run on the host instead. Returns whether there were any. */
+static bool mend_torn(Copies *c)
+{
+    bool mended = false;
+
+    for (int t = 0; t < c->ntrack; t++)
+        for (int s = 0; s < c->program->nstep && is_torn(c, t); s++)
+            if (step_on_device(&c->program->step[s]) && use_of(c, &c->program->step[s], c->track[t]).writes) {
+                c->program->step[s].home = HOME_HOST;
+                mended = true;
+            }
+    return mended;
+}
+
+void program_add_copies(Program *program, int io_arena)
+{
+    Copies c = {.program = program, .io_arena = io_arena, .count = program->nbuffer};
+
+    do {
+        program->nbuffer = c.count;
+        c.ntrack = 0;
+        find_uses(&c);
+        find_places(&c);
+        solve(&c);
+    } while (mend_torn(&c));
+    for (int s = 0; s <= program->nstep; s++)
+        list_copies(&c, s);
+    for (int s = 0; s < program->nstep; s++)
+        move_operands(&c, &program->step[s]);
+    make_resident(&c);
+    program_splice(program, c.list, c.nlist);
+}
+
+int program_resident(const Program *program, int memory)
+{
+    for (int b = 0; b < program->nbuffer; b++)
+        if (program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(program, b) == memory)
+            return b;
+    return -1;
+}
+
+int buffer_memory(const Program *program, int buffer)
+{
+    const Buffer *b = &program->buffer[buffer];
+
+    for (int m = 0; m < MEMORIES; m++)
+        if (b->regions == 1u << m)
+            return m;
+    return MEMORIES;
+}
+
+bool step_is_transfer(const Program *program, const Step *step)
+{
+    return step->kind == STEP_COPY && (buffer_memory(program, step->operand[0].buffer) == MEMORY_DEVICE ||
+                                       buffer_memory(program, step->operand[1].buffer) == MEMORY_DEVICE);
+}

@@ -1,0 +1,60 @@
+/* device.h - a program for a device with memory of its own: which steps run there, in which memory each buffer lies,
+ * the copies between memories, and when the host waits. Knows nothing of offsets and text.
+ *
+ * The host's one thread goes through the steps by number. A step of the device, or a copy from or to it, it only puts
+ * into the device's stream, which works in order; a step of its own it runs at once. So whatever the host does comes
+ * before all that it puts into the stream later, and only in one case must it wait: before it touches memory that a copy
+ * still in the stream reads or writes (waits.c). */
+#ifndef OCC_DEVICE_DEVICE_H
+#define OCC_DEVICE_DEVICE_H
+
+#include "program/options.h"
+#include "program/program.h"
+
+/* The memories of a program for a device, in the order of the plan's regions. */
+enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_HOST, MEMORIES };
+
+/* Bytes at the start of the device's constants that hold the code of the first kernel that failed, and of its copy in
+ * pinned memory. */
+enum { STATUS_BYTES = 256 };
+
+/* No limit to the size of a memory is known. */
+#define MEMORY_BYTES ((int64_t)1 << 50)
+
+/* The options of a program for a device. Returns 0, or -1 with a message where one cannot be served
+ * (device_options.c). */
+int device_options(const Options *from, Options *to, Diag *diag);
+
+/* Gives every step its home (home.c). */
+void program_find_homes(Program *program, Placing placing);
+
+/* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
+ * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT. */
+void program_add_copies(Program *program, int io_arena);
+
+/* Decides before which steps the host waits for the device (waits.c). */
+void program_find_host_waits(Program *program);
+
+/* Checks homes, memories and waits again, step by step (recheck_device.c). Returns 0, or -1 with a message (a bug of
+ * occamyc). */
+int program_recheck_device(const Program *program, const Plan *plan, Diag *diag);
+
+/* The step runs on the device. */
+static inline bool step_on_device(const Step *step)
+{
+    return step->kind == STEP_KERNEL && step->home != HOME_NONE && step->home != HOME_HOST;
+}
+
+/* The memory that a buffer lies in; MEMORIES: the caller's, or in the source. */
+int buffer_memory(const Program *program, int buffer);
+
+/* The BUFFER_RESIDENT of a memory; -1: there is none. */
+int program_resident(const Program *program, int memory);
+
+/* A copy that the device's stream makes; another one is the host's own. */
+bool step_is_transfer(const Program *program, const Step *step);
+
+/* Some step on the device may fail. */
+bool program_device_fails(const Program *program);
+
+#endif

@@ -1,0 +1,68 @@
+/* home.c - which steps run on the device: those whose kernel has a home there, if their units can be told and nothing
+ * of theirs lies in memory that only the host has. */
+#include "device/device.h"
+
+#include "device/units.h"
+
+/* Operands that the host alone has: text (pointers to characters), run-time integers, and ports that are no tensors. */
+static bool is_of_host(const Program *p, const Operand *x)
+{
+    const Buffer *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
+
+    if (!b)
+        return false;
+    if (b->kind == BUFFER_DIMS || b->dtype == DTYPE_TEXT || x->dtype == DTYPE_TEXT)
+        return true;
+    return (b->kind == BUFFER_IN && p->in[b->port].type.kind != TYPE_TENSOR) ||
+           (b->kind == BUFFER_OUT && p->out[b->port].type.kind != TYPE_TENSOR);
+}
+
+static HomeForm home_of(const Program *p, const Step *step)
+{
+    HomeForm form = step->kernel->code[LANGUAGE_DEVICE].home;
+    Units    units;
+
+    for (int k = 0; k < step->noperand; k++)
+        if (is_of_host(p, &step->operand[k]))
+            return HOME_HOST;
+    if (form == HOME_NONE)
+        return HOME_HOST;
+    return form == HOME_UNITS && !step_units(p, step, &units) ? HOME_HOST : form;
+}
+
+/* More units than this at a time are not given scratch of their own. */
+enum { MOST_SCRATCH = 1024 };
+
+/* Scratch for each unit that is in flight. */
+static void widen_scratch(Program *p, const Step *step)
+{
+    Units units;
+
+    if (step->home != HOME_UNITS || !step_units(p, step, &units))
+        return;
+    for (int k = 0; k < step->noperand; k++) {
+        Buffer *b = step->operand[k].buffer < 0 ? NULL : &p->buffer[step->operand[k].buffer];
+
+        if (b && b->kind == BUFFER_SCRATCH)
+            b->copies = (int)(units.count < MOST_SCRATCH ? units.count : MOST_SCRATCH);
+    }
+}
+
+void program_find_homes(Program *p, Placing placing)
+{
+    for (int s = 0; s < p->nstep; s++) {
+        Step *step = &p->step[s];
+
+        step->home = step->kind != STEP_KERNEL || placing == PLACING_HOST ? HOME_HOST : home_of(p, step);
+        if (step->kind == STEP_KERNEL)
+            widen_scratch(p, step);
+    }
+}
+
+bool program_device_fails(const Program *p)
+{
+    for (int s = 0; s < p->nstep; s++)
+        if (step_on_device(&p->step[s]) && p->step[s].kernel->fails)
+            return true;
+    return false;
+}

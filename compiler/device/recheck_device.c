@@ -1,0 +1,155 @@
+/* recheck_device.c - checks a program for a device again, from operands, memories and offsets alone. Every operand lies
+ * where its step can reach it. And for every path: the copies that may still be in the stream when a step begins; a step
+ * of the host must not touch bytes of pinned memory that one of them reads or writes. */
+#include "device/device.h"
+
+#include "program/flow.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+typedef struct DeviceRecheck {
+    const Program *program;
+    const Plan    *plan;
+    Diag          *diag;
+    uint64_t      *pending; /* [step][word]: bit i of a row: the copy of step i may be in the stream */
+    int            words;
+} DeviceRecheck;
+
+static int complain(const DeviceRecheck *r, int step, const char *what)
+{
+    Loc loc = {0};
+
+    if (r->program->step[step].norigin)
+        loc = r->program->step[step].origin[0]->loc;
+    return diag_bug(r->diag, loc, "the program for the device is wrong: step %d %s", step, what);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- places */
+
+static bool is_in_reach(const DeviceRecheck *r, const Step *step, const Operand *x)
+{
+    int memory;
+
+    if (x->buffer < 0)
+        return true;
+    memory = buffer_memory(r->program, x->buffer);
+    if (step->kind == STEP_COPY)
+        return true;
+    return step_on_device(step) ? memory == MEMORY_DEVICE : memory != MEMORY_DEVICE;
+}
+
+/* A copy connects two memories: the device's with pinned memory, or pinned memory with the caller's. */
+static bool connects(const DeviceRecheck *r, const Step *step)
+{
+    int to = buffer_memory(r->program, step->operand[0].buffer), from = buffer_memory(r->program, step->operand[1].buffer);
+
+    return (to == MEMORY_PINNED) != (from == MEMORY_PINNED) && to != MEMORY_HOST && from != MEMORY_HOST;
+}
+
+static int check_places(const DeviceRecheck *r)
+{
+    for (int s = 0; s < r->program->nstep; s++) {
+        const Step *step = &r->program->step[s];
+
+        for (int k = 0; k < step->noperand; k++)
+            if (!is_in_reach(r, step, &step->operand[k]))
+                return complain(r, s, "has an operand in memory that it cannot reach");
+        if (step->kind == STEP_COPY && !connects(r, step))
+            return complain(r, s, "copies between memories that no copy connects");
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- stream */
+
+static uint64_t *pending(const DeviceRecheck *r, int step)
+{
+    return r->pending + (int64_t)step * r->words;
+}
+
+/* Takes what is in the stream behind step `from` into what is there before step `to`. */
+static bool carry(const DeviceRecheck *r, int from, int to)
+{
+    const Step *step = &r->program->step[from];
+    bool        changed = false;
+
+    for (int w = 0; w < r->words; w++) {
+        uint64_t more = step->waits ? 0 : pending(r, from)[w], before = pending(r, to)[w];
+
+        if (w == from / 64 && step_is_transfer(r->program, step))
+            more |= (uint64_t)1 << from % 64;
+        pending(r, to)[w] = before | more;
+        changed |= pending(r, to)[w] != before;
+    }
+    return changed;
+}
+
+static void find_pending(DeviceRecheck *r)
+{
+    const Program *p = r->program;
+    const Flow    *flow = flow_build(p->arena, p);
+    bool           changed = true;
+
+    r->words = p->nstep / 64 + 1;
+    r->pending = arena_array(p->arena, uint64_t, ((int64_t)p->nstep + 1) * r->words);
+    while (changed) {
+        changed = false;
+        for (int s = 0; s < p->nstep; s++)
+            for (int k = 0; k < 2; k++)
+                if (flow[s].next[k] >= 0)
+                    changed |= carry(r, s, flow[s].next[k]);
+    }
+}
+
+/* Whether two operands share bytes of pinned memory. */
+static bool meet(const DeviceRecheck *r, const Operand *a, const Operand *b)
+{
+    int64_t alo, ahi, blo, bhi;
+
+    if (a->buffer < 0 || b->buffer < 0 || buffer_memory(r->program, a->buffer) != MEMORY_PINNED ||
+        buffer_memory(r->program, b->buffer) != MEMORY_PINNED)
+        return false;
+    operand_hull(a, r->program->buffer[a->buffer].size, &alo, &ahi);
+    operand_hull(b, r->program->buffer[b->buffer].size, &blo, &bhi);
+    alo += r->plan->offset[a->buffer];
+    ahi += r->plan->offset[a->buffer];
+    blo += r->plan->offset[b->buffer];
+    bhi += r->plan->offset[b->buffer];
+    return (alo > blo ? alo : blo) < (ahi < bhi ? ahi : bhi);
+}
+
+static bool steps_meet(const DeviceRecheck *r, const Step *a, const Step *b)
+{
+    for (int i = 0; i < a->noperand; i++)
+        for (int k = 0; k < b->noperand; k++)
+            if (meet(r, &a->operand[i], &b->operand[k]))
+                return true;
+    return false;
+}
+
+static int check_stream(const DeviceRecheck *r)
+{
+    const Program *p = r->program;
+
+    for (int s = 0; s < p->nstep; s++) {
+        if (step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]) || p->step[s].waits)
+            continue;
+        for (int i = 0; i < p->nstep; i++)
+            if (pending(r, s)[i / 64] >> i % 64 & 1 && steps_meet(r, &p->step[i], &p->step[s]))
+                return complain(r, s, "touches what a copy that it does not wait for may still touch");
+    }
+    return 0;
+}
+
+int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
+{
+    DeviceRecheck r = {.program = program, .plan = plan, .diag = diag};
+
+    if (program->language != LANGUAGE_DEVICE)
+        return 0;
+    if (check_places(&r) < 0)
+        return -1;
+    find_pending(&r);
+    return check_stream(&r);
+}

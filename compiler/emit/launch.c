@@ -1,0 +1,202 @@
+/* launch.c - the code of a device: for each distinct step a kernel, and the function that launches it. A kernel is a loop
+ * over the units of its step (device/units.h), of which each thread takes every so many; the function for one unit is
+ * what the source file would have for a step. The grid is made for a device of so many processors; any other one gives
+ * the same bits.
+ *
+ *   digits_copy_f32_5_unit(y, x)                         the step on one element
+ *   digits_launch_copy_f32_5_kernel(p0, p1)              for (u = ...) unit(p0 + 4 * i0, p1 + 96 * i0)
+ *   digits_launch_copy_f32_5(p0, p1, stream)             called by the source file */
+#include "device/device.h"
+#include "device/units.h"
+#include "emit/emit.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+void emit_on_device(Emit *emit, bool on_device)
+{
+    EmitCode code = emit->code;
+
+    if (emit->on_device == on_device)
+        return;
+    emit->on_device = on_device;
+    emit->code = emit->other;
+    emit->other = code;
+    if (!emit->code.functions.arena)
+        emit->code.functions = text_new(emit->arena);
+}
+
+/* The parts of a launcher that its operands make. */
+typedef struct LaunchText {
+    Emit       *emit;
+    const Step *step;
+    Units       units;
+    Text        params;    /* "const void *p0, void *p1" */
+    Text        arguments; /* "p0, p1" */
+    Text        places;    /* the same, where a unit's operands lie */
+    int64_t     in_flight; /* units that have scratch of their own; 0: any number */
+} LaunchText;
+
+/* Bytes from a unit's place to the next one's, along all axes: " + 4 * i0 + 96 * i1"; "" where it does not move. */
+static const char *put_shifts(const LaunchText *l, int operand)
+{
+    Text    text = text_new(l->emit->arena);
+    int64_t bytes = operand_bytes_per_element(&l->step->operand[operand]);
+
+    for (int i = 0; i < l->units.naxis; i++)
+        if (l->units.axis[i].shift[operand])
+            text_printf(&text, " + %lld * i%d", (long long)(bytes * l->units.axis[i].shift[operand]), i);
+    return text.size ? text.data : "";
+}
+
+static const Buffer *scratch_of(const LaunchText *l, int operand)
+{
+    const Buffer *b = &l->emit->program->buffer[l->step->operand[operand].buffer];
+
+    return b->kind == BUFFER_SCRATCH && l->step->home == HOME_UNITS ? b : NULL;
+}
+
+static void put_operand(LaunchText *l, int operand)
+{
+    bool          writes = l->step->operand[operand].access & OPERAND_WRITES;
+    const Buffer *scratch = scratch_of(l, operand);
+    const char   *shifts = put_shifts(l, operand), *join = l->params.size ? ", " : "";
+
+    text_printf(&l->params, "%s%svoid *p%d", join, writes ? "" : "const ", operand);
+    text_printf(&l->arguments, "%sp%d", join, operand);
+    if (scratch) {
+        l->in_flight = scratch->copies;
+        shifts = arena_printf(l->emit->arena, "%s + %lld * occ_unit()", shifts,
+                              (long long)(buffer_bytes(scratch) / scratch->copies));
+    }
+    if (*shifts)
+        text_printf(&l->places, "%s(%schar *)p%d%s", join, writes ? "" : "const ", operand, shifts);
+    else
+        text_printf(&l->places, "%sp%d", join, operand);
+}
+
+static void put_operands(LaunchText *l)
+{
+    for (int k = 0; k < (l->step->expr ? l->step->noperand : l->step->nparam); k++)
+        if (l->step->operand[k].buffer >= 0)
+            put_operand(l, k);
+    if (l->step->kernel->fails) {
+        text_printf(&l->params, "%sint *status", l->params.size ? ", " : "");
+        text_printf(&l->arguments, "%sstatus", l->arguments.size ? ", " : "");
+    }
+}
+
+/* The place of unit u along each axis. */
+static void put_places(const LaunchText *l, Text *text)
+{
+    int64_t inner = 1;
+
+    for (int i = l->units.naxis; i-- > 0;) {
+        const UnitAxis *axis = &l->units.axis[i];
+
+        text_printf(text, "        const int64_t i%d = u", i);
+        if (inner > 1)
+            text_printf(text, " / %lldu", (long long)inner);
+        if (i)
+            text_printf(text, " %% %lldu", (long long)axis->count);
+        text_put(text, ";\n");
+        inner *= axis->count;
+    }
+}
+
+static void put_kernel(const LaunchText *l, const char *unit, Text *text)
+{
+    const char *stride = "(unsigned)occ_units()", *guard = "";
+
+    if (l->in_flight) {
+        stride = arena_printf(l->emit->arena, "(unsigned)occ_min(occ_units(), %lld)", (long long)l->in_flight);
+        guard = arena_printf(l->emit->arena, "occ_unit() < %lld && ", (long long)l->in_flight);
+    }
+    if (l->step->kernel->fails)
+        text_put(text, "    if (*status)\n        return;\n");
+    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %lldu; u += %s) {\n", guard,
+                (long long)l->units.count, stride);
+    put_places(l, text);
+    if (l->step->kernel->fails)
+        text_printf(text, "        occ_fail(status, %s(%s));\n    }\n", unit, l->places.data ? l->places.data : "");
+    else
+        text_printf(text, "        %s(%s);\n    }\n", unit, l->places.data ? l->places.data : "");
+}
+
+/* Few units are spread over all processors, many fill blocks. */
+static void put_grid(const LaunchText *l, Text *text)
+{
+    enum { PROCESSORS = 108, WARP = 32, BLOCK = 256, BLOCKS_EACH = 16 };
+    int64_t count = l->in_flight && l->in_flight < l->units.count ? l->in_flight : l->units.count;
+    int64_t threads = (count / PROCESSORS + WARP - 1) / WARP * WARP, blocks;
+
+    threads = threads < WARP ? WARP : threads > BLOCK ? BLOCK : threads;
+    blocks = (count + threads - 1) / threads;
+    text_printf(text, "%lld, %lld", (long long)(blocks < PROCESSORS * BLOCKS_EACH ? blocks : PROCESSORS * BLOCKS_EACH),
+                (long long)threads);
+}
+
+/* Everything of a launcher behind its name, which is "@" here. */
+static const char *launcher_text(LaunchText *l, const char *unit)
+{
+    Text text = text_new(l->emit->arena);
+
+    text_printf(&text, "OCC_KERNEL void @_kernel(%s)\n{\n", l->params.size ? l->params.data : "");
+    put_kernel(l, unit, &text);
+    text_printf(&text, "}\n\nextern \"C\" int @(%s%svoid *stream)\n{\n    return (int)OCC_LAUNCH(@_kernel, ",
+                l->params.size ? l->params.data : "", l->params.size ? ", " : "");
+    put_grid(l, &text);
+    text_printf(&text, ", (cudaStream_t)stream%s%s);\n}\n\n", l->arguments.size ? ", " : "",
+                l->arguments.size ? l->arguments.data : "");
+    return text.data;
+}
+
+static void put_named(Text *text, const char *from, const char *name)
+{
+    for (; *from; from++)
+        if (*from == '@')
+            text_put(text, name);
+        else
+            text_write(text, from, 1);
+}
+
+const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
+{
+    LaunchText   l = {.emit = emit,
+                      .step = step,
+                      .params = text_new(emit->arena),
+                      .arguments = text_new(emit->arena),
+                      .places = text_new(emit->arena)};
+    StepFunction made;
+
+    if (step->home == HOME_UNITS)
+        step_units(emit->program, step, &l.units);
+    else
+        l.units = (Units){.unit = *step, .count = 1};
+    emit_on_device(emit, true);
+    put_operands(&l);
+    made.body = launcher_text(&l, emit_step_function(emit, &l.units.unit, extra));
+    for (int i = 0; i < emit->nlauncher; i++)
+        if (!strcmp(emit->launcher[i].body, made.body)) {
+            emit_on_device(emit, false);
+            return emit->launcher[i].name;
+        }
+    made.name = arena_printf(emit->arena, "%s_launch_%s_%d", emit->name, step->kernel->name, emit->nlauncher + 1);
+    put_named(&emit->code.functions, made.body, made.name);
+    ARENA_PUSH(emit->arena, emit->launcher, emit->nlauncher, emit->claunch, made);
+    emit_on_device(emit, false);
+    return made.name;
+}
+
+/* The head of each launcher, from its text. */
+void emit_prototypes(Emit *emit, Text *text)
+{
+    for (int i = 0; i < emit->nlauncher; i++) {
+        const char *head = strstr(emit->launcher[i].body, "int @("), *end = head ? strchr(head, '\n') : NULL;
+
+        if (!end)
+            continue;
+        put_named(text, arena_strndup(emit->arena, head, (size_t)(end - head)), emit->launcher[i].name);
+        text_put(text, ";\n");
+    }
+}
