@@ -44,7 +44,7 @@ static bool is_of_caller(const Copies *c, const Buffer *b)
     return b->kind == BUFFER_STATE || (!c->io_arena && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ places */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 static void find_uses(Copies *c)
 {
@@ -138,7 +138,7 @@ static void find_places(Copies *c)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- data flow */
+/* -------------------------------------------------------------------------------------------------------- data flow */
 
 /* What a step does with a buffer: whether it needs what was written before, and whether it writes. */
 typedef struct SideUse {
@@ -221,7 +221,7 @@ static void solve_track(Copies *c, int track, const Flow *flow)
 {
     const Program *p = c->program;
     const Buffer  *b = &p->buffer[c->track[track]];
-    bool           changed = join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
+    bool changed = join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
 
     for (changed = true; changed;) {
         changed = false;
@@ -256,7 +256,7 @@ static void solve(Copies *c)
         solve_track(c, t, flow);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- copies */
+/* ----------------------------------------------------------------------------------------------------------- copies */
 
 /* All of a buffer; of a port whose extents are run-time integers, as much as they say. */
 static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, int access)
@@ -345,7 +345,7 @@ static void move_operands(const Copies *c, Step *step)
             operand[k].buffer = step_on_device(step) ? c->device[operand[k].buffer] : c->host[operand[k].buffer];
 }
 
-/* ---------------------------------------------------------------------------------------------------------- constants */
+/* -------------------------------------------------------------------------------------------------------- constants */
 
 /* The constant as part of the resident ones; equal ones lie there once. */
 static int64_t resident_place(Program *p, int resident, int weight)
@@ -354,9 +354,9 @@ static int64_t resident_place(Program *p, int resident, int weight)
     Content content = {weight, int_round_up(block->filled, 256)};
 
     for (int i = 0; i < block->ncontent; i++)
-        if (block->content[i].weight == weight || (p->buffer[block->content[i].weight].size == p->buffer[weight].size &&
-                                                   weight_same(p->arena, &p->buffer[block->content[i].weight],
-                                                               &p->buffer[weight])))
+        if (block->content[i].weight == weight ||
+            (p->buffer[block->content[i].weight].size == p->buffer[weight].size &&
+             weight_same(p->arena, &p->buffer[block->content[i].weight], &p->buffer[weight])))
             return block->content[i].at;
     ARENA_PUSH(p->arena, block->content, block->ncontent, block->ccontent, content);
     block->filled = content.at + p->buffer[weight].size;
@@ -401,7 +401,7 @@ static void make_resident(Copies *c)
         }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- pass */
+/* ------------------------------------------------------------------------------------------------------------- pass */
 
 /* Steps on the device that write a torn buffer run on the host instead. Returns whether there were any. */
 static bool mend_torn(Copies *c)

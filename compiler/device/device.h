@@ -3,8 +3,8 @@
  *
  * The host's one thread goes through the steps by number. A step of the device, or a copy from or to it, it only puts
  * into the device's stream, which works in order; a step of its own it runs at once. So whatever the host does comes
- * before all that it puts into the stream later, and only in one case must it wait: before it touches memory that a copy
- * still in the stream reads or writes (waits.c). */
+ * before all that it puts into the stream later, and only in one case must it wait: before it touches memory that a
+ * copy still in the stream reads or writes (waits.c). */
 #ifndef OCC_DEVICE_DEVICE_H
 #define OCC_DEVICE_DEVICE_H
 

@@ -17,7 +17,6 @@ static const char *unserved(const Options *o)
                   {o->cc != NULL, "--cc"},
                   {o->verify != NULL, "--verify"},
                   {o->tune != NULL, "--tune"},
-                  {o->main != NULL, "--main"},
                   {o->plan.io_arena != 0, "--io=arena"},
                   {o->output && !strcmp(o->output, "-"), "-o -"}};
 
@@ -35,7 +34,8 @@ int device_options(const Options *from, Options *to, Diag *diag)
     const char               *name = unserved(from);
 
     if (name)
-        return diag_usage(diag, "%s: found with --target=%s, which does not serve it; wanted another target, or none of it",
+        return diag_usage(diag,
+                          "%s: found with --target=%s, which does not serve it; wanted another target, or none of it",
                           name, from->target);
     *to = *from;
     to->winograd = WINOGRAD_OFF;

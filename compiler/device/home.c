@@ -19,8 +19,8 @@ static bool is_of_host(const Program *p, const Operand *x)
 
 static HomeForm home_of(const Program *p, const Step *step)
 {
-    HomeForm form = step->kernel->code[LANGUAGE_DEVICE].home;
-    Units    units;
+    HomeForm  form = step->kernel->code[LANGUAGE_DEVICE].home;
+    StepUnits units;
 
     for (int k = 0; k < step->noperand; k++)
         if (is_of_host(p, &step->operand[k]))
@@ -36,7 +36,7 @@ enum { MOST_SCRATCH = 1024 };
 /* Scratch for each unit that is in flight. */
 static void widen_scratch(Program *p, const Step *step)
 {
-    Units units;
+    StepUnits units;
 
     if (step->home != HOME_UNITS || !step_units(p, step, &units))
         return;

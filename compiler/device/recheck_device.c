@@ -1,6 +1,6 @@
-/* recheck_device.c - checks a program for a device again, from operands, memories and offsets alone. Every operand lies
- * where its step can reach it. And for every path: the copies that may still be in the stream when a step begins; a step
- * of the host must not touch bytes of pinned memory that one of them reads or writes. */
+/* recheck_device.c - checks a program for a device again, from operands, memories and offsets alone. Every operand
+ * lies where its step can reach it. And for every path: the copies that may still be in the stream when a step
+ * begins; a step of the host must not touch bytes of pinned memory that one of them reads or writes. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -25,7 +25,7 @@ static int complain(const DeviceRecheck *r, int step, const char *what)
     return diag_bug(r->diag, loc, "the program for the device is wrong: step %d %s", step, what);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- places */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 static bool is_in_reach(const DeviceRecheck *r, const Step *step, const Operand *x)
 {
@@ -42,7 +42,8 @@ static bool is_in_reach(const DeviceRecheck *r, const Step *step, const Operand 
 /* A copy connects two memories: the device's with pinned memory, or pinned memory with the caller's. */
 static bool connects(const DeviceRecheck *r, const Step *step)
 {
-    int to = buffer_memory(r->program, step->operand[0].buffer), from = buffer_memory(r->program, step->operand[1].buffer);
+    int to = buffer_memory(r->program, step->operand[0].buffer),
+        from = buffer_memory(r->program, step->operand[1].buffer);
 
     return (to == MEMORY_PINNED) != (from == MEMORY_PINNED) && to != MEMORY_HOST && from != MEMORY_HOST;
 }
@@ -61,7 +62,7 @@ static int check_places(const DeviceRecheck *r)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- stream */
+/* ----------------------------------------------------------------------------------------------------------- stream */
 
 static uint64_t *pending(const DeviceRecheck *r, int step)
 {

@@ -76,8 +76,7 @@ static bool find_shifts(const UnitCuts *c, const Cut *cut, UnitAxis *axis)
     *axis = (UnitAxis){count, arena_array(c->program->arena, int64_t, c->step->noperand + 1)};
     for (int k = 0; k < c->step->noperand; k++) {
         axis->shift[k] = second.operand[k].offset.max - first.operand[k].offset.max;
-        if (first.operand[k].offset.max != c->step->operand[k].offset.max ||
-            (axis->shift[k] && moves_bits(c->step, k)))
+        if (first.operand[k].offset.max != c->step->operand[k].offset.max || (axis->shift[k] && moves_bits(c->step, k)))
             return false;
     }
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
@@ -87,7 +86,7 @@ static bool find_shifts(const UnitCuts *c, const Cut *cut, UnitAxis *axis)
 }
 
 /* Whether the last unit along all axes, cut one axis after the other, lies where the shifts say. */
-static bool axes_are_apart(const UnitCuts *c, const Cut *cut, const Units *u)
+static bool axes_are_apart(const UnitCuts *c, const Cut *cut, const StepUnits *u)
 {
     ArenaMark mark = arena_mark(c->program->arena);
     Step      slice = step_copy(c->program, c->step);
@@ -119,7 +118,7 @@ static int64_t result_shift(const Step *step, const UnitAxis *axis)
 }
 
 /* The axis that moves the result least comes last. */
-static void order_axes(Units *u)
+static void order_axes(StepUnits *u)
 {
     for (int i = 1; i < u->naxis; i++)
         for (int k = i; k > 0 && result_shift(&u->unit, &u->axis[k]) > result_shift(&u->unit, &u->axis[k - 1]); k--) {
@@ -130,13 +129,13 @@ static void order_axes(Units *u)
         }
 }
 
-bool step_units(const Program *program, const Step *step, Units *units)
+bool step_units(const Program *program, const Step *step, StepUnits *units)
 {
     const KernelRecord *record = step->kernel->record;
     UnitCuts            c = {.program = program, .step = step, .take = record->units.take};
     Cut                 taken[MAX_CUTS];
 
-    *units = (Units){.unit = step_copy(program, step), .count = 1};
+    *units = (StepUnits){.unit = step_copy(program, step), .count = 1};
     if (!step_is_plain(program, step))
         return false;
     if (record->units.offer) {

@@ -17,15 +17,15 @@ typedef struct UnitAxis {
     int64_t *shift; /* by operand: elements that it moves from one unit to the next */
 } UnitAxis;
 
-typedef struct Units {
+typedef struct StepUnits {
     Step     unit; /* the step on its first unit */
     UnitAxis axis[MAX_CUTS];
     int      naxis; /* the last one moves the result least: neighbouring threads write neighbouring elements */
     int64_t  count;
-} Units;
+} StepUnits;
 
 /* The units of a step, as its kernel's record cuts it. A step that is not cut is one unit. False where units cannot be
  * told: some extent or offset is a run-time integer. Memory is the program's arena's. */
-bool step_units(const Program *program, const Step *step, Units *units);
+bool step_units(const Program *program, const Step *step, StepUnits *units);
 
 #endif

@@ -1,7 +1,7 @@
-/* waits.c - before which steps the host waits for the device's stream. The stream works in order, and what the host does
- * precedes what it puts into the stream later. So host and stream meet in pinned memory only: the host waits before it
- * touches pinned memory while the stream may still have a copy to make. One bit, by data flow: "some copy may still be
- * in the stream". */
+/* waits.c - before which steps the host waits for the device's stream. The stream works in order, and what the host
+ * does precedes what it puts into the stream later. So host and stream meet in pinned memory only: the host waits
+ * before it touches pinned memory while the stream may still have a copy to make. One bit, by data flow: "some copy
+ * may still be in the stream". */
 #include "device/device.h"
 
 #include "program/flow.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void cuda_call(Emit *emit, const Step *step, const char *function, const char *arguments, Text *text)
 {
@@ -24,7 +24,8 @@ static void cuda_call(Emit *emit, const Step *step, const char *function, const 
 
 static void put_given(Emit *emit, int index, const char *call, int depth)
 {
-    text_printf(&emit->run, "%sOCC_GIVE(%d, %s); /* %s */\n", c_blanks(depth), index, call, c_step_comment(emit, index));
+    text_printf(&emit->run, "%sOCC_GIVE(%d, %s); /* %s */\n", c_blanks(depth), index, call,
+                c_step_comment(emit, index));
 }
 
 static void cuda_launch(Emit *emit, int index, const char *call, int depth)
@@ -84,7 +85,7 @@ static void cuda_join(Emit *emit, int index, int depth)
     text_printf(&emit->run, "%sOCC_JOIN(%s_join(memory));\n", c_blanks(depth), emit->name);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- functions */
+/* -------------------------------------------------------------------------------------------------------- functions */
 
 /* Waits for the stream; where kernels may fail, the code of the first that did comes with it. */
 static void put_join(Emit *emit, Text *text)
@@ -123,8 +124,9 @@ static void put_steps(Emit *emit, Text *text)
     emit_range(emit, (Range){0, emit->program->nstep}, 1);
     lines = emit->run.size ? emit->run : text_new(emit->arena);
     put_out_extents(emit, &lines);
-    text_printf(text, "/* All steps: what the device does is put into its stream. */\n"
-                      "static int %s_steps(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
+    text_printf(text,
+                "/* All steps: what the device does is put into its stream. */\n"
+                "static int %s_steps(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
                 emit->name, emit->name, emit->name, emit->name);
     text_put(text, "    cudaStream_t stream = (cudaStream_t)memory->stream;\n    int          status = 0;\n");
     emit->printer->prologue(emit, text, &lines,
@@ -165,7 +167,7 @@ static void cuda_run(Emit *emit)
     emit->run = text;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- open */
+/* ------------------------------------------------------------------------------------------------------------- open */
 
 static void put_memory_checks(Emit *emit, Text *text)
 {
@@ -226,7 +228,7 @@ static void put_open(Emit *emit, Text *text)
                 emit->name, emit->name);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------ files */
 
 static void put_text(Text *text, const Text *from)
 {
@@ -279,7 +281,8 @@ static void put_device(Emit *emit, Text *text)
     emit_chunks(emit, &emit->code.functions, &includes, &chunks);
     c_banner(emit, text, ".cu");
     text_put(text, "/* Compile with nvcc -fmad=false: what is fused is written so. */\n"
-                   "#define OCC_ON_DEVICE\n");
+                   "#if defined(__CUDACC__)\n#pragma nv_diag_suppress 128 /* loops over literal extents of 0 */\n"
+                   "#pragma nv_diag_suppress 177 /* functions of the dialect that nothing here needs */\n#endif\n");
     text_printf(text, "%s\n%s\n", includes.size ? includes.data : "", template_text("occ_cuda.h"));
     put_text(text, &chunks);
     text_put(text, "/* -- steps */\n\n");

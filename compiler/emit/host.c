@@ -1,10 +1,16 @@
 /* host.c - the host program of --main: the files of codegen_templates/main, and between them the table of this model's
  * ports, which is all that is printed here. */
+#include "device/device.h"
 #include "emit/emit.h"
 #include "lower/sequence.h"
 #include "program/step_key.h"
 
 #include <string.h>
+
+static bool is_for_device(const Emit *emit)
+{
+    return emit->program->language == LANGUAGE_DEVICE;
+}
 
 static void put_axis(Emit *emit, Text *text, Extent extent)
 {
@@ -84,7 +90,7 @@ static void put_port(Emit *emit, Text *text, const Port *port, bool in)
         put_axis(emit, text, tensor->dim[0]);
     text_put(text, tensor->rank ? "},\n     " : "{HOST_FIXED, 1, 0}},\n     ");
     put_place(emit, text, port, in);
-    text_printf(text, ", %d, %lld", port->buffer < 0 ? 0 : emit->plan->region[port->buffer],
+    text_printf(text, ", %d, %lld", port->buffer < 0 || is_for_device(emit) ? 0 : emit->plan->region[port->buffer],
                 (long long)(port->buffer < 0 ? 0 : emit->program->buffer[port->buffer].size));
     put_layout(text, optional);
     put_layout(text, sequence);
@@ -105,6 +111,42 @@ static void put_ports(Emit *emit, Text *text, bool in)
         text_put(text, "    {\"\", \"\", 8, 1, 0, 0, 0, {{HOST_FIXED, 1, 0}}, HOST_POINTER, 0, 0, 0, {0, 0, 0}, {0, 0, "
                        "0}, {0, 0, NULL}},\n");
     text_put(text, "};\n\n");
+}
+
+static void put_check_weights(Emit *emit, Text *text)
+{
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+        text_printf(text,
+                    "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
+                    "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n",
+                    emit->name, emit->name);
+}
+
+/* The memory of a program for a device, of which the host program gives the host's arena. What is taken at the first
+ * run is given back at the end. */
+static void put_device_calls(Emit *emit, Text *text)
+{
+    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+
+    text_printf(text,
+                "static occ_cuda host_cuda;\nstatic %s_memory host_memory;\n\n"
+                "static void host_close(void)\n{\n    %s_close(&host_memory);\n    occ_cuda_give(&host_cuda);\n}\n\n"
+                "static int host_open(const HostBlocks *blocks)\n{\n"
+                "    int status = occ_cuda_take(&host_cuda, %s_DEVICE_SIZE, %s_PINNED_SIZE);\n\n"
+                "    if (status)\n        return status;\n"
+                "    atexit(host_close);\n"
+                "    host_memory.device = host_cuda.device;\n    host_memory.pinned = host_cuda.pinned;\n"
+                "    host_memory.stream = host_cuda.stream;\n    host_memory.arena = blocks->arena[0];\n",
+                emit->name, emit->name, emit->upper, emit->upper);
+    text_put(text, file ? "    host_memory.weights = blocks->weights;\n" : "");
+    text_put(text, emit->plan->state_bytes ? "    host_memory.state = blocks->state;\n" : "");
+    text_printf(text,
+                "    return %s_open(&host_memory);\n}\n\n"
+                "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n"
+                "    int status = host_cuda.stream ? 0 : host_open(blocks);\n\n"
+                "    return status ? status : %s_run(&host_memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n",
+                emit->name, emit->name, emit->name, emit->name);
+    put_check_weights(emit, text);
 }
 
 /* The two calls whose types are the model's own. */
@@ -134,11 +176,7 @@ static void put_calls(Emit *emit, Text *text)
     text_put(text, options_threads(emit->emission->options) > 1 ? ", occ_pool_for, blocks->pool" : "");
     text_printf(text, "};\n\n    return %s_run(&memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n", emit->name,
                 emit->name, emit->name);
-    if (file)
-        text_printf(text,
-                    "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
-                    "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n",
-                    emit->name, emit->name);
+    put_check_weights(emit, text);
 }
 
 /* By number: the words under which --profile writes a step's time. */
@@ -167,10 +205,13 @@ static void put_tables(Emit *emit, Text *text)
     text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit_header_stem(emit));
     put_ports(emit, text, true);
     put_ports(emit, text, false);
-    put_calls(emit, text);
+    if (is_for_device(emit))
+        put_device_calls(emit, text);
+    else
+        put_calls(emit, text);
     put_step_keys(emit, text);
     text_put(text, "static const HostRegion host_region[] = {\n");
-    for (int r = 0; r < emit->plan->nshare; r++)
+    for (int r = is_for_device(emit) ? MEMORY_HOST : 0; r < emit->plan->nshare; r++)
         text_printf(text, "    {\"%s\", %s_SIZE, %s_ALIGN},\n", emit_share_member(emit, r), emit_share_macro(emit, r),
                     emit_share_macro(emit, r));
     text_put(text, "};\n\n");
@@ -178,8 +219,8 @@ static void put_tables(Emit *emit, Text *text)
                 "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), "
                 "sizeof(%s_outputs),\n",
                 emit->name, p->nin, p->nout, emit->name, emit->name);
-    text_printf(text, "    host_region, %d, %lld, %lld, ", emit->plan->nshare, (long long)emit->plan->state_bytes,
-                (long long)emit->plan->weight_bytes);
+    text_printf(text, "    host_region, %d, %lld, %lld, ", is_for_device(emit) ? 1 : emit->plan->nshare,
+                (long long)emit->plan->state_bytes, (long long)emit->plan->weight_bytes);
     if (file || swap)
         text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
                     strlen(emit_stem(emit->arena, output)) + 8);
@@ -231,6 +272,8 @@ void emit_host(Emit *emit, Text *text)
         put_file(text, template_file[i].text);
         if (strcmp(template_file[i].name, "host.h"))
             continue;
+        if (is_for_device(emit))
+            put_file(text, template_text("cuda.h"));
         if (threads > 1)
             put_file(text, template_text("pool.h"));
         for (size_t f = 0; emit->plan->swap && f < sizeof loader / sizeof *loader; f++)

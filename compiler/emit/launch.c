@@ -1,11 +1,11 @@
-/* launch.c - the code of a device: for each distinct step a kernel, and the function that launches it. A kernel is a loop
- * over the units of its step (device/units.h), of which each thread takes every so many; the function for one unit is
- * what the source file would have for a step. The grid is made for a device of so many processors; any other one gives
- * the same bits.
+/* launch.c - the code of a device: for each distinct step a kernel, and the function that launches it. A kernel is a
+ * loop over the units of its step (device/units.h), of which each thread takes every so many; the function for one unit
+ * is what the source file would have for a step. The grid is made for a device of so many processors; any other one
+ * gives the same bits.
  *
- *   digits_copy_f32_5_unit(y, x)                         the step on one element
- *   digits_launch_copy_f32_5_kernel(p0, p1)              for (u = ...) unit(p0 + 4 * i0, p1 + 96 * i0)
- *   digits_launch_copy_f32_5(p0, p1, stream)             called by the source file */
+ *   unit(y, x)                           the step on one element
+ *   kernel(p0, p1)                       for (u = ...) unit(p0 + 4 * i0, p1 + 96 * i0)
+ *   launcher(p0, p1, stream)             called by the source file */
 #include "device/device.h"
 #include "device/units.h"
 #include "emit/emit.h"
@@ -30,7 +30,7 @@ void emit_on_device(Emit *emit, bool on_device)
 typedef struct LaunchText {
     Emit       *emit;
     const Step *step;
-    Units       units;
+    StepUnits   units;
     Text        params;    /* "const void *p0, void *p1" */
     Text        arguments; /* "p0, p1" */
     Text        places;    /* the same, where a unit's operands lie */
@@ -172,7 +172,7 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
     if (step->home == HOME_UNITS)
         step_units(emit->program, step, &l.units);
     else
-        l.units = (Units){.unit = *step, .count = 1};
+        l.units = (StepUnits){.unit = *step, .count = 1};
     emit_on_device(emit, true);
     put_operands(&l);
     made.body = launcher_text(&l, emit_step_function(emit, &l.units.unit, extra));

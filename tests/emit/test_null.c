@@ -82,7 +82,7 @@ static void every_step_is_seen(void **state)
         const char *text = null_text(made[i]);
 
         for (int s = 0; s < made[i]->program->nstep; s++) {
-            static const char *const verb[] = {"launch", "set", "set", "check", "fetch", "await", "if", "loop"};
+            static const char *const verb[] = {"launch", "set", "set", "check", "fetch", "await", "copy", "if", "loop"};
             const char *line = arena_printf(made[i]->arena, "%s %d ", verb[made[i]->program->step[s].kind], s);
             const char *at = strstr(text, line);
 

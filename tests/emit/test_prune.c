@@ -31,6 +31,7 @@ static void a_microcontroller_gets_no_word_of_other_processors(void **state)
     arena_free(arena);
 }
 
+/* To the byte, but for what is of device code. */
 static void other_targets_get_the_templates_themselves(void **state)
 {
     Arena       *arena = arena_new(0);
@@ -38,7 +39,10 @@ static void other_targets_get_the_templates_themselves(void **state)
 
     (void)state;
     for (int i = 0; i < template_nchunk; i++)
-        assert_ptr_equal(piece[i], template_chunk[i].text);
+        if (strstr(template_chunk[i].text, "OCC_ON_DEVICE"))
+            assert_null(strstr(piece[i], "OCC_ON_DEVICE"));
+        else
+            assert_string_equal(piece[i], template_chunk[i].text);
     arena_free(arena);
 }
 

@@ -2,6 +2,7 @@
 
 Walks schemas/ops.def and compiler/ops/expand/expand.def: a row with a lowering, or one that is written as other operators, must occur
 in a listed official case, in a case of our own or in one of our models. Models count with their nested graphs and functions.
+Every kernel of schemas/kernels.def has one home in schemas/device.def.
 """
 
 import argparse
@@ -46,6 +47,19 @@ def tried_operators(arguments):
     return found
 
 
+KERNEL = re.compile(r"^KERNEL\(\s*(\w+)\s*,", re.M)
+HOME = re.compile(r"^HOME\(\s*(\w+)\s*,\s*(\w+)\s*,", re.M)
+
+
+def homeless_kernels():
+    """Rows of kernels.def without a home on a device, and homes of no kernel; prints how many kernels have which."""
+    kernels, homes = KERNEL.findall(read("schemas/kernels.def")), HOME.findall(read("schemas/device.def"))
+    names = [name for name, _ in homes]
+    count = {form: sum(1 for _, other in homes if other == form) for form in ("TWIN", "UNITS", "ONE", "HOST")}
+    print(f"{len(kernels)} kernels, on a device: " + ", ".join(f"{n} {form}" for form, n in count.items()))
+    return sorted(set(kernels) ^ set(names)) + sorted({name for name in names if names.count(name) > 1})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", required=True, help="file of official case names that must pass")
@@ -54,10 +68,14 @@ def main():
     parser.add_argument("folders", nargs="*", help="folders of cases of our own")
     arguments = parser.parse_args()
     claimed, tried = claimed_operators(), tried_operators(arguments)
+    homeless = homeless_kernels()
     for name in sorted(claimed - tried):
         print(f"no case: {name}")
-    print(f"{len(claimed & tried)} passed, {len(claimed - tried)} failed, 0 skipped")
-    sys.exit(1 if claimed - tried or not claimed else 0)
+    for name in homeless:
+        print(f"not one home in schemas/device.def: {name}")
+    failed = len(claimed - tried) + len(homeless)
+    print(f"{len(claimed & tried)} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed or not claimed else 0)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ class Toolchain:
     build_limit: float = 600
     run_limit: float = 300
     flags: list = field(default_factory=list)
+    device: str = ""                                                 # archive of the fake CUDA runtime
     runner: str = ""                                                 # an emulator in front of the host program
 
 
@@ -113,10 +114,28 @@ def build_program(tools, folder):
     sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
     sources.remove("main.c")
     compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
+    if tools.device:
+        compiler += ["-isystem", os.path.abspath(os.environ.get("OCC_CUDA_BED", "tests/cuda"))]
     for source in sources:
         run_compiler(folder, [*compiler, "-c", source], tools.build_limit)
     objects = [os.path.splitext(source)[0] + ".o" for source in sources]
-    run_compiler(folder, [*compiler, "-O0", "-o", "model", "main.c", *objects, "-lm"], tools.build_limit)
+    if tools.device:
+        build_emulated(tools, folder, compiler, objects)
+    else:
+        run_compiler(folder, [*compiler, "-O0", "-o", "model", "main.c", *objects, "-lm"], tools.build_limit)
+
+
+EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror"]
+
+
+def build_emulated(tools, folder, compiler, objects):
+    """The device's code as C++ for the processor, linked with the fake runtime of tests/cuda, `tools.device`."""
+    include = os.path.abspath(os.environ.get("OCC_CUDA_BED", "tests/cuda"))
+    if os.path.exists(os.path.join(folder, "model.cu")):
+        run_compiler(folder, ["g++", *EMULATED, "-I" + include, "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
+        objects = [*objects, "model_cu.o"]
+    run_compiler(folder, [*compiler, "-O0", "-c", "main.c"], tools.build_limit)
+    run_compiler(folder, ["g++", "-o", "model", "main.o", *objects, tools.device, "-lm", "-lpthread"], tools.build_limit)
 
 
 def write_map(folder, stem, kind, value):

@@ -194,6 +194,7 @@ def parse_arguments():
     parser.add_argument("--cflags", default=host.STRICT, help="replace the strict C99 flags")
     parser.add_argument("--runner", default="", help="emulator that the host program is run by")
     parser.add_argument("--run-limit", type=float, default=host.Toolchain.run_limit, help="seconds of one run at most")
+    parser.add_argument("--device", default="", help="archive of the fake CUDA runtime: device code is emulated")
     parser.add_argument("--flag", action="append", default=[], help="one more argument for occamyc")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", default="build/case_runs", help="folder of generated files; failures stay there")
@@ -218,7 +219,7 @@ def main():
     arguments = parse_arguments()
     start = time.time()
     tools = host.Toolchain(os.path.abspath(arguments.occamyc), arguments.cc, arguments.cflags, flags=arguments.flag,
-                           runner=arguments.runner, run_limit=arguments.run_limit)
+                           device=os.path.abspath(arguments.device) if arguments.device else "", runner=arguments.runner, run_limit=arguments.run_limit)
     listed = read_list(arguments.list) if arguments.list else []
     results = run_all(tools, choose_folders(arguments, listed), arguments.work, arguments.jobs, arguments.verbose)
     print_table(results, arguments.verbose)

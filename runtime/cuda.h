@@ -1,0 +1,61 @@
+/* cuda.h - memory for a program that occamyc made for CUDA: one block of the device, at most one of page-locked host
+ * memory, and a stream. Header only, C99 and C++; needs CUDA's runtime (-lcudart). A caller with memory of their own
+ * passes that instead.
+ *
+ *     occ_cuda      cuda;
+ *     model_memory  memory = {0};
+ *
+ *     if (occ_cuda_take(&cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE))
+ *         ...
+ *     memory.device = cuda.device, memory.pinned = cuda.pinned, memory.stream = cuda.stream;
+ *     model_open(&memory); model_run(&memory, &in, &out); ... model_close(&memory);
+ *     occ_cuda_give(&cuda); */
+#ifndef OCC_RUNTIME_CUDA_H
+#define OCC_RUNTIME_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct occ_cuda {
+    void *device, *pinned; /* NULL: no bytes were asked for */
+    void *stream;          /* a cudaStream_t, ordered with no other one */
+} occ_cuda;
+
+/* Gives back what was taken; may be called again. */
+static inline void occ_cuda_give(occ_cuda *cuda)
+{
+    if (cuda->stream)
+        (void)cudaStreamDestroy((cudaStream_t)cuda->stream);
+    if (cuda->pinned)
+        (void)cudaFreeHost(cuda->pinned);
+    if (cuda->device)
+        (void)cudaFree(cuda->device);
+    cuda->device = cuda->pinned = cuda->stream = NULL;
+}
+
+/* Takes the stream and the two blocks, of the device that is current. Returns 0; -12: there is no device, or too little
+ * memory of it; -11: a call of the runtime failed. Then nothing is taken. */
+static inline int occ_cuda_take(occ_cuda *cuda, int64_t device_bytes, int64_t pinned_bytes)
+{
+    cudaStream_t stream = NULL;
+    int          count = 0, status = 0;
+
+    cuda->device = cuda->pinned = cuda->stream = NULL;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 1)
+        status = -12;
+    else if (device_bytes > 0 && cudaMalloc(&cuda->device, (size_t)device_bytes) != cudaSuccess)
+        status = -12, cuda->device = NULL;
+    else if (pinned_bytes > 0 && cudaMallocHost(&cuda->pinned, (size_t)pinned_bytes) != cudaSuccess)
+        status = -11, cuda->pinned = NULL;
+    else if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+        status = -11, stream = NULL;
+    cuda->stream = stream;
+    if (status) {
+        occ_cuda_give(cuda);
+        (void)cudaGetLastError(); /* the next call does not find it again */
+    }
+    return status;
+}
+
+#endif
