@@ -1,15 +1,8 @@
 /* cuda.h - memory for a program that occamyc made for CUDA: one block of the device, at most one of page-locked host
  * memory, and a stream. Header only, C99 and C++; needs CUDA's runtime (-lcudart). A caller with memory of their own
  * passes that instead.
- *
- *     occ_cuda      cuda;
- *     model_memory  memory = {0};
- *
- *     if (occ_cuda_take(&cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE))
- *         ...
- *     memory.device = cuda.device, memory.pinned = cuda.pinned, memory.stream = cuda.stream;
- *     model_open(&memory); model_run(&memory, &in, &out); ... model_close(&memory);
- *     occ_cuda_give(&cuda); */
+ * What is taken goes into the members of the generated memory struct that have the same names; docs/cuda.md has an
+ * example. */
 #ifndef OCC_RUNTIME_CUDA_H
 #define OCC_RUNTIME_CUDA_H
 
