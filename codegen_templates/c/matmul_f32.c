@@ -1,30 +1,6 @@
 /* matmul_f32.c - stacks of matrix products both of whose factors are computed at run time. */
 #include "occ_conv.h"
-#include "occ_stack.h"
-
-/* Where one matrix of a stack begins, and how it lies; strides in elements. */
-typedef struct occ_matrix {
-    const float *data;
-    int64_t      row, column;
-} occ_matrix;
-
-/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand,
- * elements between places of the stack, and between rows. */
-typedef struct occ_stack_fused {
-    int64_t           nx;
-    const occ_extent *pitch;
-    occ_fn_vf         fn;
-} occ_stack_fused;
-
-/* The epilogue: the expression at the first row of the matrix, and the offsets of row i: i * row[k * step]. The first
- * column of y counts as column `first` of the expression. */
-typedef struct occ_epilogue {
-    occ_expr          e;
-    occ_fn_vf         fn;
-    int64_t           nx, step;
-    const occ_extent *row;
-    int64_t           first;
-} occ_epilogue;
+#include "occ_epilogue.h"
 
 /* One result by vectors along k, both factors being neighbours there. */
 OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
@@ -125,21 +101,6 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
         occ_matmul_columns(y, yrow, a, b, m, rows, whole, depth, 2, rest - OCC_W, p);
     else if (rest > 0)
         occ_matmul_columns(y, yrow, a, b, m, rows, whole, depth, 1, rest, p);
-}
-
-/* The expression at the first row of the matrix at a place of a stack of `rank` axes. */
-OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, const occ_stack_fused *fused, int64_t rank,
-                                         const int64_t *place)
-{
-    const int64_t nx = fused->nx;
-    occ_epilogue  p = {{{0}, {0}}, fused->fn, nx, rank - 1, nx ? fused->pitch + rank - 2 : fused->pitch, 0};
-
-    if (e)
-        p.e = *e;
-    for (int64_t k = 0; k < nx; k++)
-        for (int64_t r = 0; r < rank - 2; r++)
-            p.e.at[k] += place[r] * fused->pitch[k * (rank - 1) + r];
-    return p;
 }
 
 /* matmul - y[s][m][n] = expression(sum over k of a[s][m][k] * b[s][k][n]) for every place s of a stack.

@@ -17,6 +17,9 @@
  *   occ_copy_commit()           closes a group of such copies
  *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
  *   occ_fail(status, code)      keeps the first code other than 0 that any thread found
+  * occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
+  * aligned to 16
+ *   OCC_UNROLLED                before a loop of literal count: unrolled, so that arrays stay in registers
  *   OCC_LAUNCH(kernel, blocks, threads, stream, arguments...)  enqueues a kernel; its value is a cudaError_t */
 #ifndef OCC_CUDA_H
 #define OCC_CUDA_H
@@ -33,6 +36,8 @@
 #define OCC_KERNEL __global__
 #define OCC_DEVICE static __device__ __forceinline__
 #define OCC_SHARED_ARRAY(type, name, count) __shared__ __align__(16) type name[count]
+#define OCC_ALIGN_FOUR __align__(16)
+#define OCC_UNROLLED _Pragma("unroll")
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     (kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, (stream)>>>(__VA_ARGS__), cudaGetLastError())
 
@@ -83,7 +88,11 @@ OCC_DEVICE int64_t occ_shuffle(int64_t value, int lane)
 
 OCC_DEVICE float occ_fma(float a, float b, float c)
 {
+#if defined(OCC_FMA_APART) /* for a test: nothing else is fused */
+    return __fadd_rn(__fmul_rn(a, b), c);
+#else
     return __fmaf_rn(a, b, c);
+#endif
 }
 
 OCC_DEVICE int32_t occ_dot4_ii(uint32_t a, uint32_t b, int32_t c)
@@ -137,6 +146,20 @@ OCC_DEVICE void occ_fail(int *status, int code)
 }
 
 #endif
+
+typedef struct OCC_ALIGN_FOUR occ_four {
+    float value[4];
+} occ_four;
+
+OCC_DEVICE occ_four occ_load_four(const float *from)
+{
+    return *(const occ_four *)from;
+}
+
+OCC_DEVICE void occ_store_four(float *to, occ_four four)
+{
+    *(occ_four *)to = four;
+}
 
 OCC_DEVICE int64_t occ_unit(void)
 {

@@ -8,6 +8,7 @@ CUDA_CXXFLAGS := -std=c++17 -O2 -g1 -ffp-contract=off $(if $(filter x86_64,$(she
 CUDA_INCLUDES := -Itests/cuda -Icodegen_templates/cuda -Icodegen_templates/c
 CUDA_HEADERS  := $(wildcard tests/cuda/*.h codegen_templates/cuda/*)
 CUDA_ROOM     := $(BUILD)/tests/cuda
+CUDA_GEN      := $(BUILD)/tests/kernels/gen
 FAKE_CUDA     := runtime queue stream graph
 
 # $(1): nothing, or -race for ThreadSanitizer
@@ -38,4 +39,20 @@ check-emulate: $(foreach t,emulate runtime,$(CUDA_ROOM)/$(t) $(CUDA_ROOM)/$(t)-r
 	grep -q 'add tests/cuda/test_runtime.cc' $(CUDA_ROOM)/race.log
 	@echo "4 passed, 0 failed"
 
-.PHONY: check-emulate
+# Each device kernel against its C kernel: the same bits under every grid and order of threads. CUDA_TWIN narrows it down.
+CUDA_TWINS := $(patsubst tests/cuda/%.cc,%,$(wildcard tests/cuda/twin_*.cc))
+CUDA_TWIN  ?= $(CUDA_TWINS)
+
+$(CUDA_TWINS:%=$(CUDA_ROOM)/%): $(CUDA_ROOM)/%: tests/cuda/%.cc $(CUDA_HEADERS) $(wildcard codegen_templates/c/*) $(CUDA_ROOM)/libfakecuda.a $(CUDA_GEN)/stamp
+	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(SANFLAG) $(CUDA_INCLUDES) -I$(CUDA_GEN) -o $@ $< $(CUDA_ROOM)/libfakecuda.a -lcmocka
+
+check-cuda-kernels: $(CUDA_TWIN:%=$(CUDA_ROOM)/%)
+	set -e; for t in $^; do $$t; done
+
+# What nvcc makes of all device code. Skipped, loudly and counted, where there is none; deps-cuda installs it.
+NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(BUILD)/cuda/bin/nvcc),nvcc)
+
+check-cuda: $(CUDA_GEN)/stamp
+	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
+
+.PHONY: check-emulate check-cuda-kernels check-cuda

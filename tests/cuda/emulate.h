@@ -347,6 +347,8 @@ cudaError_t launch(const char *name, void (*kernel)(P...), int blocks, int threa
 
 #define OCC_KERNEL __attribute__((noinline))
 #define OCC_DEVICE static inline __attribute__((unused))
+#define OCC_ALIGN_FOUR alignas(16)
+#define OCC_UNROLLED
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     emulate::launch(#kernel, kernel, static_cast<int>(blocks), static_cast<int>(threads), (stream), __VA_ARGS__)
 #define OCC_SHARED_ARRAY(type, name, count) \

@@ -25,8 +25,7 @@ void wrong(const char *format, ...)
     if (state.settings.count_wrong)
         return;
     va_start(list, format);
-    fprintf(stderr, "fake CUDA runtime (OCC_FAKE_SEED=%llu): ",
-            static_cast<unsigned long long>(state.settings.seed));
+    fprintf(stderr, "fake CUDA runtime (OCC_FAKE_SEED=%llu): ", static_cast<unsigned long long>(state.settings.seed));
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);

@@ -1,0 +1,48 @@
+/* occ_epilogue.h - one matrix of a stack, and the expression that is applied to each of its elements before it is
+ * stored. Knows nothing of how the elements are computed. */
+#ifndef OCC_EPILOGUE_H
+#define OCC_EPILOGUE_H
+
+#include "occ_expr.h"
+#include "occ_stack.h"
+
+/* Where one matrix of a stack begins, and how it lies; strides in elements. */
+typedef struct occ_matrix {
+    const float *data;
+    int64_t      row, column;
+} occ_matrix;
+
+/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand,
+ * elements between places of the stack, and between rows. */
+typedef struct occ_stack_fused {
+    int64_t           nx;
+    const occ_extent *pitch;
+    occ_fn_vf         fn;
+} occ_stack_fused;
+
+/* The epilogue: the expression at the first row of the matrix, and the offsets of row i: i * row[k * step]. The first
+ * column of y counts as column `first` of the expression. */
+typedef struct occ_epilogue {
+    occ_expr          e;
+    occ_fn_vf         fn;
+    int64_t           nx, step;
+    const occ_extent *row;
+    int64_t           first;
+} occ_epilogue;
+
+/* The expression at the first row of the matrix at a place of a stack of `rank` axes. */
+OCC_HOT occ_epilogue occ_matmul_epilogue(const occ_expr *e, const occ_stack_fused *fused, int64_t rank,
+                                         const int64_t *place)
+{
+    const int64_t nx = fused->nx;
+    occ_epilogue  p = {{{0}, {0}}, fused->fn, nx, rank - 1, nx ? fused->pitch + rank - 2 : fused->pitch, 0};
+
+    if (e)
+        p.e = *e;
+    for (int64_t k = 0; k < nx; k++)
+        for (int64_t r = 0; r < rank - 2; r++)
+            p.e.at[k] += place[r] * fused->pitch[k * (rank - 1) + r];
+    return p;
+}
+
+#endif
