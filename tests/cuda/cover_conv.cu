@@ -1,0 +1,31 @@
+/* cover_conv.cu - convolutions as generated code calls them, with literal geometry: compiled only. */
+#include "occ_cuda.h"
+
+#include "cover.h"
+#include "conv_krsc_f32.cu"
+
+/* name, batch, inputs, outputs, groups, width in, out, kernel, stride, pad */
+#define CONV(name, batch, in, out, groups, width, made, k, s, p) \
+    extern "C" OCC_KERNEL void step_##name(float *y, const float *x, const float *w, const float *bias, \
+                                           const float *r) \
+    { \
+        static const occ_image  x_at = {{batch, in, 1, width, width}, {width * width * in, 1, 0, width * in, in}}; \
+        static const occ_image  y_at = {{batch, out, 1, made, made}, {made * made * out, 1, 0, made * out, out}}; \
+        static const occ_window window = {{1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_fused  fused = {1, {out}, cover_expression}; \
+        const occ_expr          e = {{r}, {0}}; \
+        occ_conv_krsc_f32(x, &x_at, w, bias, y, &y_at, &window, groups, &e, &fused); \
+    }
+
+CONV(stem, 1, 3, 64, 1, 224, 112, 7, 2, 3)
+CONV(conv_3x3, 1, 64, 64, 1, 56, 56, 3, 1, 1)
+CONV(conv_1x1, 32, 256, 1024, 1, 14, 14, 1, 1, 0)
+CONV(conv_groups, 1, 128, 256, 32, 28, 14, 3, 2, 1)
+
+extern "C" OCC_KERNEL void step_conv_open(float *y, const float *x, const float *w, int64_t width)
+{
+    const occ_image         x_at = {{1, 16, 1, 1, width}, {0, width, 0, 0, 1}}, y_at = x_at;
+    static const occ_window window = {{1, 1, 5}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}};
+    static const occ_fused  fused = {0, {0}, 0};
+    occ_conv_krsc_f32(x, &x_at, w, 0, y, &y_at, &window, 1, 0, &fused);
+}
