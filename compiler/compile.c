@@ -333,6 +333,10 @@ static void tell_queues(const Compilation *c, Text *text)
 
 static void tell_swap(const Swap *swap, Text *text)
 {
+    if (swap && swap->rows)
+        text_printf(text,
+                    "tables   %12" PRId64 " bytes, of which a run loads up to %" PRId64 " rows, %" PRId64 " bytes\n",
+                    swap->tables, swap->rows, swap->row_bytes);
     if (swap)
         text_printf(text,
                     "swap     %12" PRId64 " bytes of weights stay, %" PRId64

@@ -16,8 +16,9 @@ typedef struct Lowering {
     Options       options; /* with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
-    Profile       profile; /* what --profile says */
-    Slices        slices;  /* with --weights=swap: what is cut otherwise than the rest */
+    Profile       profile;      /* what --profile says */
+    Slices        slices;       /* with --weights=swap: what is cut otherwise than the rest */
+    bool          whole_tables; /* likewise: no row of a table is loaded by index */
 } Lowering;
 
 typedef struct Alternative {

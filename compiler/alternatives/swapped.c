@@ -5,8 +5,10 @@
 #include "limits/usage.h"
 #include "plan/check.h"
 #include "program/operand.h"
+#include "program/row_table.h"
 #include "program/weight.h"
 #include "support/int.h"
+#include "swap/pipeline.h"
 #include "swap/swap.h"
 
 #include <string.h>
@@ -36,7 +38,11 @@ static SwapForm form_of(const Lowering *lowering)
 
 void alternative_slice(const Lowering *lowering, Program *program)
 {
-    program_slice(program, form_of(lowering).slice, &lowering->slices);
+    SwapForm form = form_of(lowering);
+
+    if (!lowering->whole_tables)
+        program_load_rows(program, &(RowForm){form.slice, form.loader.align, form.slice / 4, form.ahead / 2});
+    program_slice(program, form.slice, &lowering->slices);
 }
 
 /* ------------------------------------------------------------------------------------------------------ one attempt */
@@ -53,8 +59,8 @@ static int64_t fixed_bytes(const Attempt *a)
     return usage_of(a->v.program, &plan, &a->lowering.options).ram;
 }
 
-/* Predicted nanoseconds of each step: parts run at the same time. */
-static double *step_times(const Attempt *a)
+/* Predicted nanoseconds of each step: parts run at the same time; rows of tables are waited for. */
+static double *step_times(const Attempt *a, const SwapForm *form)
 {
     const Program *p = a->v.program;
     double        *time = cost_steps(core_find(a->lowering.target->name), p);
@@ -62,6 +68,10 @@ static double *step_times(const Attempt *a)
     for (int s = 0; s < p->nstep && a->lowering.options.threads > 1; s++)
         if (p->step[s].slices > 1)
             time[s] /= (double)int_min(p->step[s].slices, a->lowering.options.threads);
+    for (int s = 0; s < p->nstep; s++)
+        time[s] +=
+            (double)step_rows_loads(&p->step[s]) *
+            pipeline_load_time(step_rows_bytes(&p->step[s]), form->loader.rate, form->loader.latency, form->depth);
     if (a->lowering.profile.nstep)
         profile_apply(&a->lowering.profile, p, time);
     return time;
@@ -76,7 +86,7 @@ static int load_weights(Attempt *a, int64_t budget)
 
     program_make_blocks(a->v.program, &form.block);
     fixed = fixed_bytes(a);
-    time = step_times(a);
+    time = step_times(a, &form);
     form.fixed = fixed;
     form.budget = budget < 0 ? -1 : int_max(budget - fixed, 0);
     if (program_swap(&a->v.program, &a->lowering.options.plan, &form, time, &a->v.plan, a->lowering.diag) < 0)
@@ -240,10 +250,38 @@ static int try_direct(const Attempt *like, Attempt *best, int64_t budget)
     return try_flat(&tried, best, budget);
 }
 
+/* Bytes of tables whose rows are loaded by index. */
+static int64_t table_bytes_of(const Program *p)
+{
+    int64_t bytes = 0;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        bytes += p->buffer[b].kind == BUFFER_TABLE ? p->buffer[b].size : 0;
+    return bytes;
+}
+
+/* Tries the alternative whose tables are loaded as a whole, like other constants: they may stay. */
+static int try_whole_tables(const Attempt *like, Attempt *best, int64_t budget)
+{
+    Attempt tried = *like;
+    int64_t bytes = table_bytes_of(like->v.program);
+
+    if (!bytes || bytes > budget)
+        return 0;
+    tried.lowering.whole_tables = true;
+    if (make_attempt(&tried, budget) < 0)
+        return -1;
+    if (is_better(&tried, best, budget))
+        *best = tried;
+    return 0;
+}
+
 static int try_ways(Attempt *best, int64_t budget)
 {
     const Attempt tried = *best;
 
+    if (try_whole_tables(&tried, best, budget) < 0)
+        return -1;
     if (try_flat(&tried, best, budget) < 0)
         return -1;
     if (tried.lowering.options.winograd != WINOGRAD_AUTO || !has_winograd(tried.v.program))

@@ -83,6 +83,9 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         text_put(text, "kept");
         put_offset(emit, text, b->kept, operand->offset, bytes);
         return;
+    case BUFFER_TABLE:
+        text_printf(text, "&(const occ_table){loads, %lld}", (long long)emit->plan->stored[operand->buffer]);
+        return;
     case BUFFER_STATE:
         text_put(text, "state");
         put_offset(emit, text, emit->plan->stored[operand->buffer], operand->offset, bytes);

@@ -3,12 +3,13 @@
 #include "codegen_templates/c/occ_sum.h"
 #include "emit/emit.h"
 #include "program/fetch.h"
+#include "program/row_table.h"
 #include "program/weight.h"
 #include "support/int.h"
 
 #include <string.h>
 
-/* What a block's bytes are made of. */
+/* What the bytes of a block, or of a table, are made of. */
 typedef struct BlockPiece {
     const Program *program;
     const Buffer  *block;
@@ -30,7 +31,10 @@ static void make_block(const void *of, int64_t from, int64_t bytes, void *to)
 {
     const BlockPiece *piece = of;
 
-    block_bytes(piece->program, piece->block, from, bytes, to);
+    if (piece->block->kind == BUFFER_TABLE)
+        table_bytes(piece->program, piece->block, from, bytes, to);
+    else
+        block_bytes(piece->program, piece->block, from, bytes, to);
 }
 
 static FilePiece piece_of(Emit *emit, int id)
@@ -104,19 +108,16 @@ static void put_u64(unsigned char *to, uint64_t value)
 /* The identity of the weights file: the hash of its blocks, their places and bytes. */
 uint64_t emit_swap_id(Emit *emit)
 {
-    const Program *p = emit->program;
-    uint64_t       id = 0;
+    uint64_t   id = 0;
+    int        count;
+    const int *order = program_file_order(emit->program, &count);
 
-    for (int s = 0; s < p->nstep; s++) {
+    for (int i = 0; i < count; i++) {
         unsigned char row[24];
-        FilePiece     piece;
-        int           b = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
+        FilePiece     piece = piece_of(emit, order[i]);
 
-        if (b < 0)
-            continue;
-        piece = piece_of(emit, b);
-        put_u64(row, (uint64_t)emit->plan->stored[b]);
-        put_u64(row + 8, (uint64_t)p->buffer[b].size);
+        put_u64(row, (uint64_t)emit->plan->stored[order[i]]);
+        put_u64(row + 8, (uint64_t)piece.bytes);
         put_u64(row + 16, emit_checksum(emit->arena, 0, &piece, 1));
         id = occ_sum(id, row, sizeof row);
     }
@@ -125,11 +126,11 @@ uint64_t emit_swap_id(Emit *emit)
 
 void emit_swap_file(Emit *emit, Emission *e)
 {
-    const Program *p = emit->program;
     unsigned char *header = arena_alloc(emit->arena, WEIGHT_HEADER);
     FilePiece      head = {.data = header, .bytes = WEIGHT_HEADER};
     int64_t        at = WEIGHT_HEADER;
-    int            capacity = 0;
+    int            capacity = 0, count;
+    const int     *order = program_file_order(emit->program, &count);
 
     memcpy(header, "occswap1", 8);
     memcpy(header + 8, emit->model->sha256, 32);
@@ -137,16 +138,13 @@ void emit_swap_file(Emit *emit, Emission *e)
     put_u64(header + 48, (uint64_t)emit->plan->swap->file);
     put_u64(header + WEIGHT_HEADER - 8, occ_sum(0, header, WEIGHT_HEADER - 8));
     ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, head);
-    for (int s = 0; s < p->nstep; s++) {
-        int       b = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
-        FilePiece gap = {.bytes = b < 0 ? 0 : (size_t)(emit->plan->stored[b] - at)};
+    for (int i = 0; i < count; i++) {
+        FilePiece piece = piece_of(emit, order[i]), gap = {.bytes = (size_t)(emit->plan->stored[order[i]] - at)};
 
-        if (b < 0)
-            continue;
         if (gap.bytes)
             ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
-        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece_of(emit, b));
-        at = emit->plan->stored[b] + p->buffer[b].size;
+        ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece);
+        at = emit->plan->stored[order[i]] + (int64_t)piece.bytes;
     }
 }
 

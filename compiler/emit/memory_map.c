@@ -26,13 +26,13 @@ typedef struct MapDrawing {
 
 static const char *const fills[][2] = {
     /* by BufferKind: even and odd ids */
-    {"#9ecae1", "#c6dbef"}, {"#d9d9d9", "#ededed"}, {"#bcbddc", "#bcbddc"},
-    {"#eeeeee", "#eeeeee"}, {"#fdd0a2", "#fdae6b"}, {"#f7b6d2", "#fbd5e5"},
-    {"#c7c7c7", "#dbdbdb"}, {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
+    {"#9ecae1", "#c6dbef"}, {"#d9d9d9", "#ededed"}, {"#bcbddc", "#bcbddc"}, {"#eeeeee", "#eeeeee"},
+    {"#fdd0a2", "#fdae6b"}, {"#f7b6d2", "#fbd5e5"}, {"#c7c7c7", "#dbdbdb"}, {"#f7b6d2", "#fbd5e5"},
+    {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
 };
 static const char *const kinds[] = {
     "activation", "scratch", "extents", "weight", "state", "weights on their way", "constants on the device",
-    "input",      "output"};
+    "table",      "input",   "output"};
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 

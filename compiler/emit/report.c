@@ -14,7 +14,7 @@
 enum { REPORT_VERSION = 1 };
 
 static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state",
-                                         "block",      "resident", "input",   "output"};
+                                         "block",      "resident", "table",   "input",  "output"};
 static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
@@ -129,6 +129,9 @@ static void put_swap(Json *json, const Swap *swap)
     json_int(json, "kept", swap->kept);
     json_int(json, "blocks", swap->blocks);
     json_int(json, "read", swap->read);
+    json_int(json, "tables", swap->tables);
+    json_int(json, "rows", swap->rows);
+    json_int(json, "row_bytes", swap->row_bytes);
     json_int(json, "file", swap->file);
     json_int(json, "loads", swap->loads);
     json_int(json, "ahead", swap->ahead);
@@ -332,11 +335,10 @@ static void put_buffer(Json *json, const Emission *e, int id)
         json_close(json, ']');
         put_over(json, e, id);
     }
-    if (b->kind == BUFFER_BLOCK) {
+    if (b->kind == BUFFER_BLOCK || b->kind == BUFFER_TABLE)
         json_int(json, "from", e->plan->stored[id]);
-        if (b->kept >= 0)
-            json_int(json, "kept", b->kept);
-    }
+    if (b->kind == BUFFER_BLOCK && b->kept >= 0)
+        json_int(json, "kept", b->kept);
     json_close(json, '}');
 }
 

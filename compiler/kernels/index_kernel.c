@@ -83,6 +83,7 @@ const KernelRecord kernel_gather = {
     .touched = {{"y", "outer count inner"}, {"x", "outer axis inner"}, {"index", "count"}}};
 const KernelRecord kernel_gather_elements = {.picks = true};
 const KernelRecord kernel_gather_nd = {.picks = true, .touched = {{"index", "count"}}};
+const KernelRecord kernel_rows = {.picks = true, .touched = {{"y", "count bytes"}, {"index", "count"}}};
 const KernelRecord kernel_pad = {.touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
 const KernelRecord kernel_tile = {.touched = {{"x", "xdim:xstride"}}};
 const KernelRecord kernel_onehot = {.touched = {{"y", "outer depth inner"}}};

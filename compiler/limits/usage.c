@@ -32,7 +32,7 @@ Usage usage_of(const Program *program, const Plan *plan, const Options *options)
     if (plan->swap) {
         f.kept = plan->swap->kept;
         f.constants = target_of(options)->roomy ? plan->weight_bytes : 0;
-        f.weights += plan->swap->blocks;
+        f.weights += plan->swap->blocks + plan->swap->tables;
     }
     f.ram = f.arena + f.kept + f.constants + f.state + f.inputs + f.outputs;
     return f;

@@ -1,6 +1,7 @@
 /* constants.c - where constants and the state lie: in blocks of their own, outside the arena. Equal constants exist
  * once. */
 #include "codegen_templates/c/occ_sum.h"
+#include "program/row_table.h"
 #include "program/weight.h"
 #include "support/int.h"
 
@@ -115,19 +116,17 @@ static void place_weight(const Program *p, Plan *plan, int id)
     plan->weight_bytes += b->size;
 }
 
-/* Places blocks behind the file's header, in the order of their loads. */
+/* Places blocks behind the file's header, in the order of their loads, and tables behind them. */
 static void place_blocks(const Program *p, Plan *plan)
 {
-    int64_t at = WEIGHT_HEADER;
+    int64_t    at = WEIGHT_HEADER;
+    int        count;
+    const int *order = program_file_order(p, &count);
 
-    for (int s = 0; s < p->nstep; s++) {
-        int id = p->step[s].kind == STEP_FETCH ? p->step[s].operand[0].buffer : -1;
-
-        if (id < 0)
-            continue;
-        at = int_round_up(at, p->buffer[id].align);
-        plan->stored[id] = at;
-        at += p->buffer[id].size;
+    for (int i = 0; i < count; i++) {
+        at = int_round_up(at, p->buffer[order[i]].align);
+        plan->stored[order[i]] = at;
+        at += p->buffer[order[i]].size;
     }
     plan->swap->file = at;
     plan->weight_form = WEIGHTS_SWAP;

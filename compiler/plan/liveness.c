@@ -68,7 +68,8 @@ static void bit_set(Bits bits, int step, int piece)
 static bool is_permanent(const Buffer *buffer)
 {
     return buffer->kind == BUFFER_DIMS || buffer->kind == BUFFER_WEIGHT || buffer->kind == BUFFER_STATE ||
-           buffer->kind == BUFFER_RESIDENT || (buffer->kind == BUFFER_BLOCK && buffer->kept >= 0);
+           buffer->kind == BUFFER_RESIDENT || buffer->kind == BUFFER_TABLE ||
+           (buffer->kind == BUFFER_BLOCK && buffer->kept >= 0);
 }
 
 static int compare_int64(const void *a, const void *b)

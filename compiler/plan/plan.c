@@ -16,7 +16,8 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena)
         return io_arena;
     if (buffer->kind == BUFFER_BLOCK)
         return buffer->kept < 0;
-    return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE; /* resident constants are planned */
+    return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE &&
+           buffer->kind != BUFFER_TABLE; /* resident constants are planned */
 }
 
 int64_t plan_extent(const Plan *plan)

@@ -1,6 +1,6 @@
 /* recheck_file.c - checks the weights file that is loaded while the model runs, from the fetches and the places of
- * their blocks alone: each block lies between the header and the end of the file, at places that the loader can
- * address, and shares bytes with another block only if they are equal. */
+ * their blocks alone: each block, and each table of rows, lies between the header and the end of the file, at places
+ * that the loader can address, and shares bytes with another block only if they are equal. */
 #include "plan/plan.h"
 #include "program/fetch.h"
 #include "program/weight.h"
@@ -25,7 +25,7 @@ static int compare_ranges(const void *a, const void *b)
 
 static FileRange *list_ranges(const Program *p, const Plan *plan, int *count)
 {
-    FileRange *range = arena_array(p->arena, FileRange, p->nstep + 1);
+    FileRange *range = arena_array(p->arena, FileRange, 2 * p->nstep + 1);
 
     *count = 0;
     for (int s = 0; s < p->nstep; s++) {
@@ -33,6 +33,11 @@ static FileRange *list_ranges(const Program *p, const Plan *plan, int *count)
 
         if (b >= 0)
             range[(*count)++] = (FileRange){plan->stored[b], p->buffer[b].size, s, b};
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            b = p->step[s].operand[k].buffer;
+            if (b >= 0 && p->buffer[b].kind == BUFFER_TABLE)
+                range[(*count)++] = (FileRange){plan->stored[b], p->buffer[b].size, s, b};
+        }
     }
     qsort(range, (size_t)*count, sizeof *range, compare_ranges);
     return range;
@@ -58,11 +63,13 @@ static int check_range(const Program *p, const Plan *plan, Diag *diag, const Fil
     return 0;
 }
 
-/* Whether two blocks of the same size have the same bytes. */
+/* Whether two blocks of the same size have the same bytes. A table is equal to itself alone. */
 static bool hold_the_same(const Program *p, const FileRange *a, const FileRange *b)
 {
     char *x = arena_array(p->arena, char, WEIGHT_BLOCK), *y = arena_array(p->arena, char, WEIGHT_BLOCK);
 
+    if (p->buffer[a->buffer].kind == BUFFER_TABLE || p->buffer[b->buffer].kind == BUFFER_TABLE)
+        return a->buffer == b->buffer;
     for (int64_t at = 0; at < a->bytes; at += WEIGHT_BLOCK) {
         int64_t bytes = a->bytes - at < WEIGHT_BLOCK ? a->bytes - at : WEIGHT_BLOCK;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const kind_name[] = {"act",   "scratch",  "extents", "weight", "state",
-                                        "block", "resident", "in",      "out"}; /* of BufferKind */
+                                        "block", "resident", "table",   "in",     "out"}; /* of BufferKind */
 
 static const char *const expr_name[] = {"const",   "dim", "elem", "out", "var",   "+",      "-",  "*", "div",
                                         "ceildiv", "mod", "min",  "max", "bcast", "select", "==", "<"}; /* of ExprOp */

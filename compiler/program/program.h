@@ -16,6 +16,7 @@ typedef enum BufferKind {
     BUFFER_STATE,    /* kept across runs; not in the arena */
     BUFFER_BLOCK,    /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
     BUFFER_RESIDENT, /* constants that lie in a device's memory from open on */
+    BUFFER_TABLE,    /* a constant that stays in the weights file, whose rows a step loads by index (row_table.h) */
     BUFFER_IN,       /* the caller's, or in the arena with --io=arena (then live from step 0) */
     BUFFER_OUT       /* likewise (then live to the end) */
 } BufferKind;
@@ -53,12 +54,13 @@ typedef struct Buffer {
     const Packing *packing; /* how they are made */
     bool           escapes; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value   *value;   /* the value that it holds, or NULL */
-    Content       *content; /* BUFFER_BLOCK, BUFFER_RESIDENT */
+    Content       *content; /* BUFFER_BLOCK, BUFFER_RESIDENT; the one of a BUFFER_TABLE */
     int            ncontent, ccontent;
     int64_t        filled; /* likewise: bytes up to the end of the last content; the rest is zeros */
     int64_t
         kept; /* BUFFER_BLOCK: its offset in the memory of resident blocks, bytes; -1: it is placed by the planner */
-    int port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
+    int64_t row, pitch; /* BUFFER_TABLE: bytes of a row, and from row to row in the file */
+    int     port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
     const char *name; /* for people; unique */
 } Buffer;
 
@@ -217,9 +219,12 @@ typedef struct SwapStall {
 
 /* The part of a plan that only --weights=swap has. */
 typedef struct Swap {
-    int64_t kept;        /* bytes of blocks that stay */
-    int64_t blocks;      /* bytes of all */
-    int64_t read;        /* bytes that a run reads when the kept ones are there */
+    int64_t kept;   /* bytes of blocks that stay */
+    int64_t blocks; /* bytes of all */
+    int64_t read;   /* bytes that a run reads when the kept ones are there, but for rows of tables */
+    int64_t tables; /* bytes of tables, of which rows are loaded by index */
+    int64_t rows;   /* that a run loads, at most; row_bytes: bytes of these loads */
+    int64_t row_bytes;
     int64_t file;        /* bytes of the weights file */
     int     loads;       /* that such a run begins */
     int     ahead;       /* largest number of loads in flight at a time; at least 1 */

@@ -1,11 +1,12 @@
 /* run_program.c - a program executed in this process, step by step, with the kernels that generated code would call. */
 #include "program/fetch.h"
 
-#include "codegen_templates/c/occ_base.h"
+#include "codegen_templates/c/rows.c"
 #include "graph/linear_form.h"
 #include "program/interpret.h"
 #include "program/operand.h"
 #include "program/program.h"
+#include "program/row_table.h"
 
 #include <string.h>
 
@@ -103,10 +104,45 @@ static int run_set(ProgramRun *run, const Step *step)
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
+/* A table and what loads its rows. */
+typedef struct TableRun {
+    const Program *program;
+    const Buffer  *table;
+    occ_loads      loads;
+    occ_table      rows;
+} TableRun;
+
+static int64_t load_table(void *context, int64_t from, int64_t bytes, void *to)
+{
+    const TableRun *t = context;
+
+    table_bytes(t->program, t->table, from, bytes, to);
+    return 0;
+}
+
+static int wait_for_nothing(void *context, int64_t ticket)
+{
+    (void)context;
+    return ticket < 0;
+}
+
+static void *open_table(const ProgramRun *run, const Buffer *table)
+{
+    TableRun *t = arena_one(run->program->arena, TableRun);
+
+    t->program = run->program;
+    t->table = table;
+    t->loads = (occ_loads){.load = load_table, .wait = wait_for_nothing, .context = t, .check = 1};
+    t->rows = (occ_table){&t->loads, 0};
+    return &t->rows;
+}
+
 static void *address(const ProgramRun *run, const Operand *x)
 {
     if (x->buffer < 0)
         return NULL;
+    if (run->program->buffer[x->buffer].kind == BUFFER_TABLE)
+        return open_table(run, &run->program->buffer[x->buffer]);
     return (char *)run->memory[x->buffer] + extent_value(run, x->offset) * operand_bytes_per_element(x);
 }
 

@@ -2,6 +2,7 @@
  * which budget.c plans; its layouts are made by planners/, with a life of its own for each block. */
 #include "swap/swap.h"
 #include "program/flow.h"
+#include "program/row_table.h"
 #include "support/int.h"
 #include "swap/budget.h"
 
@@ -212,7 +213,7 @@ static int plan_places(const SwapSearch *s, const BudgetPlan *chosen, Program **
     return plan_once(&planning, problem_build(&planning), plan);
 }
 
-/* Fetches that have begun and are not yet waited for, at most. A wait for one is a wait for those before it. */
+/* Loads that have begun and are not yet waited for, at most. A wait for one is a wait for those before it. */
 static int most_ahead(const Program *p)
 {
     int *number = arena_array(p->arena, int, p->nbuffer + 1), begun = 0, ended = 0, most = 1;
@@ -224,7 +225,7 @@ static int most_ahead(const Program *p)
             number[step->operand[0].buffer] = ++begun;
         for (int k = 0; k < step->noperand && step->kind == STEP_AWAIT; k++)
             ended = (int)int_max(ended, number[step->operand[k].buffer]);
-        most = (int)int_max(most, begun - ended);
+        most = (int)int_max(most, begun - ended + step_rows_ahead(step));
     }
     return most;
 }
@@ -290,6 +291,17 @@ static int tell_curve(const SwapSearch *s, Budget *budget, Swap *swap)
     return 0;
 }
 
+/* The tables of the weights file, and what a run loads of their rows at most. */
+static void tell_tables(const Program *p, Swap *swap)
+{
+    for (int b = 0; b < p->nbuffer; b++)
+        swap->tables += p->buffer[b].kind == BUFFER_TABLE ? p->buffer[b].size : 0;
+    for (int s = 0; s < p->nstep; s++) {
+        swap->rows += step_rows_loads(&p->step[s]);
+        swap->row_bytes += step_rows_loads(&p->step[s]) * step_rows_bytes(&p->step[s]);
+    }
+}
+
 static Swap *describe(const SwapSearch *s, const Budget *budget, const BudgetPlan *chosen, const Program *p)
 {
     Swap      *swap = arena_one(p->arena, Swap);
@@ -306,6 +318,7 @@ static Swap *describe(const SwapSearch *s, const Budget *budget, const BudgetPla
                    .fixed = s->form->fixed,
                    .time = chosen->run.time,
                    .resident = pipeline_resident(&s->pipeline)};
+    tell_tables(p, swap);
     tell_stalls(s, chosen, step, p, swap);
     tell_bound(chosen, step, swap);
     return swap;
@@ -337,6 +350,14 @@ static int search(SwapSearch *s, Program **program, Plan *plan)
     return tell_curve(s, budget, plan->swap);
 }
 
+static bool has_tables(const Program *p)
+{
+    int count;
+
+    program_file_order(p, &count);
+    return count > 0;
+}
+
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,
                  Diag *diag)
 {
@@ -345,7 +366,7 @@ int program_swap(Program **program, const PlanOptions *options, const SwapForm *
     int64_t   *in_use;
 
     s.uses = program_block_uses(*program);
-    if (!s.uses.count)
+    if (!s.uses.count && !has_tables(*program))
         return 0;
     list_units(&s);
     in_use = program_in_use(*program, plan);

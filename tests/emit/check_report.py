@@ -106,7 +106,8 @@ def loads(report):
     swap = report["memory"].get("swap")
     fetches = [s for s in report["steps"] if s["kind"] == "fetch"]
     blocks = {b["id"]: b for b in report["buffers"] if b["kind"] == "block"}
-    if report["memory"]["weights_form"] == "swap" and not swap or bool(swap) != bool(fetches):
+    tables = [b for b in report["buffers"] if b["kind"] == "table"]
+    if report["memory"]["weights_form"] == "swap" and not swap or bool(swap) != bool(fetches or tables):
         yield "weights are loaded that nothing is said of"
     if [s["load"] for s in fetches] != list(range(len(fetches))) or sorted(s["writes"][0] for s in fetches) != sorted(blocks):
         yield "loads are not one for each block, in order"
@@ -120,6 +121,12 @@ def loads(report):
         if block["from"] < end or block["from"] % swap["align"] or block["from"] + block["bytes"] > swap["file"]:
             yield f"block {block['name']} lies at {block['from']} of the file"
         end = block["from"] + block["bytes"]
+    for table in tables:
+        if table["from"] < end or table["from"] % swap["align"] or table["from"] + table["bytes"] > swap["file"]:
+            yield f"table {table['name']} lies at {table['from']} of the file"
+        end = table["from"] + table["bytes"]
+    if swap and sum(b["bytes"] for b in tables) != swap["tables"]:
+        yield "the tables are not as many bytes as the report says"
     if swap and (sum(b["bytes"] for b in blocks.values()) != swap["blocks"] or sum(b["bytes"] for b in blocks.values() if "kept" in b) != swap["kept"]):
         yield "the blocks are not as many bytes as the report says"
 

@@ -33,6 +33,7 @@ from random_cases import RANDOM       # noqa: E402
 from rare_cases import RARE           # noqa: E402
 from recurrent_cases import RECURRENT  # noqa: E402
 from resize_cases import RESIZE       # noqa: E402
+from rows_cases import ROWS            # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
 from tie_cases import TIES             # noqa: E402
@@ -70,7 +71,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY)
     found += RESIZE + ATTRIBUTES + TOKENS
-    found += CASTS + MANY + NUMBERS + TIES + RECURRENT
+    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

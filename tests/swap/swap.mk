@@ -1,7 +1,7 @@
 # Weights that are loaded while the model runs: own cases whose steps have many, in slices of 1 KiB and the smallest blocks.
 # Included by tests.mk.
 
-SWAPPED := $(foreach word,conv gemm matmul lstm gru rnn attention winograd deep nbits transposed single_taps tree table, \
+SWAPPED := $(foreach word,conv gemm matmul lstm gru rnn attention winograd deep nbits transposed single_taps tree table rows, \
                $(BUILD)/own_cases/*$(word)*)
 
 check-swap: $(BUILD)/occamyc $(BUILD)/own_cases/stamp

@@ -1,0 +1,33 @@
+/* row_table.h - tables of which a step loads single rows while the model runs, as embeddings are: the table lies in the
+ * weights file, behind the blocks, and each row has its sum of 8 bytes behind it (codegen_templates/c/rows.c). Knows
+ * nothing of where in the file. */
+#ifndef OCC_PROGRAM_ROW_TABLE_H
+#define OCC_PROGRAM_ROW_TABLE_H
+
+#include "program/program.h"
+
+/* Which tables, and how they are loaded. */
+typedef struct RowForm {
+    int64_t least;   /* bytes: smaller tables are loaded as a whole, like other constants */
+    int64_t align;   /* bytes: that places and sizes of loads are multiples of, a power of two */
+    int64_t staging; /* bytes that loads may take in the arena, as long as one row is less */
+    int     ahead;   /* loads on their way at a time, at most */
+} RowForm;
+
+/* Each step that picks rows of a large constant by index becomes one that loads them. */
+void program_load_rows(Program *program, const RowForm *form);
+
+/* Loads of such a step that may be on their way, and all of a run at most; 0: it is another step. */
+int64_t step_rows_ahead(const Step *step);
+int64_t step_rows_loads(const Step *step);
+
+/* Bytes that one load for a single row takes at most. */
+int64_t step_rows_bytes(const Step *step);
+
+/* Bytes [from, from + bytes) of a BUFFER_TABLE as they lie in the file. */
+void table_bytes(const Program *program, const Buffer *table, int64_t from, int64_t bytes, void *to);
+
+/* The blocks in the order of their loads, then the tables: Buffer.ids in the order of the weights file. */
+int *program_file_order(const Program *program, int *count);
+
+#endif
