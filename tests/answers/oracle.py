@@ -1,7 +1,9 @@
 """What ONNX Runtime makes of a model, without its graph optimisations, and how far its answers can be held against ours."""
 
 import os
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 os.environ.setdefault("ALLOW_RELEASED_ONNX_OPSET_ONLY", "0")
 
 import numpy as np
@@ -10,6 +12,7 @@ import onnxruntime
 from onnx import helper
 
 import net as nets
+import spelled
 
 onnxruntime.set_default_logger_severity(4)
 
@@ -83,6 +86,7 @@ def doubles_of(graph):
 
 def readable(model):
     """The model as ONNX Runtime can run it."""
+    model = spelled.spelled_model(model)
     found = in_floats(model.graph.node, doubles_of(model.graph))
     opset = next((o.version for o in model.opset_import if not o.domain), 0)
     asked = known_opset(model.graph.node, opset)
@@ -101,6 +105,7 @@ def readable(model):
 
 def evaluate(protos, reads, results, opsets, count):
     """Per result its values at each setting, and its element type. Raises Rejected where ONNX Runtime does."""
+    protos = spelled.spelled_out(protos, opsets.get("", 1))
     by_name = {v.name: v for v in reads}
     fed = [v for v in by_name.values() if not v.constant]
     graph = helper.make_graph(

@@ -76,6 +76,25 @@ def embedding_norm(net):
     put(net, "EmbedLayerNormalization", inputs, [True, mask, draw.chance(0.4)], **attributes(draw, epsilon=[1e-5, 1e-3], mask_index_type=[0, 1]))
 
 
+@recipe("BiasSplitGelu", "NhwcConv", network=0, domain=MSFT)
+def of_other_devices(net):
+    """What ONNX Runtime declares but runs elsewhere: tests/tools/spelled.py says what it is."""
+    draw, dtype = net.draw, common_type(net)
+    if draw.chance(0.4):
+        x = net.input(dtype, [net.extent(3), net.extent(6), 2 * draw.randint(1, 9)])
+        put(net, "BiasSplitGelu", [x, net.weights(dtype, [x.fixed(2)], runtime=0.2)])
+        return
+    plain = net.input(d.FLOAT, [net.extent(2), draw.pick([1, 3, 4, 8]), *(net.extent(9) for _ in range(draw.pick([1, 2, 2, 2, 3])))])
+    chosen = window(net, plain)
+    group, outputs = groups(draw, plain.fixed(1))
+    last = [0, *range(2, plain.rank), 1]
+    x = net.input(d.FLOAT, [plain.dims[a] for a in last], arrays=[np.ascontiguousarray(a.transpose(last)) for a in plain.arrays])
+    inputs = [x, net.weights(d.FLOAT, [outputs, plain.fixed(1) // group, *chosen["kernel_shape"]], 0.3, runtime=0.05)]
+    inputs += [net.weights(d.FLOAT, [outputs], runtime=0)] if draw.chance(0.6) else []
+    net.drop_input(plain)
+    put(net, "NhwcConv", inputs, group=group, **chosen)
+
+
 FUSED = {"Relu": (), "Tanh": (), "Sigmoid": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4), "Clip": (-0.5, 0.7)}
 
 
@@ -164,6 +183,19 @@ def quantised_elements(net):
     else:
         put(net, operator, [x, *parameters, scale(net), zero_point(net, dtype)],
             **(attributes(draw, alpha=[0.2, 0.01]) if operator == "QLinearLeakyRelu" else {}))
+
+
+@recipe("QLinearWhere", "QLinearReduceMean", network=0, domain=MSFT)
+def quantised_choice(net):
+    draw, dtype = net.draw, net.draw.pick(BYTES)
+    net.loosely = True
+    x = net.input(dtype, net.shape(draw.randint(1, 4), 6))
+    if draw.chance(0.5):
+        condition, y = net.partner(x, d.BOOL), net.partner(x)
+        put(net, "QLinearWhere", [condition, x, scale(net), zero_point(net, dtype), y, scale(net), zero_point(net, dtype), scale(net), zero_point(net, dtype)])
+        return
+    axes = [a - x.rank if draw.chance(0.3) else a for a in draw.several(range(x.rank), least=1)]
+    put(net, "QLinearReduceMean", [x, scale(net), zero_point(net, dtype), scale(net), zero_point(net, dtype)], axes=axes, keepdims=draw.pick([0, 1]))
 
 
 @recipe("QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearConcat", network=0, domain=MSFT)

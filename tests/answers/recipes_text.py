@@ -166,8 +166,9 @@ def linear(net):
     x = table(net, columns)
     if draw.chance(0.4):
         targets = draw.randint(1, 3)
+        posts = [p for p in POST if targets > 1 or p != "LOGISTIC"]     # of one target: docs/differences.md
         learning(net, "LinearRegressor", [x], targets=targets, coefficients=numbers(draw, targets * columns),
-                 **attributes(draw, intercepts=[numbers(draw, targets)], post_transform=POST))
+                 **attributes(draw, intercepts=[numbers(draw, targets)], post_transform=posts))
         return
     classes = draw.randint(2, 4)
     learning(net, "LinearClassifier", [x], outputs=2, coefficients=numbers(draw, classes * columns), intercepts=numbers(draw, classes),

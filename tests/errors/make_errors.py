@@ -189,6 +189,20 @@ def too_many_inputs():
 
 
 @case
+def more_axes_than_supported():
+    """Reshape to nine axes: a limit, and no fault of the model's."""
+    sizes = numpy_helper.from_array(np.ones(9, np.int64), "shape")
+    return model([helper.make_node("Reshape", ["x", "shape"], ["y"])], inputs=[info("x", (1,))], outputs=[info("y", None)], initializers=[sizes])
+
+
+@case
+def more_elements_than_given():
+    """Five run-time extents of at most 128 each: only their product is known to be 128."""
+    return model([helper.make_node("Reshape", ["x", "shape"], ["y"])], inputs=[info("x", (128,)), info("shape", (5,), TensorProto.INT64)],
+                 outputs=[info("y", ("A", "B", "C", "D", "E"))])
+
+
+@case
 def too_many_outputs():
     return model([helper.make_node("Relu", ["x"], ["y", "z"])])
 

@@ -32,6 +32,12 @@ def first_label_encoder(name, source, feed):
     return dict(name=name, group="LabelEncoder", model=model, inputs=[dict(x=feed)], oracle="runtime")
 
 
+def logistic(given):
+    """The transform of one score, of COEFFICIENTS and 0.5."""
+    score = given["x"].astype(np.float64) @ np.array(COEFFICIENTS[:FEATURES]) + 0.5
+    return [(1 / (1 + np.exp(-score))).astype(np.float32).reshape(-1, 1)]
+
+
 X = {"x": (TensorProto.FLOAT, [5, FEATURES])}
 FEED = [dict(x=rows(5))]
 COEFFICIENTS = [float(v) for v in np.random.default_rng(2).normal(size=3 * FEATURES)]
@@ -130,6 +136,11 @@ LEARNING = [
            {"y": (TensorProto.FLOAT, [5, 3])}, [dict(x=rows(5), at=np.array([[3, 0, 3]], dtype=np.int64))]),
     single("linear_regressor", "LinearRegressor", X, {"y": (TensorProto.FLOAT, [5, 3])}, FEED, coefficients=COEFFICIENTS,
            intercepts=[0.5, -1.0, 2.0], targets=3),
+    *[single(f"linear_regressor_{post.lower()}_{n}", "LinearRegressor", X, {"y": (TensorProto.FLOAT, [5, n])}, FEED, targets=n, post_transform=post,
+             coefficients=COEFFICIENTS[:n * FEATURES], intercepts=[0.5, -1.0, 2.0][:n])
+      for post in ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT") for n in (1, 2, 3) if (post, n) != ("LOGISTIC", 1) and (post, n) != ("PROBIT", 3)],
+    dict(single("linear_regressor_logistic_1", "LinearRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, targets=1, post_transform="LOGISTIC",
+                coefficients=COEFFICIENTS[:FEATURES], intercepts=[0.5]), wanted=logistic),     # ONNX Runtime: docs/differences.md
     *[single(f"svm_regressor_{k.lower()}", "SVMRegressor", X, {"y": (TensorProto.FLOAT, [5, 1])}, FEED, kernel_type=k, n_supports=3,
              support_vectors=COEFFICIENTS, coefficients=[0.5, -1.0, 2.0], rho=[0.25], kernel_params=[0.3, 0.7, 3.0])
       for k in ("LINEAR", "POLY", "RBF", "SIGMOID")],

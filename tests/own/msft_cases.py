@@ -4,13 +4,19 @@ A case is one node. An input is a constant (an array), fed (Feed: extents are nu
 each set of extents, so that names are bounded by the least and the greatest of them.
 """
 
+import os
+import sys
+
 import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import spelled  # noqa: E402
+
 CODE = {np.dtype(k): v for k, v in {
     np.float32: TensorProto.FLOAT, np.float16: TensorProto.FLOAT16, np.int32: TensorProto.INT32, np.int64: TensorProto.INT64,
-    np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.uint16: TensorProto.UINT16, np.int16: TensorProto.INT16}.items()}
+    np.bool_: TensorProto.BOOL, np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.uint16: TensorProto.UINT16, np.int16: TensorProto.INT16}.items()}
 
 
 def normal(generator, shape, dtype):
@@ -55,13 +61,19 @@ def case(name, op, inputs, outputs=1, sizes=({},), domain="com.microsoft", befor
     graph = helper.make_graph(
         [*nodes, node], name, [helper.make_tensor_value_info(n, CODE[np.dtype(v.dtype)], v.shape) for n, v in fed],
         [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) if n == "y3" else helper.make_empty_tensor_value_info(n) for n in made if n],
-        [numpy_helper.from_array(v, n) for n, v in zip(names, inputs) if isinstance(v, np.ndarray)])
+        [numpy_helper.from_array(np.asarray(v), n) for n, v in zip(names, inputs) if isinstance(v, (np.ndarray, np.generic))])
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
     sets = []
     for i, size in enumerate(sizes):
         generator = np.random.default_rng(100 + i)
         sets.append({n: v.draw(generator, size) for n, v in fed})
     return dict(name=name, group=op, model=model, inputs=sets)
+
+
+def elsewhere_only(*what, **how):
+    """A case of an operator that ONNX Runtime runs on other devices only."""
+    made = case(*what, **how)
+    return dict(made, wanted=lambda given: run(spelled.spelled_model(made["model"]), given))
 
 
 def over(**names):
@@ -83,6 +95,16 @@ NORMS = [
     case("msft_fast_gelu_alone", "FastGelu", [X], sizes=LONG),
     case("msft_quick_gelu", "QuickGelu", [X], sizes=LONG, alpha=1.3),
     case("msft_gelu", "Gelu", [X], sizes=LONG),
+    elsewhere_only("msft_bias_split_gelu", "BiasSplitGelu", [X, BIAS], sizes=LONG),
+    elsewhere_only("msft_bias_split_gelu_channels", "BiasSplitGelu", [Feed("b", "s", "d"), Feed("d")], sizes=over(b=(1, 2, 2), s=(1, 4, 7), d=(2, 6, 10))),
+    elsewhere_only("nhwc_conv", "NhwcConv", [Feed("b", "h", 9, 6), constant(8, 3, 3, 2), constant(8)], sizes=over(b=(1, 2), h=(4, 9)), group=2,
+                   kernel_shape=[3, 2], strides=[2, 1], dilations=[1, 2], pads=[1, 0, 2, 1]),
+    elsewhere_only("nhwc_conv_line", "NhwcConv", [Feed("b", "w", 4), Feed(5, 4, 3)], sizes=over(b=(1, 2), w=(3, 8)), kernel_shape=[3],
+                   auto_pad="SAME_LOWER"),
+    elsewhere_only("nhwc_conv_volume", "NhwcConv", [Feed(1, 3, 4, 5, 2), constant(3, 2, 2, 2, 2)], kernel_shape=[2, 2, 2]),
+    case("qlinear_where_extents", "QLinearWhere", [
+        Feed("b", 1, dtype=np.bool_, make=whole(0, 1)), Feed("b", "s", dtype=np.int8, make=whole(-128, 127)), np.float32(0.02), np.int8(-5),
+        Feed("s", dtype=np.int8, make=whole(-128, 127)), np.float32(0.07), np.int8(9), np.float32(0.05), np.int8(3)], sizes=over(b=(1, 3), s=(2, 9))),
     case("simplified_norm", "SimplifiedLayerNormalization", [X, SCALE], sizes=LONG, domain="", axis=-1, epsilon=1e-6, stash_type=1),
     case("simplified_norm_root", "SimplifiedLayerNormalization", [X, SCALE], 2, LONG, "", axis=2, epsilon=1e-3),
     case("simplified_norm_planes", "SimplifiedLayerNormalization", [Feed("b", 5, 7), constant(5, 7)], 2, over(b=(1, 4)), "", axis=1),

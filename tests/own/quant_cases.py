@@ -1,9 +1,9 @@
 """com.microsoft's quantised operators, and forms of ONNX's own that its suite does not have."""
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-TYPES = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.int32): TensorProto.INT32,
+TYPES = {np.dtype(np.bool_): TensorProto.BOOL, np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.int32): TensorProto.INT32,
          np.dtype(np.float32): TensorProto.FLOAT}
 SCALAR = np.float32
 
@@ -46,6 +46,22 @@ def binary(name, op, dtype, zeros, constant=(1, 2, 3, 4, 5, 6, 7)):
 def unary(name, op, dtype, shape, result, scale, zero, **attributes):
     inputs = [draw(dtype, *shape), number(0.05), number(3, dtype), number(scale), number(zero, dtype)]
     return single(name, op, inputs, (dtype, result), (1, 2, 3, 4), **attributes)
+
+
+def mean(name, dtype, zeros, axes, keep):
+    """QLinearReduceMean of [4][3][5], which no device of ONNX Runtime's runs here. zeros: of the input and of the result, or None."""
+    inputs = [draw(dtype, 4, 3, 5), number(0.05), *(None if z is None else number(z, dtype) for z in zeros[:1]), number(0.043),
+              *(number(z, dtype) for z in zeros[1:] if z is not None)]
+    gone = [a % 3 for a in axes] or [0, 1, 2]
+    shape = [1 if i in gone else n for i, n in enumerate((4, 3, 5)) if keep or i not in gone]
+
+    def wanted(given):
+        real = (given["in0"].astype(np.float64) - (zeros[0] or 0)) * np.float32(0.05)
+        levels = np.rint(real.mean(tuple(gone), keepdims=bool(keep)) / np.float32(0.043)) + (zeros[1] or 0)
+        return [np.clip(levels, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)]
+    made = single(name, "QLinearReduceMean", inputs, (dtype, shape), range(1, len(inputs)), keepdims=keep)
+    made["model"].graph.node[0].attribute.append(helper.make_attribute("axes", axes, attr_type=AttributeProto.INTS))
+    return dict(made, wanted=wanted)
 
 
 def conv(name, x, w, constant, group=1, per_channel=False, bias=True, zero=3, wzero=0, result=None, **attributes):
@@ -120,6 +136,11 @@ BETWEEN = [
     unary("qlinear_average_pool", "QLinearAveragePool", np.uint8, (2, 9, 6, 8), [2, 9, 3, 4], 0.0613, 1, kernel_shape=[2, 2], strides=[2, 2]),
     unary("qlinear_average_pool_padded", "QLinearAveragePool", np.uint8, (1, 9, 6, 8), [1, 9, 6, 8], 0.0613, 1, kernel_shape=[3, 3],
           pads=[1, 1, 1, 1]),
+    single("qlinear_where", "QLinearWhere", [draw(np.uint8, 2, 3, 1, seed=3) > 99, draw(np.uint8, 2, 1, 5), number(0.02), number(7, np.uint8),
+                                             draw(np.uint8, 3, 5, seed=2), number(0.07), number(99, np.uint8), number(0.05), number(30, np.uint8)],
+           (np.uint8, [2, 3, 5]), (2, 3, 5, 6, 7, 8)),
+    *[mean(f"qlinear_reduce_mean_{n}", dtype, zeros, axes, keep) for n, (dtype, zeros, axes, keep) in enumerate([
+        (np.uint8, (7, 20), [1], 1), (np.int8, (-3, 5), [-1, 0], 0), (np.uint8, (None, None), [], 0), (np.int8, (4, None), [0, 1, 2], 1)])],
     single("qlinear_concat", "QLinearConcat", PARTS, (np.uint8, [2, 8, 4]), (0, 1, 3, 4, 6, 7), axis=1),
     single("msft_dequantize", "DequantizeLinear", [draw(np.uint8, 2, 3, 4), draw(np.float32, 3) ** 2, draw(np.uint8, 3)],
            (np.float32, [2, 3, 4]), (1, 2), axis=1),

@@ -109,6 +109,27 @@ int expand_fused_conv(Expand *expand)
     return give_activated(expand, out);
 }
 
+/* Channels last, [batch][spatial][channels], before and behind a convolution; the weights lie as Conv has them. */
+int expand_nhwc_conv(Expand *expand)
+{
+    static const char *const name[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
+    int64_t                  first[MAX_RANK] = {0}, last[MAX_RANK] = {0};
+    Value                   *x = expand_in(expand, 0), *out;
+    int                      rank = expand_rank(x);
+
+    first[1] = rank - 1;
+    last[rank - 1] = 1;
+    for (int i = 2; i < rank; i++) {
+        first[i] = i - 1;
+        last[i - 1] = i;
+    }
+    x = expand_transpose(expand, x, first, rank);
+    out = expand3(expand, OP_onnx_Conv, x, expand_in(expand, 1), expand_in(expand, 2));
+    hand_attributes(expand, name, 6);
+    expand_give(expand, 0, expand_transpose(expand, out, last, rank));
+    return 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- GELU */
 
 int expand_gelu(Expand *expand)
@@ -127,6 +148,17 @@ static Value *biased(Expand *expand)
 int expand_bias_gelu(Expand *expand)
 {
     expand_give(expand, 0, expand1(expand, OP_onnx_Gelu, biased(expand)));
+    return 0;
+}
+
+/* The first half of the channels times the GELU of the second. */
+int expand_bias_split_gelu(Expand *expand)
+{
+    Value *half = expand1(expand, OP_onnx_Split, biased(expand)), *gate = expand_output(expand, 1);
+
+    node_set_int(expand->last, "axis", -1);
+    node_set_int(expand->last, "num_outputs", 2);
+    expand_give(expand, 0, expand2(expand, OP_onnx_Mul, half, expand1(expand, OP_onnx_Gelu, gate)));
     return 0;
 }
 

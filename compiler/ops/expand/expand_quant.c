@@ -293,3 +293,24 @@ int expand_qlinear_concat(Expand *expand)
     give_quantised(expand, y, 0, 2);
     return 0;
 }
+
+/* All axes where `axes` is empty. */
+int expand_qlinear_reduce_mean(Expand *expand)
+{
+    int            count, keep = (int)node_int(expand->node, "keepdims", 1);
+    const int64_t *axes = node_ints(expand->node, "axes", &count);
+    Value         *x = dequantised(expand, 0);
+
+    x = count ? expand_axes(expand, OP_onnx_ReduceMean, x, axes, count, keep)
+              : expand_reduce(expand, OP_onnx_ReduceMean, x, 0, expand_rank(expand_in(expand, 0)) - 1, keep);
+    give_quantised(expand, x, 3, 0);
+    return 0;
+}
+
+int expand_qlinear_where(Expand *expand)
+{
+    Value *x = dequantised(expand, 1), *y = dequantised(expand, 4);
+
+    give_quantised(expand, expand3(expand, OP_onnx_Where, expand_in(expand, 0), x, y), 7, 1);
+    return 0;
+}

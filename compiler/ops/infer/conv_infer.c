@@ -66,6 +66,25 @@ int infer_fused_conv(Infer *infer, Node *node)
     return 0;
 }
 
+/* com.microsoft: x is [N][spatial][C], and so is the result; w is as of Conv. */
+int infer_nhwc_conv(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0);
+    Value       turned = *node->in[0], *in[3] = {&turned, node->in[1], node->nin > 2 ? node->in[2] : NULL};
+    Node        first = *node;
+    Extent      dim[MAX_RANK], last[MAX_RANK];
+
+    first.in = in;
+    turned.type.dim[1] = x->dim[x->rank - 1];
+    memcpy(turned.type.dim + 2, x->dim + 1, sizeof *x->dim * (size_t)(x->rank - 2));
+    if (conv_shape(infer, &first, 0, 1, 2, dim) < 0)
+        return -1;
+    last[0] = dim[0];
+    memcpy(last + 1, dim + 2, sizeof *dim * (size_t)(x->rank - 2));
+    last[x->rank - 1] = dim[1];
+    return infer_set_tensor(infer, node, 0, x->dtype, x->rank, last);
+}
+
 int infer_conv_integer(Infer *infer, Node *node)
 {
     Extent dim[MAX_RANK];

@@ -179,9 +179,9 @@ int infer_random(Infer *infer, Node *node)
 
     if (drawn_type(infer, node, DTYPE_F32, &dtype) < 0)
         return -1;
-    if (!node_attr(node, "shape") || count > MAX_RANK)
-        return diag_error(infer->diag, node->loc, "attribute 'shape' has %d entries, wanted at most %d", count,
-                          MAX_RANK);
+    if (count > MAX_RANK)
+        return diag_unsupported(infer->diag, node->loc, "attribute 'shape' has %d entries; at most %d are supported",
+                                count, MAX_RANK);
     for (int i = 0; i < count; i++)
         if (shape[i] < 0)
             return diag_error(infer->diag, node->loc, "attribute 'shape' holds %lld", (long long)shape[i]);

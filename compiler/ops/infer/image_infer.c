@@ -176,13 +176,13 @@ int infer_grid_sample(Infer *infer, Node *node)
 /* theta [N][axes][axes + 1], size [N][C][spatial] -> [N][spatial][axes]. */
 int infer_affine_grid(Infer *infer, Node *node)
 {
-    Extent size[5], dim[5];
+    Extent size[MAX_RANK], dim[MAX_RANK];
     int    count;
 
-    count = infer_elems(infer, node, 1, 0, INT64_MAX, size, 5);
+    count = infer_elems(infer, node, 1, 0, INT64_MAX, size, MAX_RANK);
     if (count < 0)
         return -1;
-    if (count < 4)
+    if (count < 4 || count > 5)
         return diag_error(infer->diag, node->loc, "'size' has %d entries, wanted 4 or 5", count);
     if (infer_need_equal(infer, node, size[0], node->in[0]->type.dim[0], "batches of theta and size") < 0)
         return -1;

@@ -115,6 +115,20 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
     return 0;
 }
 
+/* Memory is planned for the bounds of all extents at once. Those of a run-time shape may multiply to far more than the
+ * input can hold: 128 elements in five axes of at most 128 each are planned as 128^5. */
+static int need_plannable(Infer *infer, const Node *node)
+{
+    int64_t given = type_elements(&node->in[0]->type), planned = node->out[0] ? type_elements(&node->out[0]->type) : 0;
+
+    if (infer->trial || planned <= INT32_MAX || planned <= given)
+        return 0;
+    return diag_unsupported(infer->diag, node->loc,
+                            "by the bounds of its extents '%s' has %lld elements, but what it is reshaped from at most "
+                            "%lld; bound its extents more closely with --dim=%s:AXIS=LEAST..MOST",
+                            node->out[0]->name, (long long)planned, (long long)given, node->out[0]->name);
+}
+
 int infer_reshape(Infer *infer, Node *node)
 {
     Type   type = {0};
@@ -132,7 +146,7 @@ int infer_reshape(Infer *infer, Node *node)
                              "elements before and after reshaping") < 0)
             return -1;
     }
-    return set_reshaped(infer, node, type);
+    return set_reshaped(infer, node, type) < 0 ? -1 : need_plannable(infer, node);
 }
 
 int infer_flatten(Infer *infer, Node *node)

@@ -16,6 +16,21 @@ int infer_bias_gelu(Infer *infer, Node *node)
     return set_like(infer, node, 0, 0);
 }
 
+/* [batch][rows][2 n] -> [batch][rows][n]. */
+int infer_bias_split_gelu(Infer *infer, Node *node)
+{
+    const Type *x = infer_in(node, 0);
+    Type        type = infer_shaped(x->dtype, x);
+    Extent      two = extent_const(2);
+
+    type.dim[2] = infer_div(infer, x->dim[2], two);
+    if (infer_need_vector(infer, node, 1, x->dim[2]) < 0 ||
+        infer_need_equal(infer, node, infer_mul(infer, type.dim[2], two), x->dim[2],
+                         "channels and twice their half") < 0)
+        return -1;
+    return infer_set(infer, node, 0, type);
+}
+
 /* Output `index`: statistics of the axes from `axis` on. */
 static int set_statistic(Infer *infer, Node *node, int index, int axis)
 {

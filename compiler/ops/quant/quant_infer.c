@@ -127,6 +127,43 @@ int infer_qlinear_softmax(Infer *infer, Node *node)
     return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
 }
 
+/* x, scale, zero point, the result's scale and zero point; the axes are an attribute. */
+int infer_qlinear_reduce_mean(Infer *infer, Node *node)
+{
+    const Type    *x = infer_in(node, 0);
+    int            count, axis, keep = (int)node_int(node, "keepdims", 1);
+    const int64_t *axes = node_ints(node, "axes", &count);
+    bool           gone[MAX_RANK] = {false};
+    Type           type = {.kind = TYPE_TENSOR, .dtype = x->dtype};
+
+    for (int i = 0; i < count; i++) {
+        if (infer_axis(infer, node, axes[i], x->rank, &axis) < 0)
+            return -1;
+        if (gone[axis])
+            return diag_error(infer->diag, node->loc, "axis %lld is given twice", (long long)axes[i]);
+        gone[axis] = true;
+    }
+    for (int i = 0; i < x->rank; i++)
+        if (count && !gone[i])
+            type.dim[type.rank++] = x->dim[i];
+        else if (keep)
+            type.dim[type.rank++] = extent_const(1);
+    return infer_set(infer, node, 0, type);
+}
+
+/* Condition; x, scale, zero point; y, scale, zero point; the result's scale and zero point. */
+int infer_qlinear_where(Infer *infer, Node *node)
+{
+    Type type;
+
+    if (infer_need_same_dtype(infer, node, 1, 4) < 0 ||
+        infer_broadcast(infer, node, &node->in[1]->type, &node->in[4]->type, &type) < 0 ||
+        infer_broadcast(infer, node, &node->in[0]->type, &type, &type) < 0)
+        return -1;
+    type.dtype = node->in[1]->type.dtype;
+    return infer_set(infer, node, 0, type);
+}
+
 /* The result's scale and zero point, then a tensor, scale and zero point for each part. */
 int infer_qlinear_concat(Infer *infer, Node *node)
 {
