@@ -329,7 +329,7 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
     const int      fits = g->out[2] > 0 && g->out[2] <= OCC_DEEP_PIXELS;
     const int64_t  high = fits ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
-    const int64_t least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
+    const int64_t  least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
                   full = OCC_TILE_ROWS(2);
     return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 &&
            g->xchannel == 1 && g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);

@@ -93,8 +93,9 @@ int infer_elems(Infer *infer, const Node *node, int input, int64_t lo, int64_t h
                                 "the length of input %d '%s' is known only while running; pin it with --dim", input,
                                 node->in[input]->name);
     if (capacity > 1 && type_elements(&node->in[input]->type) > (capacity < INFER_TRACKED ? capacity : INFER_TRACKED))
-        return diag_unsupported(infer->diag, node->loc, "input %d '%s' has %lld elements; at most %d are supported", input,
-                                node->in[input]->name, (long long)type_elements(&node->in[input]->type), capacity);
+        return diag_unsupported(infer->diag, node->loc, "input %d '%s' has %lld elements; at most %d are supported",
+                                input, node->in[input]->name, (long long)type_elements(&node->in[input]->type),
+                                capacity);
     if (!infer_known(node->in[input], elem, &count))
         count = read_while_running(infer, node, input, capacity, elem);
     for (int i = 0; i < count; i++)

@@ -350,8 +350,9 @@ static double step_behind(const Graph *graph, const Uses *uses, const Value *val
     return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
 }
 
-/* Averages over windows of different sizes: floats in steps of 1, whose sums and quotients are exact where they lie
- * halfway between two bytes. The QuantizeLinear behind applies the ratio of both steps. */
+/* Averages over axes, and over windows whose sizes differ or are known only while running: floats in steps of 1, whose
+ * sums and quotients are exact where they lie halfway between two bytes. The QuantizeLinear behind applies the ratio of
+ * both steps. */
 static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node *user)
 {
     static const double one = 1.0;
@@ -359,7 +360,7 @@ static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node
     Value              *in[3] = {q->x, NULL, q->zero}, *x = node->in[0];
     double              ratio = step / q->step;
 
-    if (node->op != OP_onnx_AveragePool || q->step == 1.0 || !(ratio > 0x1p-100 && ratio < 0x1p100))
+    if (q->step == 1.0 || !(ratio > 0x1p-100 && ratio < 0x1p100))
         return 0;
     in[1] = integer_scale(graph, &one, 1);
     node->in[0] = typed_value(graph, &x->type, DTYPE_F32);
@@ -380,7 +381,7 @@ static int mean(Graph *graph, int at, const Uses *uses)
 
     if (!quant_made(node->in[0], &q))
         return 0;
-    elements = window_elements(node);
+    elements = node->op == OP_onnx_ReduceMean ? 0 : window_elements(node);
     step = step_behind(graph, uses, node->out[0], &user);
     if (elements < 1 || elements > INT32_MAX / 255)
         return step > 0.0 && !elements ? mean_of_units(graph, at, &q, step, user) : 0;
@@ -407,6 +408,7 @@ static int read_bytes(Graph *graph, int at, const Uses *uses)
         return product(graph, at, false, NULL);
     case OP_onnx_AveragePool:
     case OP_onnx_GlobalAveragePool:
+    case OP_onnx_ReduceMean:
         return mean(graph, at, uses);
     default:
         return 0;

@@ -50,6 +50,9 @@ def read(targets, values, name):
 NUMBERS = [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
 NUMBERS += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]
 NUMBERS += [
+    dict(name="rms_norm_of_doubles", group="RMSNormalization", flags=("--dim=n=1..3",), model='<ir_version: 10, opset_import: ["" : 23]>' + """
+        main (double[n, 4, 5] x, double[4, 5] s) => (double[n, 4, 5] y) { y = RMSNormalization <axis = 1, epsilon = 0.001> (x, s) }""",
+         inputs=[dict(x=np.random.default_rng(n).normal(size=(n, 4, 5)), s=np.random.default_rng(9).normal(size=(4, 5))) for n in (1, 2, 3)]),
     dict(name="text_like_numbers", group="CastLike", model=HEAD20 + """
         main (float[3] x, string[2] s, string[3] t, int32[1] i) => (string[3] y, int32[3] z, string[3] both, float[3] again) {
           y = CastLike(x, s)

@@ -52,7 +52,29 @@ def pool(name, dtype, shape, kernel, strides=(1, 1), pads=(0, 0, 0, 0), step=0.1
     return dict(name=f"ties_of_{name}", group="AveragePool", model=model, inputs=[dict(x=x)], wanted=lambda given_inputs: given)
 
 
+def whole(name, operator, dtype, shapes, axes, declared, step=0.1, ratio=1.0, zero=(3, 5), **how):
+    """Means over whole axes between DequantizeLinear and QuantizeLinear, at several extents."""
+    limits, generator = np.iinfo(dtype), np.random.default_rng(len(name))
+    feeds = [generator.integers(limits.min, limits.max + 1, s) for s in shapes]
+    feeds = [dict(x=(x if i % 2 else x // 16 + zero[0]).astype(dtype)) for i, x in enumerate(feeds)]
+    parameters = dict(xs=np.float32(step), xz=dtype(zero[0]), ys=np.float32(np.float32(step) * ratio), yz=dtype(zero[1]))
+    reads = ["a"] + ["axes"] * (operator == "ReduceMean")
+    parameters.update({"axes": np.array(axes)} if operator == "ReduceMean" else {})
+    nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["a"]), helper.make_node(operator, reads, ["b"], **how),
+             helper.make_node("QuantizeLinear", ["b", "ys", "yz"], ["y"])]
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TYPES[dtype], declared)],
+                              [helper.make_tensor_value_info("y", TYPES[dtype], None)], [numpy_helper.from_array(np.array(v), n) for n, v in parameters.items()])
+
+    def wanted(given):
+        sums = (given["x"].astype(np.int64) - zero[0]).sum(tuple(axes), keepdims=bool(how.get("keepdims", 1)))
+        count = np.prod([given["x"].shape[a] for a in axes])
+        return [np.clip(np.rint(sums / (count * ratio)) + zero[1], limits.min, limits.max).astype(dtype)]
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 19)])
+    return dict(name=f"ties_of_{name}", group=operator, model=model, inputs=feeds, wanted=wanted)
+
+
 AROUND = (1, 1, 1, 1)
+EXTENTS = [(1, 6, 2, 5), (2, 6, 4, 5), (1, 6, 7, 2), (3, 6, 8, 9), (1, 6, 6, 7), (1, 6, 5, 4)]
 
 TIES = [
     pool("padded", np.uint8, (1, 8, 7, 9), (3, 3), pads=AROUND),
@@ -71,4 +93,10 @@ TIES = [
     *(pool(f"{rows}_by_{columns}", np.uint8, (1, 6, 16, 16), (rows, columns), (2, 3), step=0.37)
       for rows, columns in ((2, 7), (2, 13), (4, 7), (5, 6), (4, 13), (7, 8), (6, 10))),
     pool("2_by_7_twice_the_step", np.int8, (1, 6, 16, 16), (2, 7), (2, 3), ratio=2.0, zero=(-3, 4)),
+    whole("a_whole_image", "GlobalAveragePool", np.uint8, EXTENTS, (2, 3), ["n", 6, "h", "w"], step=0.37),
+    whole("a_whole_image_twice_the_step", "GlobalAveragePool", np.int8, EXTENTS, (2, 3), ["n", 6, "h", "w"], ratio=2.0, zero=(-3, 4)),
+    whole("a_whole_image_of_any_channels", "GlobalAveragePool", np.uint8, EXTENTS, (2, 3), ["n", "c", "h", "w"], zero=(0, 0)),
+    whole("a_whole_line", "GlobalAveragePool", np.uint8, [(2, 5, n) for n in (1, 2, 6, 14, 26)], (2,), ["n", 5, "w"]),
+    whole("axes", "ReduceMean", np.uint8, EXTENTS, (1, 3), ["n", 6, "h", "w"], step=0.37, keepdims=0),
+    whole("constant_axes", "ReduceMean", np.int8, [(2, 6, 7, 10)] * 2, (0, 2), [2, 6, 7, 10], ratio=0.5, zero=(-3, 4)),
 ]

@@ -25,8 +25,8 @@ int infer_bias_split_gelu(Infer *infer, Node *node)
 
     type.dim[2] = infer_div(infer, x->dim[2], two);
     if (infer_need_vector(infer, node, 1, x->dim[2]) < 0 ||
-        infer_need_equal(infer, node, infer_mul(infer, type.dim[2], two), x->dim[2],
-                         "channels and twice their half") < 0)
+        infer_need_equal(infer, node, infer_mul(infer, type.dim[2], two), x->dim[2], "channels and twice their half") <
+            0)
         return -1;
     return infer_set(infer, node, 0, type);
 }
