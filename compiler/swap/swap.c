@@ -196,6 +196,23 @@ static int64_t place_kept(const SwapSearch *s, Program *p, const bool *kept)
     return at;
 }
 
+/* A planner that --planner names may make more of the program with fetches than of the one without, since its rule counts
+ * steps; what was promised of the places then needs the one that tries the known layout first. */
+static int plan_within_promise(Planning *planning, Plan *plan)
+{
+    const BuiltProblem *built = problem_build(planning);
+    PlanOptions         options = *planning->options;
+
+    if (plan_once(planning, built, plan) < 0)
+        return -1;
+    if (plan->peak <= planning->capacity || !planning->like || !options.planner)
+        return 0;
+    options.planner = NULL;
+    planning->options = &options;
+    planning->nsolved = 0;
+    return plan_once(planning, built, plan);
+}
+
 /* The program with fetches at these places, and its plan. */
 static int plan_places(const SwapSearch *s, const BudgetPlan *chosen, Program **program, Plan *plan)
 {
@@ -210,7 +227,7 @@ static int plan_places(const SwapSearch *s, const BudgetPlan *chosen, Program **
     place_kept(s, *program, chosen->kept);
     planning.program = *program;
     program_liveness(*program);
-    return plan_once(&planning, problem_build(&planning), plan);
+    return plan_within_promise(&planning, plan);
 }
 
 /* Loads that have begun and are not yet waited for, at most. A wait for one is a wait for those before it. */

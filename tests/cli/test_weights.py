@@ -3,6 +3,7 @@
 usage: test_weights.py OCCAMYC CC
 """
 import os
+import re
 import resource
 import shlex
 import subprocess
@@ -61,6 +62,20 @@ def network(folder, channels, wide, narrow):
     return net.save([("x", [1, channels, 8, 8])], [("y", [1, narrow])])
 
 
+def attention(folder):
+    """An operator that becomes twenty steps: the fetches between them change which buffers live longest."""
+    inputs = {"q": (1, [1, 4, 32]), "k": (1, [1, 4, 16]), "v": (1, [1, 4, 16]), "ck": (1, [1, 1, 4, 16]), "cv": (1, [1, 1, 4, 16]), "n": (6, [1])}
+    node = helper.make_node("GroupQueryAttention", [*inputs, "all", "cos", "sin"], ["y", "pk", "pv"], domain="com.microsoft", do_rotary=1,
+                            kv_num_heads=1, num_heads=2, local_window_size=5)
+    angles = numpy.random.default_rng(3).uniform(0, 6, (18, 8)).astype(numpy.float32)
+    constants = {"all": numpy.array([8], numpy.int32), "cos": numpy.cos(angles), "sin": numpy.sin(angles)}
+    graph = helper.make_graph([node], "attention", [helper.make_tensor_value_info(n, *what) for n, what in inputs.items()],
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "pv")],
+                              [onnx.numpy_helper.from_array(v, n) for n, v in constants.items()])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=imports), folder + "/attention.onnx")
+
+
 class Weights(unittest.TestCase):
     def setUp(self):
         self.kept = tempfile.TemporaryDirectory()
@@ -92,6 +107,16 @@ class Weights(unittest.TestCase):
         for form in ("inline", "object", "file"):
             said = self.run_it(OCCAMYC, "net.onnx", f"--weights={form}", "--verify", "--winograd=on")
             self.assertIn("max absolute", said)
+
+    def test_every_planner_keeps_within_the_budget_that_it_named(self):
+        """Whatever --planner: from the least that an exit with 4 names on, each budget is met."""
+        attention(self.folder)
+        for planner in ("auto", "first-fit", "best-fit", "longer-first", "bigger-first", "skyline"):
+            words = [OCCAMYC, "attention.onnx", "-o", "net.c", f"--planner={planner}", "--weights=swap", "--load-rate=1M:1us:16"]
+            refused = subprocess.run([*words, "--max-ram=1"], cwd=self.folder, capture_output=True, text=True)
+            least = int(re.search(r"found (\d+) bytes", refused.stderr)[1])
+            for budget in range(least, least + 1300, 100):
+                self.run_it(*words, f"--max-ram={budget}")
 
     def test_a_wrong_byte_of_the_weights_is_found(self):
         network(self.folder, 32, 130, 1100)

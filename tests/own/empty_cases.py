@@ -60,9 +60,6 @@ EMPTY = [
     dict(name="product_of_no_rows", group="Gemm", model=HEAD + """
         main (float[1, 0] x, float[4, 1] w) => (float[0, 4] y) { y = Gemm <transA = 1, transB = 1> (x, w) }""",
          inputs=[dict(x=ramp(1, 0), w=ramp(4, 1))]),
-    *(dict(name=f"conv_of_nothing_{axis}", group="Conv", model=HEAD + f"""
-        main (float[1, 32, {h}, {w}] x, float[32, 32, 1, 1] k) => (float[1, 32, {h}, {w}] y) {{ y = Conv (x, k) }}""",
-           inputs=[dict(x=ramp(1, 32, h, w), k=ramp(32, 32, 1, 1))], wanted=lambda given: [given["x"]]) for axis, h, w in (("high", 0, 4), ("wide", 4, 0))),
     dict(name="parts_of_nothing", group="Conv", flags=("--threads=3", "--part-time=0"), model=HEAD + """
         main (float[0, 2, 2, 2] x) => (float[0, 5, 4] y) <float[2, 2, 1, 1] w = {1, 2, 3, 4}, float[1, 2, 2, 2] f = {1, 2, 3, 4, 5, 6, 7, 8},
               int64[3] s = {0, 5, 4}> {
