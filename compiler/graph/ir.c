@@ -125,16 +125,27 @@ static void replace_in(Value **list, int count, const Value *old, Value *with)
             list[i] = with;
 }
 
-void value_replace(Graph *graph, Value *old, Value *with)
+static void replace_reads(Graph *graph, const Value *old, Value *with)
 {
     for (int i = 0; i < graph->nnode; i++) {
         Node *node = graph->node[i];
         replace_in(node->in, node->nin, old, with);
         for (int b = 0; b < 2; b++)
             if (node->body[b])
-                value_replace(node->body[b], old, with);
+                replace_reads(node->body[b], old, with);
     }
     replace_in(graph->out, graph->nout, old, with);
+}
+
+/* Extents may be elements of the value: a Slice by `ends`, which an Identity made of an input. */
+void value_replace(Graph *graph, Value *old, Value *with)
+{
+    Model *model = graph->model;
+
+    replace_reads(graph, old, with);
+    for (int i = 0; i < model->nexpr; i++)
+        if (model->expr[i].op == EXPR_ELEM && model->expr[i].value == old->id)
+            model->expr[i].value = with->id;
 }
 
 bool graph_contains(const Graph *outer, const Graph *inner)

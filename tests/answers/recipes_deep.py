@@ -90,6 +90,20 @@ def deep_bytes(net):
     net.node(operator, [x, scale(net), zero_point(net, dtype), w, scale(net, per), zero, y_scale, zero_point(net, dtype), *bias], **chosen)
 
 
+@recipe("QLinearConv", network=0)
+def rows_of_bytes(net):
+    """Rows so long, and of so few weights, that these are widened once for many results."""
+    draw, dtype = net.draw, net.draw.pick(BYTES)
+    net.newer("QLinearConv")
+    net.most, net.loosely = max(net.most, 2 * ROOM), True
+    size, channels, outputs = draw.pick([1, 1, 3]), draw.pick([16, 16, 20, 32]), draw.pick([16, 24, 32, 40])
+    x = net.input(dtype, [1, channels, draw.randint(24, 40), draw.randint(48, 70)])
+    w = net.weights(d.INT8, [outputs, channels, size, size], runtime=0)
+    zero = net.constant(np.int8(0))
+    net.node("QLinearConv", [x, scale(net), zero_point(net, dtype), w, scale(net), zero, net.constant(np.float32(0.7)), zero_point(net, dtype)],
+             pads=[draw.pick([0, size // 2])] * 4, dilations=[draw.pick([1, 1, 2])] * 2)
+
+
 @recipe("MatMul", "Softmax", "Transpose", "Add", network=0.2)
 def many_keys(net):
     """Softmax(q k + mask) v over rows and keys of every number, its weights read by nobody else or by somebody."""

@@ -16,10 +16,11 @@ def anything(net, rank=(0, 5), most=9):
 
 
 def integers(net, values, dtype=np.int64, runtime=0.08):
-    """A constant of integers; in a model of one operator now and then an input."""
+    """A constant of integers; in a model of one operator now and then an input, or what a pass makes one again."""
     array = np.array(values, dtype)
     if net.single and net.draw.chance(runtime):
-        return net.input(d.INT64 if dtype == np.int64 else d.INT32, list(array.shape), arrays=[array] * net.count)
+        value = net.input(d.INT64 if dtype == np.int64 else d.INT32, list(array.shape), arrays=[array] * net.count)
+        return net.node("Identity", [value]) if net.draw.chance(0.3) else value
     return net.constant(array)
 
 
@@ -112,6 +113,24 @@ def slice_(net):
     elif axes == list(range(len(axes))) and draw.chance(0.5):
         inputs.pop()
     net.node("Slice", inputs)
+
+
+FARTHEST = [2 ** 63 - 1, -2 ** 63, -2 ** 63 + 1, 2 ** 31, -2 ** 31, 2 ** 62]
+
+
+@recipe("Slice", network=0.3)
+def far_slice(net):
+    """Bounds and steps, known only while running, at the ends of 64 bits: what is computed of them must not overflow."""
+    draw, x = net.draw, anything(net, rank=(1, 3))
+    net.newer("Slice")
+    if net.version("Slice") < 10:
+        raise Rejected("bounds are attributes")
+    axis = draw.randrange(x.rank)
+    bounds = [[[draw.pick([*FARTHEST, 0, 1, -1, -2])] for _ in range(net.count)] for _ in range(2)]
+    steps = [[draw.pick([1, -1, 2, -3, 2 ** 62, -2 ** 62, 2 ** 63 - 1, -2 ** 63 + 1])] for _ in range(net.count)]
+    reads = [net.input(d.INT64, [1], arrays=[np.array(v, np.int64) for v in column]) for column in bounds]
+    reads += [net.constant(np.array([axis], np.int64)), net.input(d.INT64, [1], arrays=[np.array(v, np.int64) for v in steps])]
+    net.node("Slice", [x, *reads])
 
 
 @recipe("Split", network=2)

@@ -35,8 +35,8 @@ def transform(net):
     version = net.newer("DFT")
     inverse = draw.chance(0.4)
     parts = 2 if inverse or draw.chance(0.4) else 1
-    onesided = parts == 1 and draw.chance(0.4)
-    dims = [*net.shape(draw.randint(1, 2), 5), draw.randint(1, 17)]
+    onesided = (parts == 1 or inverse) and draw.chance(0.4)
+    dims = [*net.shape(draw.randint(1, 2), 5), draw.randint(2, 17)]
     axis = len(dims) - 1 if draw.chance(0.6) else draw.randint(1, len(dims) - 1)
     x = net.input(draw.pick([d.FLOAT, d.FLOAT, d.DOUBLE]), [*dims, parts])
     length = number(net, draw.randint(1, 19)) if draw.chance(0.4) else None

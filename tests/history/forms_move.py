@@ -13,6 +13,7 @@ add("Cast", v(S, to=TensorProto.INT32, since=6), v(S, to=TensorProto.DOUBLE, sin
     v(S, to=TensorProto.FLOAT, types=dict(T1="int64"), since=6), v(S, to=TensorProto.FLOAT8E4M3FN, saturate=0),
     v(S, to=TensorProto.FLOAT8E5M2, saturate=1),
     v(pos(*S), to=TensorProto.FLOAT8E8M0, round_mode="down"), v(pos(*S), to=TensorProto.FLOAT8E8M0, round_mode="up"),
+    v(pos(*S), to=TensorProto.FLOAT8E8M0, round_mode="nearest"),
     *[v(pos(*S), to=name, until=5, like=lambda i, a: (9, i, dict(to=getattr(TensorProto, a["to"]))))
       for name in ("INT32", "DOUBLE", "FLOAT16", "BOOL", "UINT8")])
 add("CastLike", v(pos(*S), c(np.ones(1)), types=dict(T2="int32")), v(pos(*S), c(np.ones(1)), types=dict(T2="double")),

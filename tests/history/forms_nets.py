@@ -40,7 +40,8 @@ add("DeformConv", v((1, 1, 4, 4), (1, 1, 2, 2), unit(1, 8, 3, 3)),
     v((1, 1, 4, 4), (1, 1, 2, 2), unit(1, 8, 5, 5), (1,), pos(1, 4, 5, 5), pads=[1, 1, 1, 1], kernel_shape=[2, 2]),
     v((1, 2, 4, 4), (2, 1, 2, 2), unit(1, 16, 1, 1), group=2, offset_group=2, strides=[2, 2], dilations=[2, 2]))
 add("CausalConvWithState", v((1, 2, 5), (2, 1, 3), out=2), v((1, 2, 5), (2, 1, 3), (2,), (1, 2, 2), activation="silu", out=2),
-    v((1, 2, 5), (2, 1, 3), (2,), activation="none", out=2))
+    v((1, 2, 5), (2, 1, 3), (2,), activation="none", out=2),
+    v((1, 2, 5), (2, 1, 3), activation="swish", out=2))
 
 N = (2, 3, 4)
 P5 = [(3,), (3,), (3,), pos(3)]
@@ -111,7 +112,11 @@ add("Attention", v(Q, unit(1, 2, 5, 4), unit(1, 2, 5, 4)), v(unit(1, 3, 8), unit
     v(Q, unit(1, 2, 5, 4), unit(1, 2, 5, 4), left_window_size=1, right_window_size=0))
 add("LinearAttention", v(unit(1, 3, 8), unit(1, 3, 8), unit(1, 3, 8), q_num_heads=2, kv_num_heads=2, update_rule="linear", out=2),
     v(unit(1, 3, 8), unit(1, 3, 8), unit(1, 3, 8), unit(1, 2, 4, 4), q_num_heads=2, kv_num_heads=2, update_rule="linear", scale=0.5, chunk_size=2,
-    out=2))
+    out=2),
+    v(unit(1, 3, 8), unit(1, 3, 8), unit(1, 3, 8), unit(1, 2, 4, 4), unit(1, 3, 8), q_num_heads=2, kv_num_heads=2, update_rule="gated", out=2),
+    v(unit(1, 3, 8), unit(1, 3, 8), unit(1, 3, 8), unit(1, 2, 4, 4), None, unit(1, 3, 2), q_num_heads=2, kv_num_heads=2, update_rule="delta", out=2),
+    v(unit(1, 3, 8), unit(1, 3, 4), unit(1, 3, 4), unit(1, 1, 4, 4), unit(1, 3, 1), unit(1, 3, 1), q_num_heads=2, kv_num_heads=1,
+    update_rule="gated_delta", out=2))
 add("RotaryEmbedding", v((1, 2, 3, 4), (5, 2), (5, 2), c([[0, 1, 2]])), v((1, 3, 8), (1, 3, 2), (1, 3, 2), num_heads=2, interleaved=1),
     v((1, 2, 3, 8), (5, 2), (5, 2), c([[0, 1, 4]]), rotary_embedding_dim=4))
 
@@ -159,9 +164,10 @@ add("Resize", v(R, c(SC), until=10), v(R, c(SC), mode="linear", until=10), v(R, 
     v(R, None, c(np.array([2, 1.5])), axes=[2, 3], mode="linear"),
     v(R, None, None, c([5, 7]), axes=[3, 2], mode="linear", keep_aspect_ratio_policy="stretch"),
     v(R, None, None, c([7, 7]), axes=[2, 3], mode="linear", keep_aspect_ratio_policy="not_larger"),
+    v(R, None, None, c([7, 7]), axes=[2, 3], mode="linear", keep_aspect_ratio_policy="not_smaller"),
     v(R, None, c(np.array([1, 1, 0.5, 0.6])), mode="linear", antialias=1), v(R, None, None, c([1, 1, 3, 3]), mode="cubic", antialias=1))
 
-add("DFT", v((1, 6, 1), since=20), v((1, 6, 2), inverse=1), v((2, 6, 1), onesided=1), v((1, 3, 6, 2), axis=1), v((1, 3, 6, 2), axis=2, inverse=1),
+add("DFT", v((1, 6, 1), since=20), v((1, 6, 1), inverse=0, onesided=0), v((1, 4, 2), inverse=1, onesided=1), v((1, 6, 2), inverse=1), v((2, 6, 1), onesided=1), v((1, 3, 6, 2), axis=1), v((1, 3, 6, 2), axis=2, inverse=1),
     v((1, 6, 2), c(8), since=20), v((1, 6, 2), c(8), until=19), v((1, 3, 6, 2), None, c(1)), v((1, 6, 1), until=19))
 add("STFT", v((1, 16, 1), c(4), c([0.5, 1, 1, 1, 1, 1, 1, 0.5])), v((1, 16, 1), c(4), None, c(8), onesided=0),
     v((1, 16, 1), c(4), c([0.5, 1, 1, 1, 1, 1, 1, 0.5]), c(8), onesided=1))
@@ -180,12 +186,13 @@ add("DequantizeLinear", v((2, 6), c(0.25), c(0), types=dict(T="uint8", T1="uint8
     v((2, 6), c(0.25), c(3), output_dtype=1), v((2, 6), c(0.25), types=dict(T="int32", T1="int32")))
 add("DynamicQuantizeLinear", v((3, 4), out=3))
 add("MatMulInteger", v((2, 3), (3, 4)), v((2, 3), (3, 4), c(3), c(2)), v((2, 3), (3, 4), c(3), c([1, 2, 3, 4])))
-add("ConvInteger", v((1, 2, 5, 4), W), v((1, 2, 5, 4), W, c(3), c(2), pads=[1, 0, 1, 1], strides=[2, 1]),
+add("ConvInteger", v((1, 2, 5, 4), W), v((1, 2, 5, 4), W, auto_pad="VALID", strides=[2, 1]), v((1, 2, 5, 4), W, c(3), c(2), pads=[1, 0, 1, 1], strides=[2, 1]),
     v((1, 2, 7, 4), (4, 1, 3, 2), c(3), group=2, dilations=[2, 1], kernel_shape=[3, 2]),
     v((1, 2, 5, 4), W, auto_pad="SAME_UPPER"))
 QX = [c(0.125), c(3)]
 add("QLinearMatMul", v((2, 3), *QX, (3, 4), c(0.25), c(2), c(0.5), c(4)))
 add("QLinearConv", v((1, 2, 5, 4), *QX, W, c(0.25), c(2), c(0.5), c(4)),
+    v((1, 2, 5, 4), *QX, W, c(0.25), c(2), c(0.5), c(4), auto_pad="VALID"),
     v((1, 2, 5, 4), *QX, W, c(0.25), c(2), c(0.5), c(4), (4,), pads=[1, 0, 1, 1], strides=[2, 1]),
     v((1, 2, 7, 4), *QX, (4, 1, 3, 2), c(0.25), c(2), c(0.5), c(4), group=2, dilations=[2, 1], kernel_shape=[3, 2]),
     v((1, 2, 5, 4), *QX, W, c(0.25), c(2), c(0.5), c(4), auto_pad="SAME_LOWER"))

@@ -47,7 +47,26 @@ def read(targets, values, name):
     return dict(name=f"text_to_{name}", group="Cast", model=model_of(nodes, "STRING", targets), inputs=[dict(x=text(*values)), dict(x=text(*values[:2]))])
 
 
-NUMBERS = [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
+def bounds_through(name, maker, repeated=""):
+    """A Slice and an Expand by integers of the run that came through an operator which a pass takes away again."""
+    model = HEAD20 + f"""
+        main (float[1, 6] x, int64[1] first, int64[1] end, int64[2] shape) => (float[1, n] y, float[p, q] z)
+             <int64[1] one = {{1}}, int64[1] two = {{2}}> {{
+          b = {maker.format("end", "one")}
+          s = {maker.format("shape", "two")}
+          {repeated}
+          y = Slice(x, first, {"b2" if repeated else "b"}, one)
+          z = Expand(y, {"s2" if repeated else "s"})
+        }}"""
+    whole = lambda *v: np.array(v, np.int64)
+    sets = [dict(x=np.arange(6, dtype=np.float32).reshape(1, 6) - 2, first=whole(a), end=whole(b), shape=whole(p, 1)) for a, b, p in
+            ((0, 2, 1), (1, -1, 3), (5, 2 ** 62, 2), (-2 ** 63, 4, 1))]
+    return dict(name=f"bounds_through_{name}", group="Slice", model=model, inputs=sets, flags=["--dim=z:0=1..4", "--dim=z:1=0..6"])
+
+
+NUMBERS = [bounds_through("identity", "Identity({0})"), bounds_through("cast", "Cast <to = 7> ({0})"), bounds_through("reshape", "Reshape({0}, {1})"),
+           bounds_through("a_repeated_operator", "Abs({0})", "b2 = Abs(end) s2 = Abs(shape) unused = Add(b, b2) unused2 = Add(s, s2)")]
+NUMBERS += [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
 NUMBERS += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]
 NUMBERS += [
     dict(name="rms_norm_of_doubles", group="RMSNormalization", flags=("--dim=n=1..3",), model='<ir_version: 10, opset_import: ["" : 23]>' + """
