@@ -196,8 +196,8 @@ static int64_t place_kept(const SwapSearch *s, Program *p, const bool *kept)
     return at;
 }
 
-/* A planner that --planner names may make more of the program with fetches than of the one without, since its rule counts
- * steps; what was promised of the places then needs the one that tries the known layout first. */
+/* A planner that --planner names may need more for the program with fetches than for the one without, since its rule
+ * counts steps. Then the one that tries the known layout first keeps what was promised of the places. */
 static int plan_within_promise(Planning *planning, Plan *plan)
 {
     const BuiltProblem *built = problem_build(planning);
