@@ -3,11 +3,9 @@
  * part by part, with a running maximum and a running sum of weights (Milakov and Gimelshein, 2018; Dao et al., 2022),
  * so that scratch does not grow with the number of keys.
  * Knows nothing of masks: they are part of the expression. */
+#include "occ_attention.h"
 #include "matmul_f32.c"
 #include "softmax_f32.c"
-
-/* Floats of scratch that a row of scores takes. */
-#define OCC_SCORES(keys) (((keys) + 15) / 16 * 16)
 
 /* The attention of one place of the stack: one head of one batch member, say. */
 typedef struct occ_attention {
@@ -146,15 +144,6 @@ OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64
     if (rest > 0)
         occ_attention_block(g, y + m * g->yrow, q, m, rest);
 }
-
-/* How queries and keys are taken together.
- *   block  queries
- *   part   keys, 0: all; of `group` queries after each other
- *   turn   whether keys are copied first; needed unless the columns of k are neighbours, or its rows and the columns of
- *          q are */
-typedef struct occ_blocks {
-    int64_t block, part, group, turn;
-} occ_blocks;
 
 /* attention - y[s][m] = sum over n of w[s][m][n] * v[s][n] with w = softmax over n of expression(sum over d of
  * q[s][m][d] * k[s][d][n]), for every place s of a stack.

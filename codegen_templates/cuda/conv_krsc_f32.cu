@@ -125,7 +125,7 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
     const int64_t terms = occ_window_size(window) * inputs, across = (outputs + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE;
     const int64_t pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
     const int64_t down = (pixels + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE;
-    for (int64_t tile = occ_block(); tile < groups * down * across; tile += occ_blocks()) {
+    for (int64_t tile = occ_block(); tile < groups * down * across; tile += occ_grid()) {
         const int64_t group = tile / (down * across), pixel = tile / across % down * OCC_TILE_SIDE,
                       first = tile % across * OCC_TILE_SIDE, channel = group * outputs + first,
                       columns = occ_min(outputs - first, OCC_TILE_SIDE);

@@ -1,58 +1,22 @@
 /* matmul_f32.cu - stacks of matrix products, by tiles of 64 x 64 results that a block computes from shared memory.
  * Each result is one sum along k in rising order, whatever the grid, so its bits are those of the C kernel without
  * vectors. Knows nothing of where the factors come from. */
-#include "occ_epilogue.h"
+#include "occ_factors.h"
 #include "occ_nest.h"
-#include "occ_place.h"
-#include "occ_product.h"
-
-/* The factors of one matrix of a stack, as a tile wants them. */
-typedef struct occ_factors {
-    occ_matrix a, b;
-    int64_t    rows, columns, depth;
-} occ_factors;
 
 /* Where a tile lies: the matrix of the stack, and in it the first row and column. */
 typedef struct occ_place_in {
     int64_t matrix, row, column;
 } occ_place_in;
 
-/* Copies k to k + OCC_TILE_K - 1 of the tile's rows of a and columns of b into shared memory, neighbours by
- * neighbouring threads. What lies outside the matrices is 0. */
-OCC_HOT void occ_matmul_fill(float *sa, float *sb, const occ_factors *f, int64_t row, int64_t column, int64_t k)
-{
-    for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_TILE_K; i += occ_threads()) {
-        const int     r = f->a.column == 1 ? i / OCC_TILE_K : i % OCC_TILE_SIDE;
-        const int     d = f->a.column == 1 ? i % OCC_TILE_K : i / OCC_TILE_SIDE;
-        const int64_t m = row + r, at = k + d;
-        sa[d * OCC_TILE_PITCH + r] = m < f->rows && at < f->depth ? f->a.data[m * f->a.row + at * f->a.column] : 0.0f;
-    }
-    for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_TILE_K; i += occ_threads()) {
-        const int     c = f->b.column == 1 ? i % OCC_TILE_SIDE : i / OCC_TILE_K;
-        const int     d = f->b.column == 1 ? i / OCC_TILE_SIDE : i % OCC_TILE_K;
-        const int64_t n = column + c, at = k + d;
-        sb[d * OCC_TILE_PITCH + c] =
-            n < f->columns && at < f->depth ? f->b.data[at * f->b.row + n * f->b.column] : 0.0f;
-    }
-}
-
-/* The sums of one tile. */
-OCC_HOT void occ_matmul_sums(float *sa, float *sb, occ_product *p, const occ_factors *f, int64_t row, int64_t column)
-{
-    for (int64_t k = 0; k < f->depth; k += OCC_TILE_K) {
-        occ_matmul_fill(sa, sb, f, row, column, k);
-        occ_barrier();
-        occ_product_add(p, sa, sb, (int)occ_min(OCC_TILE_K, f->depth - k));
-        occ_barrier();
-    }
-}
-
-/* The same where the columns of b are no neighbours: the C kernel adds four sums then, of every fourth k. */
+/* The sums of one tile where the columns of b are no neighbours: the C kernel adds four sums then, of every fourth
+ * k. */
 OCC_HOT void occ_matmul_dots(float *sa, float *sb, occ_product *p, const occ_factors *f, int64_t row, int64_t column)
 {
     occ_product p1 = *p, p2 = *p, p3 = *p;
     for (int64_t k = 0; k < f->depth; k += OCC_TILE_K) {
-        occ_matmul_fill(sa, sb, f, row, column, k);
+        occ_factors_fill_a(sa, f, row, k);
+        occ_factors_fill_b(sb, f, column, k);
         occ_barrier();
         occ_product_add_four(p, &p1, &p2, &p3, sa, sb, (int)occ_min(OCC_TILE_K, f->depth - k), f->depth / 4 * 4 - k);
         occ_barrier();
@@ -95,7 +59,7 @@ OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, 
     const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], columns = y_at->dim[rank - 1];
     const int64_t across = (columns + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
                   down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE, total = occ_stack_count(y_at) * down * across;
-    for (int64_t tile = occ_block(); tile < total; tile += occ_blocks()) {
+    for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
         const int64_t      s = tile / (down * across);
         const occ_place_in at = {s, tile / across % down * OCC_TILE_SIDE, tile % across * OCC_TILE_SIDE};
         const occ_factors  f = {{a + occ_stack_at(s, y_at, a_at->stride), occ_stack_row(a_at), occ_stack_column(a_at)},
@@ -106,7 +70,7 @@ OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, 
         for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
             occ_product p = occ_product_begin(part);
             if (occ_stack_column(b_at) == 1)
-                occ_matmul_sums(sa, sb, &p, &f, at.row, at.column);
+                occ_factors_sums(sa, sb, &p, &f, at.row, at.column);
             else
                 occ_matmul_dots(sa, sb, &p, &f, at.row, at.column);
             if (part < OCC_TILE_PARTS)

@@ -5,7 +5,7 @@
  *   OCC_KERNEL   before a function that is launched
  *   OCC_DEVICE   before a function that kernels call
  *   occ_thread() occ_threads()  this thread's number in its block, and the threads of a block: a multiple of 32
- *   occ_block()  occ_blocks()   this block's number in the grid, and the blocks of the grid
+ *   occ_block()  occ_grid()   this block's number in the grid, and the blocks of the grid
  *   occ_unit()   occ_units()    this thread's number in the grid, and the threads of the grid
  *   occ_lane()                  this thread's number in its warp of 32
  *   OCC_SHARED_ARRAY(type, name, count)  declares an array that the threads of a block share, of any contents at first
@@ -56,7 +56,7 @@ OCC_DEVICE int occ_block(void)
     return (int)blockIdx.x;
 }
 
-OCC_DEVICE int occ_blocks(void)
+OCC_DEVICE int occ_grid(void)
 {
     return (int)gridDim.x;
 }
@@ -168,7 +168,7 @@ OCC_DEVICE int64_t occ_unit(void)
 
 OCC_DEVICE int64_t occ_units(void)
 {
-    return (int64_t)occ_blocks() * occ_threads();
+    return (int64_t)occ_grid() * occ_threads();
 }
 
 OCC_DEVICE int occ_lane(void)

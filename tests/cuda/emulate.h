@@ -372,7 +372,7 @@ inline int occ_block(void)
     return emulate::now->block;
 }
 
-inline int occ_blocks(void)
+inline int occ_grid(void)
 {
     return emulate::now->blocks;
 }

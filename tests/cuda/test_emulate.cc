@@ -16,7 +16,7 @@ template <bool barriers> static void product(float *y, const float *a, const flo
     OCC_SHARED_ARRAY(float, left, 64);
     OCC_SHARED_ARRAY(float, right, 64);
     const int tiles = n / 8;
-    for (int tile = occ_block(); tile < tiles * tiles; tile += occ_blocks()) {
+    for (int tile = occ_block(); tile < tiles * tiles; tile += occ_grid()) {
         const int row = tile / tiles * 8, column = tile % tiles * 8;
         float     sum[2] = {0, 0};
         for (int k = 0; k < n; k += 8) {

@@ -34,15 +34,16 @@ struct Random {
 template <typename T> struct Tensor {
     std::vector<T> kept;
     size_t         front, count;
-    explicit Tensor(int64_t n, T fill = T(77)) : kept(static_cast<size_t>(n) + 80, fill), count(static_cast<size_t>(n))
+    explicit Tensor(int64_t n, T fill = T(77)) : kept(static_cast<size_t>(n > 0 ? n : 0) + 80, fill)
     {
-        front = (48 - reinterpret_cast<uintptr_t>(kept.data()) % 16 / sizeof(T)) % (16 / sizeof(T)) + 32;
-        while ((reinterpret_cast<uintptr_t>(kept.data() + front)) % 16)
+        count = kept.size() - 80;
+        for (front = 32; reinterpret_cast<uintptr_t>(kept.data() + front) % 16;)
             front++;
     }
     Tensor(const Tensor &other) : Tensor(static_cast<int64_t>(other.count))
     {
-        memcpy(at(), other.kept.data() + other.front, count * sizeof(T));
+        for (size_t i = 0; i < count; i++)
+            at()[i] = other.kept[other.front + i];
     }
     T *at()
     {
@@ -91,6 +92,29 @@ void compare(const char *what, const Tensor<T> &before, Host host, Device device
         emulate::settings.seed++;
         emulate::run(what, grid.blocks, grid.threads, [&] { device(got.at()); });
         same_bits(what, &got, &want, grid);
+    }
+}
+
+/* The same for kernels that join terms in another order than the C kernel: each result within `tolerance` of it,
+ * relative to at least 1, and the same bits under every grid and order of threads. */
+template <typename Host, typename Device>
+void near(const char *what, double tolerance, const Tensor<float> &before, Host host, Device device)
+{
+    Tensor<float> want(before), first(before);
+    host(want.at());
+    emulate::run(what, 1, 32, [&] { device(first.at()); });
+    first.check_zones();
+    for (size_t i = 0; i < want.count; i++) {
+        const double is = static_cast<double>(first.at()[i]), should = static_cast<double>(want.at()[i]);
+        const double size = std::fabs(should) > 1.0 ? std::fabs(should) : 1.0;
+        if (std::isnan(should) ? !std::isnan(is) : !(is == should || std::fabs(is - should) <= tolerance * size))
+            fail_msg("%s: element %zu of %zu is %.9g, wanted %.9g", what, i, want.count, is, should);
+    }
+    for (Grid grid : grids) {
+        Tensor<float> got(before);
+        emulate::settings.seed++;
+        emulate::run(what, grid.blocks, grid.threads, [&] { device(got.at()); });
+        same_bits(what, &got, &first, grid);
     }
 }
 

@@ -1,0 +1,79 @@
+/* twin_attention.cc - attention on the device: near the C kernel, and the same bits under every grid and order. */
+#include "twin.h"
+
+#define occ_attention_f32 host_attention_f32
+#define occ_matmul_f32 host_matmul_f32
+#define occ_reduce_f32 host_reduce_f32
+#define occ_softmax_f32 host_softmax_f32
+#define occ_moments_f32 host_moments_f32
+#include "attention_f32.c"
+#undef occ_attention_f32
+#include "attention_f32.cu"
+
+/* A scale, and a mask that hides keys behind the query's number. */
+static float scale_and_hide(const occ_expr *e, float acc, int64_t c, int n)
+{
+    (void)n;
+    return acc * *static_cast<const float *>(e->x[0]) + static_cast<const float *>(e->x[1])[e->at[1] + c];
+}
+
+struct Attention {
+    int64_t heads, rows, keys, depth, width;
+    bool    masked;
+};
+
+static occ_stack stack_of(int64_t heads, int64_t rows, int64_t columns, bool turned)
+{
+    return {3, {heads, rows, columns}, {rows * columns, turned ? 1 : columns, turned ? rows : 1}};
+}
+
+static void check(const Attention &a, Random *random)
+{
+    const occ_stack q_at = stack_of(a.heads, a.rows, a.depth, false), k_at = stack_of(a.heads, a.depth, a.keys, true),
+                    v_at = stack_of(a.heads, a.keys, a.width, false), y_at = stack_of(a.heads, a.rows, a.width, false);
+    const occ_blocks      blocks = {4, random->coin() ? 0 : 16, 8, 1};
+    const occ_extent      pitch[] = {0, 0, 0, a.keys};
+    const occ_stack_fused fused = {a.masked ? 2 : 0, pitch, a.masked ? scale_and_hide : nullptr};
+    Tensor<float>         q(a.heads * a.rows * a.depth), k(a.heads * a.depth * a.keys), v(a.heads * a.keys * a.width),
+        mask(a.rows * a.keys), y(a.heads * a.rows * a.width), scratch(8192 + OCC_SCORES(a.keys) * (a.depth + 4));
+    const float    scale = 0.25f;
+    const occ_expr e = {{&scale, mask.at()}, {0, 0}};
+    for (Tensor<float> *t : {&q, &k, &v})
+        t->fill([&] { return random->real(); });
+    for (int64_t i = 0; i < a.rows * a.keys; i++)
+        mask.at()[i] = i % a.keys > i / a.keys ? -INFINITY : 0.0f;
+    near(
+        "attention", 2e-5, y,
+        [&](float *to) {
+            host_attention_f32(to, &y_at, scratch.at(), q.at(), &q_at, k.at(), &k_at, v.at(), &v_at, &blocks, &e,
+                               &fused);
+        },
+        [&](float *to) {
+            occ_attention_f32(to, &y_at, nullptr, q.at(), &q_at, k.at(), &k_at, v.at(), &v_at, &blocks, &e, &fused);
+        });
+}
+
+static void one_tile_and_several(void **)
+{
+    Random random = {41};
+    check({2, 20, 20, 16, 16, false}, &random);
+    check({1, 70, 130, 16, 20, false}, &random);
+    check({1, 9, 70, 17, 70, true}, &random);
+    check({2, 65, 65, 8, 12, true}, &random);
+    check({1, 1, 1, 1, 1, false}, &random);
+}
+
+static void random_shapes(void **)
+{
+    Random random = {42};
+    for (int i = 0; i < 12; i++)
+        check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
+               random.coin()},
+              &random);
+}
+
+int main()
+{
+    const CMUnitTest tests[] = {cmocka_unit_test(one_tile_and_several), cmocka_unit_test(random_shapes)};
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
