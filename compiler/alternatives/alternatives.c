@@ -54,7 +54,7 @@ int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative
     options.upper_bound = upper_bound;
     options.reorder = options.reorder && v->program->nqueue < 2;
     program_liveness(v->program);
-    if (program_plan(v->program, &options, &v->plan, lowering->diag) < 0)
+    if (program_plan(&v->program, &options, &v->plan, lowering->diag) < 0)
         return -1;
     return program_check(v->program, lowering->diag); /* planning may have reordered steps and coalesced buffers */
 }

@@ -134,19 +134,19 @@ static bool can_make_small_rows(const Step *step, int64_t pixels)
 }
 
 /* Views the image as rows of `pixels` pixels. */
-static void cut_rows(Program *program, Step *step, Geometry *g, int64_t width, TileChanges *changes)
+static void cut_rows(const Step *step, Geometry *g, int64_t width)
 {
     g->ydim[HEIGHT] = g->xdim[HEIGHT] = g->ydim[HEIGHT] * g->ydim[WIDTH] / width;
     g->ydim[WIDTH] = g->xdim[WIDTH] = width;
     g->xstride[HEIGHT] = width * g->xstride[WIDTH];
     g->ystride[HEIGHT] = width * g->ystride[WIDTH];
-    tiles_set(program, step, "xdim", g->xdim, AXES, changes);
-    tiles_set(program, step, "ydim", g->ydim, AXES, changes);
-    tiles_set(program, step, "xstride", g->xstride, AXES, changes);
-    tiles_set(program, step, "ystride", g->ystride, AXES, changes);
+    tiles_set(step, "xdim", g->xdim, AXES);
+    tiles_set(step, "ydim", g->ydim, AXES);
+    tiles_set(step, "xstride", g->xstride, AXES);
+    tiles_set(step, "ystride", g->ystride, AXES);
 }
 
-static void small_rows_of_conv(Program *program, Step *step, BlockSize size, TileChanges *changes)
+static void small_rows_of_conv(Step *step, BlockSize size)
 {
     Geometry g;
     int64_t  tile[3], pixels, width;
@@ -159,14 +159,14 @@ static void small_rows_of_conv(Program *program, Step *step, BlockSize size, Til
     if (is_flat(step, &g)) {
         while (pixels % width)
             width--;
-        cut_rows(program, step, &g, width, changes);
+        cut_rows(step, &g, width);
     }
     tile[1] = int_ceil_div(size.pixels, g.ydim[WIDTH]);
-    tiles_set(program, step, "tile", tile, 3, changes);
+    tiles_set(step, "tile", tile, 3);
 }
 
 /* Smaller scratch for a kernel that computes its input block by block. */
-static void small_scratch_after(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_after(Program *program, Step *step)
 {
     enum { SCRATCH_BYTES = 6400, SCRATCH_PIXELS = 4 }; /* bytes of an expression's values, at most; pixels, at least */
     int64_t block[AXES], ydim[AXES], ystride[AXES], pixels, rows;
@@ -183,9 +183,9 @@ static void small_scratch_after(Program *program, Step *step, TileChanges *chang
     ydim[BATCH] = pixels / rows;
     ydim[WIDTH] = rows;
     ystride[BATCH] = rows * ystride[WIDTH];
-    tiles_set(program, step, "ydim", ydim, AXES, changes);
-    tiles_set(program, step, "ystride", ystride, AXES, changes);
-    tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS], changes);
+    tiles_set(step, "ydim", ydim, AXES);
+    tiles_set(step, "ystride", ystride, AXES);
+    tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS]);
 }
 
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},

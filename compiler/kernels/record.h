@@ -26,8 +26,6 @@ typedef struct Follow {
     int64_t distance; /* least elements from the first one of the result up to that of the input: see safe_distance.h */
 } Follow;
 
-struct TileChanges;
-
 /* The size of a small tile of rows: at most `bytes` of results, but at least `pixels`, since the weights are read once
  * for each tile. */
 typedef struct BlockSize {
@@ -54,8 +52,8 @@ typedef struct UnitRule {
  * NULL: the kernel has no such tiles. */
 typedef struct TileRule {
     bool (*can_make_small_rows)(const Step *step, int64_t pixels); /* of at least so many pixels each */
-    void (*small_rows)(Program *program, Step *step, BlockSize size, struct TileChanges *changes);
-    void (*small_scratch)(Program *program, Step *step, struct TileChanges *changes);
+    void (*small_rows)(Step *step, BlockSize size);
+    void (*small_scratch)(Program *program, Step *step);
 } TileRule;
 
 /* The elements that a kernel touches of an operand, from its first one on. A term "extent:stride" names the arguments

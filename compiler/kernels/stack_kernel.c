@@ -110,7 +110,7 @@ static double operations_attention(const Core *core, const Step *step)
 }
 
 /* Smaller scratch of scores: fewer queries at a time, so keys and values are read more often. */
-static void small_scratch_of_scores(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_of_scores(Program *program, Step *step)
 {
     enum { FEW_QUERIES = 6 };
     const Operand *k = &step->operand[3];
@@ -122,9 +122,9 @@ static void small_scratch_of_scores(Program *program, Step *step, TileChanges *c
         !step_constants(step, "block", 1, &block) || block <= few)
         return;
     keys = keys ? keys : all->max;
-    tiles_set(program, step, "block", &few, 1, changes);
+    tiles_set(step, "block", &few, 1);
     elements = scores->dim[0].max - (block - few) * int_round_up(keys, 16);
-    tiles_set_scratch(program, scores, 0, elements, elements, changes);
+    tiles_set_scratch(program, scores, 0, elements, elements);
 }
 
 const KernelRecord kernel_matmul = {

@@ -115,7 +115,7 @@ static int64_t few_tiles(int64_t tiles, int64_t bytes)
 }
 
 /* Smaller scratch: fewer tiles transformed together. */
-static void small_scratch_of_winograd(Program *program, Step *step, TileChanges *changes)
+static void small_scratch_of_winograd(Program *program, Step *step)
 {
     ConvShape s;
     int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
@@ -127,10 +127,10 @@ static void small_scratch_of_winograd(Program *program, Step *step, TileChanges 
     if (group <= few)
         return;
     group = few;
-    tiles_set(program, step, "group", &group, 1, changes);
+    tiles_set(step, "group", &group, 1);
     elements = step->kernel->record == &kernel_winograd ? winograd_scratch(m, group, s.inputs, s.outputs)
                                                         : winograd_q_scratch(m, group, s.inputs);
-    tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements, changes);
+    tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements);
 }
 
 const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd, false},

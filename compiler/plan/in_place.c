@@ -2,14 +2,13 @@
  *   overlap constraints  the kernel works in rising order of address, or row by row at a safe distance (overlap.c): the
  *                        planner may let the two buffers share bytes, but need not
  *   coalescing           the kernel works in place at equal addresses only, which no distance expresses: the two
- *                        buffers become one; that binds the planner, so plan.c undoes what costs memory
+ *                        buffers become one; that binds the planner, so plan.c also plans them apart
  * requires: spans */
 #include "plan/plan.h"
 #include "plan/queues.h"
+#include "program/copy.h"
 #include "program/flow.h"
 #include "program/operand.h"
-
-#include <string.h>
 
 static bool in_memory_of_run(const Buffer *buffer)
 {
@@ -195,18 +194,14 @@ static bool join_spans(Buffer *buffer)
 }
 
 /* Moves every operand and span from buffer `from` to buffer `to`. False where spans must be computed again. */
-static bool coalesce(Program *program, Coalescing *coalescing, int from, int to)
+static bool coalesce(Program *program, int from, int to)
 {
     Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
 
     for (int s = 0; s < program->nstep; s++)
         for (int k = 0; k < program->step[s].noperand; k++)
-            if (program->step[s].operand[k].buffer == from) {
-                MovedOperand moved = {&program->step[s].operand[k], from};
-
-                program->step[s].operand[k].buffer = to;
-                ARENA_PUSH(program->arena, coalescing->moved, coalescing->count, coalescing->capacity, moved);
-            }
+            if (program->step[s].operand[k].buffer == from)
+                program_own_step(program, s)->operand[k].buffer = to;
     for (int i = 0; i < gone->nspan; i++)
         ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
     gone->nspan = 0;
@@ -248,53 +243,14 @@ bool program_can_coalesce(const Program *program)
     return false;
 }
 
-/* Stores the present spans; the buffers get copies. */
-static Spans *set_spans_aside(Program *program)
-{
-    Spans *before = arena_array(program->arena, Spans, program->nbuffer + 1);
-    Span  *copy;
-    int    count = 0;
-
-    for (int b = 0; b < program->nbuffer; b++)
-        count += program->buffer[b].nspan;
-    copy = arena_array(program->arena, Span, count + 1);
-    for (int b = 0; b < program->nbuffer; b++) {
-        Buffer *buffer = &program->buffer[b];
-
-        before[b] = (Spans){buffer->span, buffer->nspan, buffer->cspan};
-        for (int i = 0; i < buffer->nspan; i++)
-            copy[i] = buffer->span[i];
-        buffer->span = copy;
-        buffer->cspan = buffer->nspan;
-        copy += buffer->nspan;
-    }
-    return before;
-}
-
-void program_coalesce(Program *program, Coalescing *coalescing)
+void program_coalesce(Program *program)
 {
     int  from, to;
     bool joined = true;
 
-    *coalescing = (Coalescing){.before = set_spans_aside(program)};
     for (int s = 0; s < program->nstep; s++)
         if (find_coalescable(program, s, &from, &to))
-            joined &= coalesce(program, coalescing, from, to);
+            joined &= coalesce(program, from, to);
     if (!joined)
         program_liveness(program);
-}
-
-void program_uncoalesce(Program *program, Coalescing *coalescing)
-{
-    if (!coalescing->count)
-        return;
-    while (coalescing->count > 0) {
-        coalescing->count--;
-        coalescing->moved[coalescing->count].operand->buffer = coalescing->moved[coalescing->count].buffer;
-    }
-    for (int b = 0; b < program->nbuffer; b++) {
-        program->buffer[b].span = coalescing->before[b].span;
-        program->buffer[b].nspan = coalescing->before[b].count;
-        program->buffer[b].cspan = coalescing->before[b].capacity;
-    }
 }

@@ -1,8 +1,8 @@
 /* overlap.c - results that follow their input through the same memory, as the records of kernels allow, and steps that
  * get smaller tiles where that makes it possible or saves scratch. requires: spans */
 #include "kernels/record.h"
-#include "kernels/tiles.h"
 #include "plan/plan.h"
+#include "program/copy.h"
 #include "program/operand.h"
 #include "support/int.h"
 
@@ -56,22 +56,22 @@ static int64_t joint_bytes(const Program *program, int index)
     return int_min(program->buffer[x].size, program->buffer[y].size - distance);
 }
 
-TileChanges program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
+void program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
 {
-    TileChanges changes = {.count = 0};
-    int64_t    *live = program_live_bytes(program, io_arena);
+    int64_t *live = program_live_bytes(program, io_arena);
 
     for (int s = 0; s < program->nstep; s++) {
-        Step *step = &program->step[s];
+        const Step     *step = &program->step[s];
+        const TileRule *rule;
 
         if (step->kind != STEP_KERNEL || live[s] <= above)
             continue;
+        rule = &step->kernel->record->tiles;
         if (can_make_small_rows(program, step) && (above == EVERY_STEP || wants_small_rows(program, s))) {
-            step->kernel->record->tiles.small_rows(program, step, coarse, &changes);
+            rule->small_rows(program_own_step(program, s), coarse);
             if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
-                step->kernel->record->tiles.small_rows(program, step, fine, &changes);
-        } else if (step->kernel->record->tiles.small_scratch)
-            step->kernel->record->tiles.small_scratch(program, step, &changes);
+                rule->small_rows(&program->step[s], fine);
+        } else if (rule->small_scratch)
+            rule->small_scratch(program, program_own_step(program, s));
     }
-    return changes;
 }

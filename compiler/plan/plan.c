@@ -5,6 +5,7 @@
 
 #include "plan/queues.h"
 #include "plan/reorder.h"
+#include "program/copy.h"
 #include "program/weight.h"
 #include "support/int.h"
 
@@ -81,6 +82,12 @@ static bool is_smaller(const Plan *a, const Plan *b)
     return a->peak < b->peak;
 }
 
+/* A plan and the program that it is a plan of. */
+typedef struct Planned {
+    Program *program;
+    Plan     plan;
+} Planned;
+
 enum { FEW_NODES = 25000 };
 
 /* Plans the program with results coalesced. Returns 1 if no plan of the separate buffers can be smaller, or their bound
@@ -121,55 +128,28 @@ static int plan_smaller(Planning *p, const BuiltProblem *separate, const BuiltPr
     return 1;
 }
 
-/* The plan of the present order, with results coalesced unless that takes more memory. The program is left as the plan
- * requires it; *coalescing can undo it. */
-static int plan_order(Planning *p, int64_t upper_bound, Plan *plan, Coalescing *coalescing)
-{
-    const BuiltProblem *separate = problem_build(p), *coalesced;
-    int                 status;
-
-    if (!program_can_coalesce(p->program))
-        return plan_within(p, separate, upper_bound, plan);
-    program_coalesce(p->program, coalescing);
-    coalesced = problem_build(p);
-    status = plan_smaller(p, separate, coalesced, upper_bound, plan);
-    if (status)
-        return status < 0 ? -1 : 0;
-    program_uncoalesce(p->program, coalescing);
-    program_find_overlaps(p->program);
-    return 0;
-}
-
-/* The changes made to the program for a plan, and what undoes them. */
-typedef struct Changes {
-    Coalescing  coalescing;
-    TileChanges tiles;
-    int64_t     above; /* bytes, as plan_tiles takes it */
-} Changes;
-
 enum { LARGE_TILES = -2 };
 
-static void undo(Program *program, Changes *changes)
+/* The plan of this order of steps, with smaller tiles in steps where more than `above` bytes are live, or LARGE_TILES,
+ * and with results coalesced unless that takes more memory. */
+static int plan_tiles(Planning *p, const Program *program, int64_t above, int64_t upper_bound, Planned *out)
 {
-    program_uncoalesce(program, &changes->coalescing);
-    tiles_restore(program, &changes->tiles);
-}
+    Program            *separate = program_copy(program), *coalesced;
+    const BuiltProblem *built;
+    int                 status;
 
-static void put_in_order(Program *program, Order *order, Changes *changes)
-{
-    undo(program, changes);
-    program_apply_order(program, order);
-    program_liveness(program);
-}
-
-/* The plan of the present order, with smaller tiles in steps where more than `above` bytes are live, or LARGE_TILES. */
-static int plan_tiles(Planning *p, int64_t above, int64_t upper_bound, Plan *plan, Changes *changes)
-{
-    undo(p->program, changes);
-    changes->above = above;
     if (above != LARGE_TILES)
-        changes->tiles = program_use_smaller_tiles(p->program, p->options->io_arena, above);
-    return plan_order(p, upper_bound, plan, &changes->coalescing);
+        program_use_smaller_tiles(separate, p->options->io_arena, above);
+    built = problem_build(separate, p->options);
+    out->program = separate;
+    if (!program_can_coalesce(separate))
+        return plan_within(p, built, upper_bound, &out->plan);
+    coalesced = program_copy(separate);
+    program_coalesce(coalesced);
+    status = plan_smaller(p, built, problem_build(coalesced, p->options), upper_bound, &out->plan);
+    if (status > 0)
+        out->program = coalesced;
+    return status < 0 ? -1 : 0;
 }
 
 /* Every plan of this order exceeds the upper bound, with larger tiles too. */
@@ -178,29 +158,28 @@ static bool is_above_bound(const Planning *p, const Plan *plan)
     return !plan->ranked && plan->bound > p->upper_bound;
 }
 
-/* The plan of the present order. Smaller tiles cost time, so only steps whose live bytes require them get them. */
-static int plan_best(Planning *p, Plan *plan, Changes *changes)
+/* The plan of this order of steps. Smaller tiles cost time, so only steps whose live bytes require them get them: ever
+ * more steps, until the peak is that of smaller tiles everywhere. */
+static int plan_best(Planning *p, const Program *program, Planned *best)
 {
-    Plan    small;
-    int64_t target;
+    Planned small;
 
-    if (plan_tiles(p, 0, p->upper_bound, plan, changes) < 0)
+    if (plan_tiles(p, program, 0, p->upper_bound, &small) < 0)
         return -1;
-    if (is_above_bound(p, plan))
+    *best = small;
+    if (is_above_bound(p, &small.plan))
         return 0;
-    small = *plan;
-    if (plan_tiles(p, LARGE_TILES, small.peak, plan, changes) < 0)
+    if (plan_tiles(p, program, LARGE_TILES, small.plan.peak, best) < 0)
         return -1;
-    if (!is_smaller(&small, plan) || small.peak > p->upper_bound)
+    if (!is_smaller(&small.plan, &best->plan) || small.plan.peak > p->upper_bound)
         return 0;
-    if (plan->ranked)
-        return plan_tiles(p, 0, p->upper_bound, plan, changes);
-    target = small.peak;
-    plan->peak = INT64_MAX;
-    for (int quarters = 4; quarters >= 0 && plan->peak > target;
-         quarters--) /* smaller tiles in ever more steps, until the peak is the target */
-        if (plan_tiles(p, target / 4 * quarters, target, plan, changes) < 0)
+    for (int quarters = small.plan.ranked ? 0 : 4; quarters > 0; quarters--) {
+        if (plan_tiles(p, program, small.plan.peak / 4 * quarters, small.plan.peak, best) < 0)
             return -1;
+        if (best->plan.peak <= small.plan.peak)
+            return 0;
+    }
+    *best = small;
     return 0;
 }
 
@@ -215,80 +194,80 @@ static bool all_live_whole(const Program *program, int io_arena)
 }
 
 /* The lower bound of every order holds for this one too. */
-static void hold_against_orders(const Program *program, Plan *plan, bool whole, int64_t bound)
+static void hold_against_orders(Planned *best, bool whole, int64_t bound)
 {
+    Plan *plan = &best->plan;
+
     plan->any_order = whole && plan->nshare < 2 && plan->peak <= bound;
     if (!plan->any_order || plan->bound == plan->peak)
         return;
     plan->bound = plan->peak;
-    memset(plan->core, 0, (size_t)program->nbuffer * sizeof *plan->core);
+    memset(plan->core, 0, (size_t)best->program->nbuffer * sizeof *plan->core);
     plan->status = "optimal: equals the bound of every order";
 }
 
 /* Another order that may need less memory; returns as program_find_order does. */
-static int find_order(Planning *p, Order *order)
+static int find_order(const Planning *p, const Program *program, Order *order)
 {
-    TileChanges tiles = program_use_smaller_tiles(p->program, p->options->io_arena, EVERY_STEP);
-    int         found = program_find_order(p->program, p->options->io_arena, order, p->diag);
+    Program *tiled = program_copy(program);
 
-    tiles_restore(p->program, &tiles);
-    return found;
+    program_use_smaller_tiles(tiled, p->options->io_arena, EVERY_STEP);
+    return program_find_order(tiled, p->options->io_arena, order, p->diag);
 }
 
 /* The plan of the other order, if its peak is smaller. The other one is planned first, because it is usually the
- * smaller, and its peak then is the upper bound for the present one. */
-static int plan_either(Planning *p, Order *order, Plan *plan, Changes *changes)
+ * smaller, and its peak then is the upper bound for the given one. */
+static int plan_either(Planning *p, const Program *program, const Order *order, Planned *best)
 {
-    int64_t above, before = p->upper_bound;
-    Plan    other;
+    Program *ordered = program_copy(program);
+    int64_t  before = p->upper_bound;
+    Planned  other;
 
-    put_in_order(p->program, order, changes);
-    if (plan_best(p, &other, changes) < 0)
+    program_apply_order(ordered, order);
+    program_liveness(ordered);
+    if (plan_best(p, ordered, &other) < 0)
         return -1;
-    above = changes->above;
-    put_in_order(p->program, order, changes);
-    p->upper_bound = other.ranked ? before : int_min(before, other.peak);
-    if (plan_best(p, plan, changes) < 0)
+    p->upper_bound = other.plan.ranked ? before : int_min(before, other.plan.peak);
+    if (plan_best(p, program, best) < 0)
         return -1;
     p->upper_bound = before;
-    if (!is_smaller(&other, plan))
-        return 0;
-    put_in_order(p->program, order, changes);
-    return plan_tiles(p, above, other.peak, plan, changes); /* the same plan again */
-}
-
-/* The plan of the present order or of another one. */
-static int plan_orders(Planning *p, Plan *plan, Changes *changes)
-{
-    Order order = {.bound = 0};
-    bool  whole = all_live_whole(p->program, p->options->io_arena);
-    int   found = find_order(p, &order);
-
-    if (found < 0 || (found ? plan_either(p, &order, plan, changes) : plan_best(p, plan, changes)) < 0)
-        return -1;
-    hold_against_orders(p->program, plan, whole, order.bound);
+    if (is_smaller(&other.plan, &best->plan))
+        *best = other;
     return 0;
 }
 
-int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+/* The plan of the given order or of another one. */
+static int plan_orders(Planning *p, const Program *program, Planned *best)
 {
-    Changes  changes = {.coalescing = {.count = 0}};
-    Planning p = {.program = program,
-                  .options = options,
-                  .diag = diag,
-                  .upper_bound = options->upper_bound > 0 ? options->upper_bound : INT64_MAX};
+    Order order = {.bound = 0};
+    bool  whole = all_live_whole(program, p->options->io_arena);
+    int   found = find_order(p, program, &order);
 
-    return (options->reorder ? plan_orders : plan_best)(&p, plan, &changes);
+    if (found < 0 || (found ? plan_either(p, program, &order, best) : plan_best(p, program, best)) < 0)
+        return -1;
+    hold_against_orders(best, whole, order.bound);
+    return 0;
+}
+
+int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag)
+{
+    Planning p = {
+        .options = options, .diag = diag, .upper_bound = options->upper_bound > 0 ? options->upper_bound : INT64_MAX};
+    Planned best;
+
+    if ((options->reorder ? plan_orders : plan_best)(&p, *program, &best) < 0)
+        return -1;
+    *program = best.program;
+    *plan = best.plan;
+    return 0;
 }
 
 /* Completes the chosen plan: checks it a second time, adds the greedy planners' peaks, and places constants and
  * state. */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    Planning p = {.program = program, .options = options, .diag = diag};
-
     program_place_constants(program, options, plan);
-    if (plan_compare(&p, plan) < 0 || program_recheck(program, plan, diag) < 0 ||
+    if (plan_compare(options, program, plan, diag) < 0 || program_recheck(program, plan, diag) < 0 ||
         program_recheck_file(program, plan, diag) < 0)
         return -1;
     return program_recheck_queues(program, plan, diag);

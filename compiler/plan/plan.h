@@ -3,14 +3,15 @@
 #ifndef OCC_PLAN_PLAN_H
 #define OCC_PLAN_PLAN_H
 
-#include "kernels/tiles.h"
 #include "program/program.h"
 
 /* Gives every buffer its spans: Algorithm 1 of Occamy (liveness.c). */
 void program_liveness(Program *program);
 
-/* The best plan of a program, by planners/ (plan.c). Returns 0, or -1 with a message. */
-int program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+/* The best plan of a program, by planners/, and the program that it is a plan of: *program becomes a copy in another
+ * order, with smaller tiles or coalesced buffers, where that needs less memory (plan.c). Needs spans. Returns 0, or -1
+ * with a message. */
+int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag);
 
 /* Completes a plan that is to be run: places of constants, the greedy planners' figures, and the recheck. Returns 0, or
  * -1 with a message (plan.c). */
@@ -53,42 +54,23 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
 
 /* Gives smaller tiles to steps in which more than `above` bytes are live, or to EVERY_STEP (overlap.c): small rows
  * where the input dies and the result may then follow it closely, small scratch where the kernel offers it. Changes
- * arguments and sizes of scratch until tiles_restore. Needs spans. */
+ * arguments and sizes of scratch. Needs spans. */
 enum { EVERY_STEP = -1 };
 
-TileChanges program_use_smaller_tiles(Program *program, int io_arena, int64_t above);
+void program_use_smaller_tiles(Program *program, int io_arena, int64_t above);
 
-/* Coalesced buffers: two became one because a kernel can store its result only exactly where it reads an operand
- * (in_place.c). */
-typedef struct MovedOperand {
-    Operand *operand;
-    int      buffer; /* that it had before */
-} MovedOperand;
-
-typedef struct Spans {
-    Span *span;
-    int   count, capacity;
-} Spans;
-
-typedef struct Coalescing {
-    MovedOperand *moved;
-    int           count, capacity;
-    Spans        *before; /* by Buffer.id */
-} Coalescing;
-
-bool program_can_coalesce(const Program *program); /* needs spans */
-void program_coalesce(Program    *program,
-                      Coalescing *coalescing); /* updates spans; overlaps must be computed again, as after undoing */
-void program_uncoalesce(Program *program, Coalescing *coalescing); /* empty afterwards; may be empty before */
+/* Coalesces buffers: two become one because a kernel can store its result only exactly where it reads an operand
+ * (in_place.c). Needs spans, and updates them. */
+bool program_can_coalesce(const Program *program);
+void program_coalesce(Program *program);
 
 /* A program as a problem of planners/ (problem_builder.c). */
 typedef struct BuiltProblem BuiltProblem;
 
-/* One search for a plan: what it plans, and the problems that it has solved. */
+/* One search for a plan: what is asked of it, and the problems that it has solved. */
 typedef struct Solved Solved;
 
 typedef struct Planning {
-    Program           *program;
     const PlanOptions *options;
     Diag              *diag;
     int64_t            upper_bound; /* bytes: larger plans are not searched for */
@@ -99,9 +81,8 @@ typedef struct Planning {
     int                nsolved, csolved;
 } Planning;
 
-/* The problem of the program as it stands, its overlap constraints computed again. Needs spans. Stays right while the
- * program changes. */
-BuiltProblem *problem_build(const Planning *planning);
+/* The problem of the program, whose overlap constraints are computed. Needs spans. */
+BuiltProblem *problem_build(Program *program, const PlanOptions *options);
 
 /* Changes the life of a buffer with one span, in the problem only, to steps [begin, end); begin == end: it takes no
  * bytes. The problem must then differ from every solved one. */
@@ -114,9 +95,9 @@ int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan);
 /* A lower bound of the problem, found with little effort. */
 int64_t plan_bound(const Planning *planning, const BuiltProblem *built);
 
-/* Fills the peaks of Occamy's four greedy planners for the present program, and the planner that found the plan; both
- * are only shown. */
-int plan_compare(Planning *planning, Plan *plan);
+/* Fills the peaks of Occamy's four greedy planners for the program, and the planner that found the plan; both are only
+ * shown. */
+int plan_compare(const PlanOptions *options, Program *program, Plan *plan, Diag *diag);
 
 /* Checks the plan from the operands of the steps alone, without spans or the planner's tables: nothing that a step
  * wrote is overwritten before its last reader (recheck.c). Returns 0, or -1 with a message (a bug of occamyc). */

@@ -351,15 +351,15 @@ static int solve(const Planning *planning, const BuiltProblem *built, const char
     return 0;
 }
 
-BuiltProblem *problem_build(const Planning *planning)
+BuiltProblem *problem_build(Program *program, const PlanOptions *options)
 {
-    BuiltProblem *built = arena_one(planning->program->arena, BuiltProblem);
+    BuiltProblem *built = arena_one(program->arena, BuiltProblem);
 
-    built->program = planning->program;
-    program_find_overlaps(planning->program);
-    fill_problem(built, planning->options->io_arena);
-    if (planning->options->nregion)
-        add_regions(built, planning->options);
+    built->program = program;
+    program_find_overlaps(program);
+    fill_problem(built, options->io_arena);
+    if (options->nregion)
+        add_regions(built, options);
     return built;
 }
 
@@ -389,19 +389,19 @@ int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan)
     if (!known) {
         if (solve(planning, built, asked, &solved) < 0)
             return -1;
-        ARENA_PUSH(planning->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
+        ARENA_PUSH(built->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
         known = &solved;
     }
     take_result(built, planning->options, &known->result, plan);
     return 0;
 }
 
-int plan_compare(Planning *planning, Plan *plan)
+int plan_compare(const PlanOptions *options, Program *program, Plan *plan, Diag *diag)
 {
-    const BuiltProblem *built = problem_build(planning);
+    const BuiltProblem *built = problem_build(program, options);
 
     if (plan_greedy_peaks(&built->problem, plan->greedy) != PLAN_OK)
-        return diag_bug(planning->diag, (Loc){0}, "the greedy planners failed");
-    plan->planner = finder(plan, planning->options->planner ? planning->options->planner : "auto");
+        return diag_bug(diag, (Loc){0}, "the greedy planners failed");
+    plan->planner = finder(plan, options->planner ? options->planner : "auto");
     return 0;
 }

@@ -264,11 +264,9 @@ int program_find_order(const Program *program, int io_arena, Order *out, Diag *d
     return result.peak < result.given;
 }
 
-void program_apply_order(Program *program, Order *order)
+void program_apply_order(Program *program, const Order *order)
 {
     Step *before = arena_array(program->arena, Step, program->nstep + 1);
-    Unit *unit = arena_array(program->arena, Unit, order->nunit + 1);
-    int  *inverse = arena_array(program->arena, int, order->nunit + 1);
     int   at = 0;
 
     memcpy(before, program->step, (size_t)program->nstep * sizeof *before);
@@ -276,8 +274,6 @@ void program_apply_order(Program *program, Order *order)
         Unit from = order->unit[order->order[i]];
         int  shift = at - from.begin;
 
-        unit[i] = (Unit){at, at + from.end - from.begin};
-        inverse[order->order[i]] = i;
         for (int k = from.begin; k < from.end; k++, at++) {
             program->step[at] = before[k];
             for (int b = 0; b < 2 && (before[k].kind == STEP_IF || before[k].kind == STEP_LOOP); b++) {
@@ -286,6 +282,4 @@ void program_apply_order(Program *program, Order *order)
             }
         }
     }
-    order->unit = unit;
-    order->order = inverse;
 }

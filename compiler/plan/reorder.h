@@ -17,7 +17,7 @@ typedef struct Order {
  * Needs spans (of what lives inside units). */
 int program_find_order(const Program *program, int io_arena, Order *out, Diag *diag);
 
-/* Applies the order; spans must be computed again. *order becomes the order that undoes it. */
-void program_apply_order(Program *program, Order *order);
+/* Applies the order; spans must be computed again. */
+void program_apply_order(Program *program, const Order *order);
 
 #endif

@@ -137,8 +137,7 @@ static int lay_out(void *context, const int *place, const bool *kept, int64_t ar
     const BlockLayout *known = find_layout(s, place, kept, arena);
     int64_t           *offset = arena_array(s->base->arena, int64_t, s->base->nbuffer + 1);
     ArenaMark          mark = arena_mark(s->base->arena);
-    Planning           planning = {.program = s->base,
-                                   .options = s->options,
+    Planning           planning = {.options = s->options,
                                    .diag = s->diag,
                                    .upper_bound = arena > 0 ? arena : INT64_MAX,
                                    .nodes = arena > 0 ? LAYOUT_NODES : 0,
@@ -198,10 +197,9 @@ static int64_t place_kept(const SwapSearch *s, Program *p, const bool *kept)
 
 /* A planner that --planner names may need more for the program with fetches than for the one without, since its rule
  * counts steps. Then the one that tries the known layout first keeps what was promised of the places. */
-static int plan_within_promise(Planning *planning, Plan *plan)
+static int plan_within_promise(Planning *planning, const BuiltProblem *built, Plan *plan)
 {
-    const BuiltProblem *built = problem_build(planning);
-    PlanOptions         options = *planning->options;
+    PlanOptions options = *planning->options;
 
     if (plan_once(planning, built, plan) < 0)
         return -1;
@@ -225,9 +223,8 @@ static int plan_places(const SwapSearch *s, const BudgetPlan *chosen, Program **
 
     *program = program_with_fetches(s->base, &s->uses, steps_of_places(s, chosen));
     place_kept(s, *program, chosen->kept);
-    planning.program = *program;
     program_liveness(*program);
-    return plan_within_promise(&planning, plan);
+    return plan_within_promise(&planning, problem_build(*program, s->options), plan);
 }
 
 /* Loads that have begun and are not yet waited for, at most. A wait for one is a wait for those before it. */
@@ -379,7 +376,6 @@ int program_swap(Program **program, const PlanOptions *options, const SwapForm *
                  Diag *diag)
 {
     SwapSearch s = {.base = *program, .options = options, .form = form, .diag = diag};
-    Planning   planning = {.program = *program, .options = options, .diag = diag};
     int64_t   *in_use;
 
     s.uses = program_block_uses(*program);
@@ -395,6 +391,6 @@ int program_swap(Program **program, const PlanOptions *options, const SwapForm *
         block->nspan = block->cspan = 1;
     }
     fill_pipeline(&s, cost, in_use);
-    s.built = problem_build(&planning);
+    s.built = problem_build(*program, options);
     return search(&s, program, plan);
 }

@@ -11,31 +11,31 @@
 
 enum { TIMES = 5 };
 
-int __real_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
-int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
+int __real_program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag);
+int __wrap_program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag);
 int __real_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 int __wrap_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
-static int timed(int (*run)(Program *, const PlanOptions *, Plan *, Diag *), Program *program,
-                 const PlanOptions *options, Plan *plan, Diag *diag)
+static int tell_time(clock_t began, int status)
 {
-    clock_t began = clock();
-    int     status = run(program, options, plan, diag);
-
     printf("%.2f\n", 1000.0 * (double)(clock() - began) / CLOCKS_PER_SEC);
     return status;
 }
 
 /* Takes the place of program_plan. */
-int __wrap_program_plan(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
+int __wrap_program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    return timed(__real_program_plan, program, options, plan, diag);
+    clock_t began = clock();
+
+    return tell_time(began, __real_program_plan(program, options, plan, diag));
 }
 
 /* Takes the place of program_confirm. */
 int __wrap_program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
-    return timed(__real_program_confirm, program, options, plan, diag);
+    clock_t began = clock();
+
+    return tell_time(began, __real_program_confirm(program, options, plan, diag));
 }
 
 static int compile_once(int count, char **argument)

@@ -9,7 +9,7 @@ static inline Plan make_plan(World *w, const PlanOptions *options)
     Plan plan;
 
     program_liveness(w->program);
-    if (program_plan(w->program, options, &plan, &w->diag) < 0 ||
+    if (program_plan(&w->program, options, &plan, &w->diag) < 0 ||
         program_confirm(w->program, options, &plan, &w->diag) < 0)
         fail_msg("%s", w->diag.message[w->diag.nmessage - 1]);
     return plan;
@@ -29,7 +29,7 @@ static inline void core_alone_needs_the_bound(World *w, const PlanOptions *optio
         }
     }
     assert_true(count > 0 || plan->bound == 0);
-    assert_int_equal(program_plan(w->program, options, &alone, &w->diag), 0);
+    assert_int_equal(program_plan(&w->program, options, &alone, &w->diag), 0);
     assert_true(alone.peak >= plan->bound);
 }
 

@@ -201,7 +201,7 @@ static void coalescing_that_costs_nothing_stays(void **state)
 
 /* Step 3 could make c in the place of a, which dies there. One buffer in one place from the first step to the last fits
  * only into 14 bytes beside these others; where c may lie elsewhere than a, 13 do. */
-static void coalescing_that_costs_memory_is_undone(void **state)
+static void coalescing_that_costs_memory_is_not_taken(void **state)
 {
     static const struct Other {
         int begin, end, size; /* steps */
@@ -358,7 +358,7 @@ int main(void)
                                         world_teardown),
         cmocka_unit_test_setup_teardown(a_table_at_an_odd_address_is_read, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(coalescing_that_costs_nothing_stays, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(coalescing_that_costs_memory_is_undone, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(coalescing_that_costs_memory_is_not_taken, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(copies_of_scratch_and_alignment_count, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(every_planner_is_obeyed, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(an_order_that_needs_less_is_found, world_setup, world_teardown),

@@ -49,7 +49,7 @@ static Plan plan_with_file(World *w, int64_t align)
     Plan        plan;
 
     program_liveness(w->program);
-    assert_int_equal(program_plan(w->program, &options, &plan, &w->diag), 0);
+    assert_int_equal(program_plan(&w->program, &options, &plan, &w->diag), 0);
     plan.swap = arena_one(w->arena, Swap);
     plan.swap->loader = (Loader){.rate = 1.0, .latency = 1.0, .align = align};
     assert_int_equal(program_confirm(w->program, &options, &plan, &w->diag), 0);
