@@ -32,8 +32,7 @@ typedef struct Compilation {
     Alternative    chosen;
     Emission       emission;
     Usage          usage;
-    Measure        measure;          /* with --cc */
-    bool           dropped_winograd; /* faster kernels were left out to stay within --max-ram */
+    Measure        measure; /* with --cc */
     FileSet        files;
 } Compilation;
 
@@ -81,28 +80,15 @@ static void dump_graph(Text *text, const Compilation *c)
 
 /* ------------------------------------------------------------------------------------------------- program and plan */
 
-static int64_t ram_under(void *context, const Options *options);
-
-/* Winograd's kernels, which have scratch and larger weights, give way where flash is counted and where the plan with
- * them is above --max-ram. */
-static Winograd choose_winograd(Compilation *c)
+/* Winograd's kernels have scratch and larger weights: none where flash is counted, nor on a device. */
+static Winograd choose_winograd(const Compilation *c)
 {
-    Options *tried;
-    Winograd choice = c->options->winograd;
+    const Options *o = c->options;
+    bool           small = !c->target->roomy || o->max_flash >= 0 || o->code == CODE_SHARED;
 
     if (c->target->language == LANGUAGE_DEVICE)
         return WINOGRAD_OFF;
-    if (choice != WINOGRAD_AUTO)
-        return choice;
-    if (!c->target->roomy || c->options->max_flash >= 0 || c->options->code == CODE_SHARED)
-        return WINOGRAD_OFF;
-    if (c->options->max_ram < 0 || c->options->plan.weights == WEIGHTS_SWAP) /* decided when loads are planned */
-        return choice;
-    tried = arena_one(c->arena, Options);
-    *tried = *c->options;
-    tried->max_ram = -1;
-    c->dropped_winograd = ram_under(c, tried) > c->options->max_ram;
-    return c->dropped_winograd ? WINOGRAD_OFF : choice;
+    return o->winograd == WINOGRAD_AUTO && small ? WINOGRAD_OFF : o->winograd;
 }
 
 /* Once: the model may be lowered more often. */
@@ -120,7 +106,7 @@ static int stage_choose(Compilation *c)
 
 static int stage_lower(Compilation *c)
 {
-    c->chosen = (Alternative){.cascade = c->options->cascade, .floor = c->options->cascade_floor};
+    c->chosen = (Alternative){.form = alternative_form(&c->lowering)};
     return alternative_lower(&c->lowering, &c->chosen);
 }
 
@@ -384,10 +370,10 @@ static int stage_summary(Compilation *c)
         text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
     text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
     tell_swap(c->chosen.plan.swap, text);
-    if (c->dropped_winograd)
-        text_put(text, "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
-    if (c->chosen.direct)
-        text_put(text, "kernels  without Winograd's, whose weights take longer to load than they save\n");
+    if (c->chosen.form.winograd != c->lowering.options.winograd)
+        text_put(text, c->options->plan.weights == WEIGHTS_SWAP
+                           ? "kernels  without Winograd's, whose weights take longer to load than they save\n"
+                           : "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* alternatives.c - lowers a model in several ways and keeps the one with the best plan. */
-#include "alternatives/alternatives.h"
+/* alternatives.c - the changes of a model whose weights are all there, and what each of them must gain. */
+#include "alternatives/search.h"
 
 #include "alternatives/concats.h"
 #include "alternatives/swapped.h"
@@ -8,10 +8,85 @@
 #include "limits/usage.h"
 #include "lower/lower.h"
 #include "plan/check.h"
-#include "plan/slices.h"
 #include "plan/queues.h"
+#include "plan/slices.h"
+#include "program/operand.h"
 
 #include <string.h>
+
+/* ------------------------------------------------------------------------------------------------- one alternative */
+
+Form alternative_form(const Lowering *lowering)
+{
+    const Options *options = &lowering->options;
+
+    return (Form){.cascade = options->cascade, .floor = options->cascade_floor, .winograd = options->winograd};
+}
+
+int alternative_lower(const Lowering *lowering, Alternative *a)
+{
+    const Core *core = core_find(lowering->target->name);
+    Machine     machine = {lowering->target->language, core, lowering->target->buffer_align,
+                           lowering->target->vector_bytes};
+    Options     options = lowering->options;
+
+    options.cascade = a->form.cascade;
+    options.cascade_floor = a->form.floor;
+    options.winograd = a->form.winograd;
+    options.copied = a->form.copied;
+    if (lower_model(lowering->model, &options, &machine, &a->program, lowering->diag) < 0)
+        return -1;
+    if (options.plan.weights == WEIGHTS_SWAP)
+        alternative_slice(lowering, &a->form, a->program);
+    program_cut_steps(a->program, options.threads, options.part_time);
+    if (lowering->target->language == LANGUAGE_DEVICE) {
+        program_find_homes(a->program, options.placing);
+        program_add_copies(a->program, options.plan.io_arena);
+    }
+    a->text = text_new(lowering->diag->arena);
+    if (a->program->cascades)
+        program_print(&a->text, a->program);
+    a->time = cost_program(core, a->program);
+    return program_check(a->program, lowering->diag);
+}
+
+int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative *a)
+{
+    PlanOptions options = lowering->options.plan;
+
+    options.upper_bound = upper_bound;
+    options.reorder = options.reorder && a->program->nqueue < 2;
+    program_liveness(a->program);
+    if (program_plan(&a->program, &options, &a->plan, lowering->diag) < 0)
+        return -1;
+    a->ram = usage_of(a->program, &a->plan, &lowering->options).ram;
+    return program_check(a->program, lowering->diag); /* planning may have reordered steps and coalesced buffers */
+}
+
+/* Reuses the plan of another alternative that has the same program, with cascades. */
+static bool take_plan(const Alternative *known, Alternative *a)
+{
+    Form form = a->form;
+
+    if (!a->program->cascades || a->text.size != known->text.size ||
+        memcmp(a->text.data, known->text.data, a->text.size))
+        return false;
+    *a = *known;
+    a->form = form;
+    return true;
+}
+
+/* Nothing is planned twice. */
+static int make(Search *s)
+{
+    if (alternative_lower(s->lowering, &s->tried) < 0)
+        return -1;
+    if (take_plan(&s->first, &s->tried) || take_plan(&s->last, &s->tried))
+        return 1;
+    return alternative_place(s->lowering, s->upper_bound, &s->tried) < 0 ? -1 : 1;
+}
+
+/* -------------------------------------------------------------------------------------------------- fewer cascades */
 
 /* The least gain that a change is made for, as a divisor: 16 asks for one sixteenth. */
 enum {
@@ -21,247 +96,189 @@ enum {
     WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
 };
 
-int alternative_lower(const Lowering *lowering, Alternative *alternative)
+static int64_t more_by(int64_t bytes, int divisor)
 {
-    const Core *core = core_find(lowering->target->name);
-    Machine     machine = {lowering->target->language, core, lowering->target->buffer_align,
-                           lowering->target->vector_bytes};
-    Options     options = lowering->options;
-
-    options.cascade = alternative->cascade;
-    options.cascade_floor = alternative->floor;
-    options.copied = alternative->copied;
-    if (lower_model(lowering->model, &options, &machine, &alternative->program, lowering->diag) < 0)
-        return -1;
-    if (options.plan.weights == WEIGHTS_SWAP)
-        alternative_slice(lowering, alternative->program);
-    program_cut_steps(alternative->program, options.threads, options.part_time);
-    if (lowering->target->language == LANGUAGE_DEVICE) {
-        program_find_homes(alternative->program, options.placing);
-        program_add_copies(alternative->program, options.plan.io_arena);
-    }
-    alternative->text = text_new(lowering->diag->arena);
-    if (alternative->program->cascades)
-        program_print(&alternative->text, alternative->program);
-    alternative->time = cost_program(core, alternative->program);
-    return program_check(alternative->program, lowering->diag);
+    return bytes + bytes / divisor;
 }
 
-int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative *v)
+static int64_t less_by(int64_t bytes, int divisor)
 {
-    PlanOptions options = lowering->options.plan;
-
-    options.upper_bound = upper_bound;
-    options.reorder = options.reorder && v->program->nqueue < 2;
-    program_liveness(v->program);
-    if (program_plan(&v->program, &options, &v->plan, lowering->diag) < 0)
-        return -1;
-    return program_check(v->program, lowering->diag); /* planning may have reordered steps and coalesced buffers */
-}
-
-static int lower_and_plan(const Lowering *lowering, CascadeUse cascade, int64_t floor, int64_t upper_bound,
-                          Alternative *v)
-{
-    *v = (Alternative){.cascade = cascade, .floor = floor};
-    return alternative_lower(lowering, v) < 0 ? -1 : alternative_place(lowering, upper_bound, v);
-}
-
-/* Reuses the plan of another alternative that has the same program, with cascades. */
-static bool take_plan(const Alternative *known, Alternative *v)
-{
-    if (!v->program->cascades || v->text.size != known->text.size ||
-        memcmp(v->text.data, known->text.data, v->text.size))
-        return false;
-    v->program = known->program;
-    v->plan = known->plan;
-    return true;
-}
-
-/* Lowers with cascades over tensors of at least `floor` bytes, and plans; the plan of `least` is reused for the same
- * program. */
-static int plan_cascades(const Lowering *lowering, const Alternative *least, int64_t floor, int64_t upper_bound,
-                         Alternative *v)
-{
-    Alternative before = *v;
-
-    *v = (Alternative){.cascade = CASCADE_AUTO, .floor = floor};
-    if (alternative_lower(lowering, v) < 0)
-        return -1;
-    if (take_plan(least, v) || take_plan(&before, v))
-        return 0;
-    return alternative_place(lowering, upper_bound, v);
-}
-
-/* Whether the plan is within `most` bytes and --max-ram. */
-static bool is_small(const Lowering *lowering, const Alternative *v, int64_t most)
-{
-    const Options *o = &lowering->options;
-
-    return v->plan.peak <= most && (o->max_ram < 0 || usage_of(v->program, &v->plan, o).ram <= o->max_ram);
+    return bytes - bytes / divisor;
 }
 
 /* Whether the cascades are worth their time: their share of saved bytes is at least DEAR times their share of added
  * time. */
-static bool is_in_time(const Alternative *v, const Alternative *without)
+static bool is_in_time(const Alternative *a, const Alternative *flat)
 {
     enum { DEAR = 6 };
-    double longer = v->time / without->time - 1.0;
+    double longer = a->time / flat->time - 1.0;
 
-    return DEAR * longer * (double)without->plan.peak <= (double)(without->plan.peak - v->plan.peak);
+    return DEAR * longer * (double)flat->plan.peak <= (double)(flat->plan.peak - a->plan.peak);
 }
 
-/* Tries cascades over ever larger tensors, from `floor` bytes on, until they are worth their time. Returns 1; 0: no
- * such plan is below `most` bytes. */
-static int plan_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without, int64_t floor,
-                        int64_t most, Alternative *v)
+/* First no cascades at all. Where that does not do, only those over larger tensors than the smallest plan needs, which
+ * drops cascades that do not make it smaller; and on a machine with memory to spare over ever larger ones, until they
+ * are worth their time. */
+static bool offer_fewer_cascades(Search *s, int round, Form *form)
 {
-    *v = *least;
-    for (; floor < most; floor += floor / 2 + 1) {
-        if (plan_cascades(lowering, least, floor, most, v) < 0)
-            return -1;
-        if (v->plan.peak < most && is_in_time(v, without))
-            return 1;
+    bool    roomy = s->lowering->target->roomy;
+    int64_t most = more_by(s->first.plan.peak, WORTH_CASCADES);
+
+    if (round == 0) {
+        *form = (Form){.cascade = CASCADE_OFF, .winograd = form->winograd};
+        s->upper_bound = roomy ? 0 : most;
+        return s->first.form.cascade == CASCADE_AUTO && s->first.program->cascades;
     }
-    return 0;
+    if (round == 1)
+        s->flat = s->tried;
+    if (search_fits(s, &s->flat, most) || (round > 1 && (!roomy || !s->failures)))
+        return false;
+    form->cascade = CASCADE_AUTO;
+    form->floor = round == 1 ? more_by(s->first.plan.peak, WORTH_CASCADE) : more_by(s->tried.form.floor, 2) + 1;
+    s->upper_bound = roomy ? less_by(s->flat.plan.peak, WORTH_CASCADES) : form->floor;
+    return !roomy || form->floor < s->upper_bound;
 }
 
-/* Chooses between `least`, which has all cascades, and the alternative without any, when memory does not decide. */
-static int choose_in_time(const Lowering *lowering, const Alternative *least, const Alternative *without,
-                          Alternative *v)
+static bool is_better_cascaded(const Search *s)
 {
-    int found = plan_in_time(lowering, least, without, least->plan.peak + least->plan.peak / WORTH_CASCADE,
-                             without->plan.peak - without->plan.peak / WORTH_CASCADES, v);
+    const Alternative *a = &s->tried;
+    bool               roomy = s->lowering->target->roomy;
+    int64_t            most = more_by(s->first.plan.peak, WORTH_CASCADES);
 
-    if (found < 0)
-        return -1;
-    if (!found)
-        *v = is_in_time(least, without) ? *least : *without;
-    if (!is_small(lowering, v, INT64_MAX))
-        *v = *least;
-    return 0;
-}
-
-/* Drops cascades that do not make the plan smaller, and, where there is room, those that cost too much time. */
-static int choose_cascades(const Lowering *lowering, Alternative *v)
-{
-    Alternative least = *v, without;
-    int64_t     most = least.plan.peak + least.plan.peak / WORTH_CASCADES;
-    bool        roomy = lowering->target->roomy;
-
-    if (lower_and_plan(lowering, CASCADE_OFF, 0, roomy ? 0 : most, &without) < 0)
-        return -1;
-    if (is_small(lowering, &without, most)) {
-        *v = without;
-        return 0;
-    }
+    if (a->form.cascade == CASCADE_OFF)
+        return search_fits(s, a, roomy && !is_in_time(&s->first, a) ? INT64_MAX : most);
     if (roomy)
-        return choose_in_time(lowering, &least, &without, v);
-    most = least.plan.peak + least.plan.peak / WORTH_CASCADE;
-    if (plan_cascades(lowering, &least, most, most, v) < 0)
-        return -1;
-    if (!is_small(lowering, v, most))
-        *v = least;
-    return 0;
+        return search_fits(s, a, s->upper_bound - 1) && is_in_time(a, &s->flat);
+    return search_fits(s, a, s->upper_bound);
 }
 
-/* The alternative with those concatenations copied too that weigh on its peak. Returns 0: there are none. */
-static int copy_more(const Lowering *lowering, Alternative *v)
-{
-    int   count = lowering->model->nvalue;
-    bool *copied = arena_array(lowering->diag->arena, bool, count + 1);
+/* ---------------------------------------------------------------------------------------------------------- queues */
 
-    if (v->copied)
-        memcpy(copied, v->copied, (size_t)count * sizeof *copied);
-    count = concats_to_copy(v->program, &lowering->options.plan, &v->plan, copied);
-    *v = (Alternative){.cascade = v->cascade, .floor = v->floor, .direct = v->direct, .copied = copied};
-    return count;
-}
-
-/* Tries copies for concatenations that are partly written where memory is fullest, as long as that needs no more
- * memory. */
-static int choose_copies(const Lowering *lowering, Alternative *v)
-{
-    enum { ROUNDS = 2 };
-    Alternative tried = *v;
-
-    if (lowering->options.no_elision) /* they all are */
-        return 0;
-    for (int round = 0; round < ROUNDS && !tried.plan.ranked && copy_more(lowering, &tried); round++) {
-        int64_t most = v->plan.peak - v->plan.peak / WORTH_COPY;
-
-        if (alternative_lower(lowering, &tried) < 0 || alternative_place(lowering, most, &tried) < 0)
-            return -1;
-        if (tried.plan.peak > v->plan.peak)
-            break;
-        if (tried.plan.peak <= most)
-            *v = tried;
-    }
-    return 0;
-}
-
-/* Plans the program on several queues, with this window of their pace. Returns 1; 0: they would gain too little. */
-static int plan_queues(const Lowering *lowering, double window, Alternative *v)
-{
-    Alternative queued = {.cascade = v->cascade, .floor = v->floor};
-
-    *v = queued;
-    if (alternative_lower(lowering, v) < 0)
-        return -1;
-    if (!program_schedule(v->program, core_find(lowering->target->name), lowering->options.queues, window))
-        return 0;
-    if (alternative_place(lowering, 0, v) < 0)
-        return -1;
-    program_settle_waits(v->program, &v->plan);
-    return 1;
-}
-
-/* Chooses several queues where that is predicted to be faster and fits into --max-ram: the same program, so that bits
- * are the same, in another order. A narrower window is taken where it saves much memory. Returns 1 where there are
- * queues. */
-static int choose_queues(const Lowering *lowering, Alternative *v)
+/* The same steps, so that bits are the same, on several queues that wait for each other seldom, and then more often,
+ * which saves memory. */
+static bool offer_queues(Search *s, int round, Form *form)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
-    Alternative         best = *v, tried = *v;
-    int                 found = 0;
 
-    for (int i = 0; i < (int)(sizeof window / sizeof *window) && lowering->options.queues > 1; i++) {
-        int status = plan_queues(lowering, window[i], &tried);
+    form->queued = true;
+    form->window = round < (int)(sizeof window / sizeof *window) ? window[round] : 0.0;
+    return s->lowering->options.queues > 1 && round < (int)(sizeof window / sizeof *window);
+}
 
-        if (status <= 0)
-            return status;
-        if (!found || tried.plan.peak < best.plan.peak - best.plan.peak / WORTH_WINDOW)
-            best = tried;
-        found = 1;
-    }
-    if (!found || !is_small(lowering, &best, INT64_MAX))
+static int make_queues(Search *s)
+{
+    const Options *options = &s->lowering->options;
+
+    if (alternative_lower(s->lowering, &s->tried) < 0)
+        return -1;
+    if (!program_schedule(s->tried.program, core_find(s->lowering->target->name), options->queues,
+                          s->tried.form.window))
         return 0;
-    *v = best;
+    if (alternative_place(s->lowering, 0, &s->tried) < 0)
+        return -1;
+    program_settle_waits(s->tried.program, &s->tried.plan);
     return 1;
 }
 
-int alternative_arrange(const Lowering *lowering, Alternative *alternative)
+static bool is_better_queued(const Search *s)
 {
-    int queues;
+    bool first = !s->best.form.queued;
 
-    if (alternative_place(lowering, 0, alternative) < 0)
+    return search_fits(s, &s->tried, first ? INT64_MAX : less_by(s->best.plan.peak, WORTH_WINDOW) - 1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- copies */
+
+/* Copies those concatenations that are partly written where memory is fullest, which takes time. With queues a copy
+ * would wait for all members. */
+static bool offer_copies(Search *s, int round, Form *form)
+{
+    enum { ROUNDS = 2 };
+    const Lowering    *lowering = s->lowering;
+    const Alternative *from = round ? &s->tried : &s->best;
+    int                count = lowering->model->nvalue;
+    bool              *copied;
+
+    if (lowering->options.no_elision || from->form.queued || from->plan.ranked || round == ROUNDS ||
+        from->plan.peak > s->best.plan.peak)
+        return false;
+    copied = arena_array(lowering->diag->arena, bool, count + 1);
+    if (from->form.copied)
+        memcpy(copied, from->form.copied, (size_t)count * sizeof *copied);
+    *form = from->form;
+    form->copied = copied;
+    s->upper_bound = less_by(s->best.plan.peak, WORTH_COPY);
+    return concats_to_copy(from->program, &lowering->options.plan, &from->plan, copied) > 0;
+}
+
+static bool is_better_copied(const Search *s)
+{
+    return s->tried.plan.peak <= s->upper_bound;
+}
+
+/* -------------------------------------------------------------------------------------------------------- Winograd */
+
+bool has_winograd(const Program *p)
+{
+    for (int s = 0; s < p->nstep; s++)
+        if (p->step[s].kind == STEP_KERNEL && step_argument(&p->step[s], "apart"))
+            return true;
+    return false;
+}
+
+/* Winograd's kernels are faster and have scratch: they give way where nothing fits otherwise. Where weights are loaded
+ * it is decided with their loads. */
+static bool offer_direct(Search *s, int round, Form *form)
+{
+    *form = alternative_form(s->lowering);
+    form->winograd = WINOGRAD_OFF;
+    return round == 0 && s->best.form.winograd == WINOGRAD_AUTO && !search_fits(s, &s->best, INT64_MAX) &&
+           s->lowering->options.plan.weights != WEIGHTS_SWAP && has_winograd(s->first.program);
+}
+
+static int make_arranged(Search *s)
+{
+    if (alternative_lower(s->lowering, &s->tried) < 0)
         return -1;
-    if (alternative->cascade == CASCADE_AUTO && alternative->program->cascades &&
-        choose_cascades(lowering, alternative) < 0)
+    return alternative_arrange(s->lowering, &s->tried) < 0 ? -1 : 1;
+}
+
+static bool is_smaller_in_all(const Search *s)
+{
+    return s->tried.ram < s->best.ram;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ entry */
+
+/* In this order: where one of them is taken, the ones below begin with it. */
+static const Change changes[] = {
+    {"fewer cascades", offer_fewer_cascades, make, is_better_cascaded},
+    {"several queues", offer_queues, make_queues, is_better_queued},
+    {"concatenations copied", offer_copies, make, is_better_copied},
+    {"no Winograd", offer_direct, make_arranged, is_smaller_in_all},
+    {NULL, NULL, NULL, NULL},
+};
+
+int alternative_arrange(const Lowering *lowering, Alternative *a)
+{
+    Search s = {.lowering = lowering, .budget = lowering->options.max_ram < 0 ? INT64_MAX : lowering->options.max_ram};
+
+    if (alternative_place(lowering, 0, a) < 0)
         return -1;
-    queues = choose_queues(lowering, alternative);
-    if (queues < 0 ||
-        (!queues && choose_copies(lowering, alternative) < 0)) /* with queues a copy would wait for all members */
+    s.first = s.best = s.last = s.tried = *a;
+    if (alternatives_search(&s, changes) < 0)
         return -1;
+    *a = s.best;
     return 0;
 }
 
-int alternative_plan(const Lowering *lowering, Alternative *alternative)
+int alternative_plan(const Lowering *lowering, Alternative *a)
 {
-    if (alternative_arrange(lowering, alternative) < 0 || alternative_swap(lowering, alternative) < 0)
+    if (alternative_arrange(lowering, a) < 0 || alternative_swap(lowering, a) < 0)
         return -1;
     if (lowering->target->language == LANGUAGE_DEVICE)
-        program_find_host_waits(alternative->program);
-    if (program_confirm(alternative->program, &lowering->options.plan, &alternative->plan, lowering->diag) < 0)
+        program_find_host_waits(a->program);
+    if (program_confirm(a->program, &lowering->options.plan, &a->plan, lowering->diag) < 0)
         return -1;
-    return program_recheck_device(alternative->program, &alternative->plan, lowering->diag);
+    return program_recheck_device(a->program, &a->plan, lowering->diag);
 }

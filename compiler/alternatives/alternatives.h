@@ -1,5 +1,5 @@
-/* alternatives.h - one model lowered in several ways, compared by their plans: more or fewer cascades, concatenations
- * as views or as copies, several queues. */
+/* alternatives.h - one model lowered and planned in several ways, of which the best is kept: more or fewer cascades,
+ * several queues, concatenations as views or as copies, with and without Winograd's kernels, other slices of weights. */
 #ifndef OCC_ALTERNATIVES_ALTERNATIVES_H
 #define OCC_ALTERNATIVES_ALTERNATIVES_H
 #include "alternatives/profile.h"
@@ -16,34 +16,49 @@ typedef struct Lowering {
     Options       options; /* with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
-    Profile       profile;      /* what --profile says */
-    Slices        slices;       /* with --weights=swap: what is cut otherwise than the rest */
-    bool          whole_tables; /* likewise: no row of a table is loaded by index */
+    Profile       profile; /* what --profile says */
 } Lowering;
 
-typedef struct Alternative {
+/* What distinguishes an alternative: it is lowered with these. */
+typedef struct Form {
     CascadeUse  cascade;
-    int64_t     floor;  /* bytes: the options' cascade_floor */
+    int64_t     floor; /* bytes: the options' cascade_floor */
+    Winograd    winograd;
     const bool *copied; /* the options' copied */
-    bool        direct; /* Winograd's kernels were left out: their weights take too long to load, or too much memory */
-    Program    *program;
-    double      time; /* predicted nanoseconds of a run, before planning cuts scratch down */
-    Text        text; /* the program before planning, as text, if it has cascades */
-    Plan        plan;
+    bool        queued; /* on several queues */
+    double      window; /* of their pace, see program_schedule */
+    Slices      slices;       /* with --weights=swap: nodes that are cut otherwise than the rest */
+    bool        whole_tables; /* likewise: no row of a table is loaded by index */
+} Form;
+
+typedef struct Alternative {
+    Form     form;
+    Program *program;
+    double   time; /* predicted nanoseconds of a run; until loads are planned without those for smaller tiles */
+    Text     text; /* the program before planning, as text, if it has cascades */
+    Plan     plan;
+    int64_t  ram; /* bytes without the stack; until loads are planned without what they need */
 } Alternative;
 
-/* Lowers the model with the cascades and copies of `alternative`. Returns 0, or -1 with a message. */
+/* The form that the options ask for. */
+Form alternative_form(const Lowering *lowering);
+
+/* Lowers the model in the form of `alternative`. Returns 0, or -1 with a message. */
 int alternative_lower(const Lowering *lowering, Alternative *alternative);
 
-/* Give the lowered variant a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or
+/* Give the lowered alternative a plan; one of more than `upper_bound` bytes is of no use, 0: any is. Returns 0, or
  * -1 with a message. */
 int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative *alternative);
 
-/* Plan the lowered variant with nothing loaded while it runs, and with the cascades, queues and copies that this is
- * worth. Returns 0, or -1 with a message. */
+/* Plan the lowered alternative with nothing loaded while it runs; another one takes its place where its plan is better.
+ * Returns 0, or -1 with a message. */
 int alternative_arrange(const Lowering *lowering, Alternative *alternative);
 
-/* Plan the lowered variant; another one takes its place where its plan is better. Returns 0, or -1 with a message. */
+/* Plan the lowered alternative, with its loads; another one takes its place where its plan is better. Returns 0, or
+ * -1 with a message. */
 int alternative_plan(const Lowering *lowering, Alternative *alternative);
+
+/* Whether some step computes a convolution by Winograd's transform. */
+bool has_winograd(const Program *program);
 
 #endif

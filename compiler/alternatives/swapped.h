@@ -5,10 +5,10 @@
 #define OCC_ALTERNATIVES_SWAPPED_H
 #include "alternatives/alternatives.h"
 
-/* The slices that suit what weights are loaded from, but for the nodes of lowering->slices. */
-void alternative_slice(const Lowering *lowering, Program *program);
+/* Rows of tables that are loaded by index, and the slices that suit what weights are loaded from, in this form. */
+void alternative_slice(const Lowering *lowering, const Form *form, Program *program);
 
-/* The planned variant with loads; another one takes its place where that is predicted to run in less time within
+/* The planned alternative with loads; another one takes its place where that is predicted to run in less time within
  * --max-ram, or to need less where nothing fits. Nothing without --weights=swap. Returns 0, or -1 with a message. */
 int alternative_swap(const Lowering *lowering, Alternative *alternative);
 
