@@ -77,7 +77,7 @@ static bool take_plan(const Alternative *known, Alternative *a)
 }
 
 /* Nothing is planned twice. */
-static int make(Search *s)
+static int make(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0)
         return -1;
@@ -119,7 +119,7 @@ static bool is_in_time(const Alternative *a, const Alternative *flat)
 /* First no cascades at all. Where that does not do, only those over larger tensors than the smallest plan needs, which
  * drops cascades that do not make it smaller; and on a machine with memory to spare over ever larger ones, until they
  * are worth their time. */
-static bool offer_fewer_cascades(Search *s, int round, Form *form)
+static bool offer_fewer_cascades(Trials *s, int round, Form *form)
 {
     bool    roomy = s->lowering->target->roomy;
     int64_t most = more_by(s->first.plan.peak, WORTH_CASCADES);
@@ -139,7 +139,7 @@ static bool offer_fewer_cascades(Search *s, int round, Form *form)
     return !roomy || form->floor < s->upper_bound;
 }
 
-static bool is_better_cascaded(const Search *s)
+static bool is_better_cascaded(const Trials *s)
 {
     const Alternative *a = &s->tried;
     bool               roomy = s->lowering->target->roomy;
@@ -156,7 +156,7 @@ static bool is_better_cascaded(const Search *s)
 
 /* The same steps, so that bits are the same, on several queues that wait for each other seldom, and then more often,
  * which saves memory. */
-static bool offer_queues(Search *s, int round, Form *form)
+static bool offer_queues(Trials *s, int round, Form *form)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
 
@@ -165,7 +165,7 @@ static bool offer_queues(Search *s, int round, Form *form)
     return s->lowering->options.queues > 1 && round < (int)(sizeof window / sizeof *window);
 }
 
-static int make_queues(Search *s)
+static int make_queues(Trials *s)
 {
     const Options *options = &s->lowering->options;
 
@@ -180,7 +180,7 @@ static int make_queues(Search *s)
     return 1;
 }
 
-static bool is_better_queued(const Search *s)
+static bool is_better_queued(const Trials *s)
 {
     bool first = !s->best.form.queued;
 
@@ -191,7 +191,7 @@ static bool is_better_queued(const Search *s)
 
 /* Copies those concatenations that are partly written where memory is fullest, which takes time. With queues a copy
  * would wait for all members. */
-static bool offer_copies(Search *s, int round, Form *form)
+static bool offer_copies(Trials *s, int round, Form *form)
 {
     enum { ROUNDS = 2 };
     const Lowering    *lowering = s->lowering;
@@ -211,7 +211,7 @@ static bool offer_copies(Search *s, int round, Form *form)
     return concats_to_copy(from->program, &lowering->options.plan, &from->plan, copied) > 0;
 }
 
-static bool is_better_copied(const Search *s)
+static bool is_better_copied(const Trials *s)
 {
     return s->tried.plan.peak <= s->upper_bound;
 }
@@ -228,7 +228,7 @@ bool has_winograd(const Program *p)
 
 /* Winograd's kernels are faster and have scratch: they give way where nothing fits otherwise. Where weights are loaded
  * it is decided with their loads. */
-static bool offer_direct(Search *s, int round, Form *form)
+static bool offer_direct(Trials *s, int round, Form *form)
 {
     *form = alternative_form(s->lowering);
     form->winograd = WINOGRAD_OFF;
@@ -236,14 +236,14 @@ static bool offer_direct(Search *s, int round, Form *form)
            s->lowering->options.plan.weights != WEIGHTS_SWAP && has_winograd(s->first.program);
 }
 
-static int make_arranged(Search *s)
+static int make_arranged(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0)
         return -1;
     return alternative_arrange(s->lowering, &s->tried) < 0 ? -1 : 1;
 }
 
-static bool is_smaller_in_all(const Search *s)
+static bool is_smaller_in_all(const Trials *s)
 {
     return s->tried.ram < s->best.ram;
 }
@@ -261,7 +261,7 @@ static const Change changes[] = {
 
 int alternative_arrange(const Lowering *lowering, Alternative *a)
 {
-    Search s = {.lowering = lowering, .budget = lowering->options.max_ram < 0 ? INT64_MAX : lowering->options.max_ram};
+    Trials s = {.lowering = lowering, .budget = lowering->options.max_ram < 0 ? INT64_MAX : lowering->options.max_ram};
 
     if (alternative_place(lowering, 0, a) < 0)
         return -1;

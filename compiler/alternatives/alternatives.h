@@ -1,5 +1,6 @@
 /* alternatives.h - one model lowered and planned in several ways, of which the best is kept: more or fewer cascades,
- * several queues, concatenations as views or as copies, with and without Winograd's kernels, other slices of weights. */
+ * several queues, concatenations as views or as copies, with and without Winograd's kernels, other slices of weights.
+ */
 #ifndef OCC_ALTERNATIVES_ALTERNATIVES_H
 #define OCC_ALTERNATIVES_ALTERNATIVES_H
 #include "alternatives/profile.h"
@@ -24,9 +25,9 @@ typedef struct Form {
     CascadeUse  cascade;
     int64_t     floor; /* bytes: the options' cascade_floor */
     Winograd    winograd;
-    const bool *copied; /* the options' copied */
-    bool        queued; /* on several queues */
-    double      window; /* of their pace, see program_schedule */
+    const bool *copied;       /* the options' copied */
+    bool        queued;       /* on several queues */
+    double      window;       /* of their pace, see program_schedule */
     Slices      slices;       /* with --weights=swap: nodes that are cut otherwise than the rest */
     bool        whole_tables; /* likewise: no row of a table is loaded by index */
 } Form;

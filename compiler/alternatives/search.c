@@ -1,7 +1,7 @@
 /* search.c - the loop over changes. */
 #include "alternatives/search.h"
 
-static int search_change(Search *s, const Change *change)
+static int search_change(Trials *s, const Change *change)
 {
     s->failures = 0;
     for (int round = 0;; round++) {
@@ -24,7 +24,7 @@ static int search_change(Search *s, const Change *change)
     }
 }
 
-int alternatives_search(Search *s, const Change *list)
+int alternatives_search(Trials *s, const Change *list)
 {
     for (; list->name; list++)
         if (search_change(s, list) < 0)
@@ -32,7 +32,7 @@ int alternatives_search(Search *s, const Change *list)
     return 0;
 }
 
-bool search_fits(const Search *s, const Alternative *alternative, int64_t most)
+bool search_fits(const Trials *s, const Alternative *alternative, int64_t most)
 {
     return alternative->plan.peak <= most && alternative->ram <= s->budget;
 }

@@ -90,14 +90,14 @@ static int load_weights(const Lowering *lowering, int64_t budget, Alternative *a
 }
 
 /* Where no set of loads is found, the alternative is none. */
-static int make_loads(Search *s)
+static int make_loads(Trials *s)
 {
     if (load_weights(s->lowering, s->budget, &s->tried) == 0)
         return 1;
     return s->lowering->diag->status == DIAG_NONE ? 0 : -1;
 }
 
-static int make_loaded(Search *s)
+static int make_loaded(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0 || alternative_place(s->lowering, 0, &s->tried) < 0)
         return -1;
@@ -105,7 +105,7 @@ static int make_loaded(Search *s)
 }
 
 /* Cascades are chosen anew. */
-static int make_loaded_anew(Search *s)
+static int make_loaded_anew(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0 || alternative_arrange(s->lowering, &s->tried) < 0)
         return -1;
@@ -113,14 +113,14 @@ static int make_loaded_anew(Search *s)
 }
 
 /* Less time where both fit into the budget, less memory where one does not. */
-static bool is_better(const Search *s)
+static bool is_better(const Trials *s)
 {
     if (s->tried.ram > s->budget || s->best.ram > s->budget)
         return s->tried.ram < s->best.ram;
     return s->tried.time < s->best.time * 0.999;
 }
 
-/* ------------------------------------------------------------------------------------------------------ whole tables */
+/* --------------------------------------------------------------------------------------------------- whole tables */
 
 /* Bytes of tables whose rows are loaded by index. */
 static int64_t table_bytes_of(const Program *p)
@@ -151,12 +151,12 @@ static bool without_cascades(const Alternative *like, int round, Form *form)
     return round == 0 && like->form.cascade == CASCADE_AUTO && like->program->cascades;
 }
 
-static bool offer_flat(Search *s, int round, Form *form)
+static bool offer_flat(Trials *s, int round, Form *form)
 {
     return without_cascades(&s->first, round, form);
 }
 
-static bool offer_direct(Search *s, int round, Form *form)
+static bool offer_direct(Trials *s, int round, Form *form)
 {
     *form = alternative_form(s->lowering);
     form->winograd = WINOGRAD_OFF;
@@ -164,7 +164,7 @@ static bool offer_direct(Search *s, int round, Form *form)
 }
 
 /* After the one without Winograd's kernels was made. */
-static bool offer_direct_flat(Search *s, int round, Form *form)
+static bool offer_direct_flat(Trials *s, int round, Form *form)
 {
     return s->tried.form.winograd != s->first.form.winograd && without_cascades(&s->tried, round, form);
 }
@@ -237,7 +237,7 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool who
 }
 
 /* Where nothing fits, as long as memory falls: slices at the peak are halved or left whole. */
-static bool offer_slices(Search *s, int round, Form *form)
+static bool offer_slices(Trials *s, int round, Form *form)
 {
     enum { ROUNDS = 10, FAILURES = 2 };
 
@@ -258,7 +258,7 @@ static const Change changes[] = {
 
 int alternative_swap(const Lowering *lowering, Alternative *a)
 {
-    Search s = {.lowering = lowering, .budget = lowering->options.max_ram};
+    Trials s = {.lowering = lowering, .budget = lowering->options.max_ram};
 
     if (lowering->options.plan.weights != WEIGHTS_SWAP)
         return 0;

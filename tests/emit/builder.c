@@ -295,6 +295,7 @@ void build_emit(Build *b)
     program_liveness(b->program);
     must(b, program_check(b->program, &b->diag), "program_check");
     must(b, program_plan(&b->program, &b->options.plan, &b->plan, &b->diag), "program_plan");
+    b->emission.program = b->program; /* another one, perhaps */
     must(b, program_confirm(b->program, &b->options.plan, &b->plan, &b->diag), "program_confirm");
     build_emit_again(b);
 }
