@@ -55,6 +55,8 @@ typedef struct Emit {
     Text          run;  /* the body of the run function */
     const char  **libc; /* functions of the C library that the source names */
     int           nlibc, clibc;
+    uint64_t     *sum; /* by Buffer.id: of a block or table, once it was asked for; NULL: of none */
+    bool         *summed;
     bool          parallel; /* some step runs in parts */
     int           status;   /* -1 once something could not be printed */
 } Emit;

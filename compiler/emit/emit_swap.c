@@ -45,6 +45,21 @@ static FilePiece piece_of(Emit *emit, int id)
     return (FilePiece){.bytes = (size_t)piece->block->size, .make = make_block, .of = piece};
 }
 
+/* The sum of a block or table, which the fetch, the header and the file name: its bytes are made once. */
+static uint64_t sum_of(Emit *emit, int id)
+{
+    FilePiece piece = piece_of(emit, id);
+
+    if (!emit->sum) {
+        emit->sum = arena_array(emit->arena, uint64_t, emit->program->nbuffer + 1);
+        emit->summed = arena_array(emit->arena, bool, emit->program->nbuffer + 1);
+    }
+    if (!emit->summed[id])
+        emit->sum[id] = emit_checksum(emit->arena, 0, &piece, 1);
+    emit->summed[id] = true;
+    return emit->sum[id];
+}
+
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
 void emit_fetch(Emit *emit, int index, const char *blanks)
@@ -52,15 +67,13 @@ void emit_fetch(Emit *emit, int index, const char *blanks)
     const Program *p = emit->program;
     const Operand *x = p->step[index].operand;
     const Buffer  *block = &p->buffer[x->buffer];
-    FilePiece      piece = piece_of(emit, x->buffer);
 
     text_printf(&emit->run, "%sOCC_TRY%s(%d, %s(loads, %lld, %lld, ", blanks,
                 emit_in_regions(emit) ? "_IN_REGIONS" : "", index, block->kept < 0 ? "occ_fetch" : "occ_keep",
                 (long long)emit->plan->stored[x->buffer], (long long)block->size);
     emit_operand(emit, &emit->run, x);
-    text_printf(&emit->run, ", 0x%016llxULL)); /* %d load %d: %s */\n",
-                (unsigned long long)emit_checksum(emit->arena, 0, &piece, 1), index, load_of(p, index),
-                text_comment(emit->arena, block->name));
+    text_printf(&emit->run, ", 0x%016llxULL)); /* %d load %d: %s */\n", (unsigned long long)sum_of(emit, x->buffer),
+                index, load_of(p, index), text_comment(emit->arena, block->name));
 }
 
 void emit_await(Emit *emit, int index, const char *blanks)
@@ -114,11 +127,10 @@ uint64_t emit_swap_id(Emit *emit)
 
     for (int i = 0; i < count; i++) {
         unsigned char row[24];
-        FilePiece     piece = piece_of(emit, order[i]);
 
         put_u64(row, (uint64_t)emit->plan->stored[order[i]]);
-        put_u64(row + 8, (uint64_t)piece.bytes);
-        put_u64(row + 16, emit_checksum(emit->arena, 0, &piece, 1));
+        put_u64(row + 8, (uint64_t)emit->program->buffer[order[i]].size);
+        put_u64(row + 16, sum_of(emit, order[i]));
         id = occ_sum(id, row, sizeof row);
     }
     return id;

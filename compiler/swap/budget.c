@@ -98,6 +98,7 @@ typedef struct Fit {
     double      margin;
     int64_t     arena; /* bytes that there are */
     int64_t     least; /* sum of bytes with each load right before its reader */
+    int64_t     guess; /* sum that is tried first: what layouts of about that size had room for */
     int64_t     peak;  /* of the last layout */
     int        *place, *best;
     int64_t     best_peak; /* of the best layout, 0: none */
@@ -139,7 +140,7 @@ static bool delay_one(Fit *f)
 /* Places for a sum of bytes, and where that nearly fits a few of them later. Returns as lay_out. */
 static int fit_sum(Fit *f, int64_t sum)
 {
-    enum { DELAYS = 8 };
+    enum { DELAYS = 3 };
     int status;
 
     places_earliest(f->g->places, f->kept, sum, f->place);
@@ -155,11 +156,12 @@ static int fit_sum(Fit *f, int64_t sum)
     return status == 2 ? 1 : status;
 }
 
-/* From the largest sum downwards by as much as the layout was too large, at least 2 %; then twice half the way back; or
- * each load right before its reader. Returns as lay_out, with the best layout where it is 0. */
+/* From the guess downwards by as much as the layout was too large, at least 2 %; then twice half the way back, or up to
+ * the largest sum; or each load right before its reader. Returns as lay_out, with the best layout where it is 0. */
 static int fit(Fit *f)
 {
-    int64_t sum = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1))), failed = 0;
+    int64_t most = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1)));
+    int64_t sum = int_max(f->least, int_min(f->guess, most)), failed = sum < most ? most : 0;
     int     status = 1;
 
     f->left = f->g->options.packs;
@@ -187,9 +189,10 @@ static int fit(Fit *f)
     return status;
 }
 
-static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double margin)
+/* loss: bytes of layouts of about that size over their sums. */
+static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double loss, double margin)
 {
-    Fit f = {.g = g, .kept = kept, .arena = arena, .margin = margin};
+    Fit f = {.g = g, .kept = kept, .arena = arena, .margin = margin, .guess = (int64_t)((double)arena / loss)};
 
     f.least = pipeline_peak(g->p, NULL, kept, g->arena).bytes;
     f.place = arena_array(g->arena, int, g->p->nblock + 1);
@@ -208,7 +211,7 @@ static int make_levels(Budget *g, int64_t bytes)
 
         if (arena > bytes)
             break;
-        f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), arena, INFINITY);
+        f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), arena, g->level[g->levels - 1].loss, INFINITY);
         if (fit(&f) != 0) /* the smallest level's places fit */
             return -1;
         g->level[g->levels] = (LayoutLevel){f.best_peak, f.best, (double)arena / (double)int_max(f.best_sum, 1)};
@@ -322,7 +325,7 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
     if (keep.time >= plan->at.time)
         return 0;
     try_levels(g, bytes, keep.kept, plan);
-    f = fit_new(g, keep.kept, bytes - keep.bytes, g->options.margin);
+    f = fit_new(g, keep.kept, bytes - keep.bytes, loss, g->options.margin);
     status = fit(&f);
     if (status == 0) {
         LayoutLevel level = {f.best_peak, f.best, loss};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Effort for a layout, and layouts tried for one set of kept blocks. */
-enum { LAYOUT_NODES = 20000, MOST_LAYOUTS = 24 };
+enum { LAYOUT_NODES = 5000, MOST_LAYOUTS = 24 };
 
 /* A layout that was made: offsets for these places. */
 typedef struct BlockLayout {
