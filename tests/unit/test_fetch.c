@@ -272,7 +272,7 @@ static void whenever_loads_end_steps_read_what_they_should(void **state)
     Trace     *trace = arena_one(w->arena, Trace);
     Execution *x = arena_one(w->arena, Execution);
     Program   *first = w->program;
-    int        broken = 0, caught = 0, false_alarms = 0, fetches = 0;
+    int        broken = 0, caught = 0, false_alarms = 0, fetches = 0, all = 0;
 
     for (int round = 0; round < PROGRAMS; round++) {
         BlockForm form = {1, random_below(&random, 100), 1 << random_below(&random, 4)};
@@ -305,13 +305,15 @@ static void whenever_loads_end_steps_read_what_they_should(void **state)
                        program_recheck(spoilt.program, &spoilt.plan, &quiet) == 0;
             if (!good && accepted)
                 fail_msg("program %d, spoilt in way %d: accepted, and goes wrong", round, i);
+            all++;
             broken += !good;
             caught += !accepted;
             false_alarms += good && !accepted;
         }
     }
-    print_message("%d fetches; %d plans broken, %d rejected, %d of them without a failing run seen\n", fetches, broken,
-                  caught, false_alarms);
+    print_message("%d fetches; of %d spoilt plans %d go wrong, %d are rejected, %d of these without a failing run\n",
+                  fetches, all, broken, caught, false_alarms);
+    assert_true(all >= 1000);
     assert_true(fetches > PROGRAMS);
     assert_true(broken > PROGRAMS);
     assert_true(false_alarms < broken);
