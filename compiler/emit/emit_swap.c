@@ -179,15 +179,16 @@ void emit_swap_sizes(Emit *emit, Text *text)
 
 void emit_swap_type(Emit *emit, Text *text)
 {
-    text_printf(
-        text,
-        "/* What a memory knows from run to run. Set it to zero before the first run in that memory. */\n"
-        "typedef struct {\n"
-        "    int32_t runs;   /* that succeeded: from the first on the weights that stay are there */\n"
-        "    int32_t verify; /* sums of what was loaded are compared; 0: in the first run, 1: always, -1: never */\n"
-        "    int64_t read;   /* bytes that the last run loaded */\n"
-        "} %s_swap;\n\n",
-        emit->name);
+    text_printf(/* SWAP_STATE bytes */
+                text,
+                "/* What a memory knows from run to run. Set it to zero before the first run in that memory. */\n"
+                "typedef struct {\n"
+                "    int32_t runs;   /* that succeeded: from the first on the weights that stay are there */\n"
+                "    int32_t verify; /* sums of what was loaded are compared; 0: in the first run, 1: always, -1: "
+                "never */\n"
+                "    int64_t read;   /* bytes that the last run loaded */\n"
+                "} %s_swap;\n\n",
+                emit->name);
 }
 
 void emit_swap_members(Emit *emit, Text *text)

@@ -31,10 +31,11 @@ Usage usage_of(const Program *program, const Plan *plan, const Options *options)
     f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
     if (plan->swap) {
         f.kept = plan->swap->kept;
+        f.loads = SWAP_STATE;
         f.constants = target_of(options)->roomy ? plan->weight_bytes : 0;
         f.weights += plan->swap->blocks + plan->swap->tables;
     }
-    f.ram = f.arena + f.kept + f.constants + f.state + f.inputs + f.outputs;
+    f.ram = f.arena + f.kept + f.constants + f.loads + f.state + f.inputs + f.outputs;
     return f;
 }
 
@@ -324,6 +325,8 @@ void usage_list(const Usage *f, Text *text)
     text_printf(text, "arena %" PRId64, f->arena);
     if (f->kept || f->constants)
         text_printf(text, ", weights that stay %" PRId64 ", small constants %" PRId64, f->kept, f->constants);
+    if (f->loads)
+        text_printf(text, ", state of loads %" PRId64, f->loads);
     text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
 }
 

@@ -9,6 +9,7 @@
 typedef struct Usage {
     int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
     int64_t kept, constants; /* with --weights=swap: resident ones, and those too small to be loaded, unless in flash */
+    int64_t loads;           /* likewise: what a memory knows of them from run to run */
     int64_t stack;
     int64_t weights;     /* identical ones counted once; 0 until it is known how they are emitted */
     int64_t flash;       /* code and constants */
