@@ -193,6 +193,29 @@ static void a_table_lies_in_the_file_row_by_row(void **state)
     }
 }
 
+static void a_table_in_another_place_is_refused(void **state)
+{
+    World      *w = *state;
+    Lowering    lowering = lowering_of(w, 1);
+    Alternative v = plan_within(w, &lowering);
+    int         count;
+    const int  *order = program_file_order(v.program, &count);
+    int         table_id = order[count - 1];
+    int64_t     sound = v.plan.stored[table_id];
+    int64_t     wrong[] = {0, WEIGHT_HEADER, sound - 16, sound + 8, sound + 16, -16};
+
+    assert_int_equal(program_recheck_file(v.program, &v.plan, &w->diag), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Diag quiet = {.arena = w->arena, .file = "test"};
+
+        v.plan.stored[table_id] = wrong[i];
+        assert_int_equal(program_recheck_file(v.program, &v.plan, &quiet), -1);
+    }
+    v.plan.stored[table_id] = sound;
+    v.plan.swap->file--;
+    assert_int_equal(program_recheck_file(v.program, &v.plan, &w->diag), -1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -201,6 +224,7 @@ int main(void)
         TEST(tables_stay_where_there_is_room),
         TEST(without_a_budget_there_is_a_plan_at_the_knee),
         TEST(a_table_lies_in_the_file_row_by_row),
+        TEST(a_table_in_another_place_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
