@@ -169,6 +169,15 @@ static bool offer_direct_flat(Trials *s, int round, Form *form)
     return s->tried.form.winograd != s->first.form.winograd && without_cascades(&s->tried, round, form);
 }
 
+/* Where nothing fits: cascades that were not needed as long as loads were not planned. */
+static bool offer_cascades(Trials *s, int round, Form *form)
+{
+    form->cascade = CASCADE_AUTO;
+    form->floor = s->lowering->options.cascade_floor;
+    return round == 0 && s->best.ram > s->budget && s->lowering->options.cascade == CASCADE_AUTO &&
+           s->best.form.cascade == CASCADE_OFF;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- slices */
 
 static int64_t limit_of(const Lowering *lowering, const Slices *slices, const Node *node)
@@ -252,6 +261,7 @@ static const Change changes[] = {
     {"no cascades", offer_flat, make_loaded, is_better},
     {"no Winograd", offer_direct, make_loaded_anew, is_better},
     {"neither", offer_direct_flat, make_loaded, is_better},
+    {"all cascades", offer_cascades, make_loaded, is_better},
     {"other slices", offer_slices, make_loaded, is_better},
     {NULL, NULL, NULL, NULL},
 };
